@@ -1,0 +1,121 @@
+/** `larder-ingest`: runs pipelines, lists generations, goes back to an earlier one. */
+import { Day } from "@larder/schemas/dates.ts"
+import { runCommand } from "@larder/warehouse/command-line.ts"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { listGenerations, rollback } from "@larder/warehouse/generation/rollback.ts"
+import { Console, Effect, Option, Runtime, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { commodities } from "./commodities/commodities.ts"
+import manifest from "./package.json" with { type: "json" }
+import type { Pipeline } from "./run/pipeline.ts"
+import { progressOnStderr } from "./run/progress.ts"
+import { FeedsUnavailable, homeSetting, runPipeline } from "./run/run.ts"
+
+const pipelines: ReadonlyArray<Pipeline> = [commodities]
+
+class BadDays extends Schema.TaggedError<BadDays>()("BadDays", { problem: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 2
+  override get message() {
+    return this.problem
+  }
+}
+
+const day = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withSchema(Day), Flag.withDescription(description), Flag.optional)
+
+const flags = {
+  replay: Flag.Directory("replay", { mustExist: true }).pipe(
+    Flag.withDescription(
+      "Read recorded payloads from this folder, laid out as <host>/<path>[?query], instead of the network"
+    ),
+    Flag.optional
+  ),
+  from: day("from", "First day to read, YYYY-MM-DD; needs --to"),
+  to: day("to", "Last day to read, YYYY-MM-DD; needs --from"),
+  dryRun: Flag.Boolean("dry-run").pipe(
+    Flag.withDescription("Read, merge and check, but publish nothing"),
+    Flag.withDefault(false)
+  ),
+  json: Flag.Boolean("json").pipe(
+    Flag.withDescription("Print one JSON object per run on stdout, for machines"),
+    Flag.withDefault(false)
+  )
+}
+
+const daysOf = (from: Option.Option<string>, to: Option.Option<string>) => {
+  if (Option.isNone(from) && Option.isNone(to)) return Effect.succeed(undefined)
+  if (Option.isNone(from) || Option.isNone(to)) {
+    return Effect.fail(new BadDays({ problem: "--from and --to are given together, or not at all" }))
+  }
+  return from.value > to.value
+    ? Effect.fail(new BadDays({ problem: `--from ${from.value} is after --to ${to.value}` }))
+    : Effect.succeed({ from: from.value, to: to.value })
+}
+
+const grouped = (rows: number) => rows.toLocaleString("en-US")
+
+const told = (run: Effect.Success<ReturnType<typeof runPipeline>>["run"], dryRun: boolean) => {
+  const what = dryRun ? "would publish a new generation (dry run)" : `published ${run.generation}`
+  const headline = run.outcome === "unchanged" ? "nothing new, nothing published" : what
+  const nothing = run.outcome === "partial" && run.generation === null && !dryRun
+  return [
+    `${run.pipeline}: ${nothing ? "nothing new, nothing published" : headline}`,
+    `  ${grouped(run.rows_read)} rows read: ${grouped(run.rows_loaded)} loaded, ${grouped(run.rows_unchanged)} unchanged, ${grouped(run.rows_rejected)} rejected`
+  ].join("\n")
+}
+
+const ingest = (which: ReadonlyArray<Pipeline>) =>
+  Effect.fn(function* ({ dryRun, from, json, replay, to }: Command.Command.Config.Infer<typeof flags>) {
+    const days = yield* daysOf(from, to)
+    for (const pipeline of which) {
+      const { run, unavailable } = yield* runPipeline(pipeline, { replay, days, dryRun }).pipe(
+        json ? (effect) => effect : Effect.provide(progressOnStderr)
+      )
+      yield* Console.log(json ? JSON.stringify(run) : told(run, dryRun))
+      if (unavailable.length > 0) {
+        const published = run.generation === null ? "the others had nothing new" : "the others were published"
+        return yield* new FeedsUnavailable({
+          pipeline: pipeline.name,
+          reasons: unavailable.map(({ message }) => message),
+          published
+        })
+      }
+    }
+  })
+
+const commands = pipelines.map((pipeline) =>
+  Command.make(pipeline.name, flags, ingest([pipeline])).pipe(
+    Command.withDescription(`Run the ${pipeline.name} pipeline`)
+  )
+)
+const all = Command.make("all", flags, ingest(pipelines)).pipe(Command.withDescription("Run every pipeline"))
+
+const json = { json: flags.json }
+const generations = Command.make(
+  "generations",
+  json,
+  Effect.fn(function* ({ json }) {
+    const kept = yield* Effect.flatMap(layoutOf(yield* homeSetting), listGenerations).pipe(
+      Effect.orElseSucceed(() => [])
+    )
+    if (json) return yield* Console.log(JSON.stringify(kept))
+    const lines = kept.map(({ generation, live }) => `${live ? "*" : " "} ${generation}`)
+    yield* Console.log(lines.length === 0 ? "No generation yet. Run: npx larder-ingest" : lines.join("\n"))
+  })
+).pipe(Command.withDescription("List the kept generations of the warehouse; * is live"))
+
+const rollBack = Command.make(
+  "rollback",
+  { to: Argument.String("generation").pipe(Argument.withDescription("Such as larder-000041"), Argument.optional) },
+  Effect.fn(function* ({ to }) {
+    const live = yield* rollback(yield* layoutOf(yield* homeSetting), to)
+    yield* Console.log(`${live} is live; servers follow at once. The next run starts from there.`)
+  })
+).pipe(Command.withDescription("Make an earlier generation live: the one named, or the one before"))
+
+const root = Command.make("larder-ingest", flags, ingest(pipelines)).pipe(
+  Command.withDescription("Pulls public market data into a new generation of the warehouse"),
+  Command.withSubcommands([...commands, all, generations, rollBack])
+)
+
+runCommand(root, { version: manifest.version })

@@ -1,0 +1,161 @@
+/**
+ * The commodity catalog: which number of which report is which metric. It is data, in four tab-separated tables under
+ * `catalog/`; a new metric is a new line in `metrics.tsv`. The README of this folder explains their columns.
+ */
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { Frequency } from "@larder/schemas/commodity/records.ts"
+import { Schema } from "effect"
+import { type ColumnRule, parseColumn } from "./column.ts"
+import { type PeriodKey, parsePeriod } from "./period.ts"
+
+/** One report section as the service answers it. */
+export interface Feed {
+  readonly feed: string
+  readonly source: "gov-mars" | "gov-mpr"
+  readonly title: string
+  /** Paths below the service's base address; a later one is asked where an earlier one is not there. */
+  readonly paths: ReadonlyArray<string>
+  /** Section to take from an answer that holds all sections; empty where the answer is one section. */
+  readonly section: string
+  readonly frequency: Frequency
+  readonly period: PeriodKey
+  readonly final: boolean
+  /** Field that a window of days is asked by. */
+  readonly windowField: string
+  /** Days that every run reads again, because reports are revised. */
+  readonly lookBackDays: number
+}
+
+export interface Metric {
+  readonly metric_name: string
+  readonly product_slug: string
+  readonly feeds: ReadonlyArray<string>
+  /** Field and the values it may have; a row belongs to the metric when all hold. */
+  readonly where: ReadonlyArray<{ readonly field: string; readonly values: ReadonlyArray<string> }>
+  readonly column: ColumnRule
+  readonly unit: string
+  readonly region: string
+  readonly market_level: string
+  readonly freight: string
+}
+
+const FeedLine = Schema.Struct({
+  feed: Schema.String.check(Schema.isPattern(/^gov-(mars|mpr)\/.+$/u)),
+  title: Schema.NonEmptyString,
+  path: Schema.NonEmptyString,
+  section: Schema.String,
+  frequency: Frequency,
+  period: Schema.NonEmptyString,
+  values: Schema.Literals(["provisional", "final"]),
+  window_field: Schema.NonEmptyString,
+  look_back_days: Schema.FiniteFromString
+})
+const MetricLine = Schema.Struct({
+  metric_name: Schema.String.check(Schema.isPattern(/^[a-z0-9]+(_[a-z0-9]+)*$/u)),
+  product_slug: Schema.NonEmptyString,
+  feed: Schema.NonEmptyString,
+  where: Schema.String,
+  column: Schema.NonEmptyString,
+  unit: Schema.Literals(["usd_per_lb", "usd_per_cwt", "usd_per_metric_ton", "usd_per_lb_basis"]),
+  region: Schema.NonEmptyString,
+  market_level: Schema.NonEmptyString,
+  freight: Schema.NonEmptyString
+})
+const SeriesLine = Schema.Struct({
+  slug: Schema.NonEmptyString,
+  commodity: Schema.NonEmptyString,
+  spec: Schema.String,
+  market: Schema.NonEmptyString,
+  unit: Schema.Literals(["USD/lb", "USD/cwt"])
+})
+const ProductLine = Schema.Struct({
+  slug: Schema.NonEmptyString,
+  category: Schema.String.check(Schema.isPattern(/^[a-z0-9-]+(\/[a-z0-9-]+)*$/u)),
+  attributes: Schema.String,
+  description: Schema.NonEmptyString
+})
+
+const parts = (text: string, by: string) => (text === "" ? [] : text.split(by).map((part) => part.trim()))
+const pair = (text: string): [string, string] => {
+  const [name = "", value = ""] = parts(text, "=")
+  return [name, value]
+}
+
+/** Reads a tab-separated table; a line that does not fit stops the start with its number and its fault. */
+const tableOf = <S extends Schema.ConstraintDecoder<unknown, never>>(
+  name: string,
+  line: S
+): ReadonlyArray<S["Type"]> => {
+  const decode = Schema.decodeUnknownSync(line, { errors: "all" })
+  const text = readFileSync(new URL(`./catalog/${name}.tsv`, import.meta.url), "utf8")
+  const [header = "", ...lines] = text.trimEnd().split("\n")
+  const columns = header.split("\t")
+  return lines.map((content, index) => {
+    const cells = content.split("\t")
+    try {
+      return decode(Object.fromEntries(columns.map((column, i) => [column, cells[i] ?? ""])))
+    } catch (cause) {
+      throw new Error(`catalog/${name}.tsv, line ${index + 2}: ${cause instanceof Error ? cause.message : cause}`)
+    }
+  })
+}
+
+const feedLines = tableOf("feeds", FeedLine)
+const metricLines = tableOf("metrics", MetricLine)
+
+export const feeds: ReadonlyArray<Feed> = feedLines.map((line) => ({
+  feed: line.feed,
+  source: line.feed.startsWith("gov-mars/") ? "gov-mars" : "gov-mpr",
+  title: line.title,
+  paths: parts(line.path, "|"),
+  section: line.section,
+  frequency: line.frequency,
+  period: parsePeriod(line.period),
+  final: line.values === "final",
+  windowField: line.window_field,
+  lookBackDays: line.look_back_days
+}))
+
+export const metrics: ReadonlyArray<Metric> = metricLines.map((line) => ({
+  ...line,
+  feeds: parts(line.feed, "|"),
+  where: parts(line.where, ";").map((condition) => {
+    const [field, values] = pair(condition)
+    return { field, values: parts(values, "|") }
+  }),
+  column: parseColumn(line.column)
+}))
+
+/** The 24 curated series; each is the metric named like its slug, with underscores. */
+export const series = tableOf("series", SeriesLine).map((line) => ({
+  ...line,
+  spec: line.spec === "" ? null : line.spec,
+  metric_name: line.slug.replaceAll("-", "_")
+}))
+
+export const products = tableOf("products", ProductLine).map((line) => ({
+  slug: line.slug,
+  category: line.category,
+  attributes: Object.fromEntries(parts(line.attributes, ";").map(pair)),
+  details: { description: line.description }
+}))
+
+export const feedOf = new Map(feeds.map((feed) => [feed.feed, feed]))
+export const metricsOf = (feed: Feed): ReadonlyArray<Metric> =>
+  metrics.filter((metric) => metric.feeds.includes(feed.feed))
+
+/** Grows when the code reads payloads differently, so that known payloads are read again. */
+const readerVersion = 1
+
+/** SHA-256 of all that decides what is read from a feed. */
+export const mappingHash = (feed: Feed): string =>
+  createHash("sha256")
+    .update(
+      JSON.stringify([
+        readerVersion,
+        feedLines.find((line) => line.feed === feed.feed),
+        metricLines.filter((line) => parts(line.feed, "|").includes(feed.feed))
+      ])
+    )
+    .digest("hex")

@@ -1,0 +1,110 @@
+/** What must hold of commodity data before it goes live. Each query returns the bad rows. */
+import type { Check } from "@larder/warehouse/generation/check.ts"
+
+const error = (name: string, description: string, sql: string): Check => ({ name, severity: "error", description, sql })
+const warning = (name: string, description: string, sql: string): Check => ({
+  name,
+  severity: "warning",
+  description,
+  sql
+})
+
+export const checks: ReadonlyArray<Check> = [
+  error(
+    "catalog_is_consistent",
+    "metric names and series slugs are unique, every series has its metric, every metric its product",
+    `select metric_name as name, 'listed twice' as fault from commodity.metric group by all having count(*) > 1
+     union all select slug, 'listed twice' from commodity.series group by all having count(*) > 1
+     union all select slug, 'has no metric' from commodity.series anti join commodity.metric using (metric_name)
+     union all select metric_name, 'has no product' from commodity.metric m
+       where not exists (select 1 from commodity.product p where p.slug = m.product_slug)`
+  ),
+  error(
+    "one_value_per_payload_and_day",
+    "no payload states two values for one metric, day and publication: the row selector would be too wide",
+    `select metric_name, observed_on, published_at, raw_sha256, list(value_text) as stated
+     from commodity.price_version
+     group by metric_name, observed_on, published_at, is_final, raw_sha256
+     having count(distinct value) > 1`
+  ),
+  error(
+    "prices_are_positive",
+    "every price is above zero; only a basis may be zero or negative",
+    `select metric_name, observed_on, value_text from commodity.price_version join commodity.metric using (metric_name)
+     where value <= 0 and unit <> 'usd_per_lb_basis'`
+  ),
+  error(
+    "values_have_metrics",
+    "every value belongs to a metric of the catalog: a metric name is permanent",
+    "select distinct metric_name from commodity.price_version anti join commodity.metric using (metric_name)"
+  ),
+  error(
+    "class_i_is_dated_by_priced_month",
+    "an advanced class I price is announced before its month begins; were most dated by the month of announcement, the month key would mean something else than assumed",
+    `with dated as (
+       select observed_on, min(published_at) as announced_at from commodity.price_version
+       where metric_name = 'milk_class_i_price_monthly' group by observed_on)
+     select count(*) as months, count(*) filter (where announced_at >= observed_on) as announced_too_late
+     from dated having announced_too_late * 2 > months`
+  ),
+  warning(
+    "closes_on_ticks",
+    "spot closes are multiples of 0.0025 USD per pound",
+    `select metric_name, observed_on, value_text from commodity.price
+     where metric_name like '%_exch_spot_close_daily' and value % 0.0025 <> 0`
+  ),
+  warning(
+    "closes_on_weekdays",
+    "spot closes are dated Monday to Friday",
+    `select metric_name, observed_on from commodity.price
+     where metric_name like '%_exch_spot_close_daily' and isodow(observed_on) > 5`
+  ),
+  warning(
+    "weekly_average_is_mean_of_closes",
+    "a weekly spot average is the mean of that week's closes, to four decimals",
+    `with weeks as (
+       select replace(metric_name, '_close_daily', '_average_weekly') as metric_name,
+         date_trunc('week', observed_on) as week, avg(value::double) as mean
+       from commodity.price where metric_name like '%_exch_spot_close_daily' group by all)
+     select p.metric_name, p.observed_on, p.value_text, round(mean, 6) as mean_of_closes
+     from commodity.price p join weeks w on w.metric_name = p.metric_name and w.week = date_trunc('week', p.observed_on)
+     where abs(p.value::double - mean) > 0.000051`
+  ),
+  warning(
+    "mostly_within_range",
+    "price_min ≤ mostly_low ≤ mostly_high ≤ price_max",
+    `with ranges as (
+       select regexp_replace(metric_name, '_(price_min|price_max|mostly_low|mostly_high)_', '_') as quote, observed_on,
+         max(value) filter (where metric_name like '%_price_min_%') as low,
+         max(value) filter (where metric_name like '%_mostly_low_%') as mostly_low,
+         max(value) filter (where metric_name like '%_mostly_high_%') as mostly_high,
+         max(value) filter (where metric_name like '%_price_max_%') as high
+       from commodity.price group by all)
+     select * from ranges where low > high or mostly_low < low or mostly_high > high or mostly_low > mostly_high`
+  ),
+  warning(
+    "class_iv_follows_its_formula",
+    "the class IV price follows from the month's butter and nonfat dry milk averages, within 0.01 USD per hundredweight",
+    // Make allowances and the nonfat solids factor as amended for June and December 2025.
+    `with months as (
+       select observed_on,
+         max(value) filter (where metric_name = 'milk_class_iv_price_monthly') as announced,
+         max(value) filter (where metric_name = 'butter_survey_average_monthly') as butter,
+         max(value) filter (where metric_name = 'nonfat_dry_milk_survey_average_monthly') as powder,
+         observed_on >= date '2025-06-01' as amended,
+         if(observed_on >= date '2025-12-01', 9.3, 9.0) as solids
+       from commodity.price group by observed_on),
+     parts as (
+       select observed_on, announced, solids,
+         round((butter - if(amended, 0.2272, 0.1715)) * 1.211, 4) as butterfat,
+         round((powder - if(amended, 0.2393, 0.1678)) * 0.99, 4) as nonfat_solids
+       from months where announced is not null and butter is not null and powder is not null)
+     select observed_on, announced, round(0.965 * round(nonfat_solids * solids, 2) + 3.5 * butterfat, 2) as by_formula
+     from parts where abs(announced - by_formula) > 0.0101`
+  ),
+  warning(
+    "metrics_have_values",
+    "every metric of the catalog has at least one value; the mostly ranges, which some reports never state, aside",
+    "select metric_name from commodity.coverage where observations = 0 and not contains(metric_name, '_mostly_')"
+  )
+]

@@ -1,0 +1,51 @@
+/**
+ * Fields of payload rows. Upstream spells keys with spaces and in mixed case (`"weekly Av"`, `lot_Desc`, `published_Date`),
+ * so they are looked up by exact name first and then by normalised name. Two keys that normalise to one, such as
+ * `"Week Ending Date"` and `week_ending_date`, mean different things and are never taken for each other.
+ */
+import { PublishedNumber } from "@larder/schemas/decimals.ts"
+import { Schema } from "effect"
+
+export type PayloadRow = Readonly<Record<string, unknown>>
+
+/** The payload does not have what the mapping needs: upstream changed. */
+export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
+  feed: Schema.String,
+  problem: Schema.String,
+  found: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const found = this.found.length === 0 ? "" : ` The payload has: ${this.found.join(", ")}.`
+    return `${this.feed} has changed: ${this.problem}.${found} Nothing of this run was published. Correct the feed's lines in pipelines/commodities/catalog and run again.`
+  }
+}
+
+export const normalisedKey = (key: string) => key.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")
+
+/** Names of the fields that occur in any row, in order of appearance. */
+export const fieldsOf = (rows: ReadonlyArray<PayloadRow>): ReadonlyArray<string> => {
+  const names = new Set<string>()
+  for (const row of rows) for (const name of Object.keys(row)) names.add(name)
+  return [...names]
+}
+
+export type Found = { readonly field: string } | { readonly ambiguous: ReadonlyArray<string> } | undefined
+
+/** The field that is meant by a name: the one of exactly that name, else the only one that normalises to it. */
+export const findField = (fields: ReadonlyArray<string>, name: string): Found => {
+  if (fields.includes(name)) return { field: name }
+  const alike = fields.filter((field) => normalisedKey(field) === normalisedKey(name))
+  if (alike.length > 1) return { ambiguous: alike }
+  return alike[0] === undefined ? undefined : { field: alike[0] }
+}
+
+/** A cell as text; undefined where it says nothing: absent, null, empty or "N/A". */
+export const textOf = (cell: unknown): string | undefined => {
+  if (cell === null || cell === undefined) return undefined
+  const text = (cell instanceof PublishedNumber ? cell.token : String(cell)).trim()
+  return text === "" || /^n\/a$/i.test(text) ? undefined : text
+}
+
+/** Whether a cell can hold a number or a text at all: objects, arrays and booleans cannot. */
+export const isScalar = (cell: unknown) =>
+  cell === null || cell === undefined || typeof cell === "string" || cell instanceof PublishedNumber

@@ -1,0 +1,106 @@
+/**
+ * Which day a row's number belongs to, as written in `feeds.tsv`:
+ *
+ * - `report_end_date`: the day in that field; `exactly Week Ending Date`: in the field of exactly that spelling.
+ * - `report_month, report_year`: the first day of that month, in that year.
+ * - `report_month, year of report_end_date`: the same, with the year of that day.
+ */
+import { dayOf } from "@larder/schemas/dates.ts"
+import { DriftFound, findField, type PayloadRow, textOf } from "./field.ts"
+
+export type PeriodKey =
+  | { readonly kind: "day"; readonly field: string; readonly exactly: boolean }
+  | { readonly kind: "month"; readonly month: string; readonly year: string; readonly yearOfDay: boolean }
+
+export const parsePeriod = (text: string): PeriodKey => {
+  const [first = "", second] = text.split(",").map((part) => part.trim())
+  if (second === undefined) {
+    const exactly = first.startsWith("exactly ")
+    return { kind: "day", field: first.replace(/^exactly /, ""), exactly }
+  }
+  const yearOfDay = second.startsWith("year of ")
+  return { kind: "month", month: first, year: second.replace(/^year of /, ""), yearOfDay }
+}
+
+/** `MM/DD/YYYY` with or without a time behind, or `YYYY-MM-DD`, as a day; undefined where it is none. */
+export const parseDay = (text: string): string | undefined => {
+  const american = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:\s|$)/.exec(text)
+  if (american !== null) return dayOf(Number(american[3]), Number(american[1]), Number(american[2]))
+  const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T\s]|$)/.exec(text)
+  return iso === null ? undefined : dayOf(Number(iso[1]), Number(iso[2]), Number(iso[3]))
+}
+
+/** `MM/DD/YYYY HH:MM:SS` as `YYYY-MM-DD HH:MM:SS`, without a zone, as the report states none. */
+export const parseMoment = (text: string): string | undefined => {
+  const day = parseDay(text)
+  const time = /[\sT](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s*$/.exec(text)
+  if (day === undefined) return undefined
+  if (time === null) return /[\sT]\S/.test(text) ? undefined : `${day} 00:00:00`
+  const [, hours = "", minutes = "", seconds = "00"] = time
+  return Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59
+    ? undefined
+    : `${day} ${hours.padStart(2, "0")}:${minutes}:${seconds}`
+}
+
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+const fullMonths = [
+  "january",
+  "february",
+  "march",
+  "april",
+  "may",
+  "june",
+  "july",
+  "august",
+  "september",
+  "october",
+  "november",
+  "december"
+]
+
+/** `Jul`, `July`, `7` or `07` → 7. */
+export const parseMonth = (text: string): number | undefined => {
+  const name = text.toLowerCase()
+  const index = Math.max(months.indexOf(name), fullMonths.indexOf(name))
+  if (index >= 0) return index + 1
+  const number = /^\d{1,2}$/.test(text) ? Number(text) : 0
+  return number >= 1 && number <= 12 ? number : undefined
+}
+
+/** `stated` is false where the row simply has no date. */
+type Reader = (row: PayloadRow) => { readonly day: string } | { readonly fault: string; readonly stated: boolean }
+
+const required = (feed: string, fields: ReadonlyArray<string>, name: string, exactly: boolean): string => {
+  const found = exactly && !fields.includes(name) ? undefined : findField(fields, name)
+  if (found !== undefined && "field" in found) return found.field
+  const problem =
+    found === undefined
+      ? `the date field ${name} is missing`
+      : `the date field ${name} could be ${found.ambiguous.join(" or ")}`
+  throw new DriftFound({ feed, problem, found: [...fields] })
+}
+
+/** Finds the period fields of a payload once, and reads them row by row. Throws `DriftFound` where one is missing. */
+export const periodReader = (key: PeriodKey, feed: string, fields: ReadonlyArray<string>): Reader => {
+  const dayFrom = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
+  const fault = (row: PayloadRow, field: string) => ({
+    fault: `${field} is ${JSON.stringify(row[field] ?? null)}, which is no date`,
+    stated: textOf(row[field]) !== undefined
+  })
+  if (key.kind === "day") {
+    const field = required(feed, fields, key.field, key.exactly)
+    return (row) => {
+      const day = dayFrom(row, field)
+      return day === undefined ? fault(row, field) : { day }
+    }
+  }
+  const monthField = required(feed, fields, key.month, false)
+  const yearField = required(feed, fields, key.year, false)
+  return (row) => {
+    const month = parseMonth(textOf(row[monthField]) ?? "")
+    if (month === undefined) return fault(row, monthField)
+    const yearText = key.yearOfDay ? dayFrom(row, yearField)?.slice(0, 4) : textOf(row[yearField])
+    const day = dayOf(Number(yearText), month, 1)
+    return day === undefined ? fault(row, yearField) : { day }
+  }
+}

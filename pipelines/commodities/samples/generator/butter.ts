@@ -1,0 +1,117 @@
+/**
+ * Butter of the sales survey. The monthly averages are published (they make the class IV price), single weeks only lately:
+ * weeks are walked and then shifted until each month, as printed when its class price was announced, averages to the
+ * published number. The two class I prices that are known fix two pairs of weeks in the same way.
+ */
+
+import type { Day } from "./calendar.ts"
+import { weightedAverage } from "./decimal.ts"
+import { classIMonths, classIvMonths, type Print, recentWeeks } from "./facts.ts"
+import { advancedReportWeek, butterfatPrice, classIvSkim, milkPrice } from "./formulas.ts"
+import { at, needed } from "./lookup.ts"
+import { lineThrough, wobble } from "./paths.ts"
+import { inventedPrints, printAsOf, type SurveyWeek, unrevised } from "./prints.ts"
+import { chance } from "./random.ts"
+
+/** Weeks whose average, as printed in one report, is known. */
+interface Goal {
+  readonly weeks: ReadonlyArray<Day>
+  readonly report: Day
+  readonly average: number
+}
+
+const averageIn = (goal: Pick<Goal, "weeks" | "report">, survey: ReadonlyMap<Day, SurveyWeek>) =>
+  weightedAverage(
+    goal.weeks.flatMap((week) => {
+      const print = printAsOf(needed(survey, week), goal.report)
+      return print ? [print] : []
+    })
+  )
+
+const monthGoals = (weeks: ReadonlyArray<Day>): ReadonlyArray<Goal> => {
+  const months = classIvMonths()
+  return months.flatMap((month, index) =>
+    month.published
+      ? [
+          {
+            weeks: weeks.filter((week) => week > at(months, index - 1).lastWeek && week <= month.lastWeek),
+            report: month.lastWeek,
+            average: month.published.butter
+          }
+        ]
+      : []
+  )
+}
+
+/** Every butter average that gives the class I price would do; the middle one is taken. Class IV skim is the higher. */
+const classIGoals = (nonfatDryMilk: ReadonlyMap<Day, SurveyWeek>): ReadonlyArray<Goal> =>
+  [...classIMonths()].map(([month, price]) => {
+    const report = advancedReportWeek(month)
+    const weeks = [report - 7, report]
+    const powder = averageIn({ weeks, report }, nonfatDryMilk)
+    const { skim } = classIvSkim(month, powder ?? 0)
+    const fitting: Array<number> = []
+    for (let butter = 10_000; butter < 30_000; butter++)
+      if (milkPrice(skim, butterfatPrice(month, butter)) === price) fitting.push(butter)
+    return { weeks, report, average: at(fitting, fitting.length >> 1) }
+  })
+
+/** A line through the month means misses them a little; the line is bent until it does so no more. */
+const bentPath = (weeks: ReadonlyArray<Day>, goals: ReadonlyArray<Goal>, known: ReadonlyMap<Day, Print>) => {
+  const middleOf = (goal: Goal) => (at(goal.weeks, 0) + goal.report) / 2
+  const line = lineThrough(goals.map((goal) => [middleOf(goal), goal.average] as const))
+  const path = wobble("butter", weeks, line, { size: 260, memory: 0.7 })
+  let prices = new Map(weeks.map((week, index) => [week, known.get(week)?.price ?? at(path, index)]))
+  for (let round = 0; round < 12; round++) {
+    const misses = lineThrough(
+      goals.map((goal) => {
+        const mean = goal.weeks.reduce((sum, week) => sum + needed(prices, week), 0) / goal.weeks.length
+        return [middleOf(goal), goal.average - mean] as const
+      })
+    )
+    prices = new Map([...prices].map(([week, price]) => [week, known.has(week) ? price : price + misses(week)]))
+  }
+  return new Map([...prices].map(([week, price]) => [week, Math.round(price)]))
+}
+
+const shifted = (week: SurveyWeek, by: number): SurveyWeek => ({
+  week: week.week,
+  prints: week.prints.map((print) => print && { price: print.price + by, pounds: print.pounds })
+})
+
+/** One step moves the average by at most one unit of its last place, so none is jumped over. */
+const meet = (goal: Goal, survey: Map<Day, SurveyWeek>, fixed: ReadonlySet<Day>) => {
+  const free = goal.weeks.filter((week) => !fixed.has(week))
+  for (let step = 0; step < 2000; step++) {
+    const average = averageIn(goal, survey)
+    if (average === null || average === goal.average) return
+    for (const week of free) survey.set(week, shifted(needed(survey, week), Math.sign(goal.average - average)))
+  }
+  throw new Error(`butter weeks up to day ${goal.report} cannot average to ${goal.average}`)
+}
+
+export const butterPrices = (
+  weeks: ReadonlyArray<Day>,
+  unsurveyed: ReadonlySet<Day>,
+  nonfatDryMilk: ReadonlyArray<SurveyWeek>
+): ReadonlyArray<SurveyWeek> => {
+  const known = recentWeeks("butter")
+  const months = monthGoals(weeks)
+  const prices = bentPath(weeks, months, known)
+  const random = chance("butter prints")
+  const survey = new Map(
+    weeks.map((week): readonly [Day, SurveyWeek] => {
+      const published = known.get(week)
+      if (unsurveyed.has(week)) return [week, { week, prints: unrevised<Print>(null) }]
+      if (published) return [week, { week, prints: unrevised(published) }]
+      const final = { price: needed(prices, week), pounds: random.whole(2_600_000, 6_400_000) }
+      return [week, { week, prints: inventedPrints(random, final) }]
+    })
+  )
+  const fixed = new Set(known.keys())
+  for (const goal of [...classIGoals(new Map(nonfatDryMilk.map((week) => [week.week, week]))), ...months]) {
+    meet(goal, survey, fixed)
+    for (const week of goal.weeks) fixed.add(week)
+  }
+  return [...survey.values()]
+}

@@ -1,0 +1,106 @@
+/** Days as whole numbers since 1970-01-01, the two date spellings of the upstreams, federal and exchange holidays. */
+
+export type Day = number
+
+export const dayOf = (iso: string): Day => Date.parse(`${iso}T00:00:00Z`) / 86_400_000
+export const isoOf = (day: Day) => new Date(day * 86_400_000).toISOString().slice(0, 10)
+/** `MM/DD/YYYY`. */
+export const usDate = (day: Day) => isoOf(day).replace(/(\d+)-(\d+)-(\d+)/, "$2/$3/$1")
+export const dayOfUsDate = (text: string): Day => dayOf(text.replace(/(\d+)\/(\d+)\/(\d+).*/, "$3-$1-$2"))
+/** 0 is Sunday. */
+export const weekdayOf = (day: Day) => (((day + 4) % 7) + 7) % 7
+export const yearOf = (day: Day) => Number(isoOf(day).slice(0, 4))
+/** `YYYY-MM`. */
+export const monthOf = (day: Day) => isoOf(day).slice(0, 7)
+export const monthAfter = (month: string) => monthOf(dayOf(`${month}-01`) + 31)
+export const lastDayOf = (month: string): Day => dayOf(`${monthAfter(month)}-01`) - 1
+export const monthsBetween = (first: string, last: string) => {
+  const months: Array<string> = []
+  for (let month = first; month <= last; month = monthAfter(month)) months.push(month)
+  return months
+}
+
+const monthNames = "January February March April May June July August September October November December".split(" ")
+export const monthNameOf = (month: string) => String(monthNames[Number(month.slice(5)) - 1])
+
+export const daysBetween = (first: Day, last: Day, step = 1) => {
+  const days: Array<Day> = []
+  for (let day = first; day <= last; day += step) days.push(day)
+  return days
+}
+
+/** The n-th given weekday of a month; n = -1 is the last one. */
+const nth = (n: number, weekday: number, month: string): Day => {
+  if (n < 0) return lastDayOf(month) - ((weekdayOf(lastDayOf(month)) - weekday + 7) % 7)
+  const first = dayOf(`${month}-01`)
+  return first + ((weekday - weekdayOf(first) + 7) % 7) + 7 * (n - 1)
+}
+
+/** A holiday on a Sunday is kept on Monday, one on a Saturday on Friday. */
+const observed = (day: Day): Day => {
+  if (weekdayOf(day) === 0) return day + 1
+  return weekdayOf(day) === 6 ? day - 1 : day
+}
+
+const perYear = (list: (year: number) => ReadonlyArray<Day>) => {
+  const known = new Map<number, ReadonlySet<Day>>()
+  return (day: Day) => {
+    const year = yearOf(day)
+    const days = known.get(year) ?? new Set(list(year))
+    known.set(year, days)
+    return days.has(day)
+  }
+}
+
+const mondays = (year: number) => [
+  nth(3, 1, `${year}-01`),
+  nth(3, 1, `${year}-02`),
+  nth(-1, 1, `${year}-05`),
+  nth(1, 1, `${year}-09`)
+]
+
+export const isFederalHoliday = perYear((year) => [
+  ...mondays(year),
+  nth(2, 1, `${year}-10`),
+  nth(4, 4, `${year}-11`),
+  observed(dayOf(`${year}-01-01`)),
+  observed(dayOf(`${year + 1}-01-01`)),
+  ...(year >= 2021 ? [observed(dayOf(`${year}-06-19`))] : []),
+  observed(dayOf(`${year}-07-04`)),
+  observed(dayOf(`${year}-11-11`)),
+  observed(dayOf(`${year}-12-25`))
+])
+
+/** Western Easter Sunday, by the anonymous Gregorian computus. */
+const easter = (year: number): Day => {
+  const a = year % 19
+  const b = Math.floor(year / 100)
+  const c = year % 100
+  const d = b - Math.floor(b / 4) - Math.floor((8 * b + 13) / 25)
+  const h = (19 * a + d + 15) % 30
+  const l = (32 + 2 * (b % 4) + 2 * Math.floor(c / 4) - h - (c % 4)) % 7
+  const m = Math.floor((a + 11 * h + 22 * l) / 451)
+  const n = h + l - 7 * m + 114
+  return dayOf(`${year}-${String(Math.floor(n / 31)).padStart(2, "0")}-01`) + (n % 31)
+}
+
+/** The dairy spot market also rests on Good Friday and on the day after Thanksgiving. */
+const isExchangeHoliday = perYear((year) => [
+  ...mondays(year),
+  easter(year) - 2,
+  nth(4, 4, `${year}-11`),
+  nth(4, 4, `${year}-11`) + 1,
+  ...(weekdayOf(dayOf(`${year}-01-01`)) === 6 ? [] : [observed(dayOf(`${year}-01-01`))]),
+  ...(year >= 2022 ? [observed(dayOf(`${year}-06-19`))] : []),
+  observed(dayOf(`${year}-07-04`)),
+  observed(dayOf(`${year}-12-25`))
+])
+
+const isWeekend = (day: Day) => weekdayOf(day) === 0 || weekdayOf(day) === 6
+export const isTradingDay = (day: Day) => !isWeekend(day) && !isExchangeHoliday(day)
+export const isFederalWorkday = (day: Day) => !isWeekend(day) && !isFederalHoliday(day)
+
+/** The first federal workday on or after a day. */
+export const workdayFrom = (day: Day): Day => (isFederalWorkday(day) ? day : workdayFrom(day + 1))
+/** The last federal workday on or before a day. */
+export const workdayUpTo = (day: Day): Day => (isFederalWorkday(day) ? day : workdayUpTo(day - 1))

@@ -1,0 +1,65 @@
+/**
+ * Federal order formulas, half-up at every step: component prices and milk classes from survey averages. Prices per pound
+ * in 0.0001 USD, per hundredweight in 0.01 USD. The class IV part agrees to the cent with every announced month since
+ * April 2012; the cheese part follows the orders' text and was not compared with announcements.
+ */
+import { type Day, dayOf, weekdayOf } from "./calendar.ts"
+import { halfUp } from "./decimal.ts"
+
+export interface Averages {
+  readonly butter: number
+  readonly cheese: number
+  readonly nonfatDryMilk: number
+  readonly whey: number
+}
+
+/** Make allowances changed with June 2025. */
+const allowances = (month: string) =>
+  month < "2025-06"
+    ? { butter: 1715, cheese: 2003, nonfatDryMilk: 1678, whey: 1991, butterfatRecovery: 90 }
+    : { butter: 2272, cheese: 2519, nonfatDryMilk: 2393, whey: 2668, butterfatRecovery: 91 }
+
+/** Tenths of a pound in a hundredweight of skim milk; changed with December 2025. */
+const composition = (month: string) =>
+  month < "2025-12"
+    ? { protein: 31, otherSolids: 59, nonfatSolids: 90 }
+    : { protein: 33, otherSolids: 60, nonfatSolids: 93 }
+
+/** At 3.5 % butterfat. */
+export const milkPrice = (skim: number, butterfat: number) => halfUp(965 * skim + 35 * butterfat, 1000)
+
+export const butterfatPrice = (month: string, butter: number) =>
+  halfUp((butter - allowances(month).butter) * 1211, 1000)
+
+export const classIvSkim = (month: string, nonfatDryMilk: number) => {
+  const nonfatSolids = halfUp((nonfatDryMilk - allowances(month).nonfatDryMilk) * 99, 100)
+  return { nonfatSolids, skim: halfUp(nonfatSolids * composition(month).nonfatSolids, 1000) }
+}
+
+export const classIiiSkim = (month: string, averages: Averages) => {
+  const { cheese, whey, butterfatRecovery } = allowances(month)
+  const margin = averages.cheese - cheese
+  const inCheese = margin * 1572 - butterfatPrice(month, averages.butter) * butterfatRecovery * 10
+  const protein = halfUp(margin * 138_300 + inCheese * 117, 100_000)
+  const otherSolids = halfUp((averages.whey - whey) * 103, 100)
+  const { protein: proteinPounds, otherSolids: otherPounds } = composition(month)
+  return { protein, otherSolids, skim: halfUp(protein * proteinPounds + otherSolids * otherPounds, 1000) }
+}
+
+/** Class II: the advanced class IV skim value and 0.70 USD; its butterfat is 0.0070 USD dearer. */
+export const classIiSkim = (month: string, nonfatDryMilk: number) => {
+  const skim = classIvSkim(month, nonfatDryMilk).skim + 70
+  return { skim, nonfatSolids: halfUp(skim * 1000, composition(month).nonfatSolids) }
+}
+export const classIiButterfat = (butterfat: number) => butterfat + 70
+
+/** The higher of the two advanced skim values; from May 2019 to May 2025 their average and 0.74 USD. */
+export const classISkim = (month: string, classIii: number, classIv: number) =>
+  month >= "2019-05" && month < "2025-06" ? halfUp(classIii + classIv, 2) + 74 : Math.max(classIii, classIv)
+
+/** Advanced prices come out with the survey of a Wednesday from the 17th to the 23rd of the month before. */
+export const advancedReportWeek = (month: string): Day => {
+  const latest = dayOf(`${month}-01`) - 1
+  const the23rd = latest - (new Date(latest * 86_400_000).getUTCDate() - 23)
+  return the23rd - ((weekdayOf(the23rd) + 4) % 7) - 4
+}

@@ -1,0 +1,55 @@
+/** Price paths: a line through anchor points, and a seeded wobble around it that forgets its past slowly. */
+
+import { type Day, dayOf } from "./calendar.ts"
+import { at } from "./lookup.ts"
+import { chance } from "./random.ts"
+
+export type Anchors = ReadonlyArray<readonly [iso: string, price: number]>
+
+/** A line through known points, flat before the first and after the last. */
+export const lineThrough = (points: ReadonlyArray<readonly [day: Day, value: number]>) => {
+  const [first, last] = [at(points, 0), at(points, points.length - 1)]
+  return (day: Day) => {
+    if (day <= first[0]) return first[1]
+    if (day >= last[0]) return last[1]
+    let low = 0
+    let high = points.length - 1
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if (at(points, middle)[0] <= day) low = middle
+      else high = middle
+    }
+    const [a, b] = [at(points, low), at(points, high)]
+    return a[1] + ((b[1] - a[1]) * (day - a[0])) / (b[0] - a[0])
+  }
+}
+
+/** `points` with a wobble of about `size`; whole numbers, never below `floor`. */
+export const wobble = (
+  label: string,
+  days: ReadonlyArray<Day>,
+  line: (day: Day) => number,
+  options: { readonly size: number; readonly memory: number; readonly floor?: number }
+) => {
+  const random = chance(label)
+  const step = options.size * (1 - options.memory)
+  let offset = 0
+  return days.map((day) => {
+    offset = offset * options.memory + 2 * step * random.bell()
+    return Math.max(options.floor ?? 0, Math.round(line(day) + offset))
+  })
+}
+
+/** Bends the end of a path over `run` steps so that it arrives at the known value that comes next. */
+export const arriveAt = (path: ReadonlyArray<number>, next: number, run = 26) => {
+  const miss = next - at(path, path.length - 1)
+  return path.map((value, index) => Math.round(value + miss * Math.max(0, 1 - (path.length - index) / run)))
+}
+
+/** Anchor points in dollars as a line at the given scale. */
+export const anchored = (anchors: Anchors, scale: number) =>
+  lineThrough(anchors.map(([iso, dollars]) => [dayOf(iso), dollars * scale]))
+
+/** One value per 1 January, first year given. */
+export const yearly = (firstYear: number, values: ReadonlyArray<number>): Anchors =>
+  values.map((value, index) => [`${firstYear + index}-01-01`, value])

@@ -1,0 +1,44 @@
+/**
+ * Seeded chance: one stream per label, so that a new series leaves the numbers of all others as they were.
+ * Only integer and basic floating-point arithmetic: the same numbers on every machine.
+ */
+
+const seed = 20_260_930
+
+export interface Chance {
+  /** In [0, 1). */
+  unit(): number
+  /** A whole number from `low` to `high`, both included. */
+  whole(low: number, high: number): number
+  /** Roughly normal, mean 0 and deviation 1, never beyond 3.5. */
+  bell(): number
+  happens(probability: number): boolean
+  shuffled<T>(list: ReadonlyArray<T>): Array<T>
+}
+
+const hashOf = (label: string) => {
+  let hash = 0x811c9dc5 ^ seed // FNV-1a
+  for (let i = 0; i < label.length; i++) hash = Math.imul(hash ^ label.charCodeAt(i), 0x01000193)
+  return hash >>> 0
+}
+
+export const chance = (label: string): Chance => {
+  let state = hashOf(label)
+  const unit = () => {
+    state = (state + 0x6d2b79f5) >>> 0 // mulberry32
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+  const whole = (low: number, high: number) => low + Math.floor(unit() * (high - low + 1))
+  return {
+    unit,
+    whole,
+    bell: () => (unit() + unit() + unit() + unit() - 2) * 1.7320508,
+    happens: (probability) => unit() < probability,
+    shuffled: (list) => {
+      const left = [...list]
+      return list.flatMap(() => left.splice(whole(0, left.length - 1), 1))
+    }
+  }
+}

@@ -1,0 +1,165 @@
+/** The three reports on the spot market: daily closes (1603), their weekly means (1602), and the monthly averages (1623). */
+
+import {
+  type Day,
+  dayOf,
+  daysBetween,
+  lastDayOf,
+  monthAfter,
+  monthNameOf,
+  monthOf,
+  monthsBetween,
+  weekdayOf,
+  workdayFrom
+} from "./calendar.ts"
+import { at } from "./lookup.ts"
+import { dollars, type MarsRow, marsHead, marsPayload, marsSectionsPayload, type Period, stampOf } from "./mars.ts"
+import type { Payload } from "./mpr.ts"
+import { chance } from "./random.ts"
+import { firstDay, lastDay, meanClose, type SpotProduct, tradingDays } from "./spot.ts"
+
+const selectors = (product: SpotProduct): MarsRow => ({
+  category: product.category,
+  community: "Dairy",
+  commodity: product.commodity,
+  package: product.package,
+  grade: product.grade
+})
+
+const mondayOf = (day: Day) => day - ((weekdayOf(day) + 6) % 7)
+const weekOf = (monday: Day) => tradingDays.filter((day) => day >= monday && day < monday + 7)
+
+/** The last trading day of a week also carries the average of the week. */
+const dailyRows = (products: ReadonlyArray<SpotProduct>): ReadonlyArray<MarsRow> => {
+  const random = chance("spot trade")
+  const closers = new Set(
+    tradingDays.filter((day, index) => mondayOf(tradingDays[index + 1] ?? lastDay) !== mondayOf(day))
+  )
+  const rows = tradingDays.flatMap((day, index) =>
+    products.flatMap((product): ReadonlyArray<MarsRow> => {
+      const close = product.closes.get(day)
+      if (close === undefined) return []
+      const before = index === 0 ? undefined : product.closes.get(at(tradingDays, index - 1))
+      const average = closers.has(day) ? meanClose(product.closes, weekOf(mondayOf(day))) : null
+      const period: Period = { day, begin: day, end: day, published: stampOf(1603, day, day === lastDay) }
+      return [
+        {
+          ...marsHead(1603, period),
+          ...selectors(product),
+          price_unit: "Dollars per Pound",
+          close_price: dollars(close),
+          change: before === undefined ? null : dollars(close - before),
+          bids: random.whole(0, 4),
+          offers: random.whole(0, 4),
+          sales: random.happens(0.45) ? random.whole(1, 9) : 0,
+          "weekly Av": average === null ? null : dollars(average)
+        }
+      ]
+    })
+  )
+  return rows.toReversed()
+}
+
+/** Out on Friday, or on the last trading day where Friday is none; the period ends on Friday all the same. */
+const weeklyRows = (products: ReadonlyArray<SpotProduct>): ReadonlyArray<MarsRow> => {
+  const mondays = daysBetween(firstDay, lastDay - 7, 7).filter((monday) => weekOf(monday).length > 0)
+  const newest = at(mondays, mondays.length - 1)
+  return mondays.toReversed().flatMap((monday) => {
+    const days = weekOf(monday)
+    const published = stampOf(1602, at(days, days.length - 1), monday === newest)
+    const period: Period = { day: monday, begin: monday, end: monday + 4, published }
+    return products.flatMap((product): ReadonlyArray<MarsRow> => {
+      const average = meanClose(product.closes, days)
+      if (average === null) return []
+      return [
+        {
+          ...marsHead(1602, period),
+          ...selectors(product),
+          price_unit: "Dollars per Pound",
+          "weekly Av": dollars(average)
+        }
+      ]
+    })
+  })
+}
+
+/** Reports of 2025 that came without the spot market and without buttermilk. */
+const thin = new Set(["2025-02", "2025-03", "2025-04", "2025-08", "2025-09", "2025-10"])
+const lastMonth = "2026-08"
+
+/** Month → one number, in 0.0001 USD/lb or whole USD per metric ton. */
+export interface MonthlySeries {
+  readonly section: "Dry Products Monthly Averages" | "International Monthly Averages"
+  readonly columns: MarsRow
+  readonly averages: ReadonlyMap<string, number>
+  readonly scale: number
+}
+
+const monthlyRow = (period: Period, month: string, columns: MarsRow, value: number): MarsRow => ({
+  ...marsHead(1623, period),
+  group: null,
+  ...columns,
+  report_month: monthNameOf(month),
+  "monthly Av": value
+})
+
+const spotColumns = (product: SpotProduct): MarsRow => ({
+  ...selectors(product),
+  lot_Desc: null,
+  region: "Chicago Mercantile Exchange",
+  price_unit: "Dollars per Pound"
+})
+
+/** Each report repeats the year from January on. */
+const sectionsOf = (products: ReadonlyArray<SpotProduct>, others: ReadonlyArray<MonthlySeries>, report: string) => {
+  const [begin, end] = [dayOf(`${report.slice(0, 4)}-01-01`), lastDayOf(report)]
+  const released = workdayFrom(dayOf(`${monthAfter(report)}-11`))
+  const period: Period = { day: begin, begin, end, published: stampOf(1623, released, report === lastMonth) }
+  const months = monthsBetween(monthOf(begin), report)
+  const spot = products.flatMap((product) =>
+    months.flatMap((month): ReadonlyArray<MarsRow> => {
+      const average = meanClose(
+        product.closes,
+        tradingDays.filter((day) => monthOf(day) === month)
+      )
+      return average === null ? [] : [monthlyRow(period, month, spotColumns(product), dollars(average))]
+    })
+  )
+  const seriesOf = (section: MonthlySeries["section"]) =>
+    others
+      .filter((series) => series.section === section)
+      .flatMap(({ columns, averages, scale }) =>
+        months.flatMap((month) => {
+          const average = averages.get(month)
+          return average === undefined ? [] : [monthlyRow(period, month, columns, average / scale)]
+        })
+      )
+  return {
+    spot: thin.has(report) ? [] : spot,
+    dry: thin.has(report) ? [] : seriesOf("Dry Products Monthly Averages"),
+    international: seriesOf("International Monthly Averages")
+  }
+}
+
+const monthlyPayload = (products: ReadonlyArray<SpotProduct>, others: ReadonlyArray<MonthlySeries>) => {
+  const newestFirst = monthsBetween(monthOf(firstDay), lastMonth)
+    .toReversed()
+    .map((report) => sectionsOf(products, others, report))
+  return marsSectionsPayload(1623, [
+    { name: "CME Monthly Averages", rows: newestFirst.flatMap(({ spot }) => spot) },
+    { name: "Dairy Monthly Averages", rows: [] },
+    { name: "Hard Products Monthly Averages", rows: [] },
+    { name: "Fluid Products Monthly Averages", rows: [] },
+    { name: "Dry Products Monthly Averages", rows: newestFirst.flatMap(({ dry }) => dry) },
+    { name: "International Monthly Averages", rows: newestFirst.flatMap(({ international }) => international) }
+  ])
+}
+
+export function* spotPayloads(
+  products: ReadonlyArray<SpotProduct>,
+  others: ReadonlyArray<MonthlySeries>
+): Generator<Payload> {
+  yield marsPayload(1603, dailyRows(products))
+  yield marsPayload(1602, weeklyRows(products))
+  yield monthlyPayload(products, others)
+}

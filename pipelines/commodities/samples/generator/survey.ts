@@ -1,0 +1,172 @@
+/**
+ * The weeks of the sales survey. Nonfat dry milk, the last twelve weeks of the others, the last barrel weeks and the
+ * monthly averages of butter are published numbers; the rest is walked between them.
+ */
+
+import { butterPrices } from "./butter.ts"
+import { type Day, dayOf, daysBetween } from "./calendar.ts"
+import { halfUp } from "./decimal.ts"
+import { type BarrelPrint, barrelWeeks, nonfatDryMilkWeeks, type Print, recentWeeks } from "./facts.ts"
+import { at, needed } from "./lookup.ts"
+import { type Anchors, anchored, arriveAt, wobble } from "./paths.ts"
+import { finalOf, inventedPrints, knownPrints, type SurveyWeek, unrevised } from "./prints.ts"
+import { chance } from "./random.ts"
+
+export const firstReport = dayOf("2012-03-31")
+export const lastWeek = dayOf("2026-09-26")
+export const weeks: ReadonlyArray<Day> = daysBetween(dayOf("2012-03-03"), lastWeek, 7)
+
+/** No survey was taken while the government was shut. */
+const unsurveyed = new Set(["2013-09-28", "2013-10-05", "2013-10-12"].map(dayOf))
+/** From this report on all barrel fields are null, also for the four weeks that earlier reports had printed. */
+export const barrelsEnd = dayOf("2025-06-07")
+
+const block: Anchors = [
+  ["2012-03-01", 1.5],
+  ["2012-10-15", 1.95],
+  ["2013-02-01", 1.68],
+  ["2014-04-01", 2.3],
+  ["2015-01-15", 1.58],
+  ["2016-05-15", 1.34],
+  ["2016-12-01", 1.82],
+  ["2018-02-01", 1.5],
+  ["2019-03-01", 1.58],
+  ["2019-11-01", 2.02],
+  ["2020-04-25", 1.2],
+  ["2020-07-15", 2.55],
+  ["2020-12-20", 1.72],
+  ["2021-08-01", 1.65],
+  ["2022-05-01", 2.33],
+  ["2023-06-15", 1.45],
+  ["2024-02-15", 1.55],
+  ["2024-09-20", 2.18],
+  ["2025-03-01", 1.78],
+  ["2025-05-25", 1.86],
+  ["2025-11-01", 1.7],
+  ["2026-02-01", 1.42],
+  ["2026-05-15", 1.58],
+  ["2026-07-04", 1.5]
+]
+const whey: Anchors = [
+  ["2012-03-01", 0.6],
+  ["2014-06-01", 0.67],
+  ["2016-02-01", 0.26],
+  ["2017-04-01", 0.5],
+  ["2018-04-01", 0.29],
+  ["2020-01-01", 0.35],
+  ["2021-05-01", 0.63],
+  ["2022-03-01", 0.75],
+  ["2023-07-01", 0.33],
+  ["2024-06-01", 0.43],
+  ["2025-01-15", 0.65],
+  ["2025-06-01", 0.54],
+  ["2026-01-01", 0.7],
+  ["2026-07-04", 0.645]
+]
+
+/** Weeks before `ends` walked along the anchors, so that they arrive at the known week which follows. */
+const walked = (label: string, anchors: Anchors, size: number, known: ReadonlyMap<Day, Print>) => {
+  const before = weeks.filter((week) => !known.has(week))
+  const path = wobble(label, before, anchored(anchors, 10_000), { size, memory: 0.85 })
+  const bent = arriveAt(path, at([...known.values()], 0).price)
+  return new Map(before.map((week, index) => [week, at(bent, index)]))
+}
+
+/** Invented revisions stop where the true ones are known, or where none was seen between several captures. */
+const surveyOf = (
+  product: string,
+  finals: (week: Day) => Print,
+  revisionsKnownFrom: Day
+): ReadonlyArray<SurveyWeek> => {
+  const random = chance(`revisions ${product}`)
+  return weeks.map((week) => {
+    if (unsurveyed.has(week)) return { week, prints: unrevised<Print>(null) }
+    const final = finals(week)
+    if (week < revisionsKnownFrom) return { week, prints: inventedPrints(random, final) }
+    return { week, prints: knownPrints(product, week) ?? unrevised(final) }
+  })
+}
+
+const recent = dayOf("2026-07-11")
+
+const withPounds = (product: string, prices: ReadonlyMap<Day, number>, [low, high]: readonly [number, number]) => {
+  const random = chance(`pounds ${product}`)
+  return new Map([...prices].map(([week, price]) => [week, { price, pounds: random.whole(low, high) }]))
+}
+
+const walkedSurvey = (product: "block" | "whey", anchors: Anchors, size: number, pounds: readonly [number, number]) => {
+  const known = recentWeeks(product)
+  const finals = new Map([...withPounds(product, walked(product, anchors, size, known), pounds), ...known])
+  return surveyOf(product, (week) => needed(finals, week), recent)
+}
+
+/** Price as sold for a price at 38 % moisture; the adjusted price is then computed back, as the report does. */
+const asSold = (adjusted: number, moisture: number, pounds: number): BarrelPrint => {
+  const price = halfUp(adjusted * (10_000 - moisture), 6200)
+  return { price, pounds, moisture, adjusted: halfUp(price * 6200, 10_000 - moisture) }
+}
+
+const barrelSurvey = (prices: ReadonlyMap<Day, number>): ReadonlyArray<SurveyWeek<BarrelPrint>> => {
+  const known = barrelWeeks()
+  const random = chance("revisions barrel")
+  const printsOf = (week: Day): ReadonlyArray<BarrelPrint | null> => {
+    const published = known.get(week)
+    const moisture = random.whole(3440, 3520)
+    const final = published ?? asSold(needed(prices, week), moisture, random.whole(9_800_000, 14_600_000))
+    if (published) return unrevised(published)
+    return inventedPrints(random, final).map(({ price, pounds }) => ({
+      price,
+      pounds,
+      moisture,
+      adjusted: halfUp(price * 6200, 10_000 - moisture)
+    }))
+  }
+  return weeks.map((week) => {
+    if (unsurveyed.has(week) || week >= barrelsEnd) return { week, prints: unrevised<BarrelPrint>(null) }
+    return { week, prints: printsOf(week).map((print, age) => (week + 7 * age >= barrelsEnd ? null : print)) }
+  })
+}
+
+/** Barrels trade a few cents under blocks; the line goes on after the survey has dropped them, for the spot market. */
+const barrelPrices = (blocks: ReadonlyArray<SurveyWeek>): ReadonlyMap<Day, number> => {
+  const known = [...barrelWeeks()].map(([week, print]) => [week, print.adjusted] as const)
+  const spread = wobble("barrel spread", weeks, () => 450, { size: 500, memory: 0.88, floor: -700 })
+  const under = new Map(
+    blocks.flatMap((block, index) => {
+      const final = finalOf(block)
+      return final ? [[block.week, final.price - at(spread, index)] as const] : []
+    })
+  )
+  const first = at(known, 0)
+  const before = [...under].filter(([week]) => week < first[0])
+  const bent = arriveAt(
+    before.map(([, price]) => price),
+    first[1]
+  )
+  return new Map([...under, ...before.map(([week], index) => [week, at(bent, index)] as const), ...known])
+}
+
+export interface Surveys {
+  readonly butter: ReadonlyArray<SurveyWeek>
+  readonly block: ReadonlyArray<SurveyWeek>
+  readonly barrel: ReadonlyArray<SurveyWeek<BarrelPrint>>
+  readonly whey: ReadonlyArray<SurveyWeek>
+  readonly nonfatDryMilk: ReadonlyArray<SurveyWeek>
+  /** At 38 % moisture, in 0.0001 USD/lb, to the last week. */
+  readonly barrelPrices: ReadonlyMap<Day, number>
+}
+
+export const surveys = (): Surveys => {
+  const published = nonfatDryMilkWeeks()
+  const nonfatDryMilk = surveyOf("nfdm", (week) => needed(published, week), dayOf("2026-05-02"))
+  const blocks = walkedSurvey("block", block, 500, [9_400_000, 14_200_000])
+  const barrels = barrelPrices(blocks)
+  return {
+    butter: butterPrices(weeks, unsurveyed, nonfatDryMilk),
+    block: blocks,
+    barrel: barrelSurvey(barrels),
+    whey: walkedSurvey("whey", whey, 180, [4_900_000, 9_600_000]),
+    nonfatDryMilk,
+    barrelPrices: barrels
+  }
+}

@@ -1,0 +1,37 @@
+/** Addresses of the reports, and how a window of days is asked for. */
+import type { Redacted } from "effect"
+import type { Ask } from "../run/origin.ts"
+import type { Feed } from "./catalog.ts"
+import type { Window } from "./normalise.ts"
+
+const base = {
+  "gov-mars": "https://marsapi.ams.usda.gov/services/v1.2/reports/",
+  "gov-mpr": "https://mpr.datamart.ams.usda.gov/services/v1.1/reports/"
+}
+
+/** `2026-09-01` → `09/01/2026`, as both services want it. */
+const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
+
+const withWindow = (url: string, feed: Feed, window: Pick<Window, "from" | "to">) => {
+  const condition = `${feed.windowField}=${american(window.from)}:${american(window.to)}`
+  return `${url}${url.includes("?") ? "&" : "?"}q=${encodeURIComponent(condition)}`
+}
+
+/**
+ * What to ask for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with an empty
+ * password; Datamart takes none.
+ */
+export const asksOf = (
+  feed: Feed,
+  window: Pick<Window, "from" | "to"> | undefined,
+  marsKey: Redacted.Redacted | undefined
+): ReadonlyArray<Ask> =>
+  feed.paths.map((path) => {
+    const url = base[feed.source] + path
+    return {
+      url: window === undefined ? url : withWindow(url, feed, window),
+      accept: "application/json",
+      ...(feed.source === "gov-mars" ? { keyVariable: "MARS_API_KEY" } : {}),
+      ...(feed.source === "gov-mars" && marsKey !== undefined ? { basicUser: marsKey } : {})
+    }
+  })

@@ -1,0 +1,139 @@
+/**
+ * The raw archive: every payload as fetched, without content encoding, named by its SHA-256, and a list of what was fetched
+ * when. A file appears complete or not at all, the list names a file only after it is there, and nothing is ever removed, so a
+ * generation can be built again without the network. Payloads pass through; none is held in memory.
+ */
+import { Clock, Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema, Semaphore } from "effect"
+import { clearAbandoned, receive } from "./incoming.ts"
+import { type Ask, Origin, type OriginError } from "./origin.ts"
+import { Progress } from "./progress.ts"
+
+/** One line of `fetches/<run_id>.ndjson`. */
+export const Fetch = Schema.Struct({
+  run_id: Schema.String,
+  pipeline: Schema.String,
+  origin: Schema.Literals(["live", "replay", "sample"]),
+  url: Schema.String,
+  /** The address that answered in the end, without its query where a redirect led there. */
+  final_url: Schema.String,
+  status: Schema.Int,
+  content_type: Schema.NullOr(Schema.String),
+  etag: Schema.NullOr(Schema.String),
+  last_modified: Schema.NullOr(Schema.String),
+  /** False where a recording without a query stood in for an address that has one. */
+  exact: Schema.Boolean,
+  /** When the answer began, UTC, in milliseconds. */
+  fetched_at: Schema.String,
+  sha256: Schema.String,
+  bytes: Schema.Int,
+  /** Below the archive, with `/`. */
+  file: Schema.String
+})
+export type Fetch = typeof Fetch.Type
+
+/** A fetch, and where its payload lies on this machine. */
+export interface RawFile extends Fetch {
+  readonly path: string
+}
+
+export class ArchiveUnwritable extends Schema.TaggedError<ArchiveUnwritable>()("ArchiveUnwritable", {
+  folder: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `The raw archive ${this.folder} cannot be written: ${reason}. Check free space and permissions, then run again.`
+  }
+}
+
+interface Fetches {
+  /** Asks the origin, by its own policy of trying again, and keeps the payload. */
+  fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable, Origin>
+}
+
+interface Run {
+  /** `$LARDER_HOME/raw`; made where it is missing. */
+  readonly folder: string
+  readonly run_id: string
+  readonly pipeline: string
+}
+
+const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline }: Run) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = path.resolve(folder)
+  const incoming = path.join(root, "incoming")
+  const fetches = path.join(root, "fetches")
+  const oneLine = yield* Semaphore.make(1)
+
+  const unwritable = (error: PlatformError.PlatformError) =>
+    Effect.fail(new ArchiveUnwritable({ folder, cause: error.reason.cause ?? error }))
+
+  /** Makes a new name in a folder survive a power cut. Windows has no such call. */
+  const syncFolder = (at: string) =>
+    process.platform === "win32"
+      ? Effect.void
+      : Effect.scoped(Effect.flatMap(fs.open(at, { flag: "r" }), (opened) => opened.sync))
+
+  /** The same name is the same content, unless a failing disk cut it short. */
+  const isThere = (file: string, bytes: number) =>
+    fs.stat(file).pipe(
+      Effect.map(({ size }) => Number(size) === bytes),
+      Effect.catchIf(
+        ({ reason }) => reason._tag === "NotFound",
+        () => Effect.succeed(false)
+      )
+    )
+
+  const keep = Effect.fnUntraced(function* (part: string, sha256: string, bytes: number) {
+    const file = `${sha256.slice(0, 2)}/${sha256}`
+    const target = path.join(root, file)
+    if (yield* isThere(target, bytes)) return file
+    yield* fs.makeDirectory(path.dirname(target), { recursive: true })
+    yield* fs.rename(part, target)
+    yield* syncFolder(path.dirname(target))
+    return file
+  })
+
+  const record = Effect.fnUntraced(function* (fetch: Fetch) {
+    const list = yield* fs.open(path.join(fetches, `${run_id}.ndjson`), { flag: "a" })
+    yield* list.writeAll(new TextEncoder().encode(`${JSON.stringify(fetch)}\n`))
+    yield* list.sync
+    yield* syncFolder(fetches)
+  }, Effect.scoped)
+
+  const attempt = Effect.fnUntraced(function* (ask: Ask) {
+    const origin = yield* Origin
+    const progress = yield* Progress
+    const answer = yield* origin.open(ask)
+    const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const { part, sha256, bytes } = yield* receive(incoming, answer.body, (more) => progress.advance({ bytes: more }))
+    const file = yield* keep(part, sha256, bytes)
+    const { body: _, ...about } = answer
+    return { run_id, pipeline, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }
+  }, Effect.scoped)
+
+  const fetch = Effect.fn("Archive.fetch")(
+    function* (ask: Ask) {
+      const origin = yield* Origin
+      const fetched: Fetch = yield* origin.retrying(attempt(ask))
+      yield* Effect.uninterruptible(oneLine.withPermit(record(fetched)))
+      return { ...fetched, path: path.join(root, fetched.file) }
+    },
+    Effect.catchTag("PlatformError", unwritable),
+    Effect.provideService(FileSystem.FileSystem, fs),
+    Effect.provideService(Path.Path, path)
+  )
+
+  const prepare = Effect.gen(function* () {
+    yield* fs.makeDirectory(incoming, { recursive: true })
+    yield* fs.makeDirectory(fetches, { recursive: true })
+    yield* clearAbandoned(incoming)
+  })
+  yield* Effect.catchTag(prepare, "PlatformError", unwritable)
+  return Archive.of({ fetch })
+})
+
+export class Archive extends Context.Service<Archive, Fetches>()("larder/pipelines/Archive") {
+  static readonly layer = (run: Run) => Layer.effect(Archive, make(run))
+}

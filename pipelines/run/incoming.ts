@@ -1,0 +1,67 @@
+/**
+ * Files that are being received: `<machine>.<process>.<random>.part` in a folder of the archive, on the same disk as their last
+ * place. They are hashed on the way in, and none outlives its scope. What a killed run left is removed by the next one.
+ */
+import { createHash, randomUUID } from "node:crypto"
+import { hostname } from "node:os"
+import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
+
+/** A part that nobody wrote to for an hour is abandoned: a body that stalls is given up within minutes. */
+const abandonedAfter = 3_600_000
+
+const partName = /^(.+)\.(\d+)\.[0-9a-f-]{36}\.part$/
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && Reflect.get(error, "code") === "EPERM" // somebody else's, and alive
+  }
+}
+
+/** Removes parts of processes of this machine that are gone, and old ones of any: machines may share the folder. */
+export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const now = yield* Clock.currentTimeMillis
+  for (const name of yield* fs.readDirectory(folder)) {
+    const [, machine, pid] = partName.exec(name) ?? []
+    if (machine === undefined) continue
+    const part = path.join(folder, name)
+    const info = yield* Effect.option(fs.stat(part)) // none: its own run has just finished with it
+    const writtenAt = Option.flatMap(info, ({ mtime }) => mtime)
+    const isOld = Option.exists(writtenAt, (at) => now - at.getTime() > abandonedAfter)
+    const isDead = machine === hostname() && !isAlive(Number(pid))
+    if (!isDead && !isOld) continue
+    yield* fs.remove(part, { force: true })
+    yield* Effect.logInfo("removed what an earlier run left half received", { part: name })
+  }
+})
+
+/** Streams a body to disk, flushed. The part is there until the scope closes: move it before that. */
+export const receive = Effect.fnUntraced(function* <E, R>(
+  folder: string,
+  body: Stream.Stream<Uint8Array, E, R>,
+  onBytes: (bytes: number) => Effect.Effect<void>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const part = path.join(folder, `${hostname()}.${process.pid}.${randomUUID()}.part`)
+  yield* Effect.addFinalizer(() =>
+    Effect.catch(fs.remove(part, { force: true }), (error) => Effect.logWarning(`${part} is left: ${error.message}`))
+  )
+  const hash = createHash("sha256")
+  let bytes = 0
+  const write = Effect.gen(function* () {
+    const opened = yield* fs.open(part, { flag: "wx" })
+    yield* Stream.runForEach(body, (piece) => {
+      hash.update(piece)
+      bytes += piece.length
+      return Effect.andThen(opened.writeAll(piece), onBytes(piece.length))
+    })
+    yield* opened.sync
+  })
+  yield* Effect.scoped(write) // closed before it is moved
+  return { part, sha256: hash.digest("hex"), bytes }
+})

@@ -1,0 +1,142 @@
+/**
+ * The network. One request at a time per host, with pauses; different hosts side by side. Redirects are followed here, not by
+ * the client: each one takes its turn at its own host, and the key stays with the host it was meant for. Proxies named in the
+ * environment are not used.
+ */
+import { NodeHttpClient } from "@effect/platform-node"
+import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import manifest from "../package.json" with { type: "json" }
+import { type Answer, type Ask, Origin, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
+import { makePacing, type PacingPolicy } from "./pacing.ts"
+import { refusalOf, wantsPause } from "./refusal.ts"
+import { makeRetrying, parseRetryAfter, type RetryPolicy } from "./retrying.ts"
+import { type BodyLimits, bodyOf, broken, late, startOf } from "./transport.ts"
+
+export interface LivePolicy extends PacingPolicy, RetryPolicy, BodyLimits {
+  readonly connect: Duration.Input
+  /** From sending the request to the head of the answer. */
+  readonly head: Duration.Input
+  readonly redirects: number
+}
+
+/** Unfiltered report pulls take up to two minutes; shops throttle by client for minutes; the largest file has 450 MB. */
+export const livePolicy: LivePolicy = {
+  interval: "1 second",
+  firstPause: "15 seconds",
+  longestPause: "90 seconds",
+  patience: "5 minutes",
+  tries: 5,
+  firstBackOff: "2 seconds",
+  longestBackOff: "1 minute",
+  connect: "30 seconds",
+  head: "5 minutes",
+  idle: "2 minutes",
+  body: "3 hours",
+  redirects: 5
+}
+
+/** `LARDER_CONTACT` (an address or a mail box) lets a source reach whoever runs this. */
+const userAgent = Config.String("LARDER_CONTACT").pipe(
+  Config.withDefault("self-hosted market data loader"),
+  Config.map((contact) => `Larder/${manifest.version} (${contact.replace(/[^\x20-\x7e]|[()\\]/g, "").trim()})`)
+)
+
+interface Redirect {
+  readonly moved_to: string
+  readonly status: number
+}
+
+const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status)
+
+/** Where a redirect leads. It may neither leave HTTP nor fall back from HTTPS to HTTP. */
+const follow = (url: string, from: URL, { moved_to, status }: Redirect, isLast: boolean) => {
+  const refuse = (problem: string) => Effect.fail(new RefusedByUpstream({ url, status, problem }))
+  const to = URL.parse(moved_to, from.href)
+  if (to === null) return refuse("it redirects to something that is no address")
+  if (isLast) return refuse(`it redirects too often, last to ${to.origin}${to.pathname}`)
+  if (to.protocol !== "https:" && to.protocol !== from.protocol) {
+    return refuse(`it redirects from ${from.protocol.slice(0, -1)} to ${to.protocol.slice(0, -1)}`)
+  }
+  return Effect.succeed(to)
+}
+
+const make = Effect.fnUntraced(function* (policy: LivePolicy) {
+  const client = HttpClient.withScope(yield* HttpClient.HttpClient)
+  const agent = yield* userAgent
+  const pacing = makePacing(policy)
+
+  const send = (ask: Ask, at: URL) => {
+    const headers = { accept: ask.accept, "accept-encoding": "gzip", "user-agent": agent }
+    const request = HttpClientRequest.get(at.href, { headers })
+    const isHome = at.origin === new URL(ask.url).origin
+    return client
+      .execute(ask.basicUser && isHome ? HttpClientRequest.basicAuth(request, ask.basicUser, "") : request)
+      .pipe(
+        Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+        Effect.mapError((error) => broken(ask.url, error.reason.cause)),
+        Effect.timeoutOrElse({
+          duration: policy.head,
+          orElse: () => Effect.fail(late(ask.url, "no answer came", policy.head))
+        })
+      )
+  }
+
+  /** One request, from its turn to its answer. The turn lasts until the scope closes. */
+  const visit = Effect.fnUntraced(
+    function* (ask: Ask, at: URL) {
+      const lanes = [at.host, ...(ask.lane === undefined ? [] : [`lane ${ask.lane}`])]
+      for (const lane of lanes) yield* pacing.take(lane, ask.interval)
+      const response = yield* send(ask, at)
+      const { status, headers } = response
+      if (isRedirect(status) && headers.location !== undefined) return { moved_to: headers.location, status }
+      if (status === 200) {
+        for (const lane of lanes) pacing.answered(lane)
+        return response
+      }
+      const retryAfter = parseRetryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)
+      const pauses = wantsPause(status, retryAfter)
+        ? yield* Effect.forEach(lanes, (lane) => pacing.pause(lane, retryAfter))
+        : []
+      const body = yield* startOf(bodyOf(ask.url, response, policy))
+      const patience_ms = Duration.toMillis(policy.patience)
+      return yield* refusalOf({ ask, at, status, body, pause_ms: pauses[0], patience_ms })
+    },
+    (effect, { url }) =>
+      Effect.catchTag(effect, "LanePaused", ({ message: problem }) =>
+        Effect.fail(new UpstreamUnavailable({ url, problem, may_pass: false }))
+      )
+  )
+
+  const open = Effect.fn("Origin.open")(function* (ask: Ask) {
+    const outer = yield* Effect.scope
+    let at = new URL(ask.url)
+    for (let redirects = 0; ; redirects++) {
+      const turn = yield* Scope.fork(outer)
+      const response = yield* Scope.provide(visit(ask, at), turn)
+      if (!("moved_to" in response)) {
+        const { headers, status } = response
+        return {
+          status,
+          final_url: redirects === 0 ? ask.url : at.origin + at.pathname,
+          content_type: headers["content-type"] ?? null,
+          etag: headers.etag ?? null,
+          last_modified: headers["last-modified"] ?? null,
+          exact: true,
+          body: bodyOf(ask.url, response, policy)
+        } satisfies Answer
+      }
+      yield* Scope.close(turn, Exit.void) // the turn at this host is over before the one at the next begins
+      at = yield* follow(ask.url, at, response, redirects === policy.redirects)
+    }
+  })
+
+  return Origin.of({ kind: "live", open, retrying: makeRetrying(policy) })
+})
+
+/** Tests take shorter times; everybody else takes `livePolicy` as it is. */
+export const liveOrigin = (policy: Partial<LivePolicy> = {}) => {
+  const whole = { ...livePolicy, ...policy }
+  const client = NodeHttpClient.layerUndiciOptions({ connect: { timeout: Duration.toMillis(whole.connect) } })
+  return Layer.effect(Origin, make(whole)).pipe(Layer.provide(client))
+}

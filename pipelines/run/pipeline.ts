@@ -1,0 +1,66 @@
+/** What a pipeline is: a data set, where its bundled samples lie, how it reads its source, and what must hold afterwards. */
+import type { DuckDbError, OpenError } from "@larder/warehouse/duckdb.ts"
+import type { Check } from "@larder/warehouse/generation/check.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import type { Staging } from "@larder/warehouse/staging.ts"
+import type { DataSet } from "@larder/warehouse/tables.ts"
+import type { Effect, FileSystem, Path } from "effect"
+import { Schema } from "effect"
+import type { Archive, ArchiveUnwritable } from "./archive.ts"
+import type { Origin } from "./origin.ts"
+
+/** Days that were asked for with --from and --to. */
+export interface DayRange {
+  readonly from: string
+  readonly to: string
+}
+
+export interface RunContext {
+  readonly run_id: string
+  readonly layout: Layout
+  readonly staging: Staging
+  readonly days: DayRange | undefined
+}
+
+/** Every payload row is in exactly one of these, or stands behind a staged row. */
+export interface ReadResult {
+  readonly rows_read: number
+  /** Rows that state nothing for this data set. */
+  readonly rows_silent: number
+  readonly rows_rejected: number
+  /** Feeds that could not be fetched. The others are published without them. */
+  readonly unavailable: ReadonlyArray<{ readonly feed: string; readonly message: string }>
+}
+
+/** What came cannot be trusted: nothing of the run is published. */
+export class ReadFailed extends Schema.TaggedError<ReadFailed>()("ReadFailed", {
+  faults: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return this.faults.join("\n")
+  }
+}
+
+/** No feed at all could be fetched. */
+export class NothingRead extends Schema.TaggedError<NothingRead>()("NothingRead", {
+  reasons: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `Nothing could be read, so nothing was published.\n${this.reasons.join("\n")}`
+  }
+}
+
+export interface Pipeline {
+  readonly name: string
+  readonly dataSet: DataSet
+  readonly checks: ReadonlyArray<Check>
+  /** Folder of the bundled samples, laid out as a replay folder. */
+  readonly samples: URL
+  readonly read: (
+    context: RunContext
+  ) => Effect.Effect<
+    ReadResult,
+    ReadFailed | NothingRead | ArchiveUnwritable | DuckDbError | OpenError,
+    Origin | Archive | FileSystem.FileSystem | Path.Path
+  >
+}

@@ -1,0 +1,79 @@
+/** What an answer that is not 200 means: which error, whether to ask again, and what to quote from its body. */
+import { STATUS_CODES } from "node:http"
+import { Redacted } from "effect"
+import { AccessDenied, type Ask, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
+
+/** 430 is Shopify's own throttling answer. */
+const throttling = new Set([429, 430, 503])
+
+/** 500 is among them although one service answers so for an unknown report: tries are bounded. 501 does not go away. */
+const isTransient = (status: number) =>
+  throttling.has(status) || status === 408 || status === 425 || (status >= 500 && status !== 501)
+
+/** Whoever asks this host has to wait: it said so by the status, or by telling how long. */
+export const wantsPause = (status: number, retryAfter: number | undefined) =>
+  throttling.has(status) || (isTransient(status) && retryAfter !== undefined)
+
+const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`
+
+/** The key as it is and as it travels: an upstream may repeat either in its answer. */
+const secretsOf = (ask: Ask): ReadonlyArray<string> => {
+  if (!ask.basicUser) return []
+  const key = Redacted.value(ask.basicUser)
+  return [key, Buffer.from(`${key}:`).toString("base64")].filter((secret) => secret !== "")
+}
+
+const quote = (text: string) => {
+  const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim()
+  return line.length > 200 ? `"${line.slice(0, 200)}…"` : `"${line}"`
+}
+
+const messageInJson = (text: string): string | undefined => {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (typeof body !== "object" || body === null) return undefined
+    const found = ["message", "error", "detail", "errors"].map((key) => Reflect.get(body, key))
+    return found.find((value) => typeof value === "string" && value.trim() !== "")
+  } catch {
+    return undefined // not JSON, or cut at the limit of what was read: quoted as text then
+  }
+}
+
+/** The first bytes of an error body for a person: the message inside JSON, the title of an HTML page, else the text. */
+export const excerptOf = (body: string): string | undefined => {
+  const text = body.trim()
+  if (text === "") return undefined
+  if (/^(<!doctype html|<html|<head|<body)/i.test(text)) {
+    const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]?.trim()
+    return title ? `an HTML page titled ${quote(title)}` : "an HTML page"
+  }
+  return quote(messageInJson(text) ?? text)
+}
+
+interface Refused {
+  readonly ask: Ask
+  /** Where the answer came from: not the address asked for when it was redirected. */
+  readonly at: URL
+  readonly status: number
+  readonly body: string
+  /** Set where the host is paused by this answer, and how long a run is willing to wait for it. */
+  readonly pause_ms?: number | undefined
+  readonly patience_ms: number
+}
+
+export const refusalOf = ({ ask, at, status, body, pause_ms, patience_ms }: Refused) => {
+  const { url, keyVariable: key_variable = null, basicUser } = ask
+  const clean = secretsOf(ask).reduce((text, secret) => text.replaceAll(secret, "<key>"), body)
+  const parts = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), excerptOf(clean)].filter(Boolean)
+  if (at.host !== new URL(url).host) parts.push(`from ${at.host}, where it redirects to`)
+  if (status === 401 || status === 403) {
+    return new AccessDenied({ url, status, problem: parts.join(", "), key_variable, key_sent: basicUser !== undefined })
+  }
+  if (!isTransient(status)) return new RefusedByUpstream({ url, status, problem: parts.join(", ") })
+  if (pause_ms === undefined) {
+    return new UpstreamUnavailable({ url, problem: parts.join(", "), status })
+  }
+  const tooLong = pause_ms > patience_ms
+  if (tooLong) parts.push(`it wants a pause of ${seconds(pause_ms)}, more than the ${seconds(patience_ms)} a run waits`)
+  return new UpstreamUnavailable({ url, problem: parts.join(", "), status, may_pass: !tooLong, pause_ms })
+}

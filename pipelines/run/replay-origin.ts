@@ -1,0 +1,121 @@
+/**
+ * Recorded payloads in place of the network: `<folder>/<host>/<path as in the URL>[?query]`, percent-encoding kept in the names.
+ * A file answers its exact query, else the same parameters in another order, else a file without a query answers any. Each may
+ * be compressed under the same name plus `.gz`. Where a path is a folder too (a list and what it lists), record it with an
+ * empty query, `reports?`, or as `reports.gz`. The bundled samples are such a folder.
+ */
+import { createGunzip } from "node:zlib"
+import { NodeStream } from "@effect/platform-node"
+import { Effect, FileSystem, Layer, Option, Path, type PlatformError, Schema, Stream } from "effect"
+import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
+
+export class RecordingsMissing extends Schema.TaggedError<RecordingsMissing>()("RecordingsMissing", {
+  kind: Schema.Literals(["replay", "sample"]),
+  folder: Schema.String
+}) {
+  override get message() {
+    return this.kind === "sample"
+      ? `The bundled samples are not at ${this.folder}. Install the package again.`
+      : `There is no folder ${this.folder}. Recordings lie in it as <host>/<path as in the URL>[?query].`
+  }
+}
+
+/** The parameters of a query, decoded and sorted: queries that differ in order or in encoding only give the same text. */
+const parametersOf = (query: string) =>
+  [...new URLSearchParams(query)]
+    .map((pair) => JSON.stringify(pair))
+    .sort()
+    .join()
+
+interface Candidate {
+  /** Below the folder. */
+  readonly name: string
+  readonly packed: boolean
+  readonly exact: boolean
+}
+
+const bothForms = (name: string, exact: boolean): ReadonlyArray<Candidate> => [
+  { name, packed: false, exact },
+  { name: `${name}.gz`, packed: true, exact }
+]
+
+const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = path.resolve(folder)
+
+  /** Undefined for a name that leads out of the folder: a host or a query may hold `..`. */
+  const inside = (name: string) => {
+    const file = path.resolve(root, name)
+    return file.startsWith(root + path.sep) ? file : undefined
+  }
+
+  /** A name that is missing, too long or runs through a file is no recording. One that may not be read is an error. */
+  const orAbsent = <A, B>(file: string, read: Effect.Effect<A, PlatformError.PlatformError>, absent: B) =>
+    Effect.catch(read, ({ reason }) =>
+      reason._tag === "PermissionDenied"
+        ? Effect.fail(new RecordingUnreadable({ file, cause: reason.cause ?? reason }))
+        : Effect.succeed(absent)
+    )
+
+  const isFile = ({ name }: Candidate) => {
+    const file = inside(name)
+    if (file === undefined) return Effect.succeed(false)
+    return Effect.map(orAbsent(file, fs.stat(file), undefined), (found) => found?.type === "File")
+  }
+
+  /** Files of this path whose query has the same parameters, in the order of their names. */
+  const reordered = Effect.fnUntraced(function* (name: string, query: string) {
+    const slash = name.lastIndexOf("/") + 1
+    const within = inside(name.slice(0, slash))
+    if (within === undefined) return []
+    const prefix = `${name.slice(slash)}?`
+    const wanted = parametersOf(query)
+    const entries = yield* orAbsent(within, fs.readDirectory(within), [])
+    const queries = entries.filter((entry) => entry.startsWith(prefix)).sort()
+    return queries.flatMap((entry): ReadonlyArray<Candidate> => {
+      const recorded = entry.slice(prefix.length)
+      const packed = parametersOf(recorded) !== wanted
+      if (packed && (!recorded.endsWith(".gz") || parametersOf(recorded.slice(0, -3)) !== wanted)) return []
+      return [{ name: name.slice(0, slash) + entry, packed, exact: true }]
+    })
+  })
+
+  const open = Effect.fn("Origin.open")(function* (ask: Ask) {
+    const { host, pathname, search } = new URL(ask.url)
+    const name = host + pathname
+    const same = bothForms(name + search, true)
+    const any = search === "" ? [] : bothForms(name, false)
+    const candidates = [...same, ...(yield* reordered(name, search.slice(1))), ...any]
+    const found = yield* Effect.findFirst(candidates, isFile)
+    if (Option.isNone(found)) {
+      const others = search === "" ? [] : [`${name}?… (the same parameters in another order)`]
+      const looked_for = [...same.map((file) => file.name), ...others, ...any.map((file) => file.name)]
+      return yield* new NotRecorded({ url: ask.url, kind, folder, looked_for })
+    }
+    const { name: recording, packed, exact } = found.value
+    const file = path.join(root, recording)
+    const bytes = fs.stream(file)
+    const body = packed ? NodeStream.pipeThroughSimple(bytes, () => createGunzip()) : bytes
+    return {
+      status: 200,
+      final_url: ask.url,
+      content_type: null,
+      etag: null,
+      last_modified: null,
+      exact,
+      body: Stream.mapError(body, (error) => new RecordingUnreadable({ file, cause: error.cause ?? error }))
+    } satisfies Answer
+  })
+
+  const isFolder = yield* fs.stat(root).pipe(
+    Effect.map(({ type }) => type === "Directory"),
+    Effect.orElseSucceed(() => false) // whatever the reason, there is nothing to read
+  )
+  if (!isFolder) return yield* new RecordingsMissing({ kind, folder })
+  return Origin.of({ kind, open, retrying: (attempt) => attempt })
+})
+
+export const replayOrigin = (folder: string) => Layer.effect(Origin, make("replay", folder))
+
+export const sampleOrigin = (folder: string) => Layer.effect(Origin, make("sample", folder))

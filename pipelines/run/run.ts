@@ -1,0 +1,155 @@
+/**
+ * One run of a pipeline: read the source into a staging file, publish what is new, and leave a record of how it went —
+ * in the new generation, or in the journal when nothing was published.
+ */
+import { randomBytes } from "node:crypto"
+import { fileURLToPath } from "node:url"
+import type { CheckOutcome } from "@larder/warehouse/generation/check.ts"
+import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
+import { type RunRecord, writeToJournal } from "@larder/warehouse/generation/journal.ts"
+import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
+import { publish } from "@larder/warehouse/generation/publish.ts"
+import { stage } from "@larder/warehouse/staging.ts"
+import { Cause, Clock, Config, Effect, Exit, type FileSystem, Layer, Option, Path, Schema } from "effect"
+import { Archive } from "./archive.ts"
+import { liveOrigin } from "./live-origin.ts"
+import { Origin } from "./origin.ts"
+import type { DayRange, Pipeline } from "./pipeline.ts"
+import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
+
+export interface RunOptions {
+  /** Folder of recorded payloads to read instead of the network. */
+  readonly replay: Option.Option<string>
+  readonly days: DayRange | undefined
+  /** Reads, merges and checks, and throws the result away. */
+  readonly dryRun: boolean
+}
+
+/** Some feeds could not be fetched; what the others gave was published. */
+export class FeedsUnavailable extends Schema.TaggedError<FeedsUnavailable>()("FeedsUnavailable", {
+  pipeline: Schema.String,
+  reasons: Schema.Array(Schema.String),
+  published: Schema.String
+}) {
+  override get message() {
+    return `${this.reasons.length} feeds of ${this.pipeline} could not be read; ${this.published}.\n${this.reasons.join("\n")}`
+  }
+}
+
+export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
+const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDER_SOURCES").pipe(
+  Config.withDefault("sample" as const)
+)
+
+/** Sorts by start; the end tells runs of one millisecond apart. */
+const newRunId = (pipeline: string, now: number) =>
+  `${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}-${pipeline}-${randomBytes(3).toString("hex")}`
+
+type OriginLayer = Layer.Layer<Origin, Config.ConfigError | RecordingsMissing, FileSystem.FileSystem | Path.Path>
+
+const originFor = Effect.fnUntraced(function* (pipeline: Pipeline, replay: Option.Option<string>) {
+  const choose = (origin: OriginLayer) => origin
+  if (Option.isSome(replay)) return choose(replayOrigin(replay.value))
+  const sources = yield* sourcesSetting
+  return choose(sources === "live" ? liveOrigin() : sampleOrigin(fileURLToPath(pipeline.samples)))
+})
+
+const timeOf = (now: number) => new Date(now).toISOString()
+const outcomeOfFailure = (cause: Cause.Cause<unknown>): RunRecord["outcome"] => {
+  if (Cause.hasInterruptsOnly(cause)) return "interrupted"
+  return Cause.squash(cause) instanceof ChecksFailed ? "checks_failed" : "failed"
+}
+const messageOf = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  return Cause.hasInterruptsOnly(cause) ? "interrupted" : String(error instanceof Error ? error.message : error)
+}
+const checksOf = (cause: Cause.Cause<unknown>): ReadonlyArray<CheckOutcome> => {
+  const error = Cause.squash(cause)
+  return error instanceof ChecksFailed ? error.failed.map((check) => ({ severity: "error" as const, ...check })) : []
+}
+
+/** A run that published nothing is told to the next generation. Being unable to tell is no reason to fail differently. */
+const remember = (layout: Layout, run: RunRecord, checks: ReadonlyArray<CheckOutcome>) =>
+  writeToJournal(layout, run, checks).pipe(
+    Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
+  )
+
+const readAndPublish = Effect.fnUntraced(function* (
+  pipeline: Pipeline,
+  layout: Layout,
+  started: RunRecord,
+  options: RunOptions
+) {
+  const { days, dryRun } = options
+  const { file, filled } = yield* stage(layout, started.run_id, pipeline.dataSet, (staging) =>
+    pipeline.read({ run_id: started.run_id, layout, staging, days })
+  )
+  const { rows_read, rows_rejected, rows_silent, unavailable } = filled
+  const run: RunRecord = {
+    ...started,
+    outcome: unavailable.length > 0 ? "partial" : "published",
+    finished_at: timeOf(yield* Clock.currentTimeMillis),
+    rows_read,
+    rows_rejected,
+    message: unavailable.length > 0 ? unavailable.map(({ message }) => message).join("\n") : null
+  }
+  const published = yield* publish({
+    layout,
+    dataSet: pipeline.dataSet,
+    stagedFile: file,
+    run,
+    silentRows: rows_silent,
+    checks: pipeline.checks,
+    dryRun
+  })
+  return { ...published, unavailable }
+}, Effect.scoped)
+
+/** Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. */
+export const runPipeline = Effect.fn("Pipeline.run")(
+  function* (pipeline: Pipeline, options: RunOptions) {
+    const path = yield* Path.Path
+    const layout = yield* layoutOf(yield* homeSetting)
+    yield* writableDirectory(layout.home)
+    const now = yield* Clock.currentTimeMillis
+    const origin = yield* Origin
+    const started: RunRecord = {
+      run_id: newRunId(pipeline.name, now),
+      pipeline: pipeline.name,
+      origin: origin.kind,
+      outcome: "failed",
+      started_at: timeOf(now),
+      finished_at: timeOf(now),
+      generation: null,
+      window_from: options.days?.from ?? null,
+      window_to: options.days?.to ?? null,
+      rows_read: 0,
+      rows_loaded: 0,
+      rows_unchanged: 0,
+      rows_rejected: 0,
+      message: null
+    }
+    const archive = Archive.layer({
+      folder: path.join(layout.home, "raw"),
+      run_id: started.run_id,
+      pipeline: pipeline.name
+    })
+    const result = yield* readAndPublish(pipeline, layout, started, options).pipe(
+      Effect.provide(archive),
+      Effect.onExit((exit) => {
+        if (options.dryRun || Exit.isSuccess(exit)) return Effect.void
+        const { cause } = exit
+        return Effect.flatMap(Clock.currentTimeMillis, (end) =>
+          remember(
+            layout,
+            { ...started, outcome: outcomeOfFailure(cause), finished_at: timeOf(end), message: messageOf(cause) },
+            checksOf(cause)
+          )
+        )
+      })
+    )
+    if (!options.dryRun && result.run.generation === null) yield* remember(layout, result.run, result.checks)
+    return result
+  },
+  (run, pipeline, { replay }) => Effect.provide(run, Layer.unwrap(originFor(pipeline, replay)))
+)

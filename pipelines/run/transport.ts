@@ -1,0 +1,79 @@
+/** What can go wrong on the wire, in words, and the body of an answer: decoded, and with a limit on how long it may take. */
+import { createGunzip } from "node:zlib"
+import { NodeStream } from "@effect/platform-node"
+import { Duration, Effect, Stream } from "effect"
+import type { HttpClientResponse } from "effect/http"
+import { UpstreamUnavailable } from "./origin.ts"
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the host refused the connection",
+  ECONNRESET: "the connection broke off",
+  ENOTFOUND: "the host name is not known",
+  EAI_AGAIN: "the host name could not be looked up",
+  UND_ERR_CONNECT_TIMEOUT: "the host did not accept the connection in time",
+  UND_ERR_SOCKET: "the connection broke off",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the body does not have the length that was announced",
+  Z_BUF_ERROR: "the compressed body broke off"
+}
+
+const codeOf = (cause: unknown) => (cause instanceof Error ? String(Reflect.get(cause, "code") ?? "") : "")
+
+/** Takes the cause, not the client's error: that one holds the request, and with it the key. */
+export const broken = (url: string, cause: unknown) => {
+  const code = codeOf(cause)
+  const text = cause instanceof Error ? cause.message : String(cause)
+  const problem = words[code] ?? `the connection failed (${[code, text].filter(Boolean).join(": ")})`
+  return new UpstreamUnavailable({ url, problem, cause })
+}
+
+export const late = (url: string, what: string, limit: Duration.Input) => {
+  const problem = `${what} within ${Duration.format(Duration.fromInputUnsafe(limit))}`
+  return new UpstreamUnavailable({ url, problem })
+}
+
+export interface BodyLimits {
+  /** Between two pieces of a body. */
+  readonly idle: Duration.Input
+  /** A whole body: a source that drips for hours is a source that is down. */
+  readonly body: Duration.Input
+}
+
+/** The payload as it was before compression for the way. Only gzip is asked for. */
+export const bodyOf = (url: string, response: HttpClientResponse.HttpClientResponse, limits: BodyLimits) => {
+  const wire = response.stream.pipe(
+    Stream.mapError((error) => broken(url, error.reason.cause)),
+    Stream.timeoutOrElse({
+      duration: limits.idle,
+      orElse: () => Stream.fail(late(url, "the body stalled: nothing came", limits.idle))
+    }),
+    Stream.interruptWhen(Effect.delay(Effect.fail(late(url, "the body did not end", limits.body)), limits.body))
+  )
+  const encoding = response.headers["content-encoding"]?.trim().toLowerCase() || "identity"
+  if (encoding === "identity") return wire
+  if (encoding === "gzip" || encoding === "x-gzip") {
+    return NodeStream.pipeThroughDuplex(wire, {
+      evaluate: () => createGunzip(),
+      onError: (cause) => broken(url, cause)
+    })
+  }
+  const problem = `the body is encoded as ${encoding}, which was not asked for`
+  return Stream.fail(new UpstreamUnavailable({ url, problem, status: response.status, may_pass: false }))
+}
+
+/** Of an error answer no more than this is read, and not for long. */
+const excerptBytes = 8192
+const excerptPatience = "10 seconds"
+
+/** The start of an error answer as text. What cannot be read is left out: the status says enough. */
+export const startOf = (body: Stream.Stream<Uint8Array, UpstreamUnavailable>) =>
+  body.pipe(
+    Stream.mapAccum(
+      () => 0,
+      (before, bytes) => [before + bytes.length, [{ bytes, total: before + bytes.length }]]
+    ),
+    Stream.takeUntil(({ total }) => total >= excerptBytes),
+    Stream.runCollect,
+    Effect.map((parts) => Buffer.concat(parts.map(({ bytes }) => bytes)).toString("utf8", 0, excerptBytes)),
+    Effect.timeout(excerptPatience),
+    Effect.orElseSucceed(() => "")
+  )

@@ -1,0 +1,68 @@
+/** The three branded-food endpoints. */
+import { endpoint, List, Page, Single } from "../endpoint.ts"
+import { cursor, limit, text } from "../parameters.ts"
+import { BrandedFood, FoodCategory } from "./records.ts"
+
+const aboveMaximum = "at most 200 per page"
+
+export const searchBrandedFoods = endpoint({
+  id: "searchBrandedFoods",
+  path: "/v1/branded-foods",
+  scope: "search-branded-foods",
+  credits: 10,
+  tag: "Branded foods",
+  summary: "Search packaged foods",
+  description:
+    "Current labels that pass every given filter, ordered by `fdc_id`. Without filters, all of them. Texts match anywhere, literally and ignoring case: `%` and `*` mean themselves.",
+  parameters: {
+    name: text({ description: "The product name (`description`) contains the text.", example: "bubble gum" }),
+    brand: text({ description: "Brand owner, brand name or sub-brand contains the text.", example: "dubble bubble" }),
+    category: text({
+      description: "The category is exactly this, ignoring case; the categories endpoint lists all.",
+      example: "Chewing Gum & Mints"
+    }),
+    barcode: text({
+      description:
+        "The barcode (GTIN or UPC) is this one, whatever its leading zeros; an 8-digit UPC-E also finds its UPC-A. Digits only: anything else finds nothing.",
+      example: "059642932491"
+    }),
+    ingredient: text({ description: "The ingredient statement contains the text.", example: "dextrose" }),
+    limit: limit({
+      description: "Foods per page.",
+      default: 50,
+      maximum: 200,
+      above: { invalid: aboveMaximum }
+    }),
+    cursor
+  },
+  response: Page(BrandedFood),
+  invalidMessages: [aboveMaximum],
+  order: ["fdc_id"]
+})
+
+export const getBrandedFoodCategories = endpoint({
+  id: "getBrandedFoodCategories",
+  path: "/v1/branded-foods/categories",
+  scope: "search-branded-foods",
+  credits: 10,
+  tag: "Branded foods",
+  summary: "All categories of packaged foods",
+  description: "Every category that a current label carries, with the number of its products. Not paged.",
+  parameters: {},
+  response: List(FoodCategory),
+  invalidMessages: []
+})
+
+export const getBrandedFood = endpoint({
+  id: "getBrandedFood",
+  path: "/v1/branded-foods/:id",
+  scope: "get-branded-foods",
+  credits: 10,
+  tag: "Branded foods",
+  summary: "One packaged food",
+  description: "One label version by its id; also versions that a later one has replaced.",
+  parameters: {},
+  response: Single(BrandedFood),
+  invalidMessages: [],
+  record: "branded food"
+})

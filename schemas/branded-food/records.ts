@@ -1,0 +1,145 @@
+/**
+ * Packaged-food labels as the API answers them. What a label does not state is null, never "" or 0, and an empty list
+ * is []: labels state little reliably, so nearly every field may be null.
+ */
+import { Schema } from "effect"
+import { Day, Timestamp } from "../dates.ts"
+import { idOf } from "../ids.ts"
+
+const textOrNull = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
+const dayOrNull = (description: string) => Schema.NullOr(Day).annotate({ description })
+const perServing = (description: string) =>
+  Schema.optionalKey(Schema.Finite.annotate({ description: `${description} per serving.` }))
+
+export const Nutrition = Schema.Struct({
+  calories: perServing("Energy in kcal, as published in kcal and never converted from kJ,"),
+  fat: perServing("Total fat in g"),
+  saturated_fat: perServing("Saturated fatty acids in g"),
+  trans_fat: perServing("Trans fatty acids in g"),
+  cholesterol: perServing("Cholesterol in mg"),
+  sodium: perServing("Sodium in mg"),
+  carbohydrates: perServing("Carbohydrates in g, fiber included,"),
+  fiber: perServing("Total dietary fiber in g"),
+  sugars: perServing("Total sugars in g"),
+  added_sugar: perServing("Added sugars in g"),
+  protein: perServing("Protein in g"),
+  calcium: perServing("Calcium in mg"),
+  iron: perServing("Iron in mg"),
+  potassium: perServing("Potassium in mg"),
+  vitamin_d: perServing("Vitamin D in µg (40 IU are 1 µg)")
+}).annotate({
+  identifier: "BrandedFoodNutrition",
+  description:
+    "Label nutrition per serving, to three significant digits. A nutrient that the label does not state has no key; without a serving size there are no keys at all."
+})
+
+export const Nutrient = Schema.Struct({
+  nutrient_id: Schema.Int.annotate({ description: "FoodData Central id of the nutrient; stable.", examples: [1003] }),
+  number: Schema.NullOr(Schema.String).annotate({
+    description: "Nutrient number of the older USDA databases, as text: some have decimals.",
+    examples: ["203"]
+  }),
+  name: Schema.NullOr(Schema.String).annotate({
+    description: "Name of the nutrient. Names differ between releases; go by `nutrient_id`.",
+    examples: ["Protein"]
+  }),
+  unit: Schema.NullOr(Schema.String).annotate({
+    description: "Unit of `amount`, such as g, mg, µg, kcal, kJ or IU.",
+    examples: ["g"]
+  }),
+  amount: Schema.NullOr(Schema.Finite).annotate({
+    description: "Amount per 100 g, or per 100 ml where the serving is measured in ml."
+  })
+}).annotate({ identifier: "BrandedFoodNutrient", description: "One published nutrient, per 100 g or 100 ml." })
+
+export const FoodAttribute = Schema.Struct({
+  name: textOrNull("Name of the attribute. Nearly all of them tell what an update changed, such as `Nutrient Added`."),
+  value: textOrNull("Value as published; for updates a small code.")
+}).annotate({ identifier: "BrandedFoodAttribute", description: "A remark of the source on the record." })
+
+export const BrandedFood = Schema.Struct({
+  id: idOf("brandedFood").annotate({
+    description: "Opaque id of this label version; the same after every load. Passed to the single-food endpoint."
+  }),
+  fdc_id: Schema.Int.annotate({
+    description: "FoodData Central id of this label version. A changed label gets a new one.",
+    examples: [1106457]
+  }),
+  description: Schema.String.annotate({
+    description: "Product name as on the label, mostly in upper case.",
+    examples: ["DUBBLE BUBBLE, BUBBLE GUM"]
+  }),
+  short_description: textOrNull("Till or shelf text of the product."),
+  brand_owner: textOrNull("Company that owns the brand."),
+  brand_name: textOrNull("Brand on the label."),
+  subbrand_name: textOrNull("Brand within the brand."),
+  category: Schema.NullOr(Schema.String).annotate({
+    description: "Branded food category of the source; the categories endpoint lists all.",
+    examples: ["Chewing Gum & Mints"]
+  }),
+  gpc_class_code: Schema.NullOr(Schema.Int).annotate({
+    description: "GS1 Global Product Classification class. Stated only by manufacturers that publish through GDSN."
+  }),
+  upc: Schema.NullOr(Schema.String).annotate({
+    description: "Barcode (GTIN or UPC) with its digits as published, leading zeros included, check digit unverified.",
+    examples: ["059642932491"]
+  }),
+  package_weight: Schema.NullOr(Schema.String).annotate({
+    description: "Net content of the package in words.",
+    examples: ["12 oz/340 g"]
+  }),
+  serving_size: Schema.NullOr(Schema.Finite).annotate({
+    description: "Serving size in `serving_size_unit`; null where the source says 0."
+  }),
+  serving_size_unit: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Unit of the serving size as published, such as `g`, `GRM` or `MLT`. `MG`, `IU` and `MC` are miscoded g or ml."
+  }),
+  serving_size_unit_normalized: Schema.NullOr(Schema.Literals(["g", "ml"])).annotate({
+    description: "The unit that is meant: g or ml; null where none is stated."
+  }),
+  household_serving_text: Schema.NullOr(Schema.String).annotate({
+    description: "The serving in household measures, as published.",
+    examples: ["1 PIECE"]
+  }),
+  preparation_state_code: Schema.NullOr(Schema.String).annotate({
+    description: "State of the food that the nutrition is stated for, in upper case.",
+    examples: ["UNPREPARED"]
+  }),
+  market_country: textOrNull("Country where the product is sold, as published."),
+  market_country_normalized: Schema.NullOr(Schema.String).annotate({
+    description: "The market country as ISO 3166-1 alpha-2 code.",
+    examples: ["US"]
+  }),
+  trade_channels: Schema.Array(Schema.String).annotate({
+    description: "Channels that the product is sold through, each once, such as `GROCERY`; [] where none is stated."
+  }),
+  ingredients: textOrNull("Ingredient statement of the label."),
+  nutrition: Nutrition,
+  nutrients: Schema.Array(Nutrient).annotate({ description: "Every published nutrient, per 100 g or 100 ml." }),
+  attributes: Schema.Array(FoodAttribute).annotate({ description: "Remarks of the source on the record." }),
+  caffeine_statement: textOrNull("Caffeine statement of the label."),
+  footnote: textOrNull("Footnote of the source on the record."),
+  data_source: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Who supplied the label: LI (Label Insight), GDSN (the manufacturers' data network) or NZGDSN (the same for New Zealand).",
+    examples: ["LI"]
+  }),
+  published_on: dayOrNull("Day on which the source published this version."),
+  available_on: dayOrNull("Day from which the source had this version."),
+  modified_on: dayOrNull("Day on which the supplier last changed the label."),
+  discontinued_on: dayOrNull("Day on which the product was discontinued; null while it is sold."),
+  source: Schema.Literals(["gov-fdc"]).annotate({
+    description: "Where the record comes from: USDA FoodData Central, branded foods (gov-fdc)."
+  }),
+  fetched_at: Timestamp.annotate({ description: "When the payload that states the record was fetched, in UTC." })
+}).annotate({
+  identifier: "BrandedFood",
+  description:
+    "One version of the label of a packaged food. Search and categories cover the current version of each product (data source and barcode); earlier versions stay readable by id."
+})
+
+export const FoodCategory = Schema.Struct({
+  category: Schema.String.annotate({ description: "Category name; passed to the search as `category`." }),
+  product_count: Schema.Int.annotate({ description: "Products whose current label is in the category." })
+}).annotate({ identifier: "BrandedFoodCategory", description: "A category and how many products it holds." })

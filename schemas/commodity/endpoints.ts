@@ -1,0 +1,85 @@
+/** The three commodity endpoints. */
+import { Schema } from "effect"
+import { endpoint, fromNotAfterTo, List, Page } from "../endpoint.ts"
+import { cursor, day, limit, list, text } from "../parameters.ts"
+import { CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
+
+/** Parameters whose presence alone, even empty, selects the paged shape. */
+export const pagedParameters: ReadonlyArray<string> = ["category", "limit", "cursor"]
+
+const bothShapes = "commodity cannot be combined with category, limit or cursor"
+
+export const searchCommodities = endpoint({
+  id: "searchCommodities",
+  path: "/v1/commodities",
+  scope: "search-commodities",
+  credits: 10,
+  tag: "Commodities",
+  summary: "The catalog of commodity series and products",
+  description:
+    "Two shapes. With `commodity`, or without parameters, the whole catalog of series grouped by commodity. With `category`, `limit` or `cursor`, a page of products with their metrics, ordered by slug. On the data host a call without parameters answers the paged shape.",
+  parameters: {
+    commodity: text({
+      description:
+        "Grouped shape: keeps series whose commodity name or slug contains the text, ignoring case; a group whose name matches keeps all.",
+      example: "butter"
+    }),
+    category: text({
+      description: "Paged shape: a category path or its leading segments; case-sensitive, a trailing slash is ignored.",
+      example: "dairy/butter"
+    }),
+    limit: limit({
+      description: "Paged shape: products per page.",
+      default: 100,
+      maximum: 500,
+      above: { invalid: "limit must be at most 500" }
+    }),
+    cursor
+  },
+  rule: (_values, given) =>
+    given.has("commodity") && pagedParameters.some((name) => given.has(name)) ? bothShapes : undefined,
+  response: Schema.Union([List(SeriesGroup), Page(CommodityProduct)]),
+  invalidMessages: ["limit must be at most 500", bothShapes],
+  order: ["slug"]
+})
+
+const from = day({ description: "First date included.", example: "2024-01-01" })
+const to = day({ description: "Last date included.", example: "2024-12-31" })
+
+export const getCommodityPrices = endpoint({
+  id: "getCommodityPrices",
+  path: "/v1/commodities/prices",
+  scope: "get-commodity-prices",
+  credits: 10,
+  tag: "Commodities",
+  summary: "Readings of one to a hundred series",
+  description:
+    "One entry per requested slug, in the requested order. Absent `from` starts at the first reading, absent `to` runs to the latest. One slug outside the catalog fails the whole request. The price does not depend on how many series are asked for.",
+  parameters: {
+    series: list({ description: "1 to 100 slugs, separated by commas.", example: "butter-sales-price-weekly" }),
+    from,
+    to
+  },
+  rule: fromNotAfterTo,
+  response: List(PriceResult),
+  invalidMessages: ["Unknown series: <slug>", "from must not be after to"]
+})
+
+export const getCommodityMetricValues = endpoint({
+  id: "getCommodityMetricValues",
+  path: "/v1/commodities/metric-values",
+  scope: "get-commodity-prices",
+  credits: 10,
+  tag: "Commodities",
+  summary: "Readings of one to a hundred metrics",
+  description:
+    "Absent `to` runs to each metric's newest value. Absent `from` starts 1 year before `to`, or before the newest value, for daily, weekly and biweekly metrics, 5 years for monthly and 10 years for annual ones. A very early date gives the full history.",
+  parameters: {
+    metrics: list({ description: "1 to 100 metric names, separated by commas.", example: "butter_sales_price_weekly" }),
+    from,
+    to
+  },
+  rule: fromNotAfterTo,
+  response: List(MetricValues),
+  invalidMessages: ["Unknown metrics: <names>", "from must not be after to"]
+})

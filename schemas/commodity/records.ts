@@ -1,0 +1,105 @@
+/** Commodity records as the API answers them. Prices are published decimals: JSON numbers with the digits as printed. */
+import { Schema } from "effect"
+import { Day } from "../dates.ts"
+
+export const frequencies = ["daily", "weekly", "biweekly", "monthly", "annual"] as const
+export const Frequency = Schema.Literals(frequencies)
+export type Frequency = typeof Frequency.Type
+
+export const CommoditySource = Schema.Literals(["gov-mars", "gov-mpr"]).annotate({
+  description: "Government service that publishes the report: My Market News (gov-mars) or Datamart (gov-mpr)."
+})
+
+const observedOn = {
+  first_observed_on: Schema.NullOr(Day).annotate({
+    description: "Date of the earliest reading; null without readings."
+  }),
+  last_observed_on: Schema.NullOr(Day).annotate({ description: "Date of the latest reading; null without readings." })
+}
+
+export const Series = Schema.Struct({
+  slug: Schema.String.annotate({
+    description: "Permanent, readable id of the series; passed to the prices endpoint.",
+    examples: ["butter-sales-price-weekly"]
+  }),
+  spec: Schema.NullOr(Schema.String).annotate({
+    description: "Grade or package as the report states it.",
+    examples: ["Grade AA"]
+  }),
+  market: Schema.String.annotate({
+    description: "Where the price is formed.",
+    examples: ["Chicago Mercantile Exchange"]
+  }),
+  measure: Schema.String.annotate({ description: "The report's own name for the number.", examples: ["close_price"] }),
+  unit: Schema.Literals(["USD/lb", "USD/cwt"]).annotate({
+    description: "US dollars per pound, or per hundred pounds (hundredweight)."
+  }),
+  frequency: Schema.Literals(["daily", "weekly", "monthly"]).annotate({
+    description:
+      "Daily readings are dated by trading day, weekly by the week-ending day, monthly by the month's first day."
+  }),
+  source: CommoditySource,
+  report: Schema.String.annotate({ description: "Title of the publishing report." }),
+  ...observedOn
+}).annotate({ identifier: "CommoditySeries", description: "One number that a report publishes over time." })
+
+export const SeriesGroup = Schema.Struct({
+  commodity: Schema.String.annotate({ description: "Commodity name; one commodity may hold several series." }),
+  series: Schema.Array(Series).annotate({ description: "Its series, in the catalog's order." })
+}).annotate({ identifier: "CommodityGroup", description: "The series of one commodity." })
+
+export const Point = Schema.Struct({
+  date: Day.annotate({ description: "Reading date." }),
+  value: Schema.Finite.annotate({ description: "The published number, unrounded, with all its decimal places." })
+}).annotate({ identifier: "Point", description: "One reading." })
+
+export const PriceResult = Schema.Struct({
+  slug: Schema.String.annotate({ description: "The requested series." }),
+  unit: Series.fields.unit,
+  points: Schema.Array(Point).annotate({
+    description: "Readings in ascending date order; days without one are absent."
+  })
+}).annotate({ identifier: "CommodityPrices", description: "The readings of one series." })
+
+export const Metric = Schema.Struct({
+  metric_name: Schema.String.annotate({
+    description: "Permanent id of the metric, lowercase snake_case; passed to the metric-values endpoint.",
+    examples: ["butter_exch_spot_close_daily"]
+  }),
+  measure: Schema.String.annotate({ description: "The report's own name for the number." }),
+  unit: Schema.String.annotate({
+    description: "Unit token. `usd_per_lb_basis` is a difference to the exchange price, never a price.",
+    examples: ["usd_per_lb", "usd_per_cwt", "usd_per_metric_ton", "usd_per_lb_basis"]
+  }),
+  region: Schema.String.annotate({ description: "Where the price holds.", examples: ["United States"] }),
+  market_level: Schema.String.annotate({
+    description: "Where in the trade the price is taken.",
+    examples: ["wholesale"]
+  }),
+  freight: Schema.String.annotate({ description: "Freight terms; `not_stated` where the report is silent." }),
+  frequency: Frequency.annotate({ description: "How often the report publishes the number." }),
+  source: CommoditySource,
+  ...observedOn
+}).annotate({ identifier: "CommodityMetric", description: "One number of one commodity product." })
+
+export const CommodityProduct = Schema.Struct({
+  slug: Schema.String.annotate({ description: "Product id." }),
+  category: Schema.String.annotate({ description: "Slash-separated category path.", examples: ["dairy/butter"] }),
+  attributes: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])).annotate({
+    description: "What tells the product apart: grade, package, form."
+  }),
+  details: Schema.Record(Schema.String, Schema.String).annotate({ description: "Further facts in words." }),
+  metrics: Schema.Array(Metric).annotate({ description: "Every metric of the product." })
+}).annotate({ identifier: "CommodityProduct", description: "A product and the metrics published about it." })
+
+export const MetricValues = Schema.Struct({
+  metric_name: Schema.String.annotate({ description: "The requested metric." }),
+  unit: Metric.fields.unit,
+  from: Schema.NullOr(Day).annotate({
+    description: "First day of the effective range; null where none was requested and the metric has no values."
+  }),
+  to: Schema.NullOr(Day).annotate({
+    description: "Last day of the effective range; null where none was requested and the metric has no values."
+  }),
+  points: Schema.Array(Point).annotate({ description: "Readings in ascending date order." })
+}).annotate({ identifier: "CommodityMetricValues", description: "The readings of one metric." })

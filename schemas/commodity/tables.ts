@@ -1,0 +1,90 @@
+/** Tables of the warehouse schema `commodity`. Catalog rows come from the mapping, price versions from the reports. */
+import { Schema } from "effect"
+import { CommodityProduct, Metric, Series } from "./records.ts"
+
+const { metrics: _, ...product } = CommodityProduct.fields
+
+export const ProductRow = Schema.Struct(product).annotate({
+  identifier: "commodity.product",
+  description: "Products of the paged catalog."
+})
+
+const { first_observed_on: _first, last_observed_on: _last, ...metric } = Metric.fields
+
+export const MetricRow = Schema.Struct({
+  ...metric,
+  product_slug: Schema.String.annotate({
+    description: "Product that the metric belongs to: `commodity.product.slug`."
+  }),
+  report: Schema.String.annotate({ description: "Title of the publishing report." }),
+  feed: Schema.String.annotate({
+    description: "Report and section that the metric is read from, such as `gov-mars/1603`."
+  })
+}).annotate({
+  identifier: "commodity.metric",
+  description: "Every number in the catalog, one row each. Each of the 24 series is a metric, too."
+})
+
+export const SeriesRow = Schema.Struct({
+  slug: Series.fields.slug,
+  metric_name: Schema.String.annotate({
+    description: "The metric with the same values: `commodity.metric.metric_name`."
+  }),
+  commodity: Schema.String.annotate({
+    description: "Group in the catalog: Butter, Cheese, Nonfat Dry Milk, Dry Whey, Milk."
+  }),
+  spec: Series.fields.spec,
+  market: Series.fields.market,
+  unit: Series.fields.unit,
+  position: Schema.Int.annotate({ description: "Place of the series in the catalog, from 1." })
+}).annotate({ identifier: "commodity.series", description: "The 24 curated series of the grouped catalog." })
+
+export const PriceVersion = Schema.Struct({
+  metric_name: Schema.String.annotate({ description: "Metric that was published: `commodity.metric.metric_name`." }),
+  observed_on: Schema.String.annotate({
+    description:
+      "Day of the reading: trading day, week-ending day, period end of biweekly reports, or first day of the priced month."
+  }),
+  value: Schema.String.annotate({ description: "The published number in the metric's unit, to six decimal places." }),
+  value_text: Schema.String.annotate({
+    description: "The published number with its digits as printed: what the API answers."
+  }),
+  published_at: Schema.String.annotate({
+    description:
+      "When the report published this value, by the report's own stamp: US local time without a stated zone. The day of the reading where the report states none."
+  }),
+  is_final: Schema.Boolean.annotate({
+    description: "Whether the value stands in a section of final values, which are not restated any more."
+  }),
+  run_id: Schema.String.annotate({ description: "Run that loaded the value: `ingest.run.run_id`." }),
+  raw_sha256: Schema.String.annotate({ description: "Payload that states the value: `ingest.raw_file.raw_sha256`." }),
+  source_row: Schema.Int.annotate({ description: "Row in that payload, counted from 1." })
+}).annotate({
+  identifier: "commodity.price_version",
+  description: "Every value that a report ever published, revisions included. Rows are only added."
+})
+
+export const Price = Schema.Struct({
+  metric_name: PriceVersion.fields.metric_name,
+  observed_on: PriceVersion.fields.observed_on,
+  value: PriceVersion.fields.value,
+  value_text: PriceVersion.fields.value_text,
+  published_at: PriceVersion.fields.published_at,
+  is_final: PriceVersion.fields.is_final,
+  versions: Schema.Int.annotate({ description: "How many different values were published for this day." })
+}).annotate({
+  identifier: "commodity.price",
+  description:
+    "The current value of each metric and day: a final value before a provisional one, then the newest publication. `commodity.price_as_of(moment)` gives the values as they stood at a moment."
+})
+
+export const Coverage = Schema.Struct({
+  metric_name: PriceVersion.fields.metric_name,
+  first_observed_on: Metric.fields.first_observed_on,
+  last_observed_on: Metric.fields.last_observed_on,
+  observations: Schema.Int.annotate({ description: "Days with a current value." }),
+  versions: Schema.Int.annotate({ description: "Published values, revisions included." })
+}).annotate({
+  identifier: "commodity.coverage",
+  description: "What is there for each metric; also metrics without values."
+})

@@ -1,0 +1,61 @@
+/**
+ * Calendar days as text, `YYYY-MM-DD`, years 0001 to 9999. Days compare as text. No clock is read here, and no time zone
+ * exists: a day is what a report prints.
+ */
+import { Schema } from "effect"
+
+const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const isLeapYear = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+const lengthOfMonth = (year: number, month: number) =>
+  month === 2 && isLeapYear(year) ? 29 : (daysInMonth[month - 1] ?? 0)
+const pad = (n: number, width: number) => String(n).padStart(width, "0")
+
+/** The day as text, or undefined where the calendar has no such day. */
+export const dayOf = (year: number, month: number, day: number): string | undefined =>
+  [year, month, day].every(Number.isInteger) &&
+  year >= 1 &&
+  year <= 9999 &&
+  month >= 1 &&
+  month <= 12 &&
+  day >= 1 &&
+  day <= lengthOfMonth(year, month)
+    ? `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
+    : undefined
+
+/** Whether the text is a real calendar day in `YYYY-MM-DD` form: `2024-02-30` and `2024-2-3` are not. */
+export const isDay = (text: string): boolean => {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
+  return match !== null && dayOf(Number(match[1]), Number(match[2]), Number(match[3])) === text
+}
+
+/** The same day some calendar years earlier; 29 February becomes 28. Never before the year 1. */
+export const yearsBefore = (day: string, years: number): string => {
+  const [year, month, date] = day.split("-").map(Number) as [number, number, number]
+  const earlier = Math.max(1, year - years)
+  return `${pad(earlier, 4)}-${pad(month, 2)}-${pad(Math.min(date, lengthOfMonth(earlier, month)), 2)}`
+}
+
+/** The day some days earlier. Counts in UTC; used for windows, whose ends are days of this century. */
+export const daysBefore = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - days * 86_400_000).toISOString().slice(0, 10)
+
+// One check each, which also says what JSON Schema can: several checks would split pattern, format and description there.
+const pattern = (source: string, format: string) => () => [{ pattern: source, format }, true] as const
+
+/** A calendar day, checked to exist. */
+export const Day = Schema.String.check(
+  Schema.makeFilter((text) => isDay(text) || "is not a real calendar day in YYYY-MM-DD form", {
+    toJsonSchema: pattern("^\\d{4}-\\d{2}-\\d{2}$", "date")
+  })
+)
+
+const moment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+const isMoment = (text: string) =>
+  moment.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
+
+/** A moment in UTC with milliseconds, `2026-10-01T13:04:36.000Z`, checked to exist. */
+export const Timestamp = Schema.String.check(
+  Schema.makeFilter((text) => isMoment(text) || "is not a moment in UTC like 2026-10-01T13:04:36.000Z", {
+    toJsonSchema: pattern(moment.source, "date-time")
+  })
+)

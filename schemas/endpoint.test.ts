@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { searchBrandedFoods } from "./branded-food/endpoints.ts"
+import { getCommodityMetricValues, getCommodityPrices, searchCommodities } from "./commodity/endpoints.ts"
+import { type Endpoint, readParameters } from "./endpoint.ts"
+import { getStoreProducts, searchStores } from "./storefront/endpoints.ts"
+
+const read = (endpoint: Endpoint, query: string) => readParameters(endpoint, new URLSearchParams(query))
+
+describe("commodities: the two shapes cannot be combined", () => {
+  const both = { invalid: "commodity cannot be combined with category, limit or cursor" }
+  it.each(["commodity=butter&category=dairy", "commodity=butter&limit=5", "cursor=x&commodity=butter"])(
+    "%s",
+    (query) => {
+      assert.deepStrictEqual(read(searchCommodities, query), both)
+    }
+  )
+  it.each(["commodity=&category=", "commodity=&cursor=", "commodity=&limit=5", "commodity=butter&cursor="])(
+    "not even when they are empty: %s",
+    (query) => {
+      assert.deepStrictEqual(read(searchCommodities, query), both)
+    }
+  )
+  it("but each alone is fine, also when it is empty", () => {
+    const nothing = { commodity: undefined, category: undefined, limit: 100, cursor: undefined }
+    assert.deepStrictEqual(read(searchCommodities, "commodity="), { value: nothing })
+    assert.deepStrictEqual(read(searchCommodities, "category=&cursor="), { value: nothing })
+    assert.deepStrictEqual(read(searchCommodities, "category=dairy&limit=500"), {
+      value: { ...nothing, category: "dairy", limit: 500 }
+    })
+  })
+  it("and a wrong value is named first", () => {
+    assert.deepStrictEqual(read(searchCommodities, "commodity=butter&limit=501"), {
+      invalid: "limit must be at most 500"
+    })
+  })
+})
+
+describe.each([
+  { name: "prices", endpoint: getCommodityPrices, names: "series" },
+  { name: "metric values", endpoint: getCommodityMetricValues, names: "metrics" }
+])("$name: the order of checks", ({ endpoint, names }) => {
+  const tooMany = Array(101).fill("a").join(",")
+  it.each([
+    ["from=x&to=x", `${names} is required: 1 to 100 names, separated by commas`],
+    [`from=x&to=x&${names}=${tooMany}`, `${names} takes at most 100 names, 101 were given`],
+    [`to=x&from=x&${names}=a`, "from must be a real calendar day in YYYY-MM-DD form"],
+    [`to=2024-02-30&from=2025-01-01&${names}=a`, "to must be a real calendar day in YYYY-MM-DD form"],
+    [`to=2024-01-01&from=2024-01-02&${names}=a`, "from must not be after to"]
+  ])("%s", (query, invalid) => {
+    assert.deepStrictEqual(read(endpoint, query), { invalid })
+  })
+  it("takes one day as a range, and half-open ranges", () => {
+    const day = "2024-01-01"
+    assert.deepStrictEqual(read(endpoint, `${names}=a&from=${day}&to=${day}`), {
+      value: { [names]: ["a"], from: day, to: day }
+    })
+    assert.deepStrictEqual(read(endpoint, `${names}=a&to=${day}`), {
+      value: { [names]: ["a"], from: undefined, to: day }
+    })
+  })
+})
+
+describe("rows per page", () => {
+  it("above 200 are refused for branded foods", () => {
+    assert.deepStrictEqual(read(searchBrandedFoods, "limit=201"), { invalid: "at most 200 per page" })
+  })
+  it.each([searchStores, getStoreProducts])("above 200 are served as 200 for stores", (endpoint) => {
+    const result = read(endpoint, `limit=${"9".repeat(30)}`)
+    assert.strictEqual("value" in result && result.value.limit, 200)
+  })
+})

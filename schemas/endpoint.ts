@@ -1,0 +1,68 @@
+/**
+ * An endpoint as a value: path, scope, price, parameters and response. Routes, the OpenAPI document and error texts are
+ * derived from these values; the list of all of them is `endpoints.ts`, and there is no second one.
+ */
+import { Schema } from "effect"
+import { type Parameters, type Read, readQuery, type Values } from "./parameters.ts"
+import type { Scope } from "./scopes.ts"
+
+/** What an endpoint is declared with. */
+export interface Declaration<P extends Parameters> {
+  /** Name of the operation, also in OpenAPI. */
+  readonly id: string
+  /** `/v1/stores/:id/products`: exact, a trailing slash is another path. */
+  readonly path: string
+  readonly scope: Scope
+  /** Price of a successful call in credits; 1,000 credits are 1.00 USD. */
+  readonly credits: number
+  readonly tag: "Commodities" | "Branded foods" | "Storefronts"
+  readonly summary: string
+  readonly description: string
+  readonly parameters: P
+  /** What holds between parameters: undefined, or the message of a 400. `given` holds the names that were sent. */
+  readonly rule?: (values: Values<P>, given: ReadonlySet<string>) => string | undefined
+  readonly response: Schema.Constraint
+  /** Messages of 400 that are known beforehand, for documents. */
+  readonly invalidMessages: ReadonlyArray<string>
+  /** What the id in the path names: `Unknown store: <id>` is the 404. */
+  readonly record?: "branded food" | "store" | "product"
+  /** Columns that a page is ordered by: what a cursor holds. */
+  readonly order?: ReadonlyArray<string>
+}
+
+/** The rule is inside `read`, so that endpoints with different parameters fit into one list. */
+export interface Endpoint<P extends Parameters = Parameters> extends Omit<Declaration<P>, "rule"> {
+  /** Reads and judges the query of one request. */
+  readonly read: (query: URLSearchParams) => Read<Values<P>>
+}
+
+/** Keeps the parameters' types. */
+export const endpoint = <P extends Parameters>({ rule, ...declared }: Declaration<P>): Endpoint<P> => ({
+  ...declared,
+  read: (query) => {
+    const read = readQuery(declared.parameters, query)
+    if ("invalid" in read) return read
+    const broken = rule?.(read.value, new Set(query.keys()))
+    return broken === undefined ? read : { invalid: broken }
+  }
+})
+
+/** Reads and judges the query of one request. */
+export const readParameters = <P extends Parameters>(of: Endpoint<P>, query: URLSearchParams): Read<Values<P>> =>
+  of.read(query)
+
+/** `from` after `to` is refused wherever both exist. */
+export const fromNotAfterTo = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
+  values.from !== undefined && values.to !== undefined && values.from > values.to
+    ? "from must not be after to"
+    : undefined
+
+export const Single = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: record })
+export const List = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: Schema.Array(record) })
+export const Page = <S extends Schema.Constraint>(record: S) =>
+  Schema.Struct({
+    data: Schema.Array(record),
+    next_cursor: Schema.NullOr(Schema.String).annotate({
+      description: "Pass it back as `cursor` for the next page; null means that this was the last."
+    })
+  })

@@ -1,0 +1,100 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { JsonSchema } from "effect"
+import { ErrorBody } from "./api-errors.ts"
+import type { Endpoint } from "./endpoint.ts"
+import { endpoints } from "./endpoints.ts"
+import { componentSchemas } from "./json-schema.ts"
+import { scopes } from "./scopes.ts"
+
+const by = <A>(value: (endpoint: Endpoint) => A) =>
+  Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, value(endpoint)]))
+
+describe("the list of endpoints", () => {
+  it("names every path and every operation once", () => {
+    assert.strictEqual(new Set(endpoints.map(({ path }) => path)).size, 11)
+    assert.strictEqual(new Set(endpoints.map(({ id }) => id)).size, 11)
+  })
+  it("asks for these scopes", () => {
+    assert.deepStrictEqual(
+      by(({ scope }) => scope),
+      {
+        "/v1/commodities": "search-commodities",
+        "/v1/commodities/prices": "get-commodity-prices",
+        "/v1/commodities/metric-values": "get-commodity-prices",
+        "/v1/branded-foods": "search-branded-foods",
+        "/v1/branded-foods/categories": "search-branded-foods",
+        "/v1/branded-foods/:id": "get-branded-foods",
+        "/v1/stores": "search-stores",
+        "/v1/stores/:id": "get-store",
+        "/v1/stores/:id/products": "get-store-products",
+        "/v1/stores/:id/collections": "get-store-collections",
+        "/v1/products/:id": "get-product"
+      }
+    )
+    assert.deepStrictEqual(new Set(endpoints.map(({ scope }) => scope)), new Set(scopes))
+  })
+  it("charges 10 credits for commodities and branded foods, 100 for storefronts", () => {
+    assert.deepStrictEqual(
+      by(({ credits }) => credits),
+      {
+        "/v1/commodities": 10,
+        "/v1/commodities/prices": 10,
+        "/v1/commodities/metric-values": 10,
+        "/v1/branded-foods": 10,
+        "/v1/branded-foods/categories": 10,
+        "/v1/branded-foods/:id": 10,
+        "/v1/stores": 100,
+        "/v1/stores/:id": 100,
+        "/v1/stores/:id/products": 100,
+        "/v1/stores/:id/collections": 100,
+        "/v1/products/:id": 100
+      }
+    )
+  })
+  it("takes these parameters", () => {
+    const dates = ["from", "to"]
+    const page = ["limit", "cursor"]
+    assert.deepStrictEqual(
+      by(({ parameters }) => Object.keys(parameters)),
+      {
+        "/v1/commodities": ["commodity", "category", ...page],
+        "/v1/commodities/prices": ["series", ...dates],
+        "/v1/commodities/metric-values": ["metrics", ...dates],
+        "/v1/branded-foods": ["name", "brand", "category", "barcode", "ingredient", ...page],
+        "/v1/branded-foods/categories": [],
+        "/v1/branded-foods/:id": [],
+        "/v1/stores": ["query", "category", "country", ...page],
+        "/v1/stores/:id": [],
+        "/v1/stores/:id/products": page,
+        "/v1/stores/:id/collections": page,
+        "/v1/products/:id": []
+      }
+    )
+  })
+  it("names a record exactly where the path has an id, and an order exactly where there is a cursor", () => {
+    for (const { path, parameters, record, order } of endpoints) {
+      assert.strictEqual(record !== undefined, path.includes(":id"), path)
+      assert.strictEqual(order !== undefined, "cursor" in parameters, path)
+    }
+  })
+})
+
+describe("records", () => {
+  const { components } = componentSchemas([ErrorBody, ...endpoints.map(({ response }) => response)])
+  const records = Object.entries(components)
+  const fieldsOf = (record: JsonSchema.JsonSchema) => Object.entries(record.properties ?? {})
+
+  it.each(records)("%s says what it is, and so does every field of it", (_name, record) => {
+    assert.isString(record.description)
+    for (const [field, { description, $ref }] of fieldsOf(record)) {
+      const target = components[String($ref).replace("#/components/schemas/", "")]
+      assert.isNotEmpty(description ?? target?.description, field)
+    }
+  })
+  it.each(records)("%s has snake_case fields, none of which may be missing", (name, record) => {
+    const fields = fieldsOf(record).map(([field]) => field)
+    for (const field of fields) assert.match(field, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
+    // Label nutrition alone leaves keys out: what a label does not state is not there.
+    assert.deepStrictEqual(record.required ?? [], name === "BrandedFoodNutrition" ? [] : fields)
+  })
+})

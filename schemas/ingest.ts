@@ -1,0 +1,107 @@
+/** What every run of a pipeline leaves behind: tables of the warehouse schema `ingest`. Times are UTC. */
+import { Schema } from "effect"
+
+const described = (description: string) => Schema.String.annotate({ description })
+const runId = described("Run that wrote the row: `ingest.run.run_id`.")
+const pipeline = described("Pipeline: commodities, branded-foods or storefronts.")
+const feed = described("Feed within the pipeline, such as `gov-mars/1603`.")
+const rawFile = described("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
+
+export const Run = Schema.Struct({
+  run_id: described("Id of the run; sorts by start."),
+  pipeline,
+  origin: Schema.Literals(["live", "replay", "sample"]).annotate({
+    description: "Where the payloads came from: the network, a recorded folder, or the bundled samples."
+  }),
+  outcome: Schema.Literals(["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"]).annotate({
+    description:
+      "`published`: everything was read and new rows went live; `unchanged`: nothing was new; `partial`: some feeds could not be read, the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
+  }),
+  started_at: described("When the run started."),
+  finished_at: described("When everything had been read and merging began, or when the run ended without publishing."),
+  generation: Schema.NullOr(Schema.String).annotate({
+    description: "Generation that the run published; null if none."
+  }),
+  window_from: Schema.NullOr(Schema.String).annotate({ description: "First day asked for with --from; null if none." }),
+  window_to: Schema.NullOr(Schema.String).annotate({ description: "Last day asked for with --to; null if none." }),
+  rows_read: Schema.Int.annotate({ description: "Payload rows read: always loaded + unchanged + rejected." }),
+  rows_loaded: Schema.Int.annotate({ description: "Payload rows that stated something new." }),
+  rows_unchanged: Schema.Int.annotate({
+    description: "Payload rows that stated nothing new: known already, without a value, or of no metric in the catalog."
+  }),
+  rows_rejected: Schema.Int.annotate({
+    description: "Payload rows that could not be read; each is in `ingest.reject`."
+  }),
+  message: Schema.NullOr(Schema.String).annotate({ description: "What went wrong, for people; null if nothing did." })
+}).annotate({
+  identifier: "ingest.run",
+  description: "One row per run of a pipeline, also of runs that published nothing."
+})
+
+export const RawFile = Schema.Struct({
+  raw_sha256: described("SHA-256 of the payload, its name in the raw archive."),
+  url: described("Address that was asked, without secrets."),
+  pipeline,
+  feed,
+  run_id: described("Run that first fetched this payload from this address."),
+  fetched_at: described("When it was fetched."),
+  bytes: Schema.Int.annotate({ description: "Size of the payload in bytes." }),
+  content_type: Schema.NullOr(Schema.String).annotate({
+    description: "Content-Type of the answer; null in recordings."
+  }),
+  rows_read: Schema.Int.annotate({ description: "Rows in the payload." }),
+  rows_rejected: Schema.Int.annotate({ description: "Rows in the payload that could not be read." }),
+  mapping_sha256: described("SHA-256 of the mapping that the payload was last read with.")
+}).annotate({
+  identifier: "ingest.raw_file",
+  description: "Payloads in the raw archive that this warehouse was built from."
+})
+
+export const Reject = Schema.Struct({
+  pipeline,
+  feed,
+  run_id: runId,
+  raw_sha256: rawFile,
+  position: Schema.Int.annotate({ description: "Row in the payload, counted from 1." }),
+  reason: described("Why the row could not be read; names the field."),
+  payload: described("The row as it stands in the payload.")
+}).annotate({
+  identifier: "ingest.reject",
+  description: "Payload rows that could not be read. Nothing is dropped silently."
+})
+
+export const CheckResult = Schema.Struct({
+  run_id: runId,
+  pipeline,
+  name: described("Name of the check."),
+  severity: Schema.Literals(["error", "warning"]).annotate({
+    description: "A failed check of severity `error` keeps the whole run from being published."
+  }),
+  bad_rows: Schema.Int.annotate({ description: "Rows that the check found; 0 means passed." }),
+  examples: described("Up to five of the bad rows, as a JSON array."),
+  description: described("What the check holds.")
+}).annotate({
+  identifier: "ingest.check_result",
+  description: "Results of the checks that ran before a generation went live."
+})
+
+export const Cursor = Schema.Struct({
+  pipeline,
+  feed,
+  run_id: runId,
+  read_to: described("Newest day that the feed has been read to; the next run looks back from here."),
+  mapping_sha256: described(
+    "SHA-256 of the feed's mapping; when it changes, the next run reads the whole history again."
+  )
+}).annotate({ identifier: "ingest.cursor", description: "How far each feed has been read." })
+
+export const UnknownField = Schema.Struct({
+  pipeline,
+  feed,
+  field: described("Name of the field as it stands in the payload."),
+  run_id: described("Run that first met the field."),
+  example: described("A value of the field, shortened.")
+}).annotate({
+  identifier: "ingest.unknown_field",
+  description: "Fields that upstream added and no mapping knows: worth a look, never an error."
+})

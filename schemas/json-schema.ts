@@ -1,0 +1,34 @@
+/**
+ * Effect schemas as JSON Schema (draft 2020-12, the dialect of OpenAPI 3.1), without what says nothing to a client: that
+ * an object is open, and that an integer fits into a double.
+ */
+import { JsonSchema, Schema, SchemaRepresentation } from "effect"
+
+type Document = JsonSchema.JsonSchema
+
+const isSaid = (key: string, value: unknown) =>
+  !(
+    (key === "additionalProperties" && value === true) ||
+    (key === "minimum" && value === Number.MIN_SAFE_INTEGER) ||
+    (key === "maximum" && value === Number.MAX_SAFE_INTEGER)
+  )
+
+const said = <A>(json: A): A =>
+  JSON.parse(JSON.stringify(json), (key, value) => (isSaid(key, value) ? value : undefined))
+
+/** One schema that holds no named parts, such as a parameter's. */
+export const jsonSchema = (schema: Schema.Constraint): Document => said(Schema.toJsonSchemaDocument(schema).schema)
+
+/** Schemas that share their named parts; references point to `#/components/schemas/<identifier>`. */
+export const componentSchemas = (
+  schemas: readonly [Schema.Constraint, ...Array<Schema.Constraint>]
+): { readonly schemas: ReadonlyArray<Document>; readonly components: Readonly<Record<string, Document>> } => {
+  const [first, ...rest] = schemas
+  const representations = SchemaRepresentation.toRepresentations([encodedAst(first), ...rest.map(encodedAst)])
+  const { schemas: roots, definitions } = JsonSchema.toMultiDocumentOpenApi3_1(
+    SchemaRepresentation.toJsonSchemaMultiDocument(representations)
+  )
+  return said({ schemas: roots, components: definitions })
+}
+
+const encodedAst = (schema: Schema.Constraint) => Schema.toCodecJson(schema).ast

@@ -1,0 +1,199 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { endpoints } from "./endpoints.ts"
+import { openApi } from "./openapi.ts"
+
+const document = openApi({ version: "1.2.3" })
+const operations = Object.entries(document.paths).map(([path, { get }]) => ({ path, get }))
+const operationOf = new Map(operations.map(({ get }) => [get.operationId, get]))
+
+/** Every value in the document, with its key. */
+const entries = (node: unknown): ReadonlyArray<readonly [string, unknown]> =>
+  typeof node === "object" && node !== null
+    ? Object.entries(node).flatMap(([key, value]) => [[key, value] as const, ...entries(value)])
+    : []
+const resolve = (reference: string): unknown =>
+  reference
+    .slice("#/".length)
+    .split("/")
+    .reduce<unknown>((node, key) => new Map(Object.entries(node ?? {})).get(key), document)
+
+describe("the OpenAPI document", () => {
+  it("is valid OpenAPI 3.1", async () => {
+    const validator = new Validator()
+    assert.deepStrictEqual(await validator.validate({ ...document }), { valid: true })
+    assert.strictEqual(validator.version, "3.1")
+  })
+  it("is plain JSON, and a new copy each time", () => {
+    assert.deepStrictEqual(JSON.parse(JSON.stringify(document)), document)
+    assert.notStrictEqual(openApi().components.headers, openApi().components.headers)
+  })
+  it("has references that all resolve, and no component that nothing refers to", () => {
+    const references = new Set(entries(document).flatMap(([key, value]) => (key === "$ref" ? [String(value)] : [])))
+    assert.deepStrictEqual(
+      [...references].filter((reference) => resolve(reference) === undefined),
+      []
+    )
+    const components = (["schemas", "responses", "headers"] as const).flatMap((kind) =>
+      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`)
+    )
+    assert.sameMembers([...references], components)
+  })
+  it("names its components after the records, without numbered doubles", () => {
+    assert.includeMembers(Object.keys(document.components.schemas), ["BrandedFood", "Store", "StoreProduct", "Error"])
+    assert.deepStrictEqual(
+      Object.keys(document.components.schemas).filter((name) => /_\d+$/.test(name)),
+      []
+    )
+  })
+  it("carries the given version and servers", () => {
+    assert.strictEqual(document.info.version, "1.2.3")
+    assert.deepStrictEqual(document.servers, [{ url: "/" }])
+    const servers = [{ url: "https://api.example.com" }]
+    assert.deepStrictEqual(openApi({ version: "1", servers }).servers, servers)
+  })
+  it("asks for a bearer key everywhere", () => {
+    assert.deepStrictEqual(document.security, [{ key: [] }])
+    const { type, scheme, bearerFormat } = document.components.securitySchemes.key ?? {}
+    assert.deepStrictEqual([type, scheme, bearerFormat], ["http", "bearer", "svc_data_…"])
+  })
+  it("describes every tag that an operation has", () => {
+    assert.deepStrictEqual(
+      document.tags.map(({ name }) => name),
+      [...new Set(endpoints.map(({ tag }) => tag))]
+    )
+    for (const { description } of document.tags) assert.isNotEmpty(description)
+  })
+})
+
+describe("its operations", () => {
+  it("are the eleven", () => {
+    assert.deepStrictEqual(Object.keys(document.paths), [
+      "/v1/commodities",
+      "/v1/commodities/prices",
+      "/v1/commodities/metric-values",
+      "/v1/branded-foods",
+      "/v1/branded-foods/categories",
+      "/v1/branded-foods/{id}",
+      "/v1/stores",
+      "/v1/stores/{id}",
+      "/v1/stores/{id}/products",
+      "/v1/stores/{id}/collections",
+      "/v1/products/{id}"
+    ])
+  })
+  it.each(endpoints)("$id takes the parameters of its endpoint", ({ id, parameters, record }) => {
+    assert.deepStrictEqual(
+      operationOf.get(id)?.parameters.map((p) => [p.in, p.name, p.required, p.description !== ""]),
+      [
+        ...(record === undefined ? [] : [["path", "id", true, true]]),
+        ...Object.entries(parameters).map(([name, { required }]) => ["query", name, required, true])
+      ]
+    )
+  })
+  it.each(endpoints)("$id names scope and price", ({ id, scope, credits }) => {
+    assert.strictEqual(operationOf.get(id)?.["x-scope"], scope)
+    assert.strictEqual(operationOf.get(id)?.["x-credits"], credits)
+  })
+  it.each(endpoints)("$id lists every status that it answers", ({ id, record }) => {
+    const expected = ["200", "400", "401", "402", "403", ...(record === undefined ? [] : ["404"]), "500", "503"]
+    assert.deepStrictEqual(Object.keys(operationOf.get(id)?.responses ?? {}), expected)
+  })
+  it("give limits as integers with their bounds, and lists as text with theirs", () => {
+    const schemaOf = (id: string, name: string) =>
+      operationOf.get(id)?.parameters.find((parameter) => parameter.name === name)?.schema
+    assert.deepStrictEqual(schemaOf("searchCommodities", "limit"), {
+      type: "integer",
+      minimum: 1,
+      maximum: 500,
+      default: 100
+    })
+    assert.deepStrictEqual(schemaOf("searchBrandedFoods", "limit"), {
+      type: "integer",
+      minimum: 1,
+      maximum: 200,
+      default: 50
+    })
+    assert.deepStrictEqual(schemaOf("getStoreProducts", "limit"), { type: "integer", minimum: 1, default: 50 })
+    assert.deepStrictEqual(schemaOf("getCommodityPrices", "series"), {
+      type: "string",
+      pattern: "^[^,]+(,[^,]+){0,99}$"
+    })
+    assert.deepStrictEqual(schemaOf("getCommodityPrices", "from"), { type: "string", format: "date" })
+  })
+})
+
+describe("its examples", () => {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false, allErrors: true })
+  ajv.addKeyword("components") // the schemas refer to each other from the root of the document
+  ajv.addSchema({ $id: "larder", components: document.components.schemas }, "larder")
+  const validate = (schema: object, value: unknown) => {
+    const check = ajv.compile(
+      JSON.parse(JSON.stringify(schema).replaceAll("#/components/schemas/", "larder#/components/"))
+    )
+    return check(value) ? [] : check.errors
+  }
+
+  it("of parameters are values that the endpoint takes and the schema allows", () => {
+    for (const { id, parameters } of endpoints) {
+      for (const { name, example, schema } of operationOf.get(id)?.parameters ?? []) {
+        if (example === undefined) continue
+        assert.deepStrictEqual(validate(schema, example), [], `${id} ${name}`)
+        assert.property(parameters[name]?.read(name, String(example)), "value", `${id} ${name}`)
+      }
+    }
+  })
+  it("of errors have the error's shape", () => {
+    const responses = [
+      ...operations.flatMap(({ get }) => Object.values(get.responses)),
+      ...Object.values(document.components.responses)
+    ]
+    const examples = responses.flatMap((response) =>
+      "content" in response ? Object.values(response.content["application/json"].examples ?? {}) : []
+    )
+    assert.isAbove(examples.length, 50)
+    const error = document.components.schemas.Error ?? {}
+    for (const { value } of examples) assert.deepStrictEqual(validate(error, value), [])
+  })
+  it("of errors hold the messages word by word", () => {
+    const messages = (id: string, status: string) => {
+      const response = operationOf.get(id)?.responses[status]
+      return response !== undefined && "content" in response
+        ? Object.keys(response.content["application/json"].examples ?? {})
+        : []
+    }
+    assert.deepStrictEqual(messages("searchBrandedFoods", "400"), [
+      "limit must be a whole number of at least 1",
+      "cursor is damaged, or belongs to another endpoint, id or set of filters",
+      "at most 200 per page",
+      "Unknown query parameter: <name>",
+      "Repeated query parameter: <name>"
+    ])
+    assert.deepStrictEqual(messages("getCommodityPrices", "400"), [
+      "series is required: 1 to 100 names, separated by commas",
+      "from must be a real calendar day in YYYY-MM-DD form",
+      "to must be a real calendar day in YYYY-MM-DD form",
+      "Unknown series: <slug>",
+      "from must not be after to",
+      "Unknown query parameter: <name>",
+      "Repeated query parameter: <name>"
+    ])
+    assert.deepStrictEqual(messages("getStoreProducts", "403"), ["This key is not scoped to get-store-products"])
+    assert.deepStrictEqual(messages("getStoreProducts", "404"), ["Unknown store: <id>"])
+    assert.deepStrictEqual(messages("getBrandedFood", "404"), ["Unknown branded food: <id>"])
+    assert.deepStrictEqual(
+      Object.keys(document.components.responses.InsufficientBalance?.content["application/json"].examples ?? {}),
+      ["Insufficient balance", "Monthly spend cap reached"]
+    )
+  })
+  it("of answers: null where a field may be null, and nowhere else", () => {
+    const point = { date: "2024-01-06", value: 2.63 }
+    const series = { slug: "butter-sales-price-weekly", unit: "USD/lb", points: [point] }
+    const schema = document.components.schemas.CommodityPrices ?? {}
+    assert.deepStrictEqual(validate(schema, series), [])
+    assert.isNotEmpty(validate(schema, { ...series, unit: null }))
+    const metric = { metric_name: "m", unit: "usd_per_lb", from: null, to: "2024-01-06", points: [] }
+    assert.deepStrictEqual(validate(document.components.schemas.CommodityMetricValues ?? {}, metric), [])
+  })
+})

@@ -1,0 +1,141 @@
+/**
+ * Parameters of endpoints as values: how each is read from a query string, what it refuses and with which words, and how
+ * it is documented. Values are decided by grammar only; names in catalogs are checked where the catalogs are.
+ */
+import { Schema } from "effect"
+import { isDay } from "./dates.ts"
+
+/** What a parameter reads: a value, or the message of a 400. */
+export type Read<A> = { readonly value: A } | { readonly invalid: string }
+
+export interface Parameter<A> {
+  readonly kind: "text" | "day" | "limit" | "cursor" | "list"
+  readonly description: string
+  readonly required: boolean
+  /** What the value means, for documents: an integer from 1 to 200, not the text that carries it. */
+  readonly schema: Schema.Constraint
+  readonly example?: string | number
+  /** `text` is undefined where the parameter is absent. */
+  readonly read: (name: string, text: string | undefined) => Read<A>
+}
+
+type Documented = { readonly description: string; readonly example?: string }
+
+/** A text filter. Empty equals absent. */
+export const text = (options: Documented): Parameter<string | undefined> => ({
+  kind: "text",
+  required: false,
+  schema: Schema.String,
+  ...options,
+  read: (_name, text) => ({ value: text === "" ? undefined : text })
+})
+
+/** A country by its ISO 3166-1 alpha-2 code, read in upper case. Empty equals absent. */
+export const country = (options: Documented): Parameter<string | undefined> => ({
+  kind: "text",
+  required: false,
+  schema: Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/u)),
+  ...options,
+  read: (name, text) => {
+    if (text === undefined || text === "") return { value: undefined }
+    return /^[A-Za-z]{2}$/.test(text)
+      ? { value: text.toUpperCase() }
+      : { invalid: `${name} must be a two-letter country code (ISO 3166-1 alpha-2)` }
+  }
+})
+
+/** A calendar day. Empty is refused, and so is a day that no calendar has. */
+export const day = (options: Documented): Parameter<string | undefined> => ({
+  kind: "day",
+  required: false,
+  schema: Schema.String.annotate({ format: "date" }),
+  ...options,
+  read: (name, text) =>
+    text === undefined || isDay(text)
+      ? { value: text }
+      : { invalid: `${name} must be a real calendar day in YYYY-MM-DD form` }
+})
+
+interface LimitOptions {
+  readonly description: string
+  readonly default: number
+  readonly maximum: number
+  /** What happens above the maximum: a 400 with this message, or the maximum is served. */
+  readonly above: { readonly invalid: string } | "served as the maximum"
+}
+
+/** Rows per page: digits only, at least 1. A number of any length is a number. */
+export const limit = (options: LimitOptions): Parameter<number> => ({
+  kind: "limit",
+  required: false,
+  description:
+    options.above === "served as the maximum"
+      ? `${options.description} Above ${options.maximum} is served as ${options.maximum}.`
+      : options.description,
+  example: options.default,
+  schema: Schema.Int.check(
+    options.above === "served as the maximum"
+      ? Schema.isGreaterThanOrEqualTo(1)
+      : Schema.isBetween({ minimum: 1, maximum: options.maximum })
+  ).annotate({ default: options.default }),
+  read: (name, text) => {
+    if (text === undefined) return { value: options.default }
+    if (!/^[0-9]+$/.test(text) || /^0+$/.test(text)) return { invalid: `${name} must be a whole number of at least 1` }
+    const value = Number(text)
+    if (value <= options.maximum) return { value }
+    return options.above === "served as the maximum" ? { value: options.maximum } : options.above
+  }
+})
+
+/** Where the next page starts, as `next_cursor` gave it. Empty equals absent. Its content is judged by the server. */
+export const cursor: Parameter<string | undefined> = {
+  kind: "cursor",
+  required: false,
+  description:
+    "The `next_cursor` of the page before, unchanged. It belongs to this endpoint and these filters, survives restarts and new data, and may be used with another `limit`. Absent starts at the first row.",
+  schema: Schema.String,
+  read: (_name, text) => ({ value: text === "" ? undefined : text })
+}
+
+/** The 400 for a cursor that was changed, cut, or given out by another endpoint, other filters or another id. */
+export const foreignCursor = "cursor is damaged, or belongs to another endpoint, id or set of filters"
+
+/** Names separated by commas, 1 to 100, required. Not trimmed, case-sensitive; duplicates are answered and counted twice. */
+export const list = (options: Documented): Parameter<ReadonlyArray<string>> => ({
+  kind: "list",
+  required: true,
+  schema: Schema.String.check(Schema.isPattern(/^[^,]+(,[^,]+){0,99}$/u)),
+  ...options,
+  read: (name, text) => {
+    if (text === undefined || text === "")
+      return { invalid: `${name} is required: 1 to 100 names, separated by commas` }
+    const names = text.split(",")
+    if (names.length > 100) return { invalid: `${name} takes at most 100 names, ${names.length} were given` }
+    return names.includes("") ? { invalid: `${name} has an empty name between its commas` } : { value: names }
+  }
+})
+
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>
+export type Values<P extends Parameters> = { readonly [K in keyof P]: P[K] extends Parameter<infer A> ? A : never }
+
+/**
+ * Reads a query against the parameters: unknown names first, then repeated ones, then each value in declared order.
+ * The message of the first failure names its parameter.
+ */
+export const readQuery = <P extends Parameters>(parameters: P, query: URLSearchParams): Read<Values<P>> => {
+  const given = new Map<string, string>()
+  const repeated: Array<string> = []
+  for (const [name, value] of query) {
+    if (!Object.hasOwn(parameters, name)) return { invalid: `Unknown query parameter: ${name}` }
+    if (given.has(name)) repeated.push(name)
+    given.set(name, value)
+  }
+  if (repeated[0] !== undefined) return { invalid: `Repeated query parameter: ${repeated[0]}` }
+  const values: Record<string, unknown> = {}
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const read = parameter.read(name, given.get(name))
+    if ("invalid" in read) return read
+    values[name] = read.value
+  }
+  return { value: values as Values<P> } // each key was read by the parameter of that name
+}

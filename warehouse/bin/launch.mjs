@@ -1,0 +1,36 @@
+/**
+ * Starts a TypeScript entry file on a Node that runs TypeScript. Plain JavaScript, because an older Node must read it: there
+ * the npm package `node` brings the right one, and the program runs as its child.
+ *
+ * DuckDB works on libuv's thread pool, four threads by default; four heavy queries would make every other query and file
+ * access wait. The pool's size is read when it is first used, so it is set before anything else is imported.
+ */
+import { spawn } from "node:child_process"
+import { createRequire } from "node:module"
+import { fileURLToPath } from "node:url"
+
+const oldestNode = 24
+const threads = "16"
+
+/** @param {URL} entry */
+export const launch = (entry) => {
+  process.env.UV_THREADPOOL_SIZE ??= threads
+  return Number(process.versions.node.split(".")[0]) >= oldestNode ? import(entry.href) : inChild(entry)
+}
+
+/** @param {URL} entry */
+const inChild = (entry) => {
+  const node = createRequire(import.meta.url).resolve("node/bin/node")
+  const child = spawn(node, [fileURLToPath(entry), ...process.argv.slice(2)], {
+    stdio: ["inherit", "inherit", "inherit", "ipc"]
+  })
+  // A terminal sends Ctrl-C to both; what is sent to this process alone is passed on.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))
+  child.on("error", (error) => {
+    console.error(`${node} cannot be started: ${error.message}. Run npm ci again.`)
+    process.exitCode = 1
+  })
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? (signal === "SIGINT" || signal === "SIGTERM" ? 130 : 1)
+  })
+}

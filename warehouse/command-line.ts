@@ -1,0 +1,57 @@
+/**
+ * The main program of both binaries. Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failure,
+ * 2 usage, 130 interrupted; an error that carries `Runtime.errorExitCode` chooses its own.
+ */
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Cause, Console, Effect, Exit, Layer, Logger, Predicate, Runtime } from "effect"
+import { CliOutput, Command } from "effect/cli"
+
+/** Help that nobody asked for belongs to stderr: stdout stays machine-readable. */
+const usageToStderr = CliOutput.layerPresenter({
+  present: (event) => {
+    if (event._tag === "Version" || (event._tag === "Help" && event.reason === "Requested")) {
+      return CliOutput.defaultPresenter.present(event)
+    }
+    const formatter = CliOutput.defaultFormatter({ colors: false })
+    const help = Console.error(formatter.formatHelpDoc(event.helpDoc))
+    return event._tag === "Help" ? help : Effect.andThen(help, Console.error(formatter.formatErrors(event.errors)))
+  }
+})
+
+const isUsage = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
+
+/** Effect exits 1 on a usage error and 0 where only a subcommand is missing; ours is 2 in both cases. */
+const teardown: Runtime.Teardown = (exit, onExit) =>
+  Runtime.defaultTeardown(exit, (code) => onExit(Exit.isFailure(exit) && isUsage(Cause.squash(exit.cause)) ? 2 : code))
+
+const messageOf = (error: unknown) => (error instanceof Error && error.message !== "" ? error.message : String(error))
+
+/** An expected error is its message, without a stack; a defect is a bug of ours and is shown whole. */
+const report = (program: string) => (cause: Cause.Cause<unknown>) => {
+  if (Cause.hasInterruptsOnly(cause) || isUsage(Cause.squash(cause))) return Effect.void
+  const expected = cause.reasons.filter(Cause.isFailReason).map((reason) => messageOf(reason.error))
+  const messages = Effect.forEach(expected, (message) => Console.error(`${program}: ${message}`), { discard: true })
+  return Cause.hasDies(cause)
+    ? Effect.andThen(messages, Effect.logError(`${program}: a defect in this program`, cause))
+    : messages
+}
+
+/** A reader that has seen enough (`larder-serve ledger export … | head`) closes the pipe: that is no failure. */
+const endWithReader = Effect.sync(() => {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error
+    process.exit(0)
+  })
+})
+
+/** Runs a command with the arguments of the process, and ends the process with its exit code. */
+export const runCommand = <const Name extends string, Input, ContextInput, E>(
+  command: Command.Command<Name, Input, ContextInput, E, NodeServices.NodeServices>,
+  options: { readonly version: string }
+): void =>
+  endWithReader.pipe(
+    Effect.andThen(Command.run(command, options)),
+    Effect.tapCause(report(command.name)), // runMain's own report would go to stdout
+    Effect.provide(Layer.mergeAll(NodeServices.layer, usageToStderr, Layer.succeed(Logger.LogToStderr, true))),
+    NodeRuntime.runMain({ teardown, disableErrorReporting: true })
+  )

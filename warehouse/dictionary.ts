@@ -1,0 +1,33 @@
+/**
+ * The data dictionary: `COMMENT ON` statements from the descriptions of the records, so that `duckdb_tables()` and
+ * `duckdb_columns()` say what each table and column means. Nobody writes a description twice.
+ */
+import { Schema } from "effect"
+import { identifier, literal } from "./duckdb.ts"
+import { checkResultTable, type DataSet, ingestTables, runTable, type Table, type View } from "./tables.ts"
+
+const descriptionOf = (schema: Schema.Constraint) => Schema.resolveAnnotations(schema)?.description
+
+const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
+  if (of.record === undefined) return []
+  const name = `${identifier(of.schema)}.${identifier(of.name)}`
+  return [
+    `comment on ${kind} ${name} is ${literal(descriptionOf(of.record) ?? "")}`,
+    ...Object.entries(of.record.fields).map(
+      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(descriptionOf(field) ?? "")}`
+    )
+  ]
+}
+
+/** Creates what is not there yet of the `ingest` schema and one data set, and comments on it. */
+export const definitions = (dataSet: DataSet): ReadonlyArray<string> => {
+  const tables = [runTable, checkResultTable, ...ingestTables, ...dataSet.tables]
+  return [
+    "create schema if not exists ingest",
+    `create schema if not exists ${identifier(dataSet.schema)}`,
+    ...tables.map((table) => table.ddl),
+    ...dataSet.views.map((view) => view.ddl),
+    ...tables.flatMap((table) => commentsOf(table, "table")),
+    ...dataSet.views.flatMap((view) => commentsOf(view, "view"))
+  ]
+}

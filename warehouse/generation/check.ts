@@ -1,0 +1,61 @@
+/** Checks: queries that return the bad rows. None means passed. They run on the generation that is about to go live. */
+import { Effect, Runtime, Schema } from "effect"
+import type { DuckDb } from "../duckdb.ts"
+
+export interface Check {
+  readonly name: string
+  /** A failed `error` keeps the run from being published; a failed `warning` is recorded and logged. */
+  readonly severity: "error" | "warning"
+  readonly description: string
+  /** Returns the bad rows. */
+  readonly sql: string
+}
+
+export interface CheckOutcome extends Omit<Check, "sql"> {
+  readonly bad_rows: number
+  /** Up to five of the bad rows, as a JSON array. */
+  readonly examples: string
+}
+
+/** At least one check of severity `error` found bad rows. Nothing was published. */
+export class ChecksFailed extends Schema.TaggedError<ChecksFailed>()("ChecksFailed", {
+  failed: Schema.Array(
+    Schema.Struct({ name: Schema.String, bad_rows: Schema.Int, examples: Schema.String, description: Schema.String })
+  )
+}) {
+  override readonly [Runtime.errorExitCode] = 3
+  override get message() {
+    const lines = this.failed.map(
+      (check) =>
+        `  ${check.name}: ${check.bad_rows} bad rows, such as ${check.examples}\n    (holds when: ${check.description})`
+    )
+    return `Checks failed; nothing was published and the previous generation stays live.\n${lines.join("\n")}`
+  }
+}
+
+/** Holds for every pipeline: each payload row is accounted for, once. */
+const accounting: Check = {
+  name: "rows_accounted_for",
+  severity: "error",
+  description: "rows_read = rows_loaded + rows_unchanged + rows_rejected in every run",
+  sql: `select run_id, rows_read, rows_loaded, rows_unchanged, rows_rejected from ingest.run
+        where rows_read <> rows_loaded + rows_unchanged + rows_rejected`
+}
+
+const runCheck = (db: DuckDb["Service"], check: Check) =>
+  Effect.map(db.rows(check.sql), (bad): CheckOutcome => {
+    const { sql: _sql, ...told } = check
+    return { ...told, bad_rows: bad.length, examples: JSON.stringify(bad.slice(0, 5)) }
+  })
+
+/** Runs all checks, so that one look shows everything that is wrong. */
+export const runChecks = Effect.fnUntraced(function* (db: DuckDb["Service"], checks: ReadonlyArray<Check>) {
+  const outcomes = yield* Effect.forEach([accounting, ...checks], (check) => runCheck(db, check))
+  const failed = outcomes.filter((outcome) => outcome.bad_rows > 0)
+  yield* Effect.forEach(
+    failed.filter((outcome) => outcome.severity === "warning"),
+    ({ bad_rows, examples, name }) => Effect.logWarning("check", { name, bad_rows, examples }),
+    { discard: true }
+  )
+  return outcomes
+})

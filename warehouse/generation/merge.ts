@@ -1,0 +1,97 @@
+/**
+ * Merging a run's staged rows into a warehouse: first the staging file is reduced to what the live generation does not
+ * have yet, then the rest is moved. A table's `merge` says what counts as new.
+ */
+import { Effect, Schema } from "effect"
+import { type DuckDb, identifier, literal } from "../duckdb.ts"
+import { type DataSet, ingestTables, type Table } from "../tables.ts"
+
+type Db = DuckDb["Service"]
+
+const nameOf = (table: Table) => `${identifier(table.schema)}.${identifier(table.name)}`
+const columnsOf = (table: Table) => Object.keys(table.record.fields)
+const same = (columns: ReadonlyArray<string>, a: string, b: string) =>
+  columns.map((column) => `${a}.${identifier(column)} is not distinct from ${b}.${identifier(column)}`).join(" and ")
+const listed = (columns: ReadonlyArray<string>) => columns.map(identifier).join(", ")
+
+const Count = Schema.Struct({ rows: Schema.Int })
+const count = (db: Db, sql: string) => Effect.map(db.all(Count, sql), ([row]) => row?.rows ?? 0)
+const countRows = (db: Db, from: string) => count(db, `select count(*)::integer as rows from ${from}`)
+
+/** Keeps one of several staged rows that say the same: the first for added rows, the last for replacing ones. */
+const withoutRepeats = (table: Table): string | undefined =>
+  table.merge.by === "replacing all"
+    ? undefined
+    : `delete from ${nameOf(table)} where rowid not in (
+         select ${table.merge.by === "adding" ? "min" : "max"}(rowid) from ${nameOf(table)}
+         group by ${listed(table.merge.key)})`
+
+/** The columns whose equality means that a staged row is nothing new. */
+const identityOf = (table: Table): ReadonlyArray<string> => {
+  if (table.merge.by === "adding") return table.merge.key
+  const ignored = table.merge.by === "replacing" ? ["run_id", ...(table.merge.ignoring ?? [])] : []
+  return columnsOf(table).filter((column) => !ignored.includes(column))
+}
+
+/** Removes staged rows that the live table has already. Returns whether anything new is left. */
+const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, live: boolean) {
+  const staged = nameOf(table)
+  const repeats = withoutRepeats(table)
+  if (repeats !== undefined) yield* db.run(repeats)
+  if (live && table.merge.by === "replacing all") {
+    const columns = listed(columnsOf(table))
+    const a = `select ${columns} from ${staged}`
+    const b = `select ${columns} from live.${staged}`
+    return (yield* countRows(db, `((${a} except all ${b}) union all (${b} except all ${a}))`)) > 0
+  }
+  if (live) {
+    yield* db.run(`delete from ${staged} s where exists (
+      select 1 from live.${staged} l where ${same(identityOf(table), "s", "l")})`)
+  }
+  return (yield* countRows(db, staged)) > 0
+})
+
+export interface Reduced {
+  /** Tables that hold something new. */
+  readonly changed: ReadonlyArray<Table>
+  readonly stated_rows: number
+  readonly loaded_rows: number
+}
+
+/** Leaves in the staging file only what `liveFile` does not have. */
+export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet, liveFile: string | undefined) {
+  const stated_rows = yield* count(db, dataSet.countStatedRows)
+  const inLive = new Set<string>()
+  if (liveFile !== undefined) {
+    yield* db.run(`attach ${literal(liveFile)} as live (read_only)`)
+    const tables = yield* db.rows(
+      "select schema_name || '.' || table_name as name from duckdb_tables() where database_name = 'live'"
+    )
+    for (const { name } of tables) inLive.add(String(name))
+  }
+  const changed: Array<Table> = []
+  for (const table of [...ingestTables, ...dataSet.tables]) {
+    if (yield* reduceTable(db, table, inLive.has(`${table.schema}.${table.name}`))) changed.push(table)
+  }
+  const loaded_rows = yield* count(db, dataSet.countStatedRows)
+  if (liveFile !== undefined) yield* db.run("detach live")
+  return { changed, stated_rows, loaded_rows } satisfies Reduced as Reduced
+})
+
+/** Moves the staged rows of one table into the database that is being built. The staging file is attached as `staged`. */
+export const moveTable = (table: Table): ReadonlyArray<string> => {
+  const target = nameOf(table)
+  const columns = listed(columnsOf(table))
+  const insert = `insert into ${target} (${columns}) select ${columns} from staged.${target}`
+  switch (table.merge.by) {
+    case "adding":
+      return [insert]
+    case "replacing":
+      return [
+        `delete from ${target} t where exists (select 1 from staged.${target} s where ${same(table.merge.key, "t", "s")})`,
+        insert
+      ]
+    case "replacing all":
+      return [`delete from ${target}`, "checkpoint", insert] // the checkpoint frees the old blocks for the new rows
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The tables of the warehouse: one SQL file each, the record that describes its columns, and how a run's rows are merged
+ * into it. A data set is one schema; a pipeline publishes exactly one.
+ */
+import { readFileSync } from "node:fs"
+import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
+import { CheckResult, Cursor, RawFile, Reject, Run, UnknownField } from "@larder/schemas/ingest.ts"
+import type { Schema } from "effect"
+
+/** What becomes of the rows that a run staged. */
+export type Merge =
+  /** Rows are only added; a row whose key is there already is nothing new. */
+  | { readonly by: "adding"; readonly key: ReadonlyArray<string> }
+  /** A row replaces the one of the same key; it is new where it differs in any column but `run_id` and the `ignoring` ones. */
+  | { readonly by: "replacing"; readonly key: ReadonlyArray<string>; readonly ignoring?: ReadonlyArray<string> }
+  /** The staged rows are the whole table. */
+  | { readonly by: "replacing all" }
+
+export interface Table {
+  readonly schema: string
+  readonly name: string
+  readonly record: Schema.Struct<Schema.Struct.Fields>
+  readonly ddl: string
+  readonly merge: Merge
+}
+
+export interface View {
+  readonly schema: string
+  readonly name: string
+  /** Absent for macros, which have no columns of their own to describe. */
+  readonly record?: Schema.Struct<Schema.Struct.Fields>
+  readonly ddl: string
+}
+
+export interface DataSet {
+  readonly schema: string
+  readonly tables: ReadonlyArray<Table>
+  /** After the tables, in order. */
+  readonly views: ReadonlyArray<View>
+  /** Counts the payload rows that stand behind the staged rows: what a run states, and after the merge what was new. */
+  readonly countStatedRows: string
+}
+
+const sqlOf = (schema: string, name: string) =>
+  readFileSync(new URL(`./tables/${schema}/${name}.sql`, import.meta.url), "utf8").trim()
+
+const table = (schema: string, name: string, record: Schema.Struct<Schema.Struct.Fields>, merge: Merge): Table => ({
+  schema,
+  name,
+  record,
+  ddl: sqlOf(schema, name),
+  merge
+})
+const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct.Fields>): View => ({
+  schema,
+  name,
+  ddl: sqlOf(schema, name),
+  ...(record === undefined ? {} : { record })
+})
+
+/** Written by the publisher itself: they tell of the run, and are never the reason to publish. */
+export const runTable = table("ingest", "run", Run, { by: "adding", key: ["run_id"] })
+export const checkResultTable = table("ingest", "check_result", CheckResult, { by: "adding", key: ["run_id", "name"] })
+
+/** Tables that every pipeline adds to. */
+export const rawFileTable = table("ingest", "raw_file", RawFile, {
+  by: "replacing",
+  key: ["raw_sha256", "url", "feed"],
+  ignoring: ["fetched_at"]
+})
+export const rejectTable = table("ingest", "reject", Reject, {
+  by: "adding",
+  key: ["raw_sha256", "feed", "position", "reason"]
+})
+export const cursorTable = table("ingest", "cursor", Cursor, { by: "replacing", key: ["pipeline", "feed"] })
+export const unknownFieldTable = table("ingest", "unknown_field", UnknownField, {
+  by: "adding",
+  key: ["pipeline", "feed", "field"]
+})
+
+/** What a run leaves behind beside its data. */
+export const ingestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable] as const
+
+export const productTable = table("commodity", "product", ProductRow, { by: "replacing all" })
+export const metricTable = table("commodity", "metric", MetricRow, { by: "replacing all" })
+export const seriesTable = table("commodity", "series", SeriesRow, { by: "replacing all" })
+export const priceVersionTable = table("commodity", "price_version", PriceVersion, {
+  by: "adding",
+  key: ["metric_name", "observed_on", "value_text", "published_at", "is_final"]
+})
+
+export const commodity: DataSet = {
+  schema: "commodity",
+  tables: [productTable, metricTable, seriesTable, priceVersionTable],
+  views: [view("commodity", "price", Price), view("commodity", "price_as_of"), view("commodity", "coverage", Coverage)],
+  countStatedRows: "select count(distinct (raw_sha256, source_row))::integer as rows from commodity.price_version"
+}
+
+/** Every data set that a warehouse can hold. */
+export const dataSets: ReadonlyArray<DataSet> = [commodity]

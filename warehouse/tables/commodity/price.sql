@@ -1,0 +1,15 @@
+create or replace view commodity.price as
+select
+  metric_name,
+  observed_on,
+  value,
+  value_text,
+  published_at,
+  is_final,
+  count(distinct value) over same_day as versions
+from commodity.price_version
+window same_day as (partition by metric_name, observed_on)
+qualify row_number() over (
+  partition by metric_name, observed_on
+  order by is_final desc, published_at desc, run_id desc, source_row desc
+) = 1

@@ -1,0 +1,8 @@
+create or replace macro commodity.price_as_of(moment) as table
+select metric_name, observed_on, value, value_text, published_at, is_final
+from commodity.price_version
+where published_at <= moment::timestamp
+qualify row_number() over (
+  partition by metric_name, observed_on
+  order by is_final desc, published_at desc, run_id desc, source_row desc
+) = 1

@@ -1,0 +1,11 @@
+create table if not exists commodity.price_version (
+  metric_name varchar not null,
+  observed_on date not null,
+  value decimal(18, 6) not null,
+  value_text varchar not null,
+  published_at timestamp not null,
+  is_final boolean not null,
+  run_id varchar not null,
+  raw_sha256 varchar not null,
+  source_row bigint not null
+)

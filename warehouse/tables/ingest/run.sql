@@ -1,0 +1,16 @@
+create table if not exists ingest.run (
+  run_id varchar not null,
+  pipeline varchar not null,
+  origin varchar not null,
+  outcome varchar not null,
+  started_at timestamp not null,
+  finished_at timestamp not null,
+  generation varchar,
+  window_from date,
+  window_to date,
+  rows_read bigint not null,
+  rows_loaded bigint not null,
+  rows_unchanged bigint not null,
+  rows_rejected bigint not null,
+  message varchar
+)
