@@ -1,7 +1,7 @@
 /** `larder-ingest`: runs pipelines, lists generations, goes back to an earlier one. */
 import { Day } from "@larder/schemas/dates.ts"
 import { runCommand } from "@larder/warehouse/command-line.ts"
-import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { listGenerations, rollback } from "@larder/warehouse/generation/rollback.ts"
 import { Console, Effect, Option, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -32,6 +32,10 @@ const flags = {
   ),
   from: day("from", "First day to read, YYYY-MM-DD; needs --to"),
   to: day("to", "Last day to read, YYYY-MM-DD; needs --from"),
+  ifMissing: Flag.Boolean("if-missing").pipe(
+    Flag.withDescription("Do nothing where there is a warehouse already"),
+    Flag.withDefault(false)
+  ),
   dryRun: Flag.Boolean("dry-run").pipe(
     Flag.withDescription("Read, merge and check, but publish nothing"),
     Flag.withDefault(false)
@@ -65,8 +69,9 @@ const told = (run: Effect.Success<ReturnType<typeof runPipeline>>["run"], dryRun
 }
 
 const ingest = (which: ReadonlyArray<Pipeline>) =>
-  Effect.fn(function* ({ dryRun, from, json, replay, to }: Command.Command.Config.Infer<typeof flags>) {
+  Effect.fn(function* ({ dryRun, from, ifMissing, json, replay, to }: Command.Command.Config.Infer<typeof flags>) {
     const days = yield* daysOf(from, to)
+    if (ifMissing && Option.isSome(yield* currentFile(yield* layoutOf(yield* homeSetting)))) return
     for (const pipeline of which) {
       const { run, unavailable } = yield* runPipeline(pipeline, { replay, days, dryRun }).pipe(
         json ? (effect) => effect : Effect.provide(progressOnStderr)

@@ -90,3 +90,5 @@ export const noSuchEndpoint: ApiError = notFound("No such endpoint")
 export const internal: ApiError = { status: 500, type: "internal", message: "An unexpected error occurred" }
 /** Overloaded, or the ledger cannot be written: the same shape as every 5xx, to be retried. */
 export const unavailable: ApiError = { ...internal, status: 503 }
+/** The 404 of paths with an id. */
+export const unknownRecord = (record: string, id: string): ApiError => notFound(`Unknown ${record}: ${id}`)

@@ -151,14 +151,18 @@ describe("what may pass is asked again", () => {
     )
   )
 
-  it.live("a compressed body that ends too early, although the connection does not break", () =>
+  it.live.each([
+    ["ends too early", gzipSync("whole").subarray(0, 12)],
+    ["is damaged", Buffer.from("not gzip at all")]
+  ] as const)("a compressed body that %s, although the connection does not break", ([, first]) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => {
           response.writeHead(200, { "content-encoding": "gzip" })
-          response.end(n === 1 ? gzipSync("whole").subarray(0, 12) : gzipSync("whole"))
+          response.end(n === 1 ? first : gzipSync("whole"))
         })
         assert.strictEqual((yield* readText({ url: upstream.url })).text, "whole")
+        assert.lengthOf(upstream.seen, 2)
       })
     )
   )

@@ -13,7 +13,8 @@ const words: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: "the host did not accept the connection in time",
   UND_ERR_SOCKET: "the connection broke off",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the body does not have the length that was announced",
-  Z_BUF_ERROR: "the compressed body broke off"
+  Z_BUF_ERROR: "the compressed body broke off",
+  Z_DATA_ERROR: "the compressed body is damaged"
 }
 
 const codeOf = (cause: unknown) => (cause instanceof Error ? String(Reflect.get(cause, "code") ?? "") : "")

@@ -1,0 +1,213 @@
+import { createHash } from "node:crypto"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { ConfigProvider, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { Archive, ArchiveUnwritable, Fetch } from "./archive.ts"
+import { liveOrigin } from "./live-origin.ts"
+import { AccessDenied, NotRecorded } from "./origin.ts"
+import { Progress } from "./progress.ts"
+import { replayOrigin } from "./replay-origin.ts"
+import { startUpstream } from "./upstream-for-tests.ts"
+
+const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" }).pipe(
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))
+)
+const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex")
+const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(Fetch), { onExcessProperty: "error" })
+
+const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
+const archiveIn = (folder: string, run_id = "run-1") => Archive.layer({ folder, run_id, pipeline: "commodities" })
+const fetch = (url: string, accept = "application/json") => Archive.use((archive) => archive.fetch({ url, accept }))
+
+/** Every file of the archive, without the folders. */
+const filesIn = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const names = yield* fs.readDirectory(folder, { recursive: true })
+  const files = yield* Effect.filter(names, (name) =>
+    Effect.map(fs.stat(path.join(folder, name)), ({ type }) => type === "File")
+  )
+  return files.sort()
+})
+
+const linesOf = Effect.fnUntraced(function* (folder: string, run_id = "run-1") {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* fs.readFileString(`${folder}/fetches/${run_id}.ndjson`)
+  return text.trimEnd().split("\n")
+})
+
+// on the real clock: the servers are real, too
+layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it) => {
+  it.effect("keeps the payload under its SHA-256, and lists how it was got", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) =>
+        response.writeHead(200, { "content-type": "application/json", etag: '"v1"' }).end('{"results":[]}')
+      )
+      const raw = yield* fetch(`${upstream.url}/1603?q=a`).pipe(Effect.provide([archiveIn(folder), live]))
+      const sha256 = sha256Of('{"results":[]}')
+      const file = `${sha256.slice(0, 2)}/${sha256}`
+      assert.deepStrictEqual(yield* filesIn(folder), [file, "fetches/run-1.ndjson"].sort())
+      const fs = yield* FileSystem.FileSystem
+      assert.strictEqual(yield* fs.readFileString(raw.path), '{"results":[]}')
+      assert.match(raw.fetched_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      const { path, ...listed } = raw
+      assert.strictEqual(path, `${folder}/${file}`)
+      assert.deepStrictEqual(
+        (yield* linesOf(folder)).map((line) => decodeLine(line)),
+        [listed]
+      )
+      assert.deepStrictEqual(listed, {
+        run_id: "run-1",
+        pipeline: "commodities",
+        origin: "live",
+        url: `${upstream.url}/1603?q=a`,
+        final_url: `${upstream.url}/1603?q=a`,
+        status: 200,
+        content_type: "application/json",
+        etag: '"v1"',
+        last_modified: null,
+        exact: true,
+        fetched_at: raw.fetched_at,
+        sha256,
+        bytes: 14,
+        file
+      })
+    })
+  )
+
+  it.effect("stores the same content once and lists every fetch of it", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startUpstream((response) => response.end("same"))
+      const run = Effect.forEach(["/1", "/2", "/3"], (path) => fetch(upstream.url + path), { concurrency: 3 })
+      const [first] = yield* run.pipe(Effect.provide([archiveIn(folder), live]))
+      const before = yield* fs.stat(first?.path ?? "")
+      yield* run.pipe(Effect.provide([archiveIn(folder, "run-2"), live]))
+      const after = yield* fs.stat(first?.path ?? "")
+      assert.deepStrictEqual(after.ino, before.ino)
+      const sha256 = sha256Of("same")
+      const lists = ["fetches/run-1.ndjson", "fetches/run-2.ndjson"]
+      assert.deepStrictEqual(yield* filesIn(folder), [`${sha256.slice(0, 2)}/${sha256}`, ...lists].sort())
+      const urls = (yield* linesOf(folder, "run-2")).map((line) => decodeLine(line).url)
+      assert.sameMembers(
+        urls,
+        ["/1", "/2", "/3"].map((path) => upstream.url + path)
+      )
+    })
+  )
+
+  it.effect("puts a file right that a failing disk cut short", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startUpstream((response) => response.end("whole"))
+      const sha256 = sha256Of("whole")
+      yield* fs.makeDirectory(`${folder}/${sha256.slice(0, 2)}`)
+      yield* fs.writeFileString(`${folder}/${sha256.slice(0, 2)}/${sha256}`, "who")
+      const raw = yield* fetch(upstream.url).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.strictEqual(yield* fs.readFileString(raw.path), "whole")
+    })
+  )
+
+  it.effect("holds the whole payload where the first try broke off in the middle", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response, n) => {
+        response.writeHead(200, { "content-length": "12" })
+        if (n === 1) response.write("half", () => response.destroy())
+        else response.end("half and all")
+      })
+      const raw = yield* fetch(upstream.url).pipe(Effect.provide([archiveIn(folder), live]))
+      const file = `${raw.sha256.slice(0, 2)}/${raw.sha256}`
+      assert.strictEqual(raw.sha256, sha256Of("half and all"))
+      assert.deepStrictEqual(yield* filesIn(folder), [file, "fetches/run-1.ndjson"].sort())
+      assert.lengthOf(yield* linesOf(folder), 1)
+    })
+  )
+
+  it.effect("holds nothing of a fetch that is interrupted", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startUpstream((response) => response.write("the beginning"))
+      const arrived = Promise.withResolvers<void>()
+      const watching = { start: () => Effect.void, advance: () => Effect.sync(() => arrived.resolve()) }
+      const running = yield* fetch(upstream.url).pipe(
+        Effect.provide([archiveIn(folder), live]),
+        Effect.provideService(Progress, watching),
+        Effect.forkChild
+      )
+      yield* Effect.promise(() => arrived.promise)
+      assert.lengthOf(yield* fs.readDirectory(`${folder}/incoming`), 1)
+      yield* Fiber.interrupt(running)
+      assert.deepStrictEqual(yield* filesIn(folder), [])
+    })
+  )
+
+  it.effect("holds nothing of an answer that is not 200, and no key", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response, n) => response.writeHead(n === 1 ? 200 : 403).end("an answer"))
+      const basicUser = Redacted.make("s3cret-mars-key")
+      const ask = { url: upstream.url, accept: "*/*", basicUser, keyVariable: "MARS_API_KEY" }
+      const error = yield* Archive.use((archive) =>
+        Effect.andThen(archive.fetch(ask), Effect.flip(archive.fetch({ ...ask, url: `${upstream.url}/2` })))
+      ).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.instanceOf(error, AccessDenied)
+      const lines = yield* linesOf(folder)
+      assert.lengthOf(lines, 1)
+      assert.notInclude(lines.join(), "s3cret")
+      assert.notInclude(lines.join(), Buffer.from("s3cret-mars-key:").toString("base64"))
+      assert.lengthOf(yield* filesIn(folder), 2)
+    })
+  )
+
+  it.effect("keeps recordings like answers of the network, and says where one stood in for a query", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const recordings = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${recordings}/mars.test`)
+      yield* fs.writeFileString(`${recordings}/mars.test/1603`, "recorded")
+      const [raw, missing] = yield* Effect.all([
+        fetch("https://mars.test/1603?q=2026"),
+        Effect.flip(fetch("https://mars.test/1604"))
+      ]).pipe(Effect.provide([archiveIn(folder), replayOrigin(recordings)]))
+      assert.deepStrictEqual([raw.origin, raw.exact, raw.sha256], ["replay", false, sha256Of("recorded")])
+      assert.instanceOf(missing, NotRecorded)
+    })
+  )
+
+  it.effect("counts received bytes for whoever shows progress", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.end("x".repeat(300_000)))
+      let bytes = 0
+      const counting = {
+        start: () => Effect.void,
+        advance: (step: { readonly bytes?: number }) =>
+          Effect.sync(() => {
+            bytes += step.bytes ?? 0
+          })
+      }
+      yield* fetch(upstream.url).pipe(
+        Effect.provide([archiveIn(folder), live]),
+        Effect.provideService(Progress, counting)
+      )
+      assert.strictEqual(bytes, 300_000)
+    })
+  )
+
+  it.effect("that cannot be written says which folder and why", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = `${yield* makeFolder}/raw`
+      yield* fs.writeFileString(folder, "a file where the folder should be")
+      const error = yield* Effect.flip(Archive.pipe(Effect.provide(archiveIn(folder))))
+      assert.instanceOf(error, ArchiveUnwritable)
+      assert.match(error.message, /^The raw archive \S+\/raw cannot be written: .*Check free space and permissions/)
+    })
+  )
+})

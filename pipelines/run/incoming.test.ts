@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto"
+import { hostname } from "node:os"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, FileSystem, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { clearAbandoned, receive } from "./incoming.ts"
+
+const uuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
+const nobody = 4_194_305 // above the highest process id of any system we run on
+
+layer(NodeServices.layer)("what is being received", (it) => {
+  it.effect("is hashed and counted, and gone when the scope closes", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })
+      const counted: Array<number> = []
+      const pieces = ["one ", "two"].map((text) => Buffer.from(text))
+      const onBytes = (bytes: number) => Effect.sync(() => void counted.push(bytes))
+      const text = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { part, sha256, bytes } = yield* receive(folder, Stream.fromIterable(pieces), onBytes)
+          assert.strictEqual(sha256, createHash("sha256").update("one two").digest("hex"))
+          assert.strictEqual(bytes, 7)
+          return yield* fs.readFileString(part)
+        })
+      )
+      assert.strictEqual(text, "one two")
+      assert.deepStrictEqual(counted, [4, 3])
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+    })
+  )
+
+  it.effect("and was left by a process that is gone is removed; what another still writes is not", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })
+      const dead = `${hostname()}.${nobody}.${uuid}.part`
+      const alive = `${hostname()}.${process.pid}.${uuid}.part`
+      const elsewhere = `other-machine.${nobody}.${uuid}.part`
+      for (const name of [dead, alive, elsewhere, "notes.txt"]) yield* fs.writeFileString(`${folder}/${name}`, "x")
+      yield* TestClock.setTime(Date.now())
+      yield* clearAbandoned(folder)
+      assert.sameMembers(yield* fs.readDirectory(folder), [alive, elsewhere, "notes.txt"])
+    })
+  )
+
+  it.effect("and was not written to for an hour is removed, whoever left it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })
+      yield* TestClock.setTime(Date.now())
+      const now = (yield* Clock.currentTimeMillis) / 1000
+      for (const [machine, age] of [
+        ["old", 3700],
+        ["young", 3500]
+      ] as const) {
+        const part = `${folder}/${machine}.1.${uuid}.part`
+        yield* fs.writeFileString(part, "x")
+        yield* fs.utimes(part, now - age, now - age)
+      }
+      yield* clearAbandoned(folder)
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [`young.1.${uuid}.part`])
+    })
+  )
+})

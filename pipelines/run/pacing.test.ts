@@ -1,0 +1,111 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { makePacing, type PacingPolicy } from "./pacing.ts"
+
+const policy: PacingPolicy = {
+  interval: "1 second",
+  firstPause: "15 seconds",
+  longestPause: "90 seconds",
+  patience: "5 minutes"
+}
+type Pacing = ReturnType<typeof makePacing>
+
+/** Takes a turn, notes when it began, and gives it back after some time. */
+const visit = (pacing: Pacing, log: Array<string>, name: string, host: string, takes = 0) =>
+  Effect.gen(function* () {
+    yield* pacing.take(host)
+    log.push(`${name} at ${yield* Clock.currentTimeMillis}`)
+    yield* Effect.sleep(takes)
+  }).pipe(Effect.scoped)
+
+describe("turns", () => {
+  it.effect("of one host begin a second apart, in the order of asking", () =>
+    Effect.gen(function* () {
+      const [pacing, log] = [makePacing(policy), [] as string[]]
+      const all = ["a", "b", "c"].map((name) => visit(pacing, log, name, "x.test"))
+      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 3 }))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(log, ["a at 0", "b at 1000", "c at 2000"])
+    })
+  )
+
+  it.effect("that last longer than the interval are followed at once, never overlapped", () =>
+    Effect.gen(function* () {
+      const [pacing, log] = [makePacing(policy), [] as string[]]
+      const all = ["a", "b"].map((name) => visit(pacing, log, name, "x.test", 4000))
+      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 2 }))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(log, ["a at 0", "b at 4000"])
+    })
+  )
+
+  it.effect("of different hosts do not wait for each other", () =>
+    Effect.gen(function* () {
+      const [pacing, log] = [makePacing(policy), [] as string[]]
+      const all = ["x.test", "y.test"].map((host) => visit(pacing, log, host, host, 4000))
+      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 2 }))
+      yield* TestClock.adjust("4 seconds")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(log, ["x.test at 0", "y.test at 0"])
+    })
+  )
+
+  it.effect("can be slower than the usual, not faster", () =>
+    Effect.gen(function* () {
+      const [pacing, log] = [makePacing(policy), [] as string[]]
+      const running = yield* Effect.forkChild(
+        Effect.gen(function* () {
+          for (const interval of ["3 seconds", 0] as const) {
+            yield* Effect.scoped(pacing.take("x.test", interval))
+            log.push(`${yield* Clock.currentTimeMillis}`)
+          }
+          yield* visit(pacing, log, "last", "x.test")
+        })
+      )
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(log, ["0", "3000", "last at 4000"])
+    })
+  )
+})
+
+describe("a host that throttles", () => {
+  it.effect("is left alone by everybody for as long as it says", () =>
+    Effect.gen(function* () {
+      const [pacing, log] = [makePacing(policy), [] as string[]]
+      yield* pacing.pause("x.test", 20_000)
+      const running = yield* Effect.forkChild(visit(pacing, log, "other", "x.test"))
+      yield* TestClock.adjust("20 seconds")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(log, ["other at 20000"])
+    })
+  )
+
+  it.effect("and does not say how long is left alone twice as long each time, until it answers", () =>
+    Effect.gen(function* () {
+      const pacing = makePacing(policy)
+      const pauses = []
+      for (let n = 0; n < 5; n++) pauses.push(yield* pacing.pause("x.test", undefined))
+      pacing.answered("x.test")
+      pauses.push(yield* pacing.pause("x.test", undefined))
+      for (const [n, around] of [15, 30, 60, 90, 90, 15].entries()) {
+        assert.isAtLeast(pauses[n] ?? 0, around * 750)
+        assert.isAtMost(pauses[n] ?? 0, around * 1250)
+      }
+    })
+  )
+
+  it.effect("and wants more time than a run has is not asked at all", () =>
+    Effect.gen(function* () {
+      const pacing = makePacing(policy)
+      yield* pacing.pause("x.test", 3_600_000)
+      const error = yield* Effect.flip(Effect.scoped(pacing.take("x.test")))
+      assert.strictEqual(error.message, "x.test asked for a pause until 1970-01-01T01:00:00.000Z")
+      const again = yield* Effect.flip(Effect.scoped(pacing.take("x.test"))) // the turn was given back
+      assert.strictEqual(again._tag, "LanePaused")
+    })
+  )
+})

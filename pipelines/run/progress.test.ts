@@ -1,0 +1,81 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { Progress, progressOn, type Screen } from "./progress.ts"
+
+/** What a terminal of some width would have been sent. */
+const capture = (mode: Screen["mode"], columns = 80) => {
+  const written: Array<string> = []
+  const screen: Screen = { mode, columns: () => columns, write: (text) => void written.push(text) }
+  return { written, screen }
+}
+
+/** A run of four feeds that is seen after one of them. */
+const quarter = Effect.gen(function* () {
+  const progress = yield* Progress
+  yield* progress.start(4)
+  yield* progress.advance({ bytes: 2_800_000 })
+  yield* progress.advance({ feed: "2993 Butter", rows: 1234, bytes: 400 })
+  yield* TestClock.adjust("5 seconds")
+})
+
+describe("progress", () => {
+  it.effect("is a line every five seconds where there is no terminal, and one at the end", () =>
+    Effect.gen(function* () {
+      const { screen, written } = capture("lines")
+      yield* Effect.scoped(quarter).pipe(Effect.provide(progressOn(screen)))
+      const text = "1/4 feeds  1,234 rows  2.8 MB  00:00:05\n"
+      assert.deepStrictEqual(written, [text, `done  ${text}`])
+    })
+  )
+
+  it.effect("is a bar on a terminal, no wider than that, and a line at the end", () =>
+    Effect.gen(function* () {
+      const { screen, written } = capture("bar", 70)
+      yield* Effect.scoped(quarter).pipe(Effect.provide(progressOn(screen)))
+      const bar = "[#####---------------]  1/4 feeds  1,234 rows  2.8 MB  00:00:05  2993 Butter".slice(0, 69)
+      const blank = `\r${" ".repeat(69)}\r`
+      assert.deepStrictEqual(written.slice(-3), [`\r${bar}`, blank, "done  1/4 feeds  1,234 rows  2.8 MB  00:00:05\n"])
+      assert.isAbove(written.length, 20)
+    })
+  )
+
+  it.effect.each(["lines", "bar"] as const)("ends with a whole line when the run is interrupted (%s)", (mode) =>
+    Effect.gen(function* () {
+      const { screen, written } = capture(mode)
+      const run = yield* Effect.forkChild(
+        Effect.scoped(Effect.andThen(quarter, Effect.never)).pipe(Effect.provide(progressOn(screen)))
+      )
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(run)
+      assert.match(written.at(-1) ?? "", /^stopped at {2}1\/4 feeds {2}1,234 rows {2}2\.8 MB {2}00:00:0\d\n$/)
+      const count = written.length
+      yield* TestClock.adjust("1 minute")
+      assert.lengthOf(written, count)
+    })
+  )
+
+  it.effect("lets logs go above the bar: the bar is taken away before they are written", () =>
+    Effect.gen(function* () {
+      const { screen, written } = capture("bar")
+      const outer: Console.Console = { ...console, error: (...args) => void written.push(`${args.join(" ")}\n`) }
+      yield* Effect.andThen(quarter, Console.error("asking again")).pipe(
+        Effect.scoped,
+        Effect.provide(progressOn(screen)),
+        Effect.provideService(Console.Console, outer)
+      )
+      const [blank, log, last] = written.slice(-3)
+      assert.match(blank ?? "", /^\r +\r$/)
+      assert.strictEqual(log, "asking again\n")
+      assert.match(last ?? "", /^done/)
+    })
+  )
+
+  it.effect("is silent unless somebody provides a screen", () =>
+    Effect.gen(function* () {
+      const progress = yield* Progress
+      yield* Effect.scoped(progress.start(1))
+      yield* progress.advance({ feed: "1603" })
+    })
+  )
+})

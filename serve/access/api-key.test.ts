@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { fingerprint, hasValidChecksum, last4, newApiKey } from "./api-key.ts"
+import { lettersAndDigits, randomText } from "./random-text.ts"
+
+describe("API keys", () => {
+  it("have the prefix, 64 letters and digits, and a valid checksum", () => {
+    for (let n = 0; n < 200; n++) {
+      const key = newApiKey()
+      assert.match(key, /^svc_data_[A-Za-z0-9]{64}$/)
+      assert.isTrue(hasValidChecksum(key))
+    }
+  })
+
+  it("carry the CRC-32 of their 58 random characters in base62, padded to six digits", () => {
+    // the CRC-32 of 58 zeros is 0xb5e8b971
+    assert.isTrue(hasValidChecksum(`svc_data_${"0".repeat(58)}3KXZrt`))
+  })
+
+  it("lose their validity with any one changed character", () => {
+    const key = newApiKey()
+    fc.assert(
+      fc.property(fc.integer({ min: 9, max: 72 }), fc.constantFrom(...lettersAndDigits), (at, character) => {
+        fc.pre(key[at] !== character)
+        assert.isFalse(hasValidChecksum(key.slice(0, at) + character + key.slice(at + 1)))
+      })
+    )
+  })
+
+  it.each(["", "svc_data_", "svc_live_", newApiKey().slice(0, -1), `${newApiKey()}a`, ` ${newApiKey()}`])(
+    "%j is none",
+    (text) => {
+      assert.isFalse(hasValidChecksum(text))
+    }
+  )
+
+  it("are known by their SHA-256 and shown by their last four characters", () => {
+    const key = `svc_data_${"a".repeat(60)}WXYZ`
+    assert.strictEqual(fingerprint("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    assert.match(fingerprint(key), /^[0-9a-f]{64}$/)
+    assert.strictEqual(last4(key), "WXYZ")
+  })
+
+  it("are drawn from all 62 characters alike", () => {
+    const counts = new Map<string, number>()
+    for (const character of randomText(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1)
+    assert.strictEqual(counts.size, 62)
+    // 1,000 expected each, standard deviation 31; a remainder of 256 would give eight characters 25 % more
+    for (const count of counts.values()) assert.isTrue(count > 800 && count < 1200)
+  })
+})

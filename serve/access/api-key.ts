@@ -1,0 +1,39 @@
+/**
+ * API keys: `svc_data_` and 64 letters and digits, 58 random ones (345 bits) and a checksum of six, the CRC-32 of the 58
+ * in base62. The checksum lets a scanner recognise a leaked key offline; the server needs none, because it knows keys by
+ * their fingerprint alone. The key itself is shown once and kept nowhere.
+ */
+import { hash } from "node:crypto"
+import { crc32 } from "node:zlib"
+import { lettersAndDigits, randomText } from "./random-text.ts"
+
+const prefix = "svc_data_"
+const randomLength = 58
+const pattern = /^svc_data_([A-Za-z0-9]{58})([A-Za-z0-9]{6})$/
+
+/** Six digits hold any CRC-32: 62 ** 6 is above 2 ** 32. */
+const checksumOf = (text: string): string => {
+  let rest = crc32(text)
+  let digits = ""
+  for (let place = 0; place < 6; place++) {
+    digits = lettersAndDigits[rest % 62] + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
+
+export const newApiKey = (): string => {
+  const random = randomText(randomLength)
+  return prefix + random + checksumOf(random)
+}
+
+/** Whether the text has the form of a key and its checksum is right. Says nothing about whether the key exists. */
+export const hasValidChecksum = (key: string): boolean => {
+  const [, random, checksum] = pattern.exec(key) ?? []
+  return random !== undefined && checksumOf(random) === checksum
+}
+
+/** SHA-256 in hexadecimal: what is stored, and what a key is looked up by. */
+export const fingerprint = (key: string): string => hash("sha256", key, "hex")
+
+export const last4 = (key: string): string => key.slice(-4)

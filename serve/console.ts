@@ -1,0 +1,36 @@
+/** The console listener: for operators, apart from the API. Today it tells how the server is. */
+import { H3, HTTPResponse } from "h3"
+import type { Gauge, Meters } from "./meters.ts"
+
+export interface Readiness {
+  readonly ready: boolean
+  readonly generation: string
+  /** Whether each data set is in the warehouse. */
+  readonly data_sets: Readonly<Record<string, boolean>>
+  readonly ledger: "writable" | "not writable"
+}
+
+const json = (body: unknown, status: number) =>
+  new HTTPResponse(`${JSON.stringify(body)}\n`, {
+    status,
+    headers: { "content-type": "application/json", "cache-control": "no-store" }
+  })
+
+export const makeConsole = (readiness: () => Readiness, meters: Meters, gauges: ReadonlyArray<Gauge>) => {
+  const app = new H3({ silent: true })
+  app.get("/healthz", () => json({ status: "alive" }, 200))
+  app.get("/readyz", () => {
+    const { ready, ...about } = readiness()
+    const missing = Object.keys(about.data_sets).filter((name) => about.data_sets[name] === false)
+    return json({ status: ready ? "ready" : "not ready", ...about, missing }, ready ? 200 : 503)
+  })
+  app.get(
+    "/metrics",
+    () =>
+      new HTTPResponse(meters.text(gauges), {
+        headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" }
+      })
+  )
+  app.all("/**", () => json({ error: { type: "not_found", message: "No such page" } }, 404))
+  return app
+}

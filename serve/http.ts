@@ -1,0 +1,87 @@
+/** The API over HTTP: routes from the endpoint list into the request pipeline, and its answers as responses. */
+import { type ApiError, internal, methodNotAllowed, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
+import { openApi } from "@larder/schemas/openapi.ts"
+import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
+import { codingFor, compress, smallestCompressed } from "./encoding.ts"
+import { type Answer, errorBody, type Pipeline } from "./pipeline.ts"
+import type { Route } from "./route.ts"
+
+const respond = async (event: H3Event, { body, headers, status }: Answer): Promise<HTTPResponse> => {
+  const coding = body.length < smallestCompressed ? undefined : codingFor(event.req.headers.get("accept-encoding"))
+  const vary = body.length < smallestCompressed ? {} : { vary: "Accept-Encoding" }
+  if (coding === undefined) {
+    return new HTTPResponse(body, {
+      status,
+      headers: { ...headers, ...vary, "content-length": String(Buffer.byteLength(body)) }
+    })
+  }
+  const compressed = await compress(body, coding)
+  return new HTTPResponse(new Uint8Array(compressed), {
+    status,
+    headers: { ...headers, ...vary, "content-encoding": coding, "content-length": String(compressed.length) }
+  })
+}
+
+const preflight = {
+  "access-control-allow-methods": "GET, OPTIONS",
+  "access-control-allow-headers": "Authorization",
+  "access-control-max-age": "86400",
+  allow: "GET, OPTIONS"
+}
+
+/** An id that is not well-formed percent-encoding is taken as it stands: it names no record. */
+const decoded = (id: string) => {
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+export const makeApi = (
+  pipeline: Pipeline,
+  routes: ReadonlyArray<Route>,
+  settings: { readonly dataHost: string | undefined; readonly version: string }
+) => {
+  const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
+    respond(event, pipeline.free(error.status, errorBody(error), headers))
+
+  /** What every known path does before its own handler: exact paths, GET alone, preflight without a key. */
+  const get =
+    (handler: (event: H3Event) => Promise<HTTPResponse>): EventHandler =>
+    (event) => {
+      const { method } = event.req
+      if (event.url.pathname.endsWith("/")) return refuse(event, noSuchEndpoint)
+      if (method === "GET") return handler(event)
+      if (method === "OPTIONS") {
+        return new HTTPResponse(null, { status: 204, headers: pipeline.free(204, "", preflight).headers })
+      }
+      return refuse(event, methodNotAllowed, { allow: "GET, OPTIONS" })
+    }
+
+  const call = (route: Route) =>
+    get(async (event) =>
+      respond(
+        event,
+        await pipeline.answer({
+          route,
+          id: decoded(event.context.params?.id ?? ""),
+          query: event.url.searchParams,
+          authorization: event.req.headers.get("authorization"),
+          onDataHost: settings.dataHost !== undefined && event.url.host.toLowerCase() === settings.dataHost,
+          signal: event.req.signal
+        })
+      )
+    )
+
+  const document = JSON.stringify(openApi({ version: settings.version }))
+  // h3 would answer malformed paths and its own faults in a shape of its own.
+  const app = new H3({ silent: true, allowMalformedURL: true, onError: (_error, event) => refuse(event, internal) })
+  for (const route of routes) app.all(route.endpoint.path, call(route))
+  app.all(
+    "/openapi.json",
+    get((event) => respond(event, pipeline.free(200, document)))
+  )
+  app.all("/**", (event) => refuse(event, noSuchEndpoint))
+  return app
+}

@@ -1,0 +1,130 @@
+/**
+ * What an operator may do to accounts and keys. Each function looks at the state and says which records follow, or why
+ * none do; nothing is changed before those records are durable. Pure, like the machine.
+ */
+import type { Scope } from "@larder/schemas/scopes.ts"
+import { Result, Schema } from "effect"
+import { type AccountState, type Draft, type KeyState, type LedgerState } from "./machine.ts"
+import { timestampOf } from "./moments.ts"
+import type { Account, ApiKey, Entry } from "./records.ts"
+
+export class UnknownAccount extends Schema.TaggedError<UnknownAccount>()("UnknownAccount", { id: Schema.String }) {
+  override get message() {
+    return `There is no account ${this.id}. List them with: larder-serve accounts list`
+  }
+}
+
+export class UnknownKey extends Schema.TaggedError<UnknownKey>()("UnknownKey", { id: Schema.String }) {
+  override get message() {
+    return `There is no key ${this.id}. --key wants the id of a key (key_…), as in: larder-serve keys list --account ID`
+  }
+}
+
+export class KeyRevoked extends Schema.TaggedError<KeyRevoked>()("KeyRevoked", {
+  id: Schema.String,
+  revoked_at: Schema.String
+}) {
+  override get message() {
+    return `Key ${this.id} was revoked at ${this.revoked_at}, which is permanent. Create another one with: larder-serve keys create`
+  }
+}
+
+/** Records that become durable together. */
+export interface Decision {
+  readonly accounts: ReadonlyArray<Account>
+  readonly keys: ReadonlyArray<ApiKey>
+  readonly entries: ReadonlyArray<Draft>
+}
+
+/** 5.00 USD, no card needed. */
+const creditsAtBirth = 5_000
+
+const booking = (type: Entry["type"], accountId: string, credits: number, note: string, now: number): Draft => ({
+  sequence: 0,
+  type,
+  occurred_at: timestampOf(now),
+  account_id: accountId,
+  key_id: null,
+  endpoint: null,
+  credits,
+  request_id: null,
+  note
+})
+
+export const openAccount = (id: string, name: string, now: number): Decision => ({
+  accounts: [{ id, name, created_at: timestampOf(now) }],
+  keys: [],
+  entries: [booking("grant", id, creditsAtBirth, "starting balance", now)]
+})
+
+/**
+ * Credits that an operator gives by hand are an `adjustment`: a `grant` is the starting balance and nothing else, and
+ * `top_up`, `auto_recharge` and `refund` tell of money that a card processor has moved.
+ */
+export const creditAccount = (
+  state: LedgerState,
+  accountId: string,
+  credits: number,
+  note: string,
+  now: number
+): Result.Result<Decision, UnknownAccount> =>
+  Result.map(accountOf(state, accountId), () => ({
+    accounts: [],
+    keys: [],
+    entries: [booking("adjustment", accountId, credits, note, now)]
+  }))
+
+export const issueKey = (
+  state: LedgerState,
+  key: Omit<ApiKey, "created_at" | "revoked_at" | "revision">,
+  now: number
+): Result.Result<Decision, UnknownAccount> =>
+  Result.map(accountOf(state, key.account_id), () =>
+    changed({ ...key, created_at: timestampOf(now), revoked_at: null, revision: 1 })
+  )
+
+export interface KeyChanges {
+  readonly name?: string | undefined
+  readonly scopes?: ReadonlyArray<Scope> | undefined
+  readonly budget_credits?: number | undefined
+}
+
+/** The key itself, its fingerprint and its account stay. */
+export const editKey = (
+  state: LedgerState,
+  keyId: string,
+  changes: KeyChanges
+): Result.Result<Decision, UnknownKey | KeyRevoked> =>
+  Result.flatMap(keyOf(state, keyId), ({ record }) =>
+    record.revoked_at === null
+      ? Result.succeed(
+          changed({
+            ...record,
+            name: changes.name ?? record.name,
+            scopes: changes.scopes ?? record.scopes,
+            budget_credits: changes.budget_credits ?? record.budget_credits,
+            revision: record.revision + 1
+          })
+        )
+      : Result.fail(new KeyRevoked({ id: keyId, revoked_at: record.revoked_at }))
+  )
+
+/** Revoking twice changes nothing: the first moment stays. */
+export const revokeKey = (state: LedgerState, keyId: string, now: number): Result.Result<Decision, UnknownKey> =>
+  Result.map(keyOf(state, keyId), ({ record }) =>
+    record.revoked_at === null
+      ? changed({ ...record, revoked_at: timestampOf(now), revision: record.revision + 1 })
+      : { accounts: [], keys: [], entries: [] }
+  )
+
+const changed = (key: ApiKey): Decision => ({ accounts: [], keys: [key], entries: [] })
+
+export const accountOf = (state: LedgerState, id: string): Result.Result<AccountState, UnknownAccount> => {
+  const account = state.accounts.get(id)
+  return account === undefined ? Result.fail(new UnknownAccount({ id })) : Result.succeed(account)
+}
+
+export const keyOf = (state: LedgerState, id: string): Result.Result<KeyState, UnknownKey> => {
+  const key = state.keys.get(id)
+  return key === undefined ? Result.fail(new UnknownKey({ id })) : Result.succeed(key)
+}

@@ -1,0 +1,64 @@
+/**
+ * What a journal file holds after a stop of any kind. A group is written only after the one before it is on the disk, so
+ * a crash can spoil nothing but the last group of the last file. That tail is cut off; anything else is damage.
+ */
+import { groupOf, lineBreak, nextLineStart } from "./journal-line.ts"
+import type { Group } from "./store.ts"
+
+export interface JournalContents {
+  readonly groups: ReadonlyArray<Group>
+  /** Length of the whole groups: what follows is space that was never written, or a torn group. */
+  readonly length: number
+  /** Bytes of a group that was not written to its end; 0 where the last stop was clean. */
+  readonly torn: number
+}
+
+export interface JournalDamage {
+  readonly problem: string
+}
+
+/** Reads the bytes of one file. Only the last file may end in a torn group. */
+export const readJournal = (bytes: Buffer, isLastFile: boolean): JournalContents | JournalDamage => {
+  const groups: Array<Group> = []
+  let position = 0
+  while (position < bytes.length) {
+    const end = bytes.indexOf(lineBreak, position)
+    const group = end < 0 ? undefined : groupOf(bytes.subarray(position, end))
+    if (group === undefined) break
+    groups.push(group)
+    position = end + 1
+  }
+  const torn = lengthWithoutZeros(bytes.subarray(position))
+  if (torn === 0) return { groups, length: position, torn }
+  const place = `line ${groups.length + 1}, at byte ${position}, is not what was written`
+  if (!isLastFile) return { problem: `${place}, and later files follow` }
+  if (wholeGroupFollows(bytes, position + 1)) return { problem: `${place}, and whole groups follow it` }
+  return { groups, length: position, torn }
+}
+
+/** Files are filled with zeros before they are written to. */
+const lengthWithoutZeros = (bytes: Buffer) => {
+  let length = bytes.length
+  while (length > 0 && bytes[length - 1] === 0) length--
+  return length
+}
+
+const wholeGroupFollows = (bytes: Buffer, from: number) => {
+  for (let start = nextLineStart(bytes, from); start >= 0; start = nextLineStart(bytes, start + 1)) {
+    const end = bytes.indexOf(lineBreak, start)
+    if (end >= 0 && groupOf(bytes.subarray(start, end)) !== undefined) return true
+  }
+  return false
+}
+
+/** Where numbers are missing or come twice, undefined where each entry follows the one before it. */
+export const gapIn = (groups: ReadonlyArray<Group>, lastNumber: number): string | undefined => {
+  let last = lastNumber
+  for (const group of groups) {
+    for (const { sequence } of group.entries) {
+      if (sequence !== last + 1) return `entry ${last + 1} is missing: entry ${sequence} follows entry ${last}`
+      last = sequence
+    }
+  }
+  return undefined
+}

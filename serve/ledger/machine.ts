@@ -1,0 +1,204 @@
+/**
+ * The rules of the ledger, as functions over a state that one writer owns: no I/O, no clock, no randomness. Time and ids
+ * come in, decisions come out. The state is updated in place, because a call is admitted and settled in microseconds; what
+ * is decided becomes part of it (`apply`, `settle`) only when it is durable.
+ *
+ * Holds live in memory alone: whoever dies between a hold and its charge has charged nothing.
+ */
+import type { Scope } from "@larder/schemas/scopes.ts"
+import { monthOf, timestampOf } from "./moments.ts"
+import type { Account, ApiKey, Entry } from "./records.ts"
+import type { Group, Snapshot } from "./store.ts"
+
+/** What a request may know of its key. It never changes; an edit makes a new one. */
+export interface ApiKeyView {
+  readonly id: string
+  readonly account_id: string
+  readonly name: string
+  readonly scopes: ReadonlySet<Scope>
+}
+
+export interface AccountState {
+  readonly record: Account
+  balance: number
+  held: number
+}
+
+/** Spending of one key in one UTC month. `held` is set aside for calls that were admitted in it and have not ended. */
+interface Spending {
+  readonly month: number
+  spent: number
+  held: number
+}
+
+export interface KeyState {
+  record: ApiKey
+  view: ApiKeyView
+  readonly account: AccountState
+  readonly months: Map<number, Spending>
+  /** The month that was used last: the map is asked once a month. */
+  latest: Spending
+}
+
+export interface LedgerState {
+  readonly accounts: Map<string, AccountState>
+  readonly keys: Map<string, KeyState>
+  /** Keys by fingerprint. Valid ones only: a revoked key is as unknown as one that never was. */
+  readonly valid: Map<string, KeyState>
+  /** Number of the last durable entry. */
+  sequence: number
+  /** Request ids of the latest charges, in two halves; the older one is dropped when the newer one is full. */
+  requestIds: Set<string>
+  olderRequestIds: Set<string>
+}
+
+/** The price of one admitted call, set aside. It ends exactly once: settled or given back. */
+export interface Hold {
+  readonly key: KeyState
+  readonly spending: Spending
+  readonly endpoint: string
+  readonly credits: number
+  readonly admittedAt: number
+  stage: "held" | "charging" | "ended"
+}
+
+export type Refusal = "insufficient_balance" | "spend_cap_reached"
+export type Admission = { readonly hold: Hold } | { readonly refused: Refusal }
+
+const insufficientBalance: Admission = { refused: "insufficient_balance" }
+const spendCapReached: Admission = { refused: "spend_cap_reached" }
+
+/** An entry that is numbered when its group is written. */
+export type Draft = { -readonly [Field in keyof Entry]: Entry[Field] }
+
+/** Each half: seconds of the fastest traffic, hours of the usual one. */
+const rememberedRequestIds = 50_000
+
+/** The state as of the last durable group. */
+export const restore = (snapshot: Snapshot): LedgerState => {
+  const state: LedgerState = {
+    accounts: new Map(),
+    keys: new Map(),
+    valid: new Map(),
+    sequence: snapshot.sequence,
+    requestIds: new Set(),
+    olderRequestIds: new Set()
+  }
+  for (const { account, balance } of snapshot.accounts) {
+    state.accounts.set(account.id, { record: account, balance, held: 0 })
+  }
+  for (const key of snapshot.keys) putKey(state, key)
+  for (const { key_id, month, spent } of snapshot.spending) spendingOf(known(state.keys, key_id), month).spent = spent
+  return state
+}
+
+/** Takes up a durable group, but for its charges: those are settled with their holds. */
+export const apply = (state: LedgerState, group: Group): void => {
+  for (const account of group.accounts) state.accounts.set(account.id, { record: account, balance: 0, held: 0 })
+  for (const key of group.keys) putKey(state, key)
+  for (const entry of group.entries) {
+    if (entry.type !== "charge") known(state.accounts, entry.account_id).balance += entry.credits
+  }
+  state.sequence += group.entries.length
+}
+
+/** Whoever names an account or a key here has it from this state: anything else is a bug. */
+const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
+  const record = records.get(id)
+  if (record === undefined) throw new Error(`${id} is not in the ledger`)
+  return record
+}
+
+const putKey = (state: LedgerState, record: ApiKey) => {
+  const { id, account_id, name, scopes } = record
+  const view = { id, account_id, name, scopes: new Set(scopes) }
+  const key = state.keys.get(id) ?? {
+    record,
+    view,
+    account: known(state.accounts, account_id),
+    months: new Map(),
+    latest: { month: 0, spent: 0, held: 0 }
+  }
+  key.record = record
+  key.view = view
+  state.keys.set(id, key)
+  if (record.revoked_at === null) state.valid.set(record.sha256, key)
+  else state.valid.delete(record.sha256)
+}
+
+const spendingOf = (key: KeyState, month: number): Spending => {
+  if (key.latest.month === month) return key.latest
+  const spending = key.months.get(month) ?? { month, spent: 0, held: 0 }
+  key.months.set(month, spending)
+  key.latest = spending
+  return spending
+}
+
+/** Admits a call and sets its price aside, or says why not. Spending exactly all of balance or budget is allowed. */
+export const hold = (state: LedgerState, keyId: string, endpoint: string, credits: number, now: number): Admission => {
+  const key = known(state.keys, keyId)
+  const { account } = key
+  if (account.balance - account.held < credits) return insufficientBalance
+  const spending = spendingOf(key, monthOf(now))
+  if (spending.spent + spending.held + credits > key.record.budget_credits) return spendCapReached
+  account.held += credits
+  spending.held += credits
+  return { hold: { key, spending, endpoint, credits, admittedAt: now, stage: "held" } }
+}
+
+/** The charge of an admitted call, or undefined where this request id has been charged already. */
+export const charge = (state: LedgerState, held: Hold, requestId: string): Draft | undefined => {
+  if (held.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
+  if (state.requestIds.has(requestId) || state.olderRequestIds.has(requestId)) return undefined
+  if (state.requestIds.size >= rememberedRequestIds) {
+    state.olderRequestIds = state.requestIds
+    state.requestIds = new Set()
+  }
+  state.requestIds.add(requestId)
+  held.stage = "charging"
+  return {
+    sequence: 0,
+    type: "charge",
+    occurred_at: timestampOf(held.admittedAt),
+    account_id: held.key.record.account_id,
+    key_id: held.key.record.id,
+    endpoint: held.endpoint,
+    credits: -held.credits,
+    request_id: requestId,
+    note: null
+  }
+}
+
+/** Numbers the entries of a group in the order in which they are written. A group that fails leaves no gap. */
+export const number = (state: LedgerState, drafts: ReadonlyArray<Draft>): void => {
+  let sequence = state.sequence
+  for (const draft of drafts) draft.sequence = ++sequence
+}
+
+/** The charge of this hold is durable. */
+export const settle = (held: Hold): void => {
+  end(held)
+  held.key.account.balance -= held.credits
+  held.spending.spent += held.credits
+}
+
+/** The call failed, or its charge could not be written. Does nothing to a hold that has ended. */
+export const giveBack = (held: Hold): void => {
+  if (held.stage !== "ended") end(held)
+}
+
+const end = (held: Hold) => {
+  held.stage = "ended"
+  held.key.account.held -= held.credits
+  held.spending.held -= held.credits
+}
+
+/** What the key can still spend: the smaller of balance and budget left, without what running calls hold. Never below 0. */
+export const remaining = (state: LedgerState, keyId: string, now: number): number => {
+  const key = known(state.keys, keyId)
+  const { spent, held } = spendingOf(key, monthOf(now))
+  return Math.max(0, Math.min(key.account.balance - key.account.held, key.record.budget_credits - spent - held))
+}
+
+/** Credits charged to a key in the UTC month of `now`. */
+export const spentInMonth = (key: KeyState, now: number): number => key.months.get(monthOf(now))?.spent ?? 0

@@ -1,0 +1,63 @@
+/** What the ledger keeps: the tables `ledger.account`, `ledger.api_key` and `ledger.entry`. Money is integer credits. */
+import { Timestamp } from "@larder/schemas/dates.ts"
+import { Scope } from "@larder/schemas/scopes.ts"
+import { Schema } from "effect"
+
+const described = (description: string) => Schema.String.annotate({ description })
+const moment = (description: string) => Timestamp.annotate({ description })
+const accountId = described("Account: `ledger.account.id`.")
+
+export const Account = Schema.Struct({
+  id: described("Permanent id of the account, `acct_…`."),
+  name: described("Name given by the operator."),
+  created_at: moment("When the account was opened, in UTC.")
+}).annotate({
+  identifier: "ledger.account",
+  description: "Accounts. Each owns keys and one balance, which is the sum of its entries in `ledger.entry`."
+})
+export type Account = typeof Account.Type
+
+export const ApiKey = Schema.Struct({
+  id: described("Permanent id of the key, `key_…`. Not the key itself, which is stored nowhere."),
+  account_id: accountId,
+  name: described("Name given by the operator; can be changed."),
+  scopes: Schema.Array(Scope).annotate({ description: "What the key may call; can be changed." }),
+  budget_credits: Schema.Int.annotate({
+    description: "Credits that the key may spend per calendar month in UTC; can be changed. 0 pauses the key."
+  }),
+  sha256: described("SHA-256 of the key in hexadecimal."),
+  last4: described("Last four characters of the key."),
+  created_at: moment("When the key was created, in UTC."),
+  revoked_at: Schema.NullOr(Timestamp).annotate({
+    description: "When the key was revoked, in UTC; null while it is valid. Permanent."
+  }),
+  revision: Schema.Int.annotate({ description: "Counts the changes of this row, from 1." })
+}).annotate({ identifier: "ledger.api_key", description: "API keys, revoked ones included." })
+export type ApiKey = typeof ApiKey.Type
+
+export const entryTypes = ["grant", "charge", "top_up", "auto_recharge", "refund", "adjustment"] as const
+
+export const Entry = Schema.Struct({
+  sequence: Schema.Int.annotate({ description: "Number of the entry, from 1, without gaps." }),
+  type: Schema.Literals(entryTypes).annotate({
+    description:
+      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: given back; `adjustment`: booked by the operator."
+  }),
+  occurred_at: moment("When it happened, in UTC; for a charge the moment of admission, whose month it counts towards."),
+  account_id: accountId,
+  key_id: Schema.NullOr(Schema.String).annotate({
+    description: "Key that was charged: `ledger.api_key.id`; null where no key took part."
+  }),
+  endpoint: Schema.NullOr(Schema.String).annotate({
+    description: "Endpoint that was called, such as `GET /v1/commodities/prices`; null for all but charges."
+  }),
+  credits: Schema.Int.annotate({ description: "Credits added to the balance; negative for charges." }),
+  request_id: Schema.NullOr(Schema.String).annotate({
+    description: "X-Request-Id of the charged call; null for all but charges."
+  }),
+  note: Schema.NullOr(Schema.String).annotate({ description: "The operator's reason; null for charges." })
+}).annotate({
+  identifier: "ledger.entry",
+  description: "Every movement of credits. Rows are only added; balances and monthly spending are their sums."
+})
+export type Entry = typeof Entry.Type

@@ -1,0 +1,204 @@
+/**
+ * The one request pipeline: authenticate → authorise → validate → hold → read → commit → answer. Plain HTTP goes through
+ * it, and so does whatever else answers calls. The first failure wins, and every failure costs nothing.
+ *
+ * Until the read everything is synchronous, so between the decision and the hold nothing can come in between.
+ */
+import {
+  type ApiError,
+  insufficientBalance,
+  internal,
+  invalidRequest,
+  malformedAuthorization,
+  notScoped,
+  spendCapReached,
+  unavailable,
+  unknownKey
+} from "@larder/schemas/api-errors.ts"
+import { foreignCursor } from "@larder/schemas/parameters.ts"
+import type { Live } from "@larder/warehouse/generation/live.ts"
+import { Cause, Effect, Exit } from "effect"
+import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
+import type { ApiKeyView, Ledger } from "./ledger/ledger.ts"
+import type { Meters } from "./meters.ts"
+import type { ReadModel } from "./read-model.ts"
+import { newRequestId } from "./request-id.ts"
+import { Refused, type Request, type Route } from "./route.ts"
+
+export interface Call {
+  readonly route: Route
+  /** The id in the path, decoded; empty where the path has none. */
+  readonly id: string
+  readonly query: URLSearchParams
+  readonly authorization: string | null
+  readonly onDataHost: boolean
+  /** Fires when the caller goes away. Until the commit that costs nothing. */
+  readonly signal: AbortSignal
+}
+
+export interface Answer {
+  readonly status: number
+  /** JSON text. */
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface PipelineNeeds {
+  readonly live: Live<ReadModel>
+  readonly ledger: Ledger["Service"]
+  readonly meters: Meters
+  readonly now: () => number
+  /** Runs a read; the fiber is interrupted when the signal fires. */
+  readonly run: <A, E>(
+    effect: Effect.Effect<A, E>,
+    options: { readonly signal: AbortSignal }
+  ) => Promise<Exit.Exit<A, E>>
+  /** Tells the operator about a fault. */
+  readonly report: (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) => void
+}
+
+/** Calls that are being answered at once. More would only wait, and hold memory: they are told to come again. */
+const mostInFlight = 4000
+
+const bearer = /^bearer +(\S+)$/i
+const keyPattern = /^svc_data_[A-Za-z0-9]{64}$/
+
+const tokenOf = (authorization: string | null) => {
+  const token = bearer.exec(authorization ?? "")?.[1]
+  return token !== undefined && keyPattern.test(token) ? token : undefined
+}
+
+export const errorBody = ({ message, type }: ApiError) => JSON.stringify({ error: { type, message } })
+
+interface Valid {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly request: Request<Readonly<Record<string, unknown>>>
+}
+
+/** Grammar first, then the cursor, then names in the catalogs. */
+const validate = (call: Call, model: ReadModel): Valid | ApiError => {
+  const { id, onDataHost, query, route } = call
+  const read = route.parse(query)
+  if ("invalid" in read) return invalidRequest(read.invalid)
+  const { cursor, limit: _, ...filters } = read.value
+  const scope = cursorScope(route.endpoint.id, id, filters)
+  const after = typeof cursor === "string" ? decodeCursor(scope, cursor) : undefined
+  if (cursor !== undefined && after?.length !== route.endpoint.order?.length) return invalidRequest(foreignCursor)
+  const unknown = route.unknownNames(read.value, model)
+  if (unknown !== undefined) return invalidRequest(unknown)
+  const given = new Set(query.keys())
+  const cursorAt = (position: Parameters<typeof encodeCursor>[1]) => encodeCursor(scope, position)
+  return { values: read.value, request: { values: read.value, given, id, after, cursorAt, onDataHost } }
+}
+
+export const makePipeline = ({ ledger, live, meters, now, report, run }: PipelineNeeds) => {
+  let inFlight = 0
+
+  const answer = (
+    requestId: string,
+    status: number,
+    body: string,
+    more: Readonly<Record<string, string>> | undefined
+  ): Answer => ({
+    status,
+    body,
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "private, no-store",
+      "x-request-id": requestId,
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": exposed,
+      ...more
+    }
+  })
+
+  const refusal = (requestId: string, error: ApiError, key?: ApiKeyView) => {
+    const headers: Record<string, string> = key === undefined ? {} : accountHeaders(key, 0, live.current().id)
+    if (error.status === 401) headers["www-authenticate"] = "Bearer"
+    if (error.status === 503) headers["retry-after"] = "1"
+    return answer(requestId, error.status, errorBody(error), headers)
+  }
+
+  const accountHeaders = (key: ApiKeyView, charged: number, generation: string): Record<string, string> => ({
+    "x-data-version": generation,
+    "x-credits-charged": String(charged),
+    "x-credits-remaining": String(ledger.remaining(key.id, now()))
+  })
+
+  /** The failed read as an answer; what is no refusal is a fault of ours, and the operator is told. */
+  const failure = (requestId: string, endpoint: string, cause: Cause.Cause<unknown>): ApiError => {
+    const error = Cause.squash(cause)
+    if (error instanceof Refused) return error.answer
+    if (!Cause.hasInterruptsOnly(cause)) report("a read failed", { request_id: requestId, endpoint }, cause)
+    return internal
+  }
+
+  const paid = async (call: Call, key: ApiKeyView, requestId: string): Promise<Answer> => {
+    const { endpoint } = call.route
+    if (!key.scopes.has(endpoint.scope)) return refusal(requestId, notScoped(endpoint.scope), key)
+    const valid = validate(call, live.current().model)
+    if (!("request" in valid)) return refusal(requestId, valid, key)
+    const held = ledger.hold(key.id, endpoint.path, endpoint.credits, now())
+    if ("refused" in held) {
+      return refusal(requestId, held.refused === "insufficient_balance" ? insufficientBalance : spendCapReached, key)
+    }
+    const { hold } = held
+    const exit = await run(
+      live.use((generation) =>
+        Effect.map(call.route.read(valid.request, generation), (body) => ({ body, generation: generation.id }))
+      ),
+      { signal: call.signal }
+    )
+    if (Exit.isFailure(exit)) {
+      ledger.release(hold)
+      return refusal(requestId, failure(requestId, endpoint.id, exit.cause), key)
+    }
+    if (call.signal.aborted) {
+      ledger.release(hold)
+      return refusal(requestId, internal, key) // nobody is left to read it
+    }
+    try {
+      await ledger.commit(hold, requestId) // on disk before the first byte leaves
+    } catch (cause) {
+      report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
+      return refusal(requestId, unavailable, key)
+    }
+    return answer(requestId, 200, exit.value.body, accountHeaders(key, endpoint.credits, exit.value.generation))
+  }
+
+  const authenticated = (call: Call, requestId: string): Answer | Promise<Answer> => {
+    if (inFlight >= mostInFlight) return refusal(requestId, unavailable)
+    const token = tokenOf(call.authorization)
+    if (token === undefined) return refusal(requestId, malformedAuthorization)
+    const key = ledger.authenticate(token)
+    if (key === undefined) return refusal(requestId, unknownKey)
+    return paid(call, key, requestId)
+  }
+
+  return {
+    /** Answers a call. Never rejects. */
+    answer: async (call: Call): Promise<Answer> => {
+      const requestId = newRequestId()
+      const startedAt = performance.now()
+      inFlight++
+      try {
+        const answered = await authenticated(call, requestId)
+        meters.answered(call.route.endpoint.id, answered.status, performance.now() - startedAt)
+        return answered
+      } catch (cause) {
+        report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
+        return refusal(requestId, internal)
+      } finally {
+        inFlight--
+      }
+    },
+    /** What costs nothing and needs no key: an unknown path, a wrong method, a preflight, the document. */
+    free: (status: number, body: string, headers?: Readonly<Record<string, string>>): Answer =>
+      answer(newRequestId(), status, body, headers),
+    inFlight: () => inFlight
+  }
+}
+
+const exposed = "X-Request-Id, X-Data-Version, X-Credits-Charged, X-Credits-Remaining, Retry-After"
+
+export type Pipeline = ReturnType<typeof makePipeline>

@@ -1,0 +1,57 @@
+/**
+ * A route: an endpoint and how it is read. The request pipeline does everything else; a read sees a request that is
+ * authenticated, allowed, valid and paid for, and answers with the JSON text of its body.
+ */
+import type { ApiError } from "@larder/schemas/api-errors.ts"
+import type { Endpoint } from "@larder/schemas/endpoint.ts"
+import type { Parameters, Read, Values } from "@larder/schemas/parameters.ts"
+import type { Generation } from "@larder/warehouse/generation/live.ts"
+import { Effect, Schema } from "effect"
+import type { Position } from "./cursor.ts"
+import type { ReadModel } from "./read-model.ts"
+
+export interface Request<V> {
+  readonly values: V
+  /** Names of the parameters that were sent, also empty ones. */
+  readonly given: ReadonlySet<string>
+  /** The id in the path, decoded; empty where the path has none. */
+  readonly id: string
+  /** Where the page before ended; undefined for the first page. */
+  readonly after: Position | undefined
+  /** Makes the cursor of a page that ends here. */
+  readonly cursorAt: (position: Position) => string
+  /** Whether the call came to the host named by `LARDER_DATA_HOST`. */
+  readonly onDataHost: boolean
+}
+
+/** A refusal on the way: the read found no record. */
+export class Refused extends Schema.TaggedError<Refused>()("Refused", { error: Schema.Unknown }) {
+  readonly answer = this.error as ApiError
+}
+export const refuse = (error: ApiError) => Effect.fail(new Refused({ error }))
+
+export interface Route {
+  readonly endpoint: Endpoint
+  readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
+  /** Names that the catalogs do not have: the message of a 400. Asked before anything is paid or read. */
+  readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => string | undefined
+  readonly read: (
+    request: Request<Readonly<Record<string, unknown>>>,
+    generation: Generation<ReadModel>
+  ) => Effect.Effect<string, unknown>
+}
+
+/** Ties a read to the types of its endpoint's parameters. */
+export const route = <P extends Parameters>(
+  endpoint: Endpoint<P>,
+  on: {
+    readonly unknownNames?: (values: Values<P>, model: ReadModel) => string | undefined
+    readonly read: (request: Request<Values<P>>, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
+  }
+): Route => ({
+  endpoint,
+  parse: endpoint.read,
+  // The pipeline hands back what `parse` of this very endpoint gave.
+  unknownNames: (values, model) => on.unknownNames?.(values as Values<P>, model),
+  read: (request, generation) => on.read(request as Request<Values<P>>, generation)
+})

@@ -1,0 +1,101 @@
+/** Reads of the commodity endpoints. All of them answer from memory. */
+import {
+  getCommodityMetricValues,
+  getCommodityPrices,
+  pagedParameters,
+  searchCommodities
+} from "@larder/schemas/commodity/endpoints.ts"
+import type { Frequency } from "@larder/schemas/commodity/records.ts"
+import { yearsBefore } from "@larder/schemas/dates.ts"
+import type { CommodityModel, MetricModel } from "@larder/warehouse/read-models/commodity.ts"
+import { jsonOfRange } from "@larder/warehouse/read-models/points.ts"
+import { Effect } from "effect"
+import { type Request, type Route, route } from "../route.ts"
+
+const list = (items: ReadonlyArray<string>) => `{"data":[${items.join(",")}]}`
+
+/** Keeps series whose commodity name or slug contains the text; a group whose name contains it keeps all. */
+const grouped = (model: CommodityModel, commodity: string | undefined) => {
+  const text = commodity?.toLowerCase() ?? ""
+  const groups = model.groups.flatMap((group) => {
+    const all = group.commodity.toLowerCase().includes(text)
+    const series = all ? group.series : group.series.filter(({ record }) => record.slug.toLowerCase().includes(text))
+    if (series.length === 0) return []
+    const items = series.map(({ json }) => json).join(",")
+    return [`{"commodity":${JSON.stringify(group.commodity)},"series":[${items}]}`]
+  })
+  return list(groups)
+}
+
+/** Whole segments: `dairy` leads `dairy/butter`, not `dairyfree`. A trailing slash means nothing. */
+const isBelow = (category: string, wanted: string | undefined) => {
+  const leading = wanted?.replace(/\/$/, "")
+  return leading === undefined || category === leading || category.startsWith(`${leading}/`)
+}
+
+const paged = (
+  model: CommodityModel,
+  { after, cursorAt, values }: Request<{ readonly category: string | undefined; readonly limit: number }>
+) => {
+  const last = after?.[0] ?? ""
+  const rest = model.products.filter(({ category, slug }) => slug > last && isBelow(category, values.category))
+  const page = rest.slice(0, values.limit)
+  const end = page.at(-1)
+  const next = rest.length > page.length && end !== undefined ? JSON.stringify(cursorAt([end.slug])) : "null"
+  return `{"data":[${page.map(({ json }) => json).join(",")}],"next_cursor":${next}}`
+}
+
+/** How far back a metric goes where the call does not say, in calendar years. */
+const yearsBack: Readonly<Record<Frequency, number>> = { daily: 1, weekly: 1, biweekly: 1, monthly: 5, annual: 10 }
+
+const metricValues = (name: string, metric: MetricModel, from: string | undefined, to: string | undefined) => {
+  const newest = metric.points.days.at(-1)
+  const end = to ?? newest ?? null
+  const begin = from ?? (newest === undefined || end === null ? null : yearsBefore(end, yearsBack[metric.frequency]))
+  const points = begin === null || end === null ? "[]" : jsonOfRange(metric.points, begin, end)
+  const head = { metric_name: name, unit: metric.unit, from: begin, to: end }
+  return `${JSON.stringify(head).slice(0, -1)},"points":${points}}`
+}
+
+export const commodityRoutes: ReadonlyArray<Route> = [
+  route(searchCommodities, {
+    read: (request, { model: { commodities } }) =>
+      Effect.sync(() => {
+        const isPaged = pagedParameters.some((name) => request.given.has(name))
+        const isGrouped = request.given.has("commodity") || !request.onDataHost
+        return isPaged || !isGrouped ? paged(commodities, request) : grouped(commodities, request.values.commodity)
+      })
+  }),
+  route(getCommodityPrices, {
+    unknownNames: ({ series }, { commodities }) => {
+      const unknown = series.find((slug) => !commodities.series.has(slug))
+      return unknown === undefined ? undefined : `Unknown series: ${unknown}`
+    },
+    read: ({ values: { from, series, to } }, { model: { commodities } }) =>
+      Effect.sync(() =>
+        list(
+          series.flatMap((slug) => {
+            const found = commodities.series.get(slug)
+            if (found === undefined) return []
+            const points = jsonOfRange(found.points, from, to)
+            return [`{"slug":"${slug}","unit":"${found.record.unit}","points":${points}}`]
+          })
+        )
+      )
+  }),
+  route(getCommodityMetricValues, {
+    unknownNames: ({ metrics }, { commodities }) => {
+      const unknown = metrics.filter((name) => !commodities.metrics.has(name))
+      return unknown.length === 0 ? undefined : `Unknown metrics: ${unknown.join(", ")}`
+    },
+    read: ({ values: { from, metrics, to } }, { model: { commodities } }) =>
+      Effect.sync(() =>
+        list(
+          metrics.flatMap((name) => {
+            const metric = commodities.metrics.get(name)
+            return metric === undefined ? [] : [metricValues(name, metric, from, to)]
+          })
+        )
+      )
+  })
+]

@@ -1,0 +1,14 @@
+/** Settings of the server, from the environment. */
+import { Config } from "effect"
+
+export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
+
+export const serveSettings = Config.all({
+  home: homeSetting,
+  /** Loopback unless told otherwise. */
+  host: Config.String("LARDER_HOST").pipe(Config.withDefault("127.0.0.1")),
+  port: Config.Port("LARDER_PORT").pipe(Config.withDefault(8080)),
+  consolePort: Config.Port("LARDER_CONSOLE_PORT").pipe(Config.withDefault(8081)),
+  /** Host on which a bare call of `/v1/commodities` answers the paged shape. */
+  dataHost: Config.option(Config.String("LARDER_DATA_HOST"))
+})
