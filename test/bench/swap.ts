@@ -1,0 +1,27 @@
+/** Swapping generations under load: the link swings back and forth between two generations while clients call. */
+
+import { addGeneration } from "../more-generations.ts"
+import { run } from "../programs.ts"
+import { load } from "./load.ts"
+
+const seconds = 8
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+export const swapUnderLoad = async (of: {
+  readonly home: string
+  readonly api: string
+  readonly request: string
+  readonly key: string
+}) => {
+  const { api, home, key, request } = of
+  const environment = { LARDER_HOME: home }
+  await addGeneration(home)
+  const before = await load({ url: api + request, key, seconds })
+  const loading = load({ url: api + request, key, seconds })
+  for (const to of ["larder-000001", "larder-000002", "larder-000001", "larder-000002"]) {
+    await pause(500)
+    const { code, stderr } = await run("larder-ingest", ["rollback", to], environment)
+    if (code !== 0) throw new Error(stderr)
+  }
+  return { before, during: await loading }
+}

@@ -1,0 +1,45 @@
+/**
+ * The server with access and ledger switched off: the same listener, routes and pipeline, over a ledger that knows every
+ * key, admits every call and writes nothing. It prints its address.
+ */
+import { NodeServices } from "@effect/platform-node"
+import { scopes } from "@larder/schemas/scopes.ts"
+import { makeApi } from "@larder/serve/http.ts"
+import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { listen } from "@larder/serve/listen.ts"
+import { makeMeters } from "@larder/serve/meters.ts"
+import { makePipeline } from "@larder/serve/pipeline.ts"
+import { loadReadModel } from "@larder/serve/read-model.ts"
+import { routes } from "@larder/serve/routes/routes.ts"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { watchLive } from "@larder/warehouse/generation/live.ts"
+import { Effect } from "effect"
+
+const key = { id: "key_bench", account_id: "acct_bench", name: "bench", scopes: new Set(scopes) }
+const hold = {} as Parameters<LedgerAccess["commit"]>[0] // nobody looks into it
+const done = Promise.resolve()
+
+const open = Effect.gen(function* () {
+  const live = yield* watchLive(yield* layoutOf(process.argv[2] ?? ""), loadReadModel)
+  const context = yield* Effect.context<never>()
+  const pipeline = makePipeline({
+    live,
+    ledger: {
+      authenticate: () => key,
+      hold: () => ({ hold }),
+      commit: () => done,
+      release: () => {},
+      remaining: () => 1_000_000
+    } as unknown as LedgerAccess, // the pipeline uses no more of it
+    meters: makeMeters(),
+    now: Date.now,
+    run: Effect.runPromiseExitWith(context),
+    report: () => {}
+  })
+  const app = makeApi(pipeline, routes, { dataHost: undefined, version: "bench" })
+  const api = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
+  console.log(JSON.stringify({ api }))
+  yield* Effect.never
+})
+
+await Effect.runPromise(open.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))

@@ -1,0 +1,123 @@
+/** The two programs as real processes: what a test runs is what a user runs. */
+import { type ChildProcess, spawn } from "node:child_process"
+import path from "node:path"
+import { createInterface } from "node:readline"
+import { repository } from "./repository.ts"
+
+type Environment = Readonly<Record<string, string>>
+const binary = {
+  "larder-ingest": path.join(repository, "pipelines/bin/larder-ingest.mjs"),
+  "larder-serve": path.join(repository, "serve/bin/larder-serve.mjs")
+}
+export type Program = keyof typeof binary
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Settings of whoever runs the tests must not reach the programs under test. */
+const clean = (environment: Environment) => {
+  const own = Object.entries(process.env).filter(([name]) => !/^(LARDER_|MARS_API_KEY)/.test(name))
+  return { ...Object.fromEntries(own), ...environment }
+}
+
+export const start = (program: Program, args: ReadonlyArray<string>, environment: Environment): ChildProcess =>
+  spawn(process.execPath, [binary[program], ...args], {
+    env: clean(environment),
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+
+const textOf = (stream: NodeJS.ReadableStream | null) => {
+  let text = ""
+  stream?.setEncoding("utf8").on("data", (piece) => {
+    text += piece
+  })
+  return () => text
+}
+
+export const ended = (child: ChildProcess): Promise<Ended> => {
+  const stdout = textOf(child.stdout)
+  const stderr = textOf(child.stderr)
+  return new Promise((resolve, reject) => {
+    child.once("error", reject)
+    child.once("close", (code, signal) => resolve({ code, signal, stdout: stdout(), stderr: stderr() }))
+  })
+}
+
+/** Runs a program to its end. */
+export const run = (program: Program, args: ReadonlyArray<string>, environment: Environment): Promise<Ended> =>
+  ended(start(program, args, environment))
+
+export interface Server {
+  readonly api: string
+  readonly console: string
+  readonly child: ChildProcess
+  /** What it logged so far. */
+  readonly logs: () => string
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>
+}
+
+/** Starts a server on free ports and waits for its addresses. */
+export const startServer = async (home: string, environment: Environment = {}): Promise<Server> => {
+  const child = start("larder-serve", ["start", "--json"], {
+    LARDER_HOME: home,
+    LARDER_PORT: "0",
+    LARDER_CONSOLE_PORT: "0",
+    ...environment
+  })
+  const logs = textOf(child.stderr)
+  const closed = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)))
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
+  const first = await Promise.race([
+    new Promise<string>((resolve) => lines.once("line", resolve)),
+    closed.then((code) => Promise.reject(new Error(`larder-serve ended with ${code} before it listened:\n${logs()}`)))
+  ])
+  const { api, console } = JSON.parse(first) as { readonly api: string; readonly console: string }
+  return {
+    api,
+    console,
+    child,
+    logs,
+    stop: (signal = "SIGTERM") => {
+      child.kill(signal)
+      return closed
+    }
+  }
+}
+
+/** Runs an administrative command and reads its JSON. */
+export const admin = async <A>(home: string, args: ReadonlyArray<string>): Promise<A> => {
+  const { code, stderr, stdout } = await run("larder-serve", [...args, "--json"], { LARDER_HOME: home })
+  if (code !== 0) throw new Error(`larder-serve ${args.join(" ")} ended with ${code}:\n${stderr}`)
+  return JSON.parse(stdout) as A
+}
+
+export interface CreatedKey {
+  readonly id: string
+  readonly key: string
+  readonly account_id: string
+}
+
+/** A new account with its 5,000 credits, and a key of it. */
+export const newKey = async (
+  home: string,
+  options: { readonly scopes?: string; readonly budget?: string } = {}
+): Promise<CreatedKey> => {
+  const account = await admin<{ readonly id: string }>(home, ["accounts", "create", "--name", "Test"])
+  const { budget = "100", scopes = "all" } = options
+  return admin(home, [
+    "keys",
+    "create",
+    "--account",
+    account.id,
+    "--name",
+    "test",
+    "--scopes",
+    scopes,
+    "--budget-usd",
+    budget
+  ])
+}
