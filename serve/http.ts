@@ -38,6 +38,19 @@ const decoded = (id: string) => {
   }
 }
 
+/**
+ * Whether the path is the one that was sent. URL parsers resolve dot segments and backslashes and drop fragments; what was
+ * sent then named another path, which is none of ours.
+ */
+const isExact = ({ runtime }: H3Event) => {
+  const [path = ""] = (runtime?.node?.req.url ?? "").split("?", 1)
+  return !/\/(?:\.|%2e){1,2}(?:\/|$)|[\\#]/i.test(path)
+}
+
+/** A data host without a port is meant on every port. */
+const isOn = (dataHost: string | undefined, { url }: H3Event) =>
+  dataHost !== undefined && (url.host === dataHost || url.hostname === dataHost)
+
 export const makeApi = (
   pipeline: Pipeline,
   routes: ReadonlyArray<Route>,
@@ -51,7 +64,7 @@ export const makeApi = (
     (handler: (event: H3Event) => Promise<HTTPResponse>): EventHandler =>
     (event) => {
       const { method } = event.req
-      if (event.url.pathname.endsWith("/")) return refuse(event, noSuchEndpoint)
+      if (event.url.pathname.endsWith("/") || !isExact(event)) return refuse(event, noSuchEndpoint)
       if (method === "GET") return handler(event)
       if (method === "OPTIONS") {
         return new HTTPResponse(null, { status: 204, headers: pipeline.free(204, "", preflight).headers })
@@ -68,7 +81,7 @@ export const makeApi = (
           id: decoded(event.context.params?.id ?? ""),
           query: event.url.searchParams,
           authorization: event.req.headers.get("authorization"),
-          onDataHost: settings.dataHost !== undefined && event.url.host.toLowerCase() === settings.dataHost,
+          onDataHost: isOn(settings.dataHost, event),
           signal: event.req.signal
         })
       )

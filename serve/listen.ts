@@ -1,9 +1,10 @@
 /** A listener: an h3 application on an address, closed with its scope after the requests in flight are answered. */
-
-import { randomUUID } from "node:crypto"
-import type { Server } from "node:http"
+import type { IncomingMessage, Server } from "node:http"
+import type { Duplex } from "node:stream"
+import { methodNotAllowed } from "@larder/schemas/api-errors.ts"
 import { Effect, Schema } from "effect"
 import { type H3, serve } from "h3"
+import { newRequestId } from "./request-id.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   what: Schema.String,
@@ -21,16 +22,40 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
 /** Longest time that a stop waits for requests in flight. */
 const longestDrain = "10 seconds"
 
-/** HTTP that Node itself cannot read never reaches h3; it is answered here, in the shape of every other error. */
-const answerBrokenHttp = (server: Server) =>
+/** What Node and its adapter would answer with an empty body, or cut off, gets the shape of every other error. */
+const answerBrokenHttp = (server: Server) => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === "ECONNRESET") return socket.destroy()
-    const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request"
-    const body = '{"error":{"type":"invalid_request","message":"The request is not readable HTTP"}}'
-    socket.end(
-      `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nx-request-id: req_${randomUUID()}\r\nconnection: close\r\n\r\n${body}`
-    )
+    if (socket.writable && error.code !== "ECONNRESET") endWith(socket, brokenHttp[error.code ?? ""] ?? unreadable)
+    else socket.destroy()
   })
+  server.on("connect", (_request, socket) => endWith(socket, connect))
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+  const answers = server.listeners("request")
+  server.removeAllListeners("request").on("request", (request, response) => {
+    if (isReadable(request)) for (const answer of answers) answer.call(server, request, response)
+    else endWith(response.socket, unreadable)
+  })
+}
+
+/** A target is a path, or a whole address, as proxies send it; and HTTP/1.1 names its host. */
+const isReadable = ({ headers, httpVersion, url = "" }: IncomingMessage) =>
+  (url.startsWith("/") || url === "*" || /^https?:\/\/[^/?#]/i.test(url)) &&
+  (headers.host !== undefined || httpVersion === "1.0")
+
+const refusal = (status: string, message: string, headers = "") => ({ status, message, headers })
+const unreadable = refusal("400 Bad Request", "The request is not readable HTTP")
+const connect = refusal("405 Method Not Allowed", methodNotAllowed.message, "allow: GET, OPTIONS\r\n")
+const brokenHttp: Readonly<Record<string, typeof unreadable>> = {
+  HPE_HEADER_OVERFLOW: refusal("431 Request Header Fields Too Large", "Request line and headers take at most 16 KiB"),
+  ERR_HTTP_REQUEST_TIMEOUT: refusal("408 Request Timeout", "The request did not arrive in time")
+}
+
+const endWith = (socket: Duplex | null, { headers, message, status }: typeof unreadable) => {
+  const body = JSON.stringify({ error: { type: "invalid_request", message } })
+  socket?.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\ncache-control: private, no-store\r\naccess-control-allow-origin: *\r\nx-request-id: ${newRequestId()}\r\n${headers}connection: close\r\n\r\n${body}`
+  )
+}
 
 interface Listening {
   readonly what: string
@@ -45,7 +70,14 @@ export const listen = Effect.fnUntraced(function* (app: H3, { host, port, settin
   const server = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
-        const listening = serve(app, { hostname: host, port, silent: true, gracefulShutdown: false, manual: true })
+        const listening = serve(app, {
+          hostname: host,
+          port,
+          silent: true,
+          gracefulShutdown: false,
+          manual: true,
+          node: { requireHostHeader: false } // Node's refusal has no body
+        })
         const node = listening.node?.server as Server // srvx on Node, HTTP/1.1
         answerBrokenHttp(node)
         const failed = new Promise<never>((_, reject) => node.once("error", reject))

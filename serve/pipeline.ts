@@ -19,7 +19,8 @@ import { foreignCursor } from "@larder/schemas/parameters.ts"
 import type { Live } from "@larder/warehouse/generation/live.ts"
 import { Cause, Effect, Exit } from "effect"
 import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
-import type { ApiKeyView, Ledger } from "./ledger/ledger.ts"
+import type { LedgerAccess } from "./ledger/ledger.ts"
+import type { ApiKeyView } from "./ledger/machine.ts"
 import type { Meters } from "./meters.ts"
 import type { ReadModel } from "./read-model.ts"
 import { newRequestId } from "./request-id.ts"
@@ -45,7 +46,7 @@ export interface Answer {
 
 export interface PipelineNeeds {
   readonly live: Live<ReadModel>
-  readonly ledger: Ledger["Service"]
+  readonly ledger: LedgerAccess
   readonly meters: Meters
   readonly now: () => number
   /** Runs a read; the fiber is interrupted when the signal fires. */

@@ -3,12 +3,12 @@
  * `duckdb_columns()` say what each table and column means. Nobody writes a description twice.
  */
 import { Schema } from "effect"
-import { identifier, literal } from "./duckdb.ts"
-import { checkResultTable, type DataSet, ingestTables, runTable, type Table, type View } from "./tables.ts"
+import { type DuckDb, identifier, literal } from "./duckdb.ts"
+import { type DataSet, type Table, tablesOf, type View } from "./tables.ts"
 
 const descriptionOf = (schema: Schema.Constraint) => Schema.resolveAnnotations(schema)?.description
 
-const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
+export const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
   if (of.record === undefined) return []
   const name = `${identifier(of.schema)}.${identifier(of.name)}`
   return [
@@ -19,9 +19,8 @@ const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyArray<str
   ]
 }
 
-/** Creates what is not there yet of the `ingest` schema and one data set, and comments on it. */
-export const definitions = (dataSet: DataSet): ReadonlyArray<string> => {
-  const tables = [runTable, checkResultTable, ...ingestTables, ...dataSet.tables]
+const definitions = (dataSet: DataSet): ReadonlyArray<string> => {
+  const tables = tablesOf(dataSet)
   return [
     "create schema if not exists ingest",
     `create schema if not exists ${identifier(dataSet.schema)}`,
@@ -31,3 +30,7 @@ export const definitions = (dataSet: DataSet): ReadonlyArray<string> => {
     ...dataSet.views.flatMap((view) => commentsOf(view, "view"))
   ]
 }
+
+/** Creates what is not there yet of the `ingest` schema and one data set, and comments on it: all or nothing, one fsync. */
+export const define = (db: DuckDb["Service"], dataSet: DataSet) =>
+  db.run(["begin", ...definitions(dataSet), "commit"].join("\n;\n"))

@@ -5,13 +5,24 @@
  * One process may hold a file read-write, or any number read-only; everybody else gets `FileInUse`. The lock does not
  * hold inside one process: two read-write instances on one file lose rows silently, so each file is opened once.
  */
-import { type DuckDBConnection, DuckDBInstance, type DuckDBPreparedStatement, type DuckDBValue } from "@duckdb/node-api"
-import { Context, Effect, Layer, Pool, Schema, type Scope, Stream } from "effect"
+import { randomUUID } from "node:crypto"
+import { existsSync } from "node:fs"
+import { link, rm } from "node:fs/promises"
+import { totalmem } from "node:os"
+import {
+  type DuckDBAppender,
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBPreparedStatement,
+  DuckDBTypeId,
+  type DuckDBValue
+} from "@duckdb/node-api"
+import { Context, Effect, Pool, Schema, type Scope } from "effect"
 
 export type Params = Record<string, DuckDBValue>
 /** What the appender takes: texts are cast to the column's type by DuckDB. */
 export type Cell = string | number | boolean | null
-export type Row = Record<string, unknown>
+export type Row = Readonly<Record<string, unknown>>
 
 const firstLine = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)).split("\n")[0]
 
@@ -21,10 +32,6 @@ export class DuckDbError extends Schema.TaggedError<DuckDbError>()("DuckDbError"
 }) {
   override get message() {
     return `${firstLine(this.cause)} (in: ${this.sql.trim().slice(0, 160)})`
-  }
-  /** The disk is full, or the file may not grow further. */
-  get isOutOfSpace() {
-    return /No space left|File too large|Disk quota/i.test(String(this.cause))
   }
 }
 
@@ -38,10 +45,13 @@ export class FileInUse extends Schema.TaggedError<FileInUse>()("FileInUse", { fi
 /** The file is there and is no DuckDB database that this version reads. */
 export class NotADatabase extends Schema.TaggedError<NotADatabase>()("NotADatabase", {
   file: Schema.String,
-  cause: Schema.Defect()
+  cause: Schema.Defect(),
+  /** What to do next, where the caller knows it. */
+  advice: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
-    return `${this.file} cannot be opened as a DuckDB database: ${firstLine(this.cause)}`
+    const { advice = "", cause, file } = this
+    return `${file} cannot be opened as a DuckDB database: ${firstLine(cause)?.replace(/[.!]$/, "")}. ${advice}`.trim()
   }
 }
 
@@ -50,41 +60,68 @@ export type OpenError = DuckDbError | FileInUse | NotADatabase
 const attempt = <A>(sql: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: (cause) => new DuckDbError({ sql, cause }) })
 
-/** Runs one statement. An interrupted fiber stops the query and waits until it has stopped, so the connection is free again. */
+/**
+ * Runs one statement. An interrupted fiber stops the query and waits until it has stopped, so the connection is free again.
+ * DuckDB forgets an interrupt that comes before the query has begun on its thread, so it is repeated.
+ */
 const interruptible = <A>(conn: DuckDBConnection, sql: string, run: () => Promise<A>) =>
   Effect.callback<A, DuckDbError>((resume) => {
     const settled = run().then(
       (value) => resume(Effect.succeed(value)),
       (cause) => resume(Effect.fail(new DuckDbError({ sql, cause })))
     )
-    return Effect.andThen(
-      Effect.sync(() => conn.interrupt()),
-      Effect.promise(() => settled)
-    )
+    return Effect.promise(() => {
+      conn.interrupt()
+      const again = setInterval(() => conn.interrupt(), 5)
+      return settled.finally(() => clearInterval(again))
+    })
   })
 
 const openError = (file: string) => (error: DuckDbError) => {
   const text = String(error.cause)
-  if (/Could not set lock/i.test(text)) return new FileInUse({ file })
-  if (/not a valid DuckDB database|corrupt|database file version|checksum|serializ/i.test(text))
-    return new NotADatabase({ file, cause: error.cause })
-  return error
+  if (/Could not set lock|used by another process/i.test(text)) return new FileInUse({ file })
+  const damaged =
+    /not a valid DuckDB database|database does not exist|enough bytes|is a directory|corrupt|version|checksum|serializ/i
+  return damaged.test(text) ? new NotADatabase({ file, cause: error.cause }) : error
 }
 
-const open = (file: string, options: Record<string, string>): Effect.Effect<DuckDBInstance, OpenError, Scope.Scope> =>
+/** DuckDB would take 80 % of the machine for each database. During a swap two are open, and a run may work beside them. */
+const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+const ownSettings = {
+  memory_limit: `${Math.floor((memory * 0.4) / 2 ** 20)}MiB`,
+  autoload_known_extensions: "false", // by default a query can make the process download an extension
+  autoinstall_known_extensions: "false"
+}
+
+const open = (file: string, settings: Record<string, string>): Effect.Effect<DuckDBInstance, OpenError, Scope.Scope> =>
   Effect.acquireRelease(
-    attempt(`open ${file}`, () => DuckDBInstance.create(file, { ...offline, ...options })),
+    attempt(`open ${file}`, () => DuckDBInstance.create(file, { ...ownSettings, ...settings })),
     (db) => Effect.sync(() => db.closeSync())
   ).pipe(Effect.mapError(openError(file)))
+
+/**
+ * A new database appears whole. A crash or a full disk while DuckDB writes the first blocks would leave a file that can
+ * never be opened again, and nobody would know whether that may be removed.
+ */
+const create = (file: string) =>
+  attempt(`create ${file}`, async () => {
+    const part = `${file}.${randomUUID()}.part`
+    try {
+      const db = await DuckDBInstance.create(part, ownSettings)
+      db.closeSync()
+      await link(part, file)
+    } catch (error) {
+      if (!existsSync(file)) throw error // else somebody was faster, which is as good
+    } finally {
+      await rm(part, { force: true })
+    }
+  }).pipe(Effect.uninterruptible)
 
 const connect = (db: DuckDBInstance) =>
   Effect.acquireRelease(
     attempt("connect", () => db.connect()),
     (conn) => Effect.sync(() => conn.closeSync())
   )
-
-/** By default a query can make the process download an extension. Ours cannot. */
-const offline = { autoload_known_extensions: "false", autoinstall_known_extensions: "false" }
 
 interface Database {
   /** All rows, decoded. Statements are prepared once per connection. */
@@ -95,16 +132,10 @@ interface Database {
   ): Effect.Effect<ReadonlyArray<S["Type"]>, DuckDbError, S["DecodingServices"]>
   /** All rows as JSON values: counts, decimals and times are texts unless the query casts them. */
   rows(sql: string, params?: Params): Effect.Effect<ReadonlyArray<Row>, DuckDbError>
-  /** Rows in chunks of 2,048, for results too large to hold. */
-  stream(sql: string): Stream.Stream<Row, DuckDbError>
-  /** Runs statements, separated by semicolons, and forgets their results. */
+  /** Runs statements, separated by semicolons, and forgets their results. After a failure no transaction is left open. */
   run(sql: string): Effect.Effect<void, DuckDbError>
   /** Appends rows to a table in one transaction; cells stand in the order of the table's columns. */
   append(schema: string, table: string, rows: ReadonlyArray<ReadonlyArray<Cell>>): Effect.Effect<void, DuckDbError>
-  /** Prepares a statement on a connection of its own, for groups that are written over and over. */
-  statement(
-    sql: string
-  ): Effect.Effect<(bind: (statement: DuckDBPreparedStatement) => void) => Promise<void>, DuckDbError, Scope.Scope>
 }
 
 const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number) {
@@ -129,33 +160,46 @@ const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number) {
         Effect.catchTag("SchemaError", (error) => Effect.die(error)) // our SQL and our schema disagree: a bug
       ),
     rows: (sql, params = {}) =>
-      Effect.map(query(sql, params), (result) => result.getRowObjectsJson() as ReadonlyArray<Row>),
-    stream: (sql) =>
-      Pool.get(pool).pipe(
-        Effect.flatMap(({ conn }) => attempt(sql, () => conn.stream(sql))),
-        Effect.map((result) =>
-          Stream.fromAsyncIterable(result.yieldRowObjectJson(), (cause) => new DuckDbError({ sql, cause }))
-        ),
-        Stream.unwrap,
-        Stream.flattenIterable
-      ) as Stream.Stream<Row, DuckDbError>,
-    run: (sql) => Pool.use(pool, ({ conn }) => interruptible(conn, sql, () => conn.run(sql))).pipe(Effect.asVoid),
+      Effect.map(query(sql, params), (result): ReadonlyArray<Row> => result.getRowObjectsJson()),
+    run: (sql) =>
+      Pool.use(pool, ({ conn }) =>
+        interruptible(conn, sql, () => conn.run(sql)).pipe(Effect.onError(() => rollback(conn)))
+      ).pipe(Effect.asVoid),
     append: (schema, table, rows) =>
       Pool.use(pool, ({ conn }) =>
-        attempt(`append to ${schema}.${table}`, () => append(conn, schema, table, rows))
-      ).pipe(Effect.uninterruptible),
-    statement: (sql) =>
-      Effect.gen(function* () {
-        const conn = yield* connect(db)
-        const statement = yield* attempt(sql, () => conn.prepare(sql))
-        return async (bind: (statement: DuckDBPreparedStatement) => void) => {
-          statement.clearBindings()
-          bind(statement)
-          await statement.run()
-        }
-      })
+        attempt(`append to ${schema}.${table}`, () => append(conn, schema, table, rows)).pipe(
+          Effect.onError(() => rollback(conn)),
+          Effect.uninterruptible
+        )
+      )
   })
 })
+
+/** There may be nothing to roll back: a failed commit has ended its transaction already. */
+const rollback = (conn: DuckDBConnection) => Effect.promise(() => conn.run("rollback").catch(() => {}))
+
+const wholeNumbers = new Set([
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.HUGEINT,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
+  DuckDBTypeId.UBIGINT,
+  DuckDBTypeId.UHUGEINT
+])
+
+const appendCell = (appender: DuckDBAppender, cell: Cell, column: number) => {
+  if (cell === null) appender.appendNull()
+  else if (typeof cell === "string") appender.appendVarchar(cell)
+  else if (typeof cell === "boolean") appender.appendBoolean(cell)
+  else if (Number.isSafeInteger(cell)) appender.appendBigInt(BigInt(cell))
+  else if (wholeNumbers.has(appender.columnType(column).typeId)) {
+    throw new Error(`column ${column + 1} takes whole numbers, and ${cell} is none`) // DuckDB would round it
+  } else appender.appendDouble(cell)
+}
 
 const append = async (
   conn: DuckDBConnection,
@@ -167,13 +211,9 @@ const append = async (
   await conn.run("begin")
   try {
     for (const row of rows) {
-      for (const cell of row) {
-        if (cell === null) appender.appendNull()
-        else if (typeof cell === "string") appender.appendVarchar(cell)
-        else if (typeof cell === "boolean") appender.appendBoolean(cell)
-        else if (Number.isInteger(cell)) appender.appendBigInt(BigInt(cell))
-        else appender.appendDouble(cell)
-      }
+      row.forEach((cell, column) => {
+        appendCell(appender, cell, column)
+      })
       appender.endRow()
     }
     appender.flushSync() // memory only, because the commit comes later
@@ -182,7 +222,6 @@ const append = async (
   } catch (cause) {
     appender.clear() // else the bad rows are flushed again when it closes
     appender.closeSync()
-    await conn.run("rollback").catch(() => {}) // a failed commit has ended the transaction already
     throw cause
   }
 }
@@ -200,10 +239,12 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
       (db) => make(db, 4)
     )
   /** A file that this process alone holds: a staging file, a generation that is being built, the ledger. */
-  static readonly readWrite = (file: string) => Effect.flatMap(open(file, {}), (db) => make(db, 1))
+  static readonly readWrite = (file: string) =>
+    Effect.suspend(() => (existsSync(file) ? Effect.void : create(file))).pipe(
+      Effect.andThen(open(file, {})),
+      Effect.flatMap((db) => make(db, 1))
+    )
   static readonly memory = Effect.flatMap(open(":memory:", {}), (db) => make(db, 4))
-
-  static readonly layerReadOnly = (file: string) => Layer.effect(DuckDb, DuckDb.readOnly(file))
 }
 
 /** A text as an SQL literal, for the few places where DuckDB takes no parameter (ATTACH, COMMENT). */

@@ -2,38 +2,51 @@
  * A run's rows on their way into the warehouse: a DuckDB file of the run's own, with the tables of one data set and of
  * `ingest`. It is filled without holding anything, and removed when the run ends.
  */
-import { Effect, FileSystem, Path } from "effect"
-import { definitions } from "./dictionary.ts"
-import { type Cell, DuckDb, type DuckDbError } from "./duckdb.ts"
+import { Effect, FileSystem, Path, Scope } from "effect"
+import { define } from "./dictionary.ts"
+import { DuckDb, type DuckDbError } from "./duckdb.ts"
 import { type Layout, writableDirectory } from "./generation/layout.ts"
-import type { DataSet, Table } from "./tables.ts"
+import { withLock } from "./generation/lock.ts"
+import { cellsOf, type DataSet, type Records, type Table } from "./tables.ts"
 
 export interface Staging {
   readonly file: string
   /** Appends records to a table of the data set or of `ingest`, in one transaction. */
-  readonly add: <T extends Table>(
-    table: T,
-    records: ReadonlyArray<Readonly<Record<string, Cell>>>
-  ) => Effect.Effect<void, DuckDbError>
+  readonly add: (table: Table, records: Records) => Effect.Effect<void, DuckDbError>
   /** For loads that DuckDB does by itself, such as `insert … from read_csv(…)`. */
   readonly db: DuckDb["Service"]
 }
 
-/** Files of runs that were killed: whoever can open one read-write is not disturbing a living run. */
-const removeAbandoned = Effect.fnUntraced(function* (dir: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  for (const name of yield* fs.readDirectory(dir)) {
-    if (!name.endsWith(".duckdb")) continue
-    const file = path.join(dir, name)
-    const abandoned = yield* Effect.scoped(DuckDb.readWrite(file)).pipe(
-      Effect.as(true),
-      Effect.catchTag("FileInUse", () => Effect.succeed(false)),
-      Effect.catch(() => Effect.succeed(true)) // not even a database: nobody can be using it
+/** Files of the runs of this process: the lock of a file does not hold against ourselves. */
+const ours = new Set<string>()
+
+/** Whoever can open the file does not disturb a living run. What is no database is used by nobody. */
+const isAbandoned = (file: string) =>
+  Effect.scoped(DuckDb.readWrite(file)).pipe(
+    Effect.as(true),
+    Effect.catch((error) => Effect.succeed(error._tag !== "FileInUse"))
+  )
+
+/** Removes the files of runs that were killed. */
+const removeAbandoned = Effect.fnUntraced(
+  function* (dir: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const names = yield* fs.readDirectory(dir)
+    const remove = (name: string) => fs.remove(path.join(dir, name), { force: true, recursive: true })
+    yield* Effect.forEach(
+      names.filter((name) => name.endsWith(".part")),
+      remove
     )
-    if (abandoned) yield* Effect.all([fs.remove(file, { force: true }), fs.remove(`${file}.wal`, { force: true })])
-  }
-})
+    for (const name of names.filter((name) => name.endsWith(".duckdb"))) {
+      const file = path.join(dir, name)
+      if (ours.has(file) || !(yield* isAbandoned(file))) continue
+      const beside = names.filter((other) => other.startsWith(`${name}.`)) // .wal, .tmp
+      yield* Effect.forEach([...beside, name], remove)
+    }
+  },
+  Effect.catch((error) => Effect.logWarning(`what a killed run left cannot be removed: ${error.message}`))
+)
 
 /** Opens a staging file, hands it to `fill`, and closes it again. The file is there until the scope ends. */
 export const stage = Effect.fnUntraced(function* <A, E, R>(
@@ -45,19 +58,23 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   yield* writableDirectory(layout.staging)
-  yield* removeAbandoned(layout.staging)
-  const file = yield* Effect.acquireRelease(Effect.succeed(path.join(layout.staging, `${runId}.duckdb`)), (file) =>
-    Effect.forEach([file, `${file}.wal`], (left) => Effect.ignore(fs.remove(left, { force: true })), { discard: true })
+  const file = path.join(layout.staging, `${runId}.duckdb`)
+  yield* Effect.acquireRelease(
+    Effect.sync(() => ours.add(file)),
+    () =>
+      Effect.forEach([`${file}.wal`, `${file}.tmp`, file], (left) =>
+        Effect.ignore(fs.remove(left, { force: true, recursive: true }))
+      ).pipe(Effect.andThen(Effect.sync(() => ours.delete(file))))
   )
   const filled = yield* Effect.scoped(
     Effect.gen(function* () {
-      const db = yield* DuckDb.readWrite(file)
-      yield* Effect.forEach(definitions(dataSet), (sql) => db.run(sql), { discard: true })
-      const add: Staging["add"] = (table, records) => {
-        const columns = Object.keys(table.record.fields)
-        const rows = records.map((record) => columns.map((column) => record[column] ?? null))
-        return rows.length === 0 ? Effect.void : db.append(table.schema, table.name, rows)
-      }
+      // Under a lock, or another run could take the file for abandoned before it is held.
+      const opened = Effect.andThen(removeAbandoned(layout.staging), DuckDb.readWrite(file))
+      const scope = yield* Effect.scope
+      const db = yield* withLock(layout.stagingLock, Scope.provide(opened, scope))
+      yield* define(db, dataSet)
+      const add: Staging["add"] = (table, records) =>
+        records.length === 0 ? Effect.void : db.append(table.schema, table.name, cellsOf(table, records))
       const result = yield* fill({ file, add, db })
       yield* db.run("checkpoint")
       return result

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
 import { CheckResult, Cursor, RawFile, Reject, Run, UnknownField } from "@larder/schemas/ingest.ts"
 import type { Schema } from "effect"
+import type { Cell } from "./duckdb.ts"
 
 /** What becomes of the rows that a run staged. */
 export type Merge =
@@ -95,6 +96,22 @@ export const commodity: DataSet = {
   views: [view("commodity", "price", Price), view("commodity", "price_as_of"), view("commodity", "coverage", Coverage)],
   countStatedRows: "select count(distinct (raw_sha256, source_row))::integer as rows from commodity.price_version"
 }
+
+export type Records = ReadonlyArray<Readonly<Record<string, Cell>>>
+
+/** What the appender takes: cells in the order of the table's columns. What a record leaves out is null. */
+export const cellsOf = (table: Table, records: Records): ReadonlyArray<ReadonlyArray<Cell>> => {
+  const columns = Object.keys(table.record.fields)
+  return records.map((record) => columns.map((column) => record[column] ?? null))
+}
+
+/** The tables that a run of this data set may write to. */
+export const tablesOf = (dataSet: DataSet): ReadonlyArray<Table> => [
+  runTable,
+  checkResultTable,
+  ...ingestTables,
+  ...dataSet.tables
+]
 
 /** Every data set that a warehouse can hold. */
 export const dataSets: ReadonlyArray<DataSet> = [commodity]

@@ -16,13 +16,15 @@ export interface Feed {
   readonly title: string
   /** Paths below the service's base address; a later one is asked where an earlier one is not there. */
   readonly paths: ReadonlyArray<string>
-  /** Section to take from an answer that holds all sections; empty where the answer is one section. */
+  /** Section that the answer must be, or be taken from; empty where the report has none. */
   readonly section: string
   readonly frequency: Frequency
   readonly period: PeriodKey
   readonly final: boolean
-  /** Field that a window of days is asked by. */
+  /** Field that a window of days is asked by, in exactly this spelling. */
   readonly windowField: string
+  /** How far that field may lie from the day of a row's reading: a year-to-date report begins on 1 January. */
+  readonly windowReachDays: number
   /** Days that every run reads again, because reports are revised. */
   readonly lookBackDays: number
 }
@@ -40,6 +42,7 @@ export interface Metric {
   readonly freight: string
 }
 
+const Days = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
 const FeedLine = Schema.Struct({
   feed: Schema.String.check(Schema.isPattern(/^gov-(mars|mpr)\/.+$/u)),
   title: Schema.NonEmptyString,
@@ -49,7 +52,8 @@ const FeedLine = Schema.Struct({
   period: Schema.NonEmptyString,
   values: Schema.Literals(["provisional", "final"]),
   window_field: Schema.NonEmptyString,
-  look_back_days: Schema.FiniteFromString
+  window_reach_days: Days,
+  look_back_days: Days
 })
 const MetricLine = Schema.Struct({
   metric_name: Schema.String.check(Schema.isPattern(/^[a-z0-9]+(_[a-z0-9]+)*$/u)),
@@ -89,14 +93,16 @@ const tableOf = <S extends Schema.ConstraintDecoder<unknown, never>>(
 ): ReadonlyArray<S["Type"]> => {
   const decode = Schema.decodeUnknownSync(line, { errors: "all" })
   const text = readFileSync(new URL(`./catalog/${name}.tsv`, import.meta.url), "utf8")
-  const [header = "", ...lines] = text.trimEnd().split("\n")
+  const [header = "", ...lines] = text.trimEnd().split(/\r?\n/)
   const columns = header.split("\t")
   return lines.map((content, index) => {
     const cells = content.split("\t")
+    const wrong = (fault: string) => new Error(`catalog/${name}.tsv, line ${index + 2}: ${fault}`)
+    if (cells.length !== columns.length) throw wrong(`${cells.length} cells, where there are ${columns.length} columns`)
     try {
-      return decode(Object.fromEntries(columns.map((column, i) => [column, cells[i] ?? ""])))
+      return decode(Object.fromEntries(columns.map((column, i) => [column, cells[i]])))
     } catch (cause) {
-      throw new Error(`catalog/${name}.tsv, line ${index + 2}: ${cause instanceof Error ? cause.message : cause}`)
+      throw wrong(cause instanceof Error ? cause.message : String(cause))
     }
   })
 }
@@ -114,6 +120,7 @@ export const feeds: ReadonlyArray<Feed> = feedLines.map((line) => ({
   period: parsePeriod(line.period),
   final: line.values === "final",
   windowField: line.window_field,
+  windowReachDays: line.window_reach_days,
   lookBackDays: line.look_back_days
 }))
 
@@ -144,6 +151,18 @@ export const products = tableOf("products", ProductLine).map((line) => ({
 export const feedOf = new Map(feeds.map((feed) => [feed.feed, feed]))
 export const metricsOf = (feed: Feed): ReadonlyArray<Metric> =>
   metrics.filter((metric) => metric.feeds.includes(feed.feed))
+
+/** Whoever adds a line and mistypes a name learns it at the start, not from a metric that stays empty. */
+for (const { feeds: named, metric_name, product_slug, where } of metrics) {
+  const wrong = (fault: string) => new Error(`catalog/metrics.tsv: ${metric_name} ${fault}`)
+  const feed = named.find((name) => !feedOf.has(name))
+  if (feed !== undefined) throw wrong(`is read from ${feed}, which is not in feeds.tsv`)
+  if (!products.some(({ slug }) => slug === product_slug))
+    throw wrong(`is of ${product_slug}, which is not in products.tsv`)
+  if (where.some(({ field, values }) => field === "" || values.length === 0 || values.includes(""))) {
+    throw wrong("has a condition that is not field=value")
+  }
+}
 
 /** Grows when the code reads payloads differently, so that known payloads are read again. */
 const readerVersion = 1

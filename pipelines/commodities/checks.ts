@@ -41,9 +41,11 @@ export const checks: ReadonlyArray<Check> = [
   error(
     "class_i_is_dated_by_priced_month",
     "an advanced class I price is announced before its month begins; were most dated by the month of announcement, the month key would mean something else than assumed",
+    // Only announcements near their month tell: a row without a stamp, or of a history that was published again later, does not.
     `with dated as (
        select observed_on, min(published_at) as announced_at from commodity.price_version
-       where metric_name = 'milk_class_i_price_monthly' group by observed_on)
+       where metric_name = 'milk_class_i_price_monthly' group by observed_on
+       having announced_at <> observed_on and abs(announced_at::date - observed_on) <= 31)
      select count(*) as months, count(*) filter (where announced_at >= observed_on) as announced_too_late
      from dated having announced_too_late * 2 > months`
   ),
@@ -101,6 +103,12 @@ export const checks: ReadonlyArray<Check> = [
        from months where announced is not null and butter is not null and powder is not null)
      select observed_on, announced, round(0.965 * round(nonfat_solids * solids, 2) + 3.5 * butterfat, 2) as by_formula
      from parts where abs(announced - by_formula) > 0.0101`
+  ),
+  warning(
+    "readings_are_not_far_ahead",
+    "no reading is dated more than 31 days after its publication: a report of Thursday may end on Friday, and class I is announced for the next month",
+    `select metric_name, observed_on, published_at from commodity.price
+     where observed_on > published_at::date + 31`
   ),
   warning(
     "metrics_have_values",

@@ -32,21 +32,16 @@ export const parseColumn = (text: string): ColumnRule => {
   return { name, optional, by: { words: rule.trim().split(/\s+/) } }
 }
 
-/** Numeric columns that are keys, not values. */
-const isKey = (field: string) => /(^|_)(id|year|code|date|week|month)(_|$)/.test(normalisedKey(field))
+/** Fields that tell rows apart or date them: whatever number they hold, it is no price. */
+const keys =
+  /(^|_)(id|code|year|date)$|^(report_)?(month|week)$|^(commodity|package|grade|other_grades|quality|application|lot_desc|region|community|category|group)$/
 
-/** Columns that hold numbers wherever they hold anything, in these rows. */
+/** Columns that mostly hold numbers where they hold anything, in these rows: a single odd cell is a bad row, not a text column. */
 const numberColumns = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
   fields.filter((field) => {
-    if (isKey(field)) return false
-    let numbers = 0
-    for (const row of rows) {
-      const text = textOf(row[field])
-      if (text === undefined) continue
-      if (!isScalar(row[field]) || numberToken(text) === undefined) return false
-      numbers++
-    }
-    return numbers > 0
+    const stated = rows.filter((row) => textOf(row[field]) !== undefined)
+    const numbers = stated.filter((row) => isScalar(row[field]) && numberToken(textOf(row[field]) ?? "") !== undefined)
+    return numbers.length * 2 > stated.length
   })
 
 const one = (candidates: ReadonlyArray<string>, feed: string, wanted: string, found: ReadonlyArray<string>) => {
@@ -59,8 +54,8 @@ const one = (candidates: ReadonlyArray<string>, feed: string, wanted: string, fo
 }
 
 /**
- * The column of a rule among the fields of a payload, judged by the rows that the metric selects. Undefined where an
- * optional column is missing, or where no selected row tells. Throws `DriftFound`.
+ * The column of a rule among the fields of a payload, judged by the rows that the feed's metrics select. Undefined where an
+ * optional column is missing, or where no row tells. Throws `DriftFound`.
  */
 export const resolveColumn = (
   rule: ColumnRule,
@@ -79,11 +74,13 @@ export const resolveColumn = (
     return one(distinct, feed, `the column ${rule.by.names.join(" or ")}`, fields)
   }
   if (selected.length === 0) return undefined
-  const numeric = numberColumns(fields, selected)
-  if ("only" in rule.by) return one(numeric, feed, "the only column with numbers", fields)
+  const values = fields.filter((field) => !keys.test(normalisedKey(field)))
+  if ("only" in rule.by) return one(numberColumns(values, selected), feed, "the only column with numbers", fields)
   const { words } = rule.by
+  const named = values.filter((field) => words.every((word) => normalisedKey(field).includes(word)))
+  const isSilent = named.length === 1 && selected.every((row) => textOf(row[named[0] ?? ""]) === undefined)
   return one(
-    numeric.filter((field) => words.every((word) => normalisedKey(field).includes(word))),
+    isSilent ? named : numberColumns(named, selected),
     feed,
     `the column with numbers whose name contains ${words.join(" and ")}`,
     fields

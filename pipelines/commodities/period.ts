@@ -42,8 +42,7 @@ export const parseMoment = (text: string): string | undefined => {
     : `${day} ${hours.padStart(2, "0")}:${minutes}:${seconds}`
 }
 
-const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-const fullMonths = [
+const months = [
   "january",
   "february",
   "march",
@@ -58,10 +57,10 @@ const fullMonths = [
   "december"
 ]
 
-/** `Jul`, `July`, `7` or `07` → 7. */
+/** `Jul`, `Sept.`, `July`, `7` or `07` → its number. */
 export const parseMonth = (text: string): number | undefined => {
-  const name = text.toLowerCase()
-  const index = Math.max(months.indexOf(name), fullMonths.indexOf(name))
+  const name = text.toLowerCase().replace(/\.$/, "")
+  const index = name.length < 3 ? -1 : months.findIndex((month) => month.startsWith(name))
   if (index >= 0) return index + 1
   const number = /^\d{1,2}$/.test(text) ? Number(text) : 0
   return number >= 1 && number <= 12 ? number : undefined
@@ -82,25 +81,25 @@ const required = (feed: string, fields: ReadonlyArray<string>, name: string, exa
 
 /** Finds the period fields of a payload once, and reads them row by row. Throws `DriftFound` where one is missing. */
 export const periodReader = (key: PeriodKey, feed: string, fields: ReadonlyArray<string>): Reader => {
-  const dayFrom = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
-  const fault = (row: PayloadRow, field: string) => ({
-    fault: `${field} is ${JSON.stringify(row[field] ?? null)}, which is no date`,
+  const dayIn = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
+  const fault = (row: PayloadRow, field: string, wanted: string) => ({
+    fault: `${field} is ${JSON.stringify(row[field] ?? null)}, which is no ${wanted}`,
     stated: textOf(row[field]) !== undefined
   })
   if (key.kind === "day") {
     const field = required(feed, fields, key.field, key.exactly)
     return (row) => {
-      const day = dayFrom(row, field)
-      return day === undefined ? fault(row, field) : { day }
+      const day = dayIn(row, field)
+      return day === undefined ? fault(row, field, "date") : { day }
     }
   }
   const monthField = required(feed, fields, key.month, false)
   const yearField = required(feed, fields, key.year, false)
   return (row) => {
     const month = parseMonth(textOf(row[monthField]) ?? "")
-    if (month === undefined) return fault(row, monthField)
-    const yearText = key.yearOfDay ? dayFrom(row, yearField)?.slice(0, 4) : textOf(row[yearField])
-    const day = dayOf(Number(yearText), month, 1)
-    return day === undefined ? fault(row, yearField) : { day }
+    if (month === undefined) return fault(row, monthField, "month")
+    const text = (key.yearOfDay ? dayIn(row, yearField)?.slice(0, 4) : textOf(row[yearField])) ?? ""
+    const day = /^\d{4}$/.test(text) ? dayOf(Number(text), month, 1) : undefined
+    return day === undefined ? fault(row, yearField, key.yearOfDay ? "date" : "year") : { day }
   }
 }

@@ -1,8 +1,9 @@
 /** Addresses of the reports, and how a window of days is asked for. */
+import { daysBefore, isDay } from "@larder/schemas/dates.ts"
 import type { Redacted } from "effect"
 import type { Ask } from "../run/origin.ts"
+import type { DayRange } from "../run/pipeline.ts"
 import type { Feed } from "./catalog.ts"
-import type { Window } from "./normalise.ts"
 
 const base = {
   "gov-mars": "https://marsapi.ams.usda.gov/services/v1.2/reports/",
@@ -12,10 +13,25 @@ const base = {
 /** `2026-09-01` → `09/01/2026`, as both services want it. */
 const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
 
-const withWindow = (url: string, feed: Feed, window: Pick<Window, "from" | "to">) => {
+const withWindow = (url: string, feed: Feed, window: DayRange) => {
   const condition = `${feed.windowField}=${american(window.from)}:${american(window.to)}`
   return `${url}${url.includes("?") ? "&" : "?"}q=${encodeURIComponent(condition)}`
 }
+
+/** Another day, or the same where the calendar ends before it. */
+const shifted = (day: string, days: number) => {
+  const other = daysBefore(day, -days)
+  return isDay(other) ? other : day
+}
+
+/**
+ * The window to ask a feed for so that no reading of these days is missed: reports are found by days of their own, such as
+ * the begin of a year-to-date report or the week of the report that restates the reading.
+ */
+export const windowAround = ({ from, to }: DayRange, { windowReachDays }: Feed): DayRange => ({
+  from: shifted(from, -windowReachDays),
+  to: shifted(to, windowReachDays)
+})
 
 /**
  * What to ask for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with an empty
@@ -23,7 +39,7 @@ const withWindow = (url: string, feed: Feed, window: Pick<Window, "from" | "to">
  */
 export const asksOf = (
   feed: Feed,
-  window: Pick<Window, "from" | "to"> | undefined,
+  window: DayRange | undefined,
   marsKey: Redacted.Redacted | undefined
 ): ReadonlyArray<Ask> =>
   feed.paths.map((path) => {

@@ -28,67 +28,102 @@ const Section = Schema.Struct({
 type Section = typeof Section.Type
 const decodeSection = Schema.decodeUnknownResult(Section)
 
-const sectionsIn = (value: unknown): ReadonlyArray<unknown> =>
-  Array.isArray(value) ? value.filter((section) => section !== null) : [value]
+type Fail = (problem: string) => never
 
-/** A count of the stats, with or without the colon that MPR puts behind its name. */
+/** A count of the stats, with or without the colon that MPR puts behind its name; undefined where it is no count. */
 const countOf = (section: Section, name: string): number | undefined => {
-  const value = section.stats?.[name] ?? section.stats?.[`${name}:`]
-  return value === null || value === undefined ? undefined : Number(String(value).replaceAll(",", ""))
+  const text = String(section.stats?.[name] ?? section.stats?.[`${name}:`] ?? "").replaceAll(",", "")
+  return /^\d+$/.test(text) ? Number(text) : undefined
 }
+
+/** What the services state as `userAllowedRows`, for answers that do not. */
+const rowCap = { "gov-mars": 100_000, "gov-mpr": 99_999 }
 
 /**
  * Why an answer is not complete: both services cut at their row cap, silently and with status 200. MPR answers one row
  * more than its cap.
  */
-const truncation = (section: Section): string | undefined => {
-  const returned = countOf(section, "returnedRows")
-  const allowed = countOf(section, "userAllowedRows")
-  const total = countOf(section, "totalRows")
-  if (returned === undefined) return undefined
-  if (allowed !== undefined && returned >= allowed) {
+const truncation = (section: Section, rows: number, cap: number): string | undefined => {
+  const returned = Math.max(countOf(section, "returnedRows") ?? 0, rows)
+  const allowed = countOf(section, "userAllowedRows") ?? cap
+  const total = countOf(section, "totalRows") ?? 0
+  if (returned >= allowed) {
     return `was cut at the row cap: ${returned} rows returned, ${allowed} allowed. Read it in parts with --from and --to`
   }
-  if (total !== undefined && total > returned) return `was cut: ${returned} of ${total} rows returned`
-  return undefined
+  return total > returned ? `was cut: ${returned} of ${total} rows returned` : undefined
 }
 
-const looksLikeHtml = (text: string) => /^\s*(<!doctype|<html|<\?xml|<[a-z]+[\s>])/i.test(text)
+/** "No Results Found" comes with status 200, a message, and results that are null or absent. */
+const saysNothingFound = (section: Section) =>
+  /no results/i.test(String(section.message ?? "")) || countOf(section, "returnedRows") === 0
 
-/** The rows of a feed's payload, numbers as printed. Throws `PayloadUnreadable`. */
-export const rowsOf = (feed: Feed, url: string, text: string, contentType: string | null): ReadonlyArray<unknown> => {
-  const fail = (problem: string): never => {
-    throw new PayloadUnreadable({ feed: feed.feed, url, problem })
-  }
-  if (text.trim() === "") return fail("is empty")
-  if (looksLikeHtml(text)) return fail("is an HTML or XML page, not JSON")
-  if (contentType !== null && !/json/i.test(contentType)) return fail(`has the content type ${contentType}, not JSON`)
-  let value: unknown
+const jsonOf = (text: string, fail: Fail): unknown => {
   try {
-    value = parseJsonKeepingNumbers(text)
+    return parseJsonKeepingNumbers(text)
   } catch (cause) {
     return fail(`is not whole JSON: ${cause instanceof Error ? cause.message : cause}`)
   }
-  const sections = sectionsIn(value).map((section) =>
+}
+
+/** The section of a feed, by its name where the answer states one: rolling and final sections have the same columns. */
+const pick = (feed: Feed, sections: ReadonlyArray<Section>, fail: Fail): Section | undefined => {
+  const [first] = sections
+  const nameOf = (section: Section) => section.reportSection ?? ""
+  const isAsked = (section: Section) => nameOf(section).toLowerCase() === feed.section.toLowerCase()
+  if (first === undefined || feed.section === "") return first
+  const named = sections.find(isAsked)
+  if (named !== undefined) return named
+  if (sections.length === 1 && nameOf(first) === "") return first
+  const names = sections.map((section) => `"${nameOf(section)}"`).join(", ")
+  return fail(`lacks the section "${feed.section}"; it has: ${names}`)
+}
+
+export interface Answered {
+  readonly url: string
+  readonly text: string
+  readonly content_type: string | null
+  /** From a recording or a sample, not from the service itself. */
+  readonly recorded: boolean
+}
+
+export interface PayloadRows {
+  /** As they stand in the payload, numbers as printed. */
+  readonly rows: ReadonlyArray<unknown>
+  /** What is odd about the payload without making it unreadable. */
+  readonly remark: string | undefined
+}
+
+/** The rows of a feed's payload. Throws `PayloadUnreadable`. */
+export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answered): PayloadRows => {
+  const fail: Fail = (problem) => {
+    throw new PayloadUnreadable({ feed: feed.feed, url, problem })
+  }
+  if (text.trim() === "") return fail("is empty")
+  if (/^\s*</.test(text)) return fail("is an HTML or XML page, not JSON")
+  if (content_type !== null && !/json/i.test(content_type))
+    return fail(`has the content type ${content_type}, not JSON`)
+  const value = jsonOf(text, fail)
+  const answers = (Array.isArray(value) ? value : [value]).filter((section) => section !== null)
+  const sections = answers.map((section) =>
     Result.getOrElse(decodeSection(section), (error) => fail(`has not the shape {stats, results}: ${error.message}`))
   )
   const section = pick(feed, sections, fail)
-  const cut = section === undefined ? undefined : truncation(section)
-  if (cut !== undefined) return fail(cut)
-  return section?.results ?? []
-}
-
-const pick = (feed: Feed, sections: ReadonlyArray<Section>, fail: (problem: string) => never): Section | undefined => {
-  const named = sections.find((section) => section.reportSection === feed.section)
-  const section = feed.section !== "" && named !== undefined ? named : sections[0]
-  if (section === undefined) return undefined
-  if (sections.length > 1 && feed.section !== "" && named === undefined) {
-    const names = sections.map((other) => other.reportSection ?? "(unnamed)").join(", ")
-    return fail(`lacks the section "${feed.section}"; it has: ${names}`)
+  if (section === undefined) return { rows: [], remark: undefined }
+  const rows = section.results ?? []
+  if (!Array.isArray(section.results) && !saysNothingFound(section)) {
+    return fail(
+      section.message === undefined
+        ? "has neither results nor a message"
+        : `holds a message instead of rows: ${JSON.stringify(section.message)}`
+    )
   }
-  // "No Results Found" comes with status 200, a message, and results that are null or absent.
-  const isEmptyAnswer = section.message !== undefined || Array.isArray(section.results)
-  return isEmptyAnswer ? section : fail("has neither results nor a message")
+  const cut = truncation(section, rows.length, rowCap[feed.source])
+  if (cut !== undefined) return fail(cut)
+  const stated = countOf(section, "returnedRows") ?? rows.length
+  const remark = stated === rows.length ? undefined : `states ${stated} rows and holds ${rows.length}`
+  // Recordings that were cut down by hand keep their counts. A service that sends fewer rows than it counts lost some.
+  if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
+  return { rows, remark }
 }
 
 export const isRow = (row: unknown): row is PayloadRow =>

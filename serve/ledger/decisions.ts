@@ -4,7 +4,7 @@
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { Result, Schema } from "effect"
-import { type AccountState, type Draft, type KeyState, type LedgerState } from "./machine.ts"
+import type { AccountState, Draft, KeyState, LedgerState } from "./machine.ts"
 import { timestampOf } from "./moments.ts"
 import type { Account, ApiKey, Entry } from "./records.ts"
 
@@ -51,11 +51,12 @@ const booking = (type: Entry["type"], accountId: string, credits: number, note: 
   note
 })
 
-export const openAccount = (id: string, name: string, now: number): Decision => ({
-  accounts: [{ id, name, created_at: timestampOf(now) }],
-  keys: [],
-  entries: [booking("grant", id, creditsAtBirth, "starting balance", now)]
-})
+export const openAccount = (id: string, name: string, now: number): Result.Result<Decision> =>
+  Result.succeed({
+    accounts: [{ id, name, created_at: timestampOf(now) }],
+    keys: [],
+    entries: [booking("grant", id, creditsAtBirth, "starting balance", now)]
+  })
 
 /**
  * Credits that an operator gives by hand are an `adjustment`: a `grant` is the starting balance and nothing else, and

@@ -51,14 +51,12 @@ const wholeGroupFollows = (bytes: Buffer, from: number) => {
   return false
 }
 
-/** Where numbers are missing or come twice, undefined where each entry follows the one before it. */
-export const gapIn = (groups: ReadonlyArray<Group>, lastNumber: number): string | undefined => {
+/** Where numbers are missing or come twice; undefined where each entry follows the one before it. */
+export const gapIn = (numbers: ReadonlyArray<number>, lastNumber: number): string | undefined => {
   let last = lastNumber
-  for (const group of groups) {
-    for (const { sequence } of group.entries) {
-      if (sequence !== last + 1) return `entry ${last + 1} is missing: entry ${sequence} follows entry ${last}`
-      last = sequence
-    }
+  for (const number of numbers) {
+    if (number !== last + 1) return `entry ${number} follows entry ${last}, so entries are missing`
+    last = number
   }
   return undefined
 }

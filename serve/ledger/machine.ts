@@ -182,12 +182,16 @@ export const settle = (held: Hold): void => {
   held.spending.spent += held.credits
 }
 
-/** The call failed, or its charge could not be written. Does nothing to a hold that has ended. */
-export const giveBack = (held: Hold): void => {
-  if (held.stage !== "ended") end(held)
+/** The charge of this hold could not be written. */
+export const giveBack = (held: Hold): void => end(held)
+
+/** The call failed before it was charged. Does nothing to a hold that has ended or is being charged. */
+export const release = (held: Hold): void => {
+  if (held.stage === "held") end(held)
 }
 
 const end = (held: Hold) => {
+  if (held.stage === "ended") throw new Error("a hold has ended twice")
   held.stage = "ended"
   held.key.account.held -= held.credits
   held.spending.held -= held.credits

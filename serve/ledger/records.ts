@@ -1,19 +1,19 @@
-/** What the ledger keeps: the tables `ledger.account`, `ledger.api_key` and `ledger.entry`. Money is integer credits. */
+/** What the ledger keeps: the tables `account`, `api_key` and `entry`. Money is integer credits. */
 import { Timestamp } from "@larder/schemas/dates.ts"
 import { Scope } from "@larder/schemas/scopes.ts"
 import { Schema } from "effect"
 
 const described = (description: string) => Schema.String.annotate({ description })
 const moment = (description: string) => Timestamp.annotate({ description })
-const accountId = described("Account: `ledger.account.id`.")
+const accountId = described("Account: `account.id`.")
 
 export const Account = Schema.Struct({
   id: described("Permanent id of the account, `acct_…`."),
   name: described("Name given by the operator."),
   created_at: moment("When the account was opened, in UTC.")
 }).annotate({
-  identifier: "ledger.account",
-  description: "Accounts. Each owns keys and one balance, which is the sum of its entries in `ledger.entry`."
+  identifier: "account",
+  description: "Accounts. Each owns keys and one balance, which is the sum of its entries in `entry`."
 })
 export type Account = typeof Account.Type
 
@@ -32,7 +32,7 @@ export const ApiKey = Schema.Struct({
     description: "When the key was revoked, in UTC; null while it is valid. Permanent."
   }),
   revision: Schema.Int.annotate({ description: "Counts the changes of this row, from 1." })
-}).annotate({ identifier: "ledger.api_key", description: "API keys, revoked ones included." })
+}).annotate({ identifier: "api_key", description: "API keys, revoked ones included." })
 export type ApiKey = typeof ApiKey.Type
 
 export const entryTypes = ["grant", "charge", "top_up", "auto_recharge", "refund", "adjustment"] as const
@@ -46,10 +46,10 @@ export const Entry = Schema.Struct({
   occurred_at: moment("When it happened, in UTC; for a charge the moment of admission, whose month it counts towards."),
   account_id: accountId,
   key_id: Schema.NullOr(Schema.String).annotate({
-    description: "Key that was charged: `ledger.api_key.id`; null where no key took part."
+    description: "Key that was charged: `api_key.id`; null where no key took part."
   }),
   endpoint: Schema.NullOr(Schema.String).annotate({
-    description: "Endpoint that was called, such as `GET /v1/commodities/prices`; null for all but charges."
+    description: "Endpoint that was called, such as `/v1/commodities/prices`; null for all but charges."
   }),
   credits: Schema.Int.annotate({ description: "Credits added to the balance; negative for charges." }),
   request_id: Schema.NullOr(Schema.String).annotate({
@@ -57,7 +57,7 @@ export const Entry = Schema.Struct({
   }),
   note: Schema.NullOr(Schema.String).annotate({ description: "The operator's reason; null for charges." })
 }).annotate({
-  identifier: "ledger.entry",
+  identifier: "entry",
   description: "Every movement of credits. Rows are only added; balances and monthly spending are their sums."
 })
 export type Entry = typeof Entry.Type

@@ -2,7 +2,7 @@
  * The port behind which the ledger is kept. A store knows nothing of rules: it makes groups durable in the order in which
  * they are given, and gives everything back when the ledger starts.
  */
-import { Effect, Schema } from "effect"
+import { type Effect, Schema, type Stream } from "effect"
 import type { Account, ApiKey, Entry } from "./records.ts"
 
 /** Records that become durable together or not at all. A key or account that exists already is replaced. */
@@ -30,11 +30,8 @@ export interface LedgerStore {
    * same numbers. Never called again before the last call has ended.
    */
   readonly append: (group: Group) => Promise<void>
-  /** The next entries of an account after a number, in order; empty when there are no more. */
-  readonly entriesAfter: (
-    accountId: string,
-    sequence: number
-  ) => Effect.Effect<ReadonlyArray<Entry>, LedgerUnavailable>
+  /** Entries of an account in order,: all that were durable when the reading began. */
+  readonly entriesOf: (accountId: string) => Stream.Stream<Entry, LedgerUnavailable>
 }
 
 const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
@@ -50,9 +47,9 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
 }
 
 /** Another process holds the ledger. */
-export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse", { directory: Schema.String }) {
+export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse", { file: Schema.String }) {
   override get message() {
-    return `The ledger in ${this.directory} is held by another process. One larder-serve serves one LARDER_HOME: stop the other one, or choose another folder.`
+    return `${this.file} is held by another process: a larder-serve that is running, or a DuckDB client that has the ledger open. Stop it, or choose another LARDER_HOME.`
   }
 }
 
@@ -64,9 +61,4 @@ export class LedgerDamaged extends Schema.TaggedError<LedgerDamaged>()("LedgerDa
   override get message() {
     return `The ledger is damaged: ${this.file}: ${this.problem}. Nothing was changed. Restore the folder from a backup, or move the file away and book what it lost by hand.`
   }
-}
-
-/** Keeps the ledger in memory, for tests and benchmarks: the same rules, nothing durable. */
-export const memoryStore = (): LedgerStore & { readonly group: Group; failure: Error | undefined } => {
-  throw new Error("replaced below")
 }

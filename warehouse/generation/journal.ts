@@ -5,7 +5,7 @@
 import { Run } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { CheckOutcome } from "./check.ts"
-import { type Layout, writableDirectory } from "./layout.ts"
+import { ifMissing, type Layout, writableDirectory } from "./layout.ts"
 
 export type RunRecord = typeof Run.Type
 
@@ -43,7 +43,7 @@ export const writeToJournal = Effect.fnUntraced(function* (
 export const readJournal = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const names = yield* fs.readDirectory(layout.journal).pipe(Effect.orElseSucceed((): Array<string> => []))
+  const names = yield* fs.readDirectory(layout.journal).pipe(ifMissing<ReadonlyArray<string>>([]))
   const files = names.filter((name) => name.endsWith(".json")).sort()
   return yield* Effect.forEach(files, (name) => {
     const file = path.join(layout.journal, name)

@@ -2,7 +2,8 @@
  * Where the warehouse lies: `$LARDER_HOME/warehouse/larder.duckdb` is a link to the current generation file
  * `larder-000042.duckdb`. Numbers only go up; `*.building` files were left by a run that was killed.
  */
-import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
+import { DuckDb, DuckDbError, NotADatabase } from "../duckdb.ts"
 
 export interface Layout {
   readonly home: string
@@ -10,6 +11,8 @@ export interface Layout {
   readonly link: string
   readonly lock: string
   readonly staging: string
+  /** Held while a run looks for abandoned staging files and opens its own. */
+  readonly stagingLock: string
   /** Records of runs that published nothing; the next generation takes them up. */
   readonly journal: string
 }
@@ -18,12 +21,14 @@ export const layoutOf = (home: string): Effect.Effect<Layout, never, Path.Path> 
   Effect.map(Path.Path, (path) => {
     const absolute = path.resolve(home)
     const dir = path.join(absolute, "warehouse")
+    const staging = path.join(absolute, "staging")
     return {
       home: absolute,
       dir,
       link: path.join(dir, "larder.duckdb"),
       lock: path.join(dir, ".publish.lock"),
-      staging: path.join(absolute, "staging"),
+      staging,
+      stagingLock: path.join(staging, ".lock"),
       journal: path.join(absolute, "journal")
     }
   })
@@ -46,33 +51,65 @@ export class HomeUnwritable extends Schema.TaggedError<HomeUnwritable>()("HomeUn
   }
 }
 
-/** Makes a folder and proves that it can be written, before any work is done. */
+/** Makes a folder and sees that it can be written, before any work is done. */
 export const writableDirectory = Effect.fnUntraced(function* (dir: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const probe = path.join(dir, `.probe-${process.pid}`)
   yield* fs.makeDirectory(dir, { recursive: true }).pipe(
-    Effect.andThen(fs.writeFileString(probe, "")),
-    Effect.andThen(fs.remove(probe)),
-    Effect.mapError((cause) => new HomeUnwritable({ path: dir, cause }))
+    Effect.andThen(fs.access(dir, { writable: true })),
+    Effect.mapError((cause) => new HomeUnwritable({ path: dir, cause: cause.reason.cause ?? cause }))
   )
 })
 
-/** The real file of the current generation, or none before the first one. */
-export const currentFile = (layout: Layout) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.option(fs.realPath(layout.link)))
+/** What is not there answers with `otherwise`; any other fault stays one. */
+export const ifMissing =
+  <B>(otherwise: B) =>
+  <A, R>(read: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+    Effect.catchIf(
+      read,
+      (error) => error.reason._tag === "NotFound",
+      () => Effect.succeed(otherwise)
+    )
 
-/** The real file of the current generation. A link that leads nowhere is no warehouse. */
+/**
+ * The real file of the current generation, or none before the first one. Where the link leads to a file that is gone, it
+ * is that file: opening it fails, which is right. To take it for "no warehouse yet" would begin a new, empty one.
+ */
+export const currentFile = Effect.fnUntraced(
+  function* (layout: Layout) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const file = yield* Effect.map(fs.realPath(layout.link), Option.some).pipe(ifMissing(Option.none<string>()))
+    if (Option.isSome(file)) return file
+    const target = yield* Effect.map(fs.readLink(layout.link), Option.some).pipe(ifMissing(Option.none<string>()))
+    return Option.map(target, (name) => path.resolve(layout.dir, name))
+  },
+  (file, layout) =>
+    Effect.catchTag(file, "PlatformError", (error) =>
+      Effect.fail(new DuckDbError({ sql: `open ${layout.link}`, cause: error.reason.cause ?? error }))
+    )
+)
+
+/** The real file of the current generation. */
 export const requireCurrentFile = Effect.fnUntraced(function* (layout: Layout) {
   const file = yield* currentFile(layout)
   if (Option.isNone(file)) return yield* new NoWarehouse({ link: layout.link })
   return file.value
 })
 
+/** Opens a generation for reading. Where that is impossible, says how to go back. */
+export const openGeneration = (file: string) =>
+  DuckDb.readOnly(file).pipe(
+    Effect.catchTag("NotADatabase", ({ cause }) =>
+      Effect.fail(
+        new NotADatabase({ file, cause, advice: "Go back to an earlier one with: npx larder-ingest rollback" })
+      )
+    )
+  )
+
 /** Generation files in the folder, oldest first. */
 export const generations = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
-  const names = yield* fs.readDirectory(layout.dir)
+  const names = yield* fs.readDirectory(layout.dir).pipe(ifMissing<ReadonlyArray<string>>([]))
   return names
     .flatMap((name) => {
       const match = generationPattern.exec(name)

@@ -2,9 +2,9 @@
  * The live generation, as a server reads it. A new one is opened and warmed beside the old one, then the reference
  * changes; the old one closes when its last reader is done. No request fails or mixes generations.
  */
-import { Effect, Exit, FileSystem, Path, Schedule, Scope } from "effect"
-import { DuckDb } from "../duckdb.ts"
-import { type Layout, requireCurrentFile } from "./layout.ts"
+import { Clock, Effect, Exit, Path, Schedule, Scope } from "effect"
+import type { DuckDb } from "../duckdb.ts"
+import { type Layout, openGeneration, requireCurrentFile } from "./layout.ts"
 
 export interface Generation<Model> {
   readonly id: string
@@ -23,13 +23,14 @@ export interface Live<Model> {
 }
 
 const lookEvery = "250 millis"
+/** A generation that could not be served is tried again: what kept it from being opened may have passed. */
+const tryAgainAfterMillis = 60_000
 
 /** Watches the link. `warm` loads the model; a generation that cannot be opened or warmed is left aside, with a log. */
 export const watchLive = Effect.fnUntraced(function* <Model, E, R>(
   layout: Layout,
   warm: (db: DuckDb["Service"]) => Effect.Effect<Model, E, R>
 ) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   interface Held extends Generation<Model> {
     readonly file: string
@@ -40,7 +41,7 @@ export const watchLive = Effect.fnUntraced(function* <Model, E, R>(
   const open = Effect.fnUntraced(function* (file: string) {
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
-      const db = yield* DuckDb.readOnly(file)
+      const db = yield* openGeneration(file)
       const model = yield* warm(db)
       const held: Held = { id: path.basename(file, ".duckdb"), file, db, model, scope, readers: 0, retired: false }
       return held
@@ -51,29 +52,34 @@ export const watchLive = Effect.fnUntraced(function* <Model, E, R>(
   })
   const closeIfDone = (held: Held) =>
     held.retired && held.readers === 0 ? Scope.close(held.scope, Exit.void) : Effect.void
+  const retire = (held: Held) =>
+    Effect.suspend(() => {
+      held.retired = true
+      return closeIfDone(held)
+    })
 
   let current = yield* open(yield* requireCurrentFile(layout))
-  let leftAside = ""
+  yield* Effect.addFinalizer(() => retire(current)) // before the watcher is forked, so that it runs after its end
   let swaps = 0
-  const swap = Effect.gen(function* () {
-    const file = yield* fs.realPath(layout.link)
-    if (file === current.file || file === leftAside) return
+  const take = Effect.fnUntraced(function* (file: string) {
     const old = current
-    const next = yield* Effect.exit(open(file))
-    if (Exit.isFailure(next)) {
-      leftAside = file
-      yield* Effect.logError(`${file} cannot be served; ${old.id} stays`, next.cause)
-      return
-    }
-    current = next.value // nobody waited: the old one answered until here
+    current = yield* open(file) // nobody waits: the old one answers until here
     swaps++
-    old.retired = true
-    yield* closeIfDone(old)
+    yield* retire(old)
     yield* Effect.logInfo("generation swapped", { from: old.id, to: current.id })
-  }).pipe(Effect.catchCause((cause) => Effect.logWarning("the warehouse link cannot be read", cause)))
+  })
 
-  yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(swap), Schedule.spaced(lookEvery)))
-  yield* Effect.addFinalizer(() => Scope.close(current.scope, Exit.void))
+  let leftAside = { file: "", until: 0 }
+  const look = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const file = yield* Effect.orElseSucceed(requireCurrentFile(layout), () => layout.link) // opening it tells why
+    if (file === current.file || (file === leftAside.file && now < leftAside.until)) return
+    const taken = yield* Effect.exit(take(file))
+    if (Exit.isSuccess(taken)) return
+    leftAside = { file, until: now + tryAgainAfterMillis }
+    yield* Effect.logError(`${file} cannot be served; ${current.id} stays`, taken.cause)
+  })
+  yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(look), Schedule.spaced(lookEvery)))
   const live: Live<Model> = {
     current: () => current,
     swaps: () => swaps,

@@ -1,26 +1,62 @@
 /**
- * The publish lock: one publisher at a time, between processes and within one. It is a small DuckDB file held read-write,
- * so the operating system gives it free when its holder dies, `kill -9` included.
+ * Locks: one holder at a time, between processes and within one. A lock is a small DuckDB file held read-write, so the
+ * operating system gives it free when its holder dies, `kill -9` included.
  */
-import { Effect, Schedule, Semaphore } from "effect"
+import { Effect, Schedule, Schema, Semaphore } from "effect"
 import { DuckDb, FileInUse } from "../duckdb.ts"
 import type { Layout } from "./layout.ts"
 
-const withinProcess = Semaphore.makeUnsafe(1) // file locks do not hold between two instances in one process
-const longestWait = { every: "200 millis", times: 3000 } as const // ten minutes
+const wait = { every: "200 millis", times: 3000 } as const // ten minutes
 
-const betweenProcesses = (layout: Layout) =>
-  DuckDb.readWrite(layout.lock).pipe(
-    Effect.tapError((error) =>
-      error instanceof FileInUse ? Effect.logDebug("another run is publishing; waiting for it") : Effect.void
-    ),
+/** Somebody else holds the lock, and did not let go in ten minutes. */
+export class WarehouseBusy extends Schema.TaggedError<WarehouseBusy>()("WarehouseBusy", { file: Schema.String }) {
+  override get message() {
+    return `Another run has held ${this.file} for ten minutes. Wait until it has ended, or end it; then run again.`
+  }
+}
+
+export class LockUnusable extends Schema.TaggedError<LockUnusable>()("LockUnusable", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `The lock ${this.file} cannot be used: ${reason}. It holds no data: remove it when no run is alive, and run again.`
+  }
+}
+
+/** File locks do not hold between two instances in one process. */
+const inProcess = new Map<string, Semaphore.Semaphore>()
+const semaphoreOf = (file: string) => {
+  const known = inProcess.get(file) ?? Semaphore.makeUnsafe(1)
+  inProcess.set(file, known)
+  return known
+}
+
+const betweenProcesses = Effect.fnUntraced(function* (file: string) {
+  let told = false
+  const tellOnce = Effect.suspend(() => {
+    if (told) return Effect.void
+    told = true
+    return Effect.logInfo(`another run holds ${file}; waiting for it`)
+  })
+  yield* DuckDb.readWrite(file).pipe(
+    Effect.tapError((error) => (error instanceof FileInUse ? tellOnce : Effect.void)),
     Effect.retry({
-      schedule: Schedule.spaced(longestWait.every),
-      times: longestWait.times,
+      schedule: Schedule.spaced(wait.every),
+      times: wait.times,
       while: (error) => error instanceof FileInUse
-    })
+    }),
+    Effect.mapError((cause) =>
+      cause instanceof FileInUse ? new WarehouseBusy({ file }) : new LockUnusable({ file, cause })
+    )
   )
+})
 
-/** Runs one publication while nobody else publishes. */
+/** Runs an effect while nobody else holds the lock. */
+export const withLock = <A, E, R>(file: string, effect: Effect.Effect<A, E, R>) =>
+  semaphoreOf(file).withPermit(Effect.scoped(Effect.andThen(betweenProcesses(file), effect)))
+
+/** Runs one publication, or one rollback, while nobody else publishes. */
 export const withPublishLock = <A, E, R>(layout: Layout, publication: Effect.Effect<A, E, R>) =>
-  withinProcess.withPermit(Effect.scoped(Effect.andThen(betweenProcesses(layout), publication)))
+  withLock(layout.lock, publication)

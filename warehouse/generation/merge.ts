@@ -5,6 +5,7 @@
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 import { type DataSet, ingestTables, type Table } from "../tables.ts"
+import { haveDefinitionsChanged, requireSameTables } from "./definitions.ts"
 
 type Db = DuckDb["Service"]
 
@@ -54,6 +55,8 @@ const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, live: boo
 export interface Reduced {
   /** Tables that hold something new. */
   readonly changed: ReadonlyArray<Table>
+  /** This version defines a table, a view or a comment that the live generation does not have. */
+  readonly redefined: boolean
   readonly stated_rows: number
   readonly loaded_rows: number
 }
@@ -62,8 +65,11 @@ export interface Reduced {
 export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet, liveFile: string | undefined) {
   const stated_rows = yield* count(db, dataSet.countStatedRows)
   const inLive = new Set<string>()
+  let redefined = false
   if (liveFile !== undefined) {
     yield* db.run(`attach ${literal(liveFile)} as live (read_only)`)
+    yield* requireSameTables(db, dataSet, liveFile)
+    redefined = yield* haveDefinitionsChanged(db, dataSet)
     const tables = yield* db.rows(
       "select schema_name || '.' || table_name as name from duckdb_tables() where database_name = 'live'"
     )
@@ -75,7 +81,7 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
   }
   const loaded_rows = yield* count(db, dataSet.countStatedRows)
   if (liveFile !== undefined) yield* db.run("detach live")
-  return { changed, stated_rows, loaded_rows } satisfies Reduced as Reduced
+  return { changed, redefined, stated_rows, loaded_rows } satisfies Reduced as Reduced
 })
 
 /** Moves the staged rows of one table into the database that is being built. The staging file is attached as `staged`. */

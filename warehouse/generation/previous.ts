@@ -1,7 +1,7 @@
 /** What a run may ask of the generation that is live when it starts: how far feeds were read, which payloads are known. */
 import { Effect, Option } from "effect"
-import { DuckDb } from "../duckdb.ts"
-import { currentFile, type Layout } from "./layout.ts"
+import type { DuckDb } from "../duckdb.ts"
+import { currentFile, type Layout, openGeneration } from "./layout.ts"
 
 /** Reads from the live generation, if there is one and it has this table; else answers with `otherwise`. */
 export const fromLive = Effect.fnUntraced(function* <A, E, R>(
@@ -14,7 +14,7 @@ export const fromLive = Effect.fnUntraced(function* <A, E, R>(
   if (Option.isNone(file)) return otherwise
   return yield* Effect.scoped(
     Effect.gen(function* () {
-      const db = yield* DuckDb.readOnly(file.value)
+      const db = yield* openGeneration(file.value)
       const there = yield* db.rows(
         "select 1 from information_schema.tables where table_schema = $schema and table_name = $name",
         { schema: table.schema, name: table.name }

@@ -2,18 +2,18 @@
  * Publishing: a new generation is built beside the live one, merged, checked, closed, and only then the link swings.
  * Whatever fails before the swing leaves the old generation live; what a killed run left behind is removed by the next.
  */
-import { Effect, FileSystem, Option, Path, Schema } from "effect"
-import { definitions } from "../dictionary.ts"
-import { type Cell, DuckDb, type DuckDbError, literal, type OpenError } from "../duckdb.ts"
-import { checkResultTable, type DataSet, runTable, type Table } from "../tables.ts"
+import { constants, copyFile } from "node:fs/promises"
+import { Effect, FileSystem, Option, Path, PlatformError, Schema } from "effect"
+import { define } from "../dictionary.ts"
+import { DuckDb, literal } from "../duckdb.ts"
+import { cellsOf, checkResultTable, type DataSet, type Records, runTable, type Table } from "../tables.ts"
 import { type Check, type CheckOutcome, ChecksFailed, runChecks } from "./check.ts"
+import { TablesDiffer } from "./definitions.ts"
 import { type RunRecord, readJournal } from "./journal.ts"
-import { currentFile, generationId, generations, type Layout, writableDirectory } from "./layout.ts"
+import { currentFile, generationId, generations, type Layout, openGeneration, writableDirectory } from "./layout.ts"
 import { withPublishLock } from "./lock.ts"
 import { moveTable, reduceToNew } from "./merge.ts"
-
-/** Generations that stay on disk, the live one included. */
-export const keptGenerations = 5
+import { finish, prune, removeLeftovers, swing } from "./swing.ts"
 
 /** Publishing stopped at a step. The live generation is what it was. */
 export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
@@ -22,16 +22,23 @@ export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishF
 }) {
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    const full = /No space left|ENOSPC|File too large|EFBIG|quota/i.test(`${cause} ${String(this.cause)}`)
+    const full = /No space left|ENOSPC|File too large|EFBIG|quota/i.test(cause)
     const hint = full ? " The disk is full: a publication needs room for a second copy of the warehouse." : ""
     return `Publishing failed while ${this.step}: ${cause}.${hint} Nothing was published; the previous generation stays live.`
   }
 }
 
+const isTold = (error: unknown): error is ChecksFailed | TablesDiffer =>
+  error instanceof ChecksFailed || error instanceof TablesDiffer
+
 const during =
   (step: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.mapError(effect, (cause) => new PublishFailed({ step, cause }))
+    Effect.mapError(effect, (error) => {
+      if (isTold(error)) return error
+      const cause = PlatformError.isPlatformError(error) ? (error.reason.cause ?? error) : error // it names the errno
+      return new PublishFailed({ step, cause })
+    })
 
 export interface Publication {
   readonly layout: Layout
@@ -51,72 +58,55 @@ export interface Published {
   readonly checks: ReadonlyArray<CheckOutcome>
 }
 
-const add = (db: DuckDb["Service"], table: Table, records: ReadonlyArray<Readonly<Record<string, Cell>>>) =>
-  db.append(
-    table.schema,
-    table.name,
-    records.map((record) => Object.keys(table.record.fields).map((column) => record[column] ?? null))
-  )
+const add = (db: DuckDb["Service"], table: Table, records: Records) =>
+  db.append(table.schema, table.name, cellsOf(table, records))
 const checkRows = (run: RunRecord, checks: ReadonlyArray<CheckOutcome>) =>
   checks.map((check) => ({ run_id: run.run_id, pipeline: run.pipeline, ...check }))
 
-/** Copies the live generation, merges the staged rows, runs the checks and closes the file. */
+/** On file systems that can, the copy shares its blocks with the original until they change. */
+const copy = (from: string, to: string) =>
+  Effect.tryPromise({ try: () => copyFile(from, to, constants.COPYFILE_FICLONE), catch: (cause) => cause }).pipe(
+    Effect.andThen(FileSystem.FileSystem.use((fs) => fs.chmod(to, 0o644))),
+    Effect.uninterruptible // it would go on after the interrupt, and leave its file behind
+  )
+
+const merge = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  publication: Publication,
+  changed: ReadonlyArray<Table>
+) {
+  yield* define(db, publication.dataSet)
+  yield* db.run(`attach ${literal(publication.stagedFile)} as staged (read_only)`)
+  yield* Effect.forEach(changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
+  yield* db.run("detach staged")
+})
+
+const KnownRun = Schema.Struct({ run_id: Schema.String })
+
+/** Merges the staged rows into a copy of the live generation, runs the checks and closes the file. */
 const build = Effect.fnUntraced(function* (
   publication: Publication,
   run: RunRecord,
   changed: ReadonlyArray<Table>,
   file: string
 ) {
-  const journal = yield* readJournal(publication.layout)
-  return yield* Effect.scoped(
-    Effect.gen(function* () {
-      const db = yield* DuckDb.readWrite(file)
-      yield* Effect.forEach(definitions(publication.dataSet), (sql) => db.run(sql), { discard: true })
-      yield* db.run(`attach ${literal(publication.stagedFile)} as staged (read_only)`)
-      yield* Effect.forEach(changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
-      yield* db.run("detach staged")
-      yield* add(db, runTable, [...journal.map((entry) => entry.run), run])
-      const checks = yield* runChecks(db, publication.checks)
-      const failed = checks.filter((check) => check.severity === "error" && check.bad_rows > 0)
-      if (failed.length > 0) return yield* new ChecksFailed({ failed })
-      const journaled = journal.flatMap((entry) => checkRows(entry.run, entry.checks))
-      yield* add(db, checkResultTable, [...journaled, ...checkRows(run, checks)])
-      yield* db.run("checkpoint") // no .wal is left after this and the close
-      return { checks, journalFiles: journal.map((entry) => entry.file) }
-    })
-  )
-})
-
-const removeBuildings = Effect.fnUntraced(function* (layout: Layout) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const left = (yield* fs.readDirectory(layout.dir)).filter((name) => name.includes(".building"))
-  yield* Effect.forEach(left, (name) => fs.remove(path.join(layout.dir, name), { force: true, recursive: true }), {
-    discard: true
-  })
-})
-
-const sync = (path: string) =>
-  Effect.scoped(FileSystem.FileSystem.use((fs) => Effect.flatMap(fs.open(path, { flag: "r" }), (file) => file.sync)))
-
-/** Points the link at a generation file of the same folder: one rename, seen whole or not at all. */
-export const swing = Effect.fnUntraced(function* (layout: Layout, name: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const next = path.join(layout.dir, ".larder.duckdb.next")
-  yield* fs.remove(next, { force: true })
-  yield* fs.symlink(name, next) // relative: the folder can be moved
-  yield* fs.rename(next, layout.link)
-  yield* sync(layout.dir)
-})
-
-/** Removes all but the newest generations, never the live one. A reader that has one open keeps it. */
-const prune = Effect.fnUntraced(function* (layout: Layout, live: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const old = (yield* generations(layout)).slice(0, -keptGenerations).filter(({ name }) => name !== live)
-  yield* Effect.forEach(old, ({ name }) => fs.remove(path.join(layout.dir, name)), { discard: true })
-})
+  const db = yield* DuckDb.readWrite(file).pipe(during("opening the copy"))
+  yield* merge(db, publication, changed).pipe(during("merging"))
+  return yield* Effect.gen(function* () {
+    // A run that was killed after its swing left entries behind that had been taken up.
+    const known = new Set((yield* db.all(KnownRun, "select run_id from ingest.run")).map(({ run_id }) => run_id))
+    const journal = yield* readJournal(publication.layout)
+    const untold = journal.filter((entry) => !known.has(entry.run.run_id))
+    yield* add(db, runTable, [...untold.map((entry) => entry.run), run])
+    const checks = yield* runChecks(db, publication.checks)
+    const failed = checks.filter((check) => check.severity === "error" && check.bad_rows > 0)
+    if (failed.length > 0) return yield* new ChecksFailed({ failed })
+    const journaled = untold.flatMap((entry) => checkRows(entry.run, entry.checks))
+    yield* add(db, checkResultTable, [...journaled, ...checkRows(run, checks)])
+    yield* db.run("checkpoint") // no .wal is left after this and the close
+    return { checks, journalFiles: journal.map((entry) => entry.file) }
+  }).pipe(during("checking"))
+}, Effect.scoped)
 
 const withRows = (publication: Publication, stated: number, loaded: number): RunRecord => ({
   ...publication.run,
@@ -124,57 +114,63 @@ const withRows = (publication: Publication, stated: number, loaded: number): Run
   rows_unchanged: publication.silentRows + stated - loaded
 })
 
-type PublishError = PublishFailed | ChecksFailed
+const reduce = Effect.fnUntraced(function* ({ dataSet, stagedFile }: Publication, live: string | undefined) {
+  if (live !== undefined) yield* Effect.scoped(openGeneration(live)) // says what to do where that fails
+  const db = yield* DuckDb.readWrite(stagedFile)
+  return yield* reduceToNew(db, dataSet, live)
+}, Effect.scoped)
+
+/** After the swing nothing fails any more: what cannot be tidied is told, and done by the next run. */
+const tidy = Effect.fnUntraced(
+  function* (layout: Layout, spared: ReadonlyArray<string>, journal: ReadonlyArray<string>) {
+    const fs = yield* FileSystem.FileSystem
+    yield* Effect.forEach(journal, (file) => fs.remove(file, { force: true }), { discard: true })
+    yield* prune(layout, spared)
+  },
+  Effect.catch((error) => Effect.logWarning(`published, but what is old cannot be removed: ${error.message}`))
+)
 
 const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { dataSet, layout, stagedFile } = publication
-  yield* removeBuildings(layout).pipe(during("removing what a killed run left"))
-  const live = Option.getOrUndefined(yield* currentFile(layout))
-  const reduced = yield* Effect.scoped(
-    Effect.flatMap(DuckDb.readWrite(stagedFile), (db) => reduceToNew(db, dataSet, live))
-  ).pipe(during(`comparing with the live generation ${live ?? ""}`.trim()))
+  const { dryRun, layout } = publication
+  yield* removeLeftovers(layout).pipe(during("removing what a killed run left"))
+  const live = Option.getOrUndefined(yield* currentFile(layout).pipe(during("finding the live generation")))
+  const reduced = yield* reduce(publication, live).pipe(during(`comparing with ${live ?? "an empty warehouse"}`))
   const counted = withRows(publication, reduced.stated_rows, reduced.loaded_rows)
-  if (reduced.changed.length === 0) {
+  if (reduced.changed.length === 0 && !reduced.redefined) {
     const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
     return { run: { ...counted, outcome }, checks: [] }
   }
 
-  const number = (yield* generations(layout).pipe(during("listing the generations"))).at(-1)?.number ?? 0
-  const id = generationId(number + 1)
-  const building = path.join(layout.dir, `${id}.duckdb.building`)
+  const newest = (yield* generations(layout).pipe(during("listing the generations"))).at(-1)
+  const id = generationId((newest?.number ?? 0) + 1)
+  const name = `${id}.duckdb`
+  const building = path.join(layout.dir, `${name}.building`)
+  const run: RunRecord = { ...counted, generation: dryRun ? null : id }
   return yield* Effect.gen(function* () {
-    if (live !== undefined) {
-      yield* fs
-        .copyFile(live, building)
-        .pipe(Effect.andThen(fs.chmod(building, 0o644)), during("copying the live generation"))
-    }
-    const run: RunRecord = { ...counted, generation: publication.dryRun ? null : id }
-    const { checks, journalFiles } = yield* build(publication, run, reduced.changed, building).pipe(
-      Effect.mapError((cause) =>
-        cause instanceof ChecksFailed ? cause : new PublishFailed({ step: "merging and checking", cause })
-      )
-    )
-    if (publication.dryRun) return { run, checks }
+    if (live !== undefined) yield* copy(live, building).pipe(during("copying the live generation"))
+    const { checks, journalFiles } = yield* build(publication, run, reduced.changed, building)
+    if (dryRun) return { run, checks }
     yield* Effect.gen(function* () {
-      yield* fs.chmod(building, 0o444) // an analyst who forgets to open it read-only cannot change it
-      yield* sync(building)
-      yield* fs.rename(building, path.join(layout.dir, `${id}.duckdb`))
-      yield* swing(layout, `${id}.duckdb`)
-      yield* Effect.forEach(journalFiles, (file) => fs.remove(file, { force: true }), { discard: true })
-      yield* prune(layout, `${id}.duckdb`)
-    }).pipe(during("swinging the link"), Effect.uninterruptible)
+      yield* finish(layout, building, name).pipe(
+        Effect.andThen(swing(layout, name)),
+        Effect.onError(() => Effect.ignore(fs.remove(path.join(layout.dir, name), { force: true }))),
+        during("swinging the link")
+      )
+      yield* tidy(layout, live === undefined ? [name] : [name, path.basename(live)], journalFiles)
+    }).pipe(Effect.uninterruptible)
     return { run, checks }
-  }).pipe(Effect.ensuring(Effect.ignore(removeBuildings(layout))))
+  }).pipe(
+    Effect.ensuring(
+      Effect.catch(removeLeftovers(layout), (error) => Effect.logWarning(`the next run tidies up: ${error.message}`))
+    )
+  )
 })
 
 /** Publishes a run's staged rows as a new generation, or finds that nothing is new and publishes nothing. */
-export const publish: (
-  publication: Publication
-) => Effect.Effect<Published, PublishError | OpenError | DuckDbError, FileSystem.FileSystem | Path.Path> = Effect.fn(
-  "Generation.publish"
-)(function* (publication) {
-  yield* writableDirectory(publication.layout.dir).pipe(during("opening the warehouse folder"))
-  return yield* withPublishLock(publication.layout, publishLocked(publication))
+export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
+  yield* writableDirectory(publication.layout.dir)
+  const published: Published = yield* withPublishLock(publication.layout, publishLocked(publication))
+  return published
 })

@@ -1,8 +1,8 @@
 /** Going back to an earlier generation: swinging the link. The next publication starts from there. */
 import { Effect, Option, Path, Schema } from "effect"
-import { currentFile, generations, type Layout } from "./layout.ts"
+import { currentFile, generationPattern, generations, type Layout, openGeneration } from "./layout.ts"
 import { withPublishLock } from "./lock.ts"
-import { swing } from "./publish.ts"
+import { swing } from "./swing.ts"
 
 export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
   wanted: Schema.String,
@@ -23,21 +23,47 @@ export const listGenerations = Effect.fnUntraced(function* (layout: Layout) {
   }))
 })
 
-/** Makes `to` the live generation; without it, the one before the live one. */
+const Ancestor = Schema.Struct({ generation: Schema.String })
+const ancestors = `
+  select generation
+  from ingest.run
+  where generation is not null
+  group by generation
+  order by length(generation) desc, generation desc`
+
+/** The generations that the live one was built from, newest first. After a rollback that is not the order of their numbers. */
+const lineage = (live: string) =>
+  Effect.scoped(Effect.flatMap(openGeneration(live), (db) => db.all(Ancestor, ancestors))).pipe(
+    Effect.map((rows) => rows.map(({ generation }) => generation)),
+    Effect.catch((error) =>
+      Effect.as(Effect.logWarning(`${error.message} Going by the numbers of the generations.`), [])
+    )
+  )
+
+const before = Effect.fnUntraced(function* (layout: Layout, kept: ReadonlyArray<string>) {
+  const path = yield* Path.Path
+  const live = yield* currentFile(layout)
+  if (Option.isNone(live) || !generationPattern.test(path.basename(live.value))) return kept.at(-1)
+  const id = path.basename(live.value, ".duckdb")
+  const ancestor = (yield* lineage(live.value)).find((generation) => generation !== id && kept.includes(generation))
+  return ancestor ?? kept.filter((generation) => generation < id).at(-1)
+})
+
+/** Makes `to` the live generation; without it, the one that the live one was built from. */
 export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layout, to: Option.Option<string>) {
+  const path = yield* Path.Path
+  const choose = Effect.gen(function* () {
+    const kept = (yield* listGenerations(layout)).map(({ generation }) => generation)
+    const wanted = Option.getOrUndefined(to) ?? (yield* before(layout, kept))
+    if (wanted !== undefined && kept.includes(wanted)) return wanted
+    return yield* new NoSuchGeneration({ wanted: wanted ?? "before the live one", kept })
+  })
+  yield* choose // before there is a folder to lock
   return yield* withPublishLock(
     layout,
     Effect.gen(function* () {
-      const kept = yield* listGenerations(layout)
-      const live = kept.findIndex((generation) => generation.live)
-      const before = kept.slice(0, Math.max(0, live)).at(-1)
-      const wanted = Option.getOrUndefined(to) ?? before?.generation
-      if (wanted === undefined || !kept.some(({ generation }) => generation === wanted)) {
-        return yield* new NoSuchGeneration({
-          wanted: wanted ?? "before the live one",
-          kept: kept.map(({ generation }) => generation)
-        })
-      }
+      const wanted = yield* choose
+      yield* Effect.scoped(openGeneration(path.join(layout.dir, `${wanted}.duckdb`)))
       yield* swing(layout, `${wanted}.duckdb`)
       return wanted
     })

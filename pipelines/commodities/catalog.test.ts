@@ -1,0 +1,231 @@
+import { assert, describe, it } from "@effect/vitest"
+import { feeds, mappingHash, metrics, metricsOf, products, series } from "./catalog.ts"
+import { catalogRows } from "./catalog-rows.ts"
+import { feedNamed } from "./payloads-for-tests.ts"
+
+/** The five products, with what the report states of them. */
+const specs = {
+  butter: ["Butter", "Grade AA"],
+  "cheese-block": ["Cheese", "40 pound block"],
+  "cheese-barrel": ["Cheese", "barrels"],
+  "nonfat-dry-milk": ["Nonfat Dry Milk", "Grade A"],
+  "dry-whey": ["Dry Whey", "Extra Grade"]
+}
+
+/** `<p>` stands for a product. */
+const families = [
+  ["<p>-exch-spot-close-daily", "Chicago Mercantile Exchange", "gov-mars/1603", "daily"],
+  ["<p>-exch-spot-average-weekly", "Chicago Mercantile Exchange", "gov-mars/1602", "weekly"],
+  ["<p>-exch-spot-average-monthly", "Chicago Mercantile Exchange", "gov-mars/1623", "monthly"],
+  ["<p>-sales-price-weekly", "United States manufacturers", "gov-mpr/2993", "weekly"]
+] as const
+
+const expected = [
+  ...Object.entries(specs).flatMap(([product, [commodity, spec]]) =>
+    families.map(([slug, market, report, frequency]) => ({
+      slug: slug.replace("<p>", product),
+      commodity,
+      spec,
+      market,
+      unit: "USD/lb",
+      report,
+      frequency
+    }))
+  ),
+  ...["i", "ii", "iii", "iv"].map((name) => ({
+    slug: `milk-class-${name}-price-monthly`,
+    commodity: "Milk",
+    spec: null,
+    market: "Federal milk marketing orders",
+    unit: "USD/cwt",
+    report: name === "i" ? "gov-mpr/2989" : "gov-mpr/2991",
+    frequency: "monthly"
+  }))
+]
+
+const titles: Readonly<Record<string, string>> = {
+  "gov-mars/1603": "CME Group - Daily Cash Trading - Week to Date",
+  "gov-mars/1602": "CME Group - Weekly Recap",
+  "gov-mars/1623": "Dairy Monthly Averages",
+  "gov-mpr/2993": "National Dairy Products Sales Report",
+  "gov-mpr/2989": "Announcement of Advanced Prices and Pricing Factors",
+  "gov-mpr/2991": "Announcement of Class and Component Prices"
+}
+
+const metricNamed = new Map(metrics.map((metric) => [metric.metric_name, metric]))
+const reportOf = (feed: string) => feed.split("/").slice(0, 2).join("/")
+const repeated = (names: ReadonlyArray<string>) => names.filter((name, index) => names.indexOf(name) !== index)
+const groupsInOrder = [...new Set(series.map(({ commodity }) => commodity))]
+
+describe("the 24 series", () => {
+  it("are exactly those of the interface, with their commodity, spec, market, unit, report and frequency", () => {
+    assert.strictEqual(expected.length, 24)
+    const told = series.map(({ commodity, market, metric_name, slug, spec, unit }) => {
+      const feed = feedNamed(metricNamed.get(metric_name)?.feeds[0] ?? "")
+      return { slug, commodity, spec, market, unit, report: reportOf(feed.feed), frequency: feed.frequency }
+    })
+    const bySlug = (a: { slug: string }, b: { slug: string }) => (a.slug < b.slug ? -1 : 1)
+    assert.deepStrictEqual(told.toSorted(bySlug), expected.toSorted(bySlug))
+  })
+
+  it("are metrics too, named like their slugs with underscores, in the same unit", () => {
+    for (const { metric_name, slug, unit } of series) {
+      assert.strictEqual(metric_name, slug.replaceAll("-", "_"))
+      assert.strictEqual(metricNamed.get(metric_name)?.unit, unit === "USD/lb" ? "usd_per_lb" : "usd_per_cwt")
+    }
+  })
+
+  it("stand together by commodity, in the interface's order", () => {
+    assert.deepStrictEqual(groupsInOrder, ["Butter", "Cheese", "Nonfat Dry Milk", "Dry Whey", "Milk"])
+    const places = series.map(({ commodity }) => groupsInOrder.indexOf(commodity))
+    assert.deepStrictEqual(places, places.toSorted())
+  })
+
+  it("have the report's title without (PDF)", () => {
+    for (const { title, feed } of feeds) {
+      assert.notMatch(title, /\(PDF\)/)
+      const known = titles[reportOf(feed)]
+      if (known !== undefined) assert.strictEqual(title, known)
+    }
+  })
+
+  it("of barrels are the price as sold, and of class I the base price", () => {
+    assert.strictEqual(metricNamed.get("cheese_barrel_sales_price_weekly")?.column.name, "cheese_500_Price")
+    assert.deepStrictEqual(metricNamed.get("milk_class_i_price_monthly")?.feeds, ["gov-mpr/2989/Detail"])
+  })
+})
+
+describe("metrics", () => {
+  it("have unique names in snake case that end in their frequency", () => {
+    const names = metrics.map(({ metric_name }) => metric_name)
+    assert.deepStrictEqual(repeated(names), [])
+    for (const {
+      feeds: [feed = ""],
+      metric_name
+    } of metrics) {
+      assert.match(metric_name, /^[a-z0-9]+(_[a-z0-9]+)*$/)
+      assert.isTrue(metric_name.endsWith(`_${feedNamed(feed).frequency}`), metric_name)
+    }
+  })
+
+  it("are read from feeds of one report and one frequency", () => {
+    for (const { feeds: of } of metrics) {
+      assert.strictEqual(new Set(of.map((feed) => reportOf(feed) + feedNamed(feed).frequency)).size, 1)
+    }
+  })
+
+  it("of every regional and international report are its range and its mostly range", () => {
+    for (const feed of feeds.filter(({ feed }) => /^gov-mars\/10/.test(feed))) {
+      const columns = metricsOf(feed).map(({ column }) => column.name)
+      const kinds = ["price_min", "price_max", "mostly_low_price", "mostly_high_price"]
+      assert.deepStrictEqual([...new Set(columns)], kinds, feed.feed)
+      assert.strictEqual(columns.length % 4, 0)
+    }
+  })
+
+  it("of regional butter are a basis and never a price; nothing else is", () => {
+    for (const {
+      feeds: [feed = ""],
+      unit
+    } of metrics) {
+      assert.strictEqual(unit === "usd_per_lb_basis", /1089|1090|1091/.test(feed), feed)
+    }
+  })
+
+  it("from outside the United States are per metric ton, milk per hundredweight", () => {
+    for (const { metric_name, region, unit } of metrics) {
+      const isAbroad = ["europe", "oceania", "south_america"].includes(region)
+      assert.strictEqual(unit === "usd_per_metric_ton", isAbroad, metric_name)
+      if (metric_name.startsWith("milk_class")) assert.strictEqual(unit, "usd_per_cwt")
+    }
+  })
+
+  it("say not_stated of freight, on which every dairy report is silent", () => {
+    assert.deepStrictEqual([...new Set(metrics.map(({ freight }) => freight))], ["not_stated"])
+  })
+
+  it("tell rows apart where a report has several", () => {
+    const fields = (feed: string) => [
+      ...new Set(metricsOf(feedNamed(feed)).flatMap(({ where }) => where.map(({ field }) => field)))
+    ]
+    assert.deepStrictEqual(fields("gov-mars/1045"), ["quality"])
+    assert.deepStrictEqual(fields("gov-mars/1053"), []) // its grade drifts
+    assert.deepStrictEqual(fields("gov-mars/1623"), ["region", "commodity", "package"])
+  })
+})
+
+describe("feeds", () => {
+  it("have unique names, at least one metric, and a path", () => {
+    assert.deepStrictEqual(repeated(feeds.map(({ feed }) => feed)), [])
+    for (const feed of feeds) {
+      assert.isNotEmpty(metricsOf(feed), feed.feed)
+      assert.isNotEmpty(feed.paths)
+    }
+  })
+
+  it("of Datamart expect the section that their path asks for", () => {
+    for (const { feed, paths, section, source } of feeds) {
+      if (source !== "gov-mpr") continue
+      assert.strictEqual(section, decodeURIComponent(paths[0]?.split("/")[1] ?? ""), feed)
+      assert.notMatch(paths[0] ?? "", /[, ]/)
+    }
+  })
+
+  it("are dated by trading day, printed week ending, period end, or priced month", () => {
+    for (const { feed, final, period, source, frequency } of feeds) {
+      if (reportOf(feed) === "gov-mpr/2993") {
+        const field = final ? "week_ending_date" : "Week Ending Date"
+        assert.deepStrictEqual(period, { kind: "day", field, exactly: true })
+      } else if (frequency === "monthly") {
+        assert.strictEqual(period.kind, "month")
+        assert.strictEqual(period.kind === "month" && period.yearOfDay, source === "gov-mars")
+      } else {
+        const field = frequency === "daily" ? "report_date" : "report_end_date"
+        assert.deepStrictEqual(period, { kind: "day", field, exactly: false })
+      }
+    }
+  })
+
+  it("of the survey look back over at least the five reports that restate a week", () => {
+    for (const { feed, lookBackDays } of feeds) if (feed.startsWith("gov-mpr/2993")) assert.isAtLeast(lookBackDays, 35)
+  })
+
+  it("are read again when a line of theirs changes, and only then", () => {
+    const hashes = feeds.map(mappingHash)
+    assert.strictEqual(new Set(hashes).size, feeds.length)
+    assert.deepStrictEqual(feeds.map(mappingHash), hashes)
+  })
+})
+
+describe("products", () => {
+  it("have unique slugs, a category path, and at least one metric each", () => {
+    assert.deepStrictEqual(repeated(products.map(({ slug }) => slug)), [])
+    for (const { category, slug } of products) {
+      assert.match(category, /^dairy\/[a-z-]+$/)
+      assert.isTrue(
+        metrics.some(({ product_slug }) => product_slug === slug),
+        slug
+      )
+    }
+  })
+})
+
+describe("the catalog in the warehouse", () => {
+  const rowsOf = (name: string, measures = new Map<string, string>()) =>
+    catalogRows(measures).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
+
+  it("shows the column that was really found as the measure, and until then the documented one", () => {
+    const measure = (measures?: Map<string, string>) =>
+      rowsOf("metric", measures).find((row) => Reflect.get(row, "metric_name") === "butter_exch_spot_average_monthly")
+    assert.strictEqual(Reflect.get(measure() ?? {}, "measure"), "monthly_average")
+    const found = new Map([["butter_exch_spot_average_monthly", "monthly Av"]])
+    assert.strictEqual(Reflect.get(measure(found) ?? {}, "measure"), "monthly Av")
+  })
+
+  it("has every metric, series and product", () => {
+    assert.deepStrictEqual(
+      [rowsOf("metric").length, rowsOf("series").length, rowsOf("product").length],
+      [metrics.length, 24, products.length]
+    )
+  })
+})

@@ -1,0 +1,67 @@
+/** The catalog applied to one payload: which rows belong to which metric, and which column holds its number. */
+import { numberToken } from "@larder/schemas/decimals.ts"
+import { type Feed, type Metric, metricsOf } from "./catalog.ts"
+import { resolveColumn } from "./column.ts"
+import { DriftFound, findField, isScalar, type PayloadRow, textOf } from "./field.ts"
+
+export interface MappedMetric {
+  readonly metric: Metric
+  readonly selects: (row: PayloadRow) => boolean
+  /** Undefined where an optional column is missing, or where no row of the payload tells. */
+  readonly column: string | undefined
+  /** Rows of the payload that it selects. */
+  readonly selected: number
+}
+
+const sameText = (a: string, b: string) =>
+  a.replaceAll(/\s+/g, " ").toLowerCase() === b.replaceAll(/\s+/g, " ").toLowerCase()
+
+/**
+ * Finds a metric's selector fields once. A field that no row has matters where rows meet the other conditions: then
+ * nothing tells them apart any more, and `DriftFound` is thrown.
+ */
+const selectorOf = (metric: Metric, feed: Feed, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
+  const conditions = metric.where.map((condition) => ({ ...condition, found: findField(fields, condition.field) }))
+  const known = conditions.flatMap(({ found, values }) =>
+    found !== undefined && "field" in found ? [{ field: found.field, values }] : []
+  )
+  const selects = (row: PayloadRow) =>
+    known.every(({ field, values }) => {
+      const text = textOf(row[field])
+      return text !== undefined && values.some((value) => sameText(value, text))
+    })
+  const unknown = conditions.filter(({ found }) => found === undefined || "ambiguous" in found)
+  const [first] = unknown
+  if (first === undefined) return selects
+  if (!rows.some(selects)) return () => false
+  const problem = `the field ${first.field}, which tells the rows of ${metric.metric_name} apart, is ${first.found === undefined ? "missing" : "ambiguous"}`
+  throw new DriftFound({ feed: feed.feed, problem, found: [...fields] })
+}
+
+/** The number in a cell as a token, digits as printed; undefined where it is no number. */
+export const tokenOf = (cell: unknown) => (isScalar(cell) ? numberToken(textOf(cell) ?? "") : undefined)
+
+/** A column whose every value is no number has become something else: that is drift, not a bad row. */
+const assertNumbers = (feed: Feed, metric: Metric, column: string, rows: ReadonlyArray<PayloadRow>) => {
+  const stated = rows.filter((row) => textOf(row[column]) !== undefined)
+  if (stated.length === 0 || stated.some((row) => tokenOf(row[column]) !== undefined)) return
+  const example = JSON.stringify(stated[0]?.[column])
+  const problem = `the column ${column} of ${metric.metric_name} holds no numbers any more, but values like ${example}`
+  throw new DriftFound({ feed: feed.feed, problem, found: [] })
+}
+
+/** Applies the feed's metrics to a payload. Throws `DriftFound` where it lacks what they need. */
+export const mapPayload = (
+  feed: Feed,
+  fields: ReadonlyArray<string>,
+  rows: ReadonlyArray<PayloadRow>
+): ReadonlyArray<MappedMetric> => {
+  const selectors = metricsOf(feed).map((metric) => ({ metric, selects: selectorOf(metric, feed, fields, rows) }))
+  const ours = rows.filter((row) => selectors.some(({ selects }) => selects(row)))
+  return selectors.map(({ metric, selects }) => {
+    const own = ours.filter(selects)
+    const column = resolveColumn(metric.column, feed.feed, fields, ours)
+    if (column !== undefined) assertNumbers(feed, metric, column, own)
+    return { metric, selects, column, selected: own.length }
+  })
+}

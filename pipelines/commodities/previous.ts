@@ -1,0 +1,66 @@
+/** What the live generation knows of earlier runs of this pipeline. */
+import { Day } from "@larder/schemas/dates.ts"
+import { fromLive } from "@larder/warehouse/generation/previous.ts"
+import { Effect, Schema } from "effect"
+import type { RunContext } from "../run/pipeline.ts"
+
+const FeedCursor = Schema.Struct({ feed: Schema.String, read_to: Day, mapping_sha256: Schema.String })
+const KnownPayload = Schema.Struct({
+  raw_sha256: Schema.String,
+  feed: Schema.String,
+  mapping_sha256: Schema.String,
+  rows_read: Schema.Int,
+  rows_rejected: Schema.Int
+})
+const Measure = Schema.Struct({ metric_name: Schema.String, measure: Schema.String })
+const UnknownField = Schema.Struct({ feed: Schema.String, field: Schema.String })
+const LoadedFrom = Schema.Struct({ origin: Schema.Literals(["live", "replay", "sample"]) })
+
+export interface Previous {
+  /** How far live runs have read each feed. A recording or a sample says nothing about how far the network was read. */
+  readonly cursors: ReadonlyArray<typeof FeedCursor.Type>
+  readonly payloads: ReadonlyArray<typeof KnownPayload.Type>
+  /** Columns that values were read from. */
+  readonly measures: ReadonlyArray<typeof Measure.Type>
+  readonly unknownFields: ReadonlyArray<typeof UnknownField.Type>
+  /** Where the values of this warehouse came from. */
+  readonly origins: ReadonlyArray<typeof LoadedFrom.Type>
+}
+
+const nothingYet: Previous = { cursors: [], payloads: [], measures: [], unknownFields: [], origins: [] }
+
+const cursors = `
+  select feed, read_to, mapping_sha256 from ingest.cursor c join ingest.run r using (run_id)
+  where c.pipeline = 'commodities' and r.origin = 'live'`
+const payloads = `
+  select raw_sha256, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
+  from ingest.raw_file where pipeline = 'commodities'`
+const measures = `
+  select metric_name, measure from commodity.metric join commodity.coverage using (metric_name) where observations > 0`
+const unknownFields = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
+const origins = `
+  select distinct origin from ingest.run
+  where pipeline = 'commodities' and generation is not null and rows_loaded > 0`
+
+export const readPrevious = ({ layout }: RunContext) =>
+  fromLive(layout, { schema: "commodity", name: "metric" }, nothingYet, (db) =>
+    Effect.all({
+      cursors: db.all(FeedCursor, cursors),
+      payloads: db.all(KnownPayload, payloads),
+      measures: db.all(Measure, measures),
+      unknownFields: db.all(UnknownField, unknownFields),
+      origins: db.all(LoadedFrom, origins)
+    })
+  )
+
+/** Why a run must not add to this warehouse: bundled samples are mostly generated numbers, and never stand among real ones. */
+export const mixtureOf = ({ origins }: Previous, kind: "live" | "replay" | "sample"): string | undefined => {
+  const has = (origin: string) => origins.some((known) => known.origin === origin)
+  if (kind === "live" && has("sample")) {
+    return "This warehouse holds bundled samples, most of them generated numbers; live prices are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again."
+  }
+  if (kind === "sample" && has("live")) {
+    return "This warehouse holds live prices; the bundled samples, most of them generated numbers, are not mixed with them. Set LARDER_SOURCES=live to go on, or LARDER_HOME to another folder."
+  }
+  return undefined
+}

@@ -1,0 +1,27 @@
+/** When a report published a row: by its own stamp, which has no zone. Stamps are parsed and never compared as text. */
+import { DriftFound, findField, type PayloadRow, textOf } from "./field.ts"
+import { parseDay, parseMoment } from "./period.ts"
+
+/** Days that a row states about its report: the newest of them stands in for a stamp that is missing. */
+const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
+
+/** Reads the stamp of each row, `YYYY-MM-DD HH:MM:SS`. Throws `DriftFound` where two fields could be it. */
+export const publicationReader = (feed: string, fields: ReadonlyArray<string>) => {
+  const found = findField(fields, "published_date")
+  if (found !== undefined && "ambiguous" in found) {
+    const problem = `published_date could be ${found.ambiguous.join(" or ")}`
+    throw new DriftFound({ feed, problem, found: [...fields] })
+  }
+  const standIn = (row: PayloadRow, day: string) => {
+    const days = reportDays.flatMap((field) => parseDay(textOf(row[field]) ?? "") ?? [])
+    return `${days.sort().at(-1) ?? day} 00:00:00`
+  }
+  return (row: PayloadRow, day: string): { readonly moment: string } | { readonly fault: string } => {
+    const stamp = found === undefined ? undefined : textOf(row[found.field])
+    if (stamp === undefined) return { moment: standIn(row, day) }
+    const moment = parseMoment(stamp)
+    return moment === undefined
+      ? { fault: `${found?.field} is ${JSON.stringify(stamp)}, which is no date and time` }
+      : { moment }
+  }
+}

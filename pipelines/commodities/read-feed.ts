@@ -1,0 +1,152 @@
+/** One feed on its way into the staging file: fetched into the archive, normalised unless known already, staged. */
+import { daysBefore } from "@larder/schemas/dates.ts"
+import {
+  cursorTable,
+  priceVersionTable,
+  rawFileTable,
+  rejectTable,
+  unknownFieldTable
+} from "@larder/warehouse/tables.ts"
+import { Effect, FileSystem, type Redacted } from "effect"
+import { Archive, type RawFile } from "../run/archive.ts"
+import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../run/origin.ts"
+import type { RunContext } from "../run/pipeline.ts"
+import { type Feed, mappingHash } from "./catalog.ts"
+import { DriftFound } from "./field.ts"
+import { type Normalised, normalise } from "./normalise.ts"
+import type { Previous } from "./previous.ts"
+import { asksOf, windowAround } from "./source.ts"
+import { PayloadUnreadable, rowsOf } from "./wire.ts"
+
+/** Values of the newest reports may be dated after the day they are fetched: a Thursday's report ends on Friday. */
+const daysAhead = 14
+
+/** What all feeds of a run share. */
+export interface FeedContext {
+  readonly run: RunContext
+  readonly previous: Previous
+  readonly marsKey: Redacted.Redacted | undefined
+  readonly today: string
+}
+
+/** What a feed gave: its counts, and the columns that its metrics were read from. */
+export interface FeedRead {
+  readonly rows_read: number
+  readonly rows_silent: number
+  readonly rows_rejected: number
+  readonly measures: ReadonlyMap<string, string>
+}
+
+/**
+ * The window to ask for: around the days given, or back from where the last live run ended. None reads the whole history:
+ * the first time, and after a change of the mapping.
+ */
+const windowOf = (feed: Feed, { run, previous, today }: FeedContext, isLive: boolean, mapping: string) => {
+  if (run.days !== undefined) return windowAround(run.days, feed)
+  const cursor = previous.cursors.find((known) => known.feed === feed.feed)
+  if (!isLive || cursor?.mapping_sha256 !== mapping) return undefined
+  return { from: daysBefore(cursor.read_to, feed.lookBackDays), to: daysBefore(today, -daysAhead) }
+}
+
+/** Not there under this address: a recording that is missing, or a 404. */
+const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
+  error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
+
+/** The first address that is there. Where none is, the error tells everything that was looked for. */
+const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>) {
+  const archive = yield* Archive
+  const absent: Array<NotRecorded | RefusedByUpstream> = []
+  for (const ask of asks) {
+    const fetched = yield* archive.fetch(ask).pipe(
+      Effect.catchIf(isAbsent, (error) => {
+        absent.push(error)
+        return Effect.succeed(undefined)
+      })
+    )
+    if (fetched !== undefined) return fetched
+  }
+  const [first] = absent
+  if (first === undefined) return yield* Effect.die(new Error("a feed of the catalog has no path"))
+  if (!(first instanceof NotRecorded)) return yield* first
+  const looked_for = absent.flatMap((error) => (error instanceof NotRecorded ? error.looked_for : []))
+  return yield* new NotRecorded({ ...first, looked_for })
+})
+
+const stage = Effect.fnUntraced(function* (
+  { run, previous }: FeedContext,
+  feed: Feed,
+  raw: RawFile,
+  read: Normalised,
+  mapping: { readonly feed: string; readonly withDays: string }
+) {
+  const { run_id, staging } = run
+  const about = { pipeline: "commodities", feed: feed.feed, run_id }
+  yield* staging.add(
+    priceVersionTable,
+    read.readings.map((reading) => ({ ...reading, value: reading.value_text, run_id, raw_sha256: raw.sha256 }))
+  )
+  yield* staging.add(
+    rejectTable,
+    read.rejects.map((reject) => ({ ...about, raw_sha256: raw.sha256, ...reject }))
+  )
+  yield* staging.add(
+    unknownFieldTable,
+    read.unknown_fields.map((unknown) => ({ ...about, ...unknown }))
+  )
+  const { bytes, content_type, fetched_at, sha256: raw_sha256, url } = raw
+  const counts = { rows_read: read.rows_read, rows_rejected: read.rejects.length }
+  yield* staging.add(rawFileTable, [
+    { ...about, raw_sha256, url, fetched_at, bytes, content_type, ...counts, mapping_sha256: mapping.withDays }
+  ])
+  const newest = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
+  if (run.days === undefined && newest !== "") {
+    yield* staging.add(cursorTable, [{ ...about, read_to: newest, mapping_sha256: mapping.feed }])
+  }
+
+  const wasKnown = (field: string) =>
+    previous.unknownFields.some((known) => known.feed === feed.feed && known.field === field)
+  const fields = read.unknown_fields.flatMap(({ field }) => (wasKnown(field) ? [] : [field]))
+  if (fields.length > 0)
+    yield* Effect.logWarning("upstream has fields that no mapping knows", { feed: feed.feed, fields })
+  if (read.absent.length > 0)
+    yield* Effect.logWarning("no row of these metrics", { feed: feed.feed, metrics: read.absent })
+  const [reject] = read.rejects
+  if (reject !== undefined) {
+    yield* Effect.logWarning("rows rejected", { feed: feed.feed, rows: read.rejects.length, first: reject.reason })
+  }
+})
+
+/** Fails with `DriftFound` or `PayloadUnreadable` where the payload cannot be trusted. */
+export const readFeed = Effect.fnUntraced(function* (context: FeedContext, feed: Feed) {
+  const fs = yield* FileSystem.FileSystem
+  const { kind } = yield* Origin
+  const { days } = context.run
+  const mapping = mappingHash(feed)
+  const window = windowOf(feed, context, kind === "live", mapping)
+  const raw = yield* fetchFirst(asksOf(feed, window, context.marsKey))
+  const withDays = days === undefined ? mapping : `${mapping}, ${days.from} to ${days.to}`
+  const known = context.previous.payloads.find(
+    ({ feed: name, mapping_sha256, raw_sha256 }) =>
+      raw_sha256 === raw.sha256 && name === feed.feed && (mapping_sha256 === mapping || mapping_sha256 === withDays)
+  )
+  if (known !== undefined) {
+    const { rows_read, rows_rejected } = known
+    return { rows_read, rows_rejected, rows_silent: rows_read - rows_rejected, measures: new Map() } satisfies FeedRead
+  }
+  const text = yield* fs.readFileString(raw.path).pipe(Effect.orDie)
+  const { read, remark } = yield* Effect.try({
+    try: () => {
+      const { remark, rows } = rowsOf(feed, { ...raw, text, recorded: kind !== "live" })
+      return { read: normalise(feed, rows, { days, asked: raw.exact ? window : undefined }), remark }
+    },
+    catch: (cause) => cause
+  }).pipe(
+    Effect.catch((cause) =>
+      cause instanceof DriftFound || cause instanceof PayloadUnreadable ? Effect.fail(cause) : Effect.die(cause)
+    )
+  )
+  if (remark !== undefined) yield* Effect.logWarning(`the payload ${remark}`, { feed: feed.feed, url: raw.url })
+  yield* stage(context, feed, raw, read, { feed: mapping, withDays })
+  const { measures, rejects, rows_read, rows_silent } = read
+  return { rows_read, rows_silent, rows_rejected: rejects.length, measures } satisfies FeedRead
+})

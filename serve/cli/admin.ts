@@ -1,0 +1,6 @@
+/** The administrative commands. They work while a server runs, through it, and while none does. */
+import { accounts } from "./accounts.ts"
+import { keys } from "./keys.ts"
+import { ledger } from "./ledger.ts"
+
+export const adminCommands = [accounts, keys, ledger] as const

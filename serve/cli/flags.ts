@@ -1,0 +1,73 @@
+/** Flags that several administrative commands share, and how their results are printed. */
+import { scopes } from "@larder/schemas/scopes.ts"
+import { Console, Effect, Option, Result, Schema } from "effect"
+import { Flag } from "effect/cli"
+import { Line, Scopes } from "../ledger/administration.ts"
+import { creditsOf } from "../ledger/money.ts"
+import { layerAdministration } from "../ledger/reach.ts"
+import { homeSetting } from "../settings.ts"
+
+export const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print JSON on stdout, for machines"),
+  Flag.withDefault(false)
+)
+export const account = Flag.String("account").pipe(
+  Flag.withMetavar("ID"),
+  Flag.withDescription("Id of the account, acct_…")
+)
+export const key = Flag.String("key").pipe(
+  Flag.withMetavar("ID"),
+  Flag.withDescription("Id of the key, key_…; not the key itself")
+)
+export const name = Flag.String("name").pipe(Flag.withMetavar("NAME"), Flag.withSchema(Line))
+
+const decodeScopes = Schema.decodeUnknownResult(Scopes)
+
+export const scopeList = Flag.String("scopes").pipe(
+  Flag.withMetavar("all|LIST"),
+  Flag.withDescription(`"all", or some of these, separated by commas: ${scopes.join(", ")}`),
+  Flag.filterMap(
+    (text) => Result.getSuccess(decodeScopes(text === "all" ? scopes : [...new Set(text.split(","))])),
+    (text) => `"${text}" names no scope that exists. Give "all", or some of: ${scopes.join(", ")}`
+  )
+)
+
+const usd = (flag: string, description: string) =>
+  Flag.String(flag).pipe(
+    Flag.withMetavar("USD"),
+    Flag.withDescription(description),
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(creditsOf(text)),
+      (text) => `"${text}" is no amount in US dollars with at most three decimals, such as 25 or 12.50`
+    )
+  )
+
+export const budget = usd("budget-usd", "US dollars that the key may spend per calendar month in UTC; 0 pauses it")
+export const amount = usd("usd", "Amount in US dollars").pipe(
+  Flag.filter(
+    (credits) => credits > 0,
+    () => "the amount must be above 0"
+  )
+)
+
+/** Runs a command against the ledger in `LARDER_HOME`, here or in the server that holds it. */
+export const withLedger = <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(homeSetting, (home) => Effect.provide(command, layerAdministration(home)))
+
+/** One JSON value for machines, or lines for people. */
+export const print = (asJson: boolean, value: unknown, lines: ReadonlyArray<string>) =>
+  Console.log(asJson ? JSON.stringify(value) : lines.join("\n"))
+
+/** Columns as wide as their widest cell. */
+export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths: Array<number> = []
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd()
+  )
+}

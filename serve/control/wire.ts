@@ -1,0 +1,31 @@
+/**
+ * How a command reaches the server that holds the ledger: `POST /<operation>` on a loopback port, with the operation's
+ * input as JSON and the token of `control.json`. The answer is a line per value, and a last line that says how it ended,
+ * so that a cut connection is never taken for the end of a list.
+ */
+import path from "node:path"
+import { Schema } from "effect"
+import { AdministrationError, operations, StatementLine } from "../ledger/administration.ts"
+
+export const host = "127.0.0.1"
+
+/** Readable by its owner alone. */
+export const ControlFile = Schema.fromJsonString(
+  Schema.Struct({ url: Schema.String, token: Schema.String, pid: Schema.Int })
+)
+
+export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirectory, "control.json")
+
+/** Every operation, the statement of an account included. */
+export const wire = {
+  ...operations,
+  entriesOf: { input: Schema.Struct({ account_id: Schema.String }), output: StatementLine }
+} as const
+
+export const AnswerLine = Schema.fromJsonString(
+  Schema.Union([
+    Schema.Struct({ value: Schema.Unknown }),
+    Schema.Struct({ error: AdministrationError }),
+    Schema.Struct({ end: Schema.Literal(true) })
+  ])
+)

@@ -1,0 +1,112 @@
+/**
+ * What an operator may do to the ledger, whoever carries it out: the process that holds it, or a running server on behalf
+ * of a command. What returns is durable, and in force for the next request.
+ */
+import { Timestamp } from "@larder/schemas/dates.ts"
+import { Scope } from "@larder/schemas/scopes.ts"
+import { Context, type Effect, Schema, type Stream } from "effect"
+import { KeyRevoked, UnknownAccount, UnknownKey } from "./decisions.ts"
+import { Entry } from "./records.ts"
+import { LedgerUnavailable } from "./store.ts"
+
+/** What is typed into a terminal, printed there and stored: no control characters. */
+export const Line = Schema.String.check(
+  Schema.makeFilter((text) =>
+    text.trim() !== "" && /^\P{Cc}{1,200}$/u.test(text) ? undefined : "must be 1 to 200 printable characters"
+  )
+)
+export const Scopes = Schema.NonEmptyArray(Scope)
+export const BudgetCredits = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+export const AccountSummary = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  created_at: Timestamp,
+  balance_credits: Schema.Int
+})
+export type AccountSummary = typeof AccountSummary.Type
+
+export const KeySummary = Schema.Struct({
+  id: Schema.String,
+  account_id: Schema.String,
+  name: Schema.String,
+  scopes: Schema.Array(Scope),
+  budget_usd: Schema.Finite,
+  /** In the running UTC month. */
+  spent_usd: Schema.Finite,
+  last4: Schema.String,
+  created_at: Timestamp,
+  revoked_at: Schema.NullOr(Timestamp)
+})
+export type KeySummary = typeof KeySummary.Type
+
+/** The only place where a key stands whole: its owner copies it, nobody can show it again. */
+export const NewKey = Schema.Struct({ key: Schema.String, ...KeySummary.fields })
+export type NewKey = typeof NewKey.Type
+
+/** An entry with the balance of its account after it. */
+export const StatementLine = Schema.Struct({ ...Entry.fields, balance: Schema.Int })
+export type StatementLine = typeof StatementLine.Type
+
+/** What can be asked, and what is answered; also the wire of the control channel. */
+export const operations = {
+  createAccount: { input: Schema.Struct({ name: Line }), output: AccountSummary },
+  listAccounts: { input: Schema.Struct({}), output: Schema.Array(AccountSummary) },
+  creditAccount: {
+    input: Schema.Struct({
+      account_id: Schema.String,
+      credits: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+      note: Line
+    }),
+    output: AccountSummary
+  },
+  createKey: {
+    input: Schema.Struct({ account_id: Schema.String, name: Line, scopes: Scopes, budget_credits: BudgetCredits }),
+    output: NewKey
+  },
+  listKeys: { input: Schema.Struct({ account_id: Schema.String }), output: Schema.Array(KeySummary) },
+  editKey: {
+    input: Schema.Struct({
+      key_id: Schema.String,
+      name: Schema.optionalKey(Line),
+      scopes: Schema.optionalKey(Scopes),
+      budget_credits: Schema.optionalKey(BudgetCredits)
+    }),
+    output: KeySummary
+  },
+  revokeKey: { input: Schema.Struct({ key_id: Schema.String }), output: KeySummary }
+} as const
+
+export type Operation = keyof typeof operations
+export type Input<O extends Operation> = (typeof operations)[O]["input"]["Type"]
+export type Output<O extends Operation> = (typeof operations)[O]["output"]["Type"]
+
+/** No process that holds the ledger answers. */
+export class ServerUnreachable extends Schema.TaggedError<ServerUnreachable>()("ServerUnreachable", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return this.problem
+  }
+}
+
+export const AdministrationError = Schema.Union([
+  UnknownAccount,
+  UnknownKey,
+  KeyRevoked,
+  LedgerUnavailable,
+  ServerUnreachable
+])
+export type AdministrationError = typeof AdministrationError.Type
+
+type Operations = {
+  readonly [O in Operation]: (input: Input<O>) => Effect.Effect<Output<O>, AdministrationError>
+}
+interface Statements {
+  /** The entries of an account, oldest first, with the running balance. */
+  readonly entriesOf: (accountId: string) => Stream.Stream<StatementLine, AdministrationError>
+}
+
+export class Administration extends Context.Service<Administration, Operations & Statements>()(
+  "larder/serve/Administration"
+) {}

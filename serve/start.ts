@@ -1,0 +1,134 @@
+/** `larder-serve start`: opens the live generation and the ledger, listens, and stops in order when it is told to. */
+import path from "node:path"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { watchLive } from "@larder/warehouse/generation/live.ts"
+import { type Cause, Console, Effect, Layer, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { makeConsole, type Readiness } from "./console.ts"
+import { serveControl } from "./control.ts"
+import { demoKey } from "./demo.ts"
+import { makeApi } from "./http.ts"
+import { Ledger, type LedgerAccess } from "./ledger/ledger.ts"
+import { listen } from "./listen.ts"
+import { type Gauge, makeMeters } from "./meters.ts"
+import manifest from "./package.json" with { type: "json" }
+import { makePipeline, type Pipeline } from "./pipeline.ts"
+import { loadReadModel } from "./read-model.ts"
+import { routes } from "./routes/routes.ts"
+import { serveSettings } from "./settings.ts"
+
+const gaugesOf = (ledger: LedgerAccess, pipeline: Pipeline, swaps: () => number): ReadonlyArray<Gauge> => [
+  gauge("larder_requests_in_flight", "Calls that are being answered.", () => pipeline.inFlight()),
+  counter("larder_generation_swaps_total", "New generations taken over since the start.", swaps),
+  counter("larder_ledger_charges_total", "Charges made durable.", () => ledger.counters.commits),
+  counter("larder_ledger_groups_total", "Groups of charges written.", () => ledger.counters.groups),
+  counter(
+    "larder_ledger_failed_groups_total",
+    "Groups that could not be written.",
+    () => ledger.counters.failed_groups
+  ),
+  counter(
+    "larder_ledger_durable_seconds_total",
+    "Time spent on making groups durable.",
+    () => ledger.counters.durable_seconds
+  ),
+  counter(
+    "larder_ledger_refused_insufficient_balance_total",
+    "Calls refused because the balance would not cover them.",
+    () => ledger.counters.refused_insufficient_balance
+  ),
+  counter(
+    "larder_ledger_refused_spend_cap_reached_total",
+    "Calls refused because a key's budget would not cover them.",
+    () => ledger.counters.refused_spend_cap_reached
+  )
+]
+const gauge = (name: string, help: string, value: () => number): Gauge => ({ name, type: "gauge", help, value })
+const counter = (name: string, help: string, value: () => number): Gauge => ({ name, type: "counter", help, value })
+
+/** Opens and starts everything; what it opened closes with the scope, the listeners first. */
+const open = Effect.fnUntraced(function* () {
+  const { consolePort, dataHost, home, host, port } = yield* serveSettings
+  const layout = yield* layoutOf(home)
+  const live = yield* watchLive(layout, loadReadModel)
+  const ledger = yield* Ledger
+  yield* serveControl(path.join(layout.home, "ledger"), ledger.administration)
+
+  const context = yield* Effect.context<never>()
+  const meters = makeMeters()
+  const pipeline = makePipeline({
+    live,
+    ledger,
+    meters,
+    now: Date.now,
+    run: Effect.runPromiseExitWith(context),
+    report: (message, about, cause: Cause.Cause<unknown>) =>
+      Effect.runForkWith(context)(Effect.logError(message, about, cause))
+  })
+  const readiness = (): Readiness => {
+    const { id, model } = live.current()
+    const writable = ledger.writable()
+    return {
+      ready: writable,
+      generation: id,
+      data_sets: model.dataSets,
+      ledger: writable ? "writable" : "not writable"
+    }
+  }
+  const dataHostName = Option.getOrUndefined(dataHost)?.toLowerCase()
+  const api = makeApi(pipeline, routes, { dataHost: dataHostName, version: manifest.version })
+  const operators = makeConsole(readiness, meters, gaugesOf(ledger, pipeline, live.swaps))
+  const addresses = {
+    api: yield* listen(api, { what: "API", host, port, setting: "LARDER_PORT" }),
+    console: yield* listen(operators, { what: "console", host, port: consolePort, setting: "LARDER_CONSOLE_PORT" })
+  }
+  return { addresses, readiness }
+})
+
+const welcome = (
+  { addresses, readiness }: Effect.Success<ReturnType<typeof open>>,
+  demo: Effect.Success<ReturnType<typeof demoKey>> | undefined
+) => {
+  const { data_sets, generation } = readiness()
+  const names = Object.entries(data_sets)
+  const listed = (loaded: boolean) => names.flatMap(([name, is]) => (is === loaded ? [name] : [])).join(", ") || "none"
+  const lines = [
+    `Larder serves ${generation}. Loaded: ${listed(true)}. Not loaded: ${listed(false)}.`,
+    `  API      ${addresses.api}/v1`,
+    `  OpenAPI  ${addresses.api}/openapi.json`,
+    `  Console  ${addresses.console}  (/healthz, /readyz, /metrics)`
+  ]
+  const call = `${addresses.api}/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01`
+  const shown =
+    demo === undefined
+      ? ["", "Make an account and a key: npx larder-serve accounts create --help"]
+      : [`  Demo key ${demo.key}  (shown once)`, "", "Try:", `  curl -H "Authorization: Bearer ${demo.key}" "${call}"`]
+  return [...lines, ...shown, "", "Ctrl-C stops it."].join("\n")
+}
+
+const flags = {
+  demo: Flag.Boolean("demo").pipe(
+    Flag.withDescription("Make sure of a demo account, and print a new key of it"),
+    Flag.withDefault(false)
+  ),
+  json: Flag.Boolean("json").pipe(
+    Flag.withDescription("Print the addresses as one JSON object on stdout, for machines"),
+    Flag.withDefault(false)
+  )
+}
+
+export const startCommand = Command.make(
+  "start",
+  flags,
+  Effect.fn(function* ({ demo, json }) {
+    const { home } = yield* serveSettings
+    const ledger = Ledger.layer(path.resolve(home, "ledger"))
+    yield* Effect.gen(function* () {
+      const opened = yield* open()
+      const shown = demo ? yield* demoKey() : undefined
+      const told = { ...opened.addresses, generation: opened.readiness().generation, demo_key: shown?.key ?? null }
+      yield* Console.log(json ? JSON.stringify(told) : welcome(opened, shown))
+      yield* Effect.never
+    }).pipe(Effect.scoped, Effect.provide(Ledger.layerAdministration.pipe(Layer.provideMerge(ledger))))
+  })
+).pipe(Command.withDescription("Serve the warehouse until it is told to stop"))

@@ -1,0 +1,79 @@
+/**
+ * The one way in which contract tests call the API: over HTTP as it stands on the wire, without the normalisation that a
+ * browser's `fetch` does. Every answer is judged, and every charge that was announced is remembered.
+ */
+import { Agent, type OutgoingHttpHeaders, request } from "node:http"
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
+import type { OpenApiDocument } from "@larder/schemas/openapi/types.ts"
+import { type Judge, makeJudge, type Reply } from "./judge.ts"
+
+export interface Options {
+  readonly method?: string
+  /** Undefined sends no Authorization header. */
+  readonly key?: string | undefined
+  readonly headers?: OutgoingHttpHeaders
+}
+
+export interface Charge {
+  readonly request_id: string
+  readonly credits: number
+  /** Path of the endpoint as the list of endpoints has it. */
+  readonly endpoint: string
+  readonly key: string
+}
+
+export const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+/** One request, without any judgement. `target` goes into the request line as it is. */
+export const send = (agent: Agent, api: string, target: string, options: Options): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(api)
+    const { headers = {}, key, method = "GET" } = options
+    const outgoing = { ...(key !== undefined && bearer(key)), ...headers }
+    const sent = request({ agent, hostname, port, path: target, method, headers: outgoing }, (response) => {
+      const pieces: Array<Buffer> = []
+      response.on("data", (piece: Buffer) => pieces.push(piece))
+      response.on("error", reject)
+      response.on("end", () => {
+        const text = decoded(Buffer.concat(pieces), response.headers["content-encoding"])
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: jsonOf(text) })
+      })
+    })
+    sent.on("error", reject)
+    sent.end()
+  })
+
+const decoded = (body: Buffer, coding: string | undefined): string => {
+  if (coding === "gzip") return gunzipSync(body).toString()
+  if (coding === "br") return brotliDecompressSync(body).toString()
+  if (coding === "zstd") return zstdDecompressSync(body).toString()
+  return body.toString()
+}
+
+const jsonOf = (text: string): unknown => (text === "" ? undefined : JSON.parse(text))
+
+export const makeClient = async (api: string) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+  const document = (await send(agent, api, "/openapi.json", {})).json as OpenApiDocument
+  const judge: Judge = makeJudge(document)
+  const charges: Array<Charge> = []
+
+  const call = async (target: string, options: Options = {}): Promise<Reply> => {
+    const [path = ""] = target.split("?", 1)
+    const reply = await send(agent, api, target, options)
+    judge.judge(options.method ?? "GET", path, reply)
+    const found = judge.operationOf(path)
+    if (reply.status === 200 && found !== undefined) {
+      charges.push({
+        request_id: String(reply.headers["x-request-id"]),
+        credits: found.operation["x-credits"],
+        endpoint: found.template.replace("{id}", ":id"),
+        key: options.key ?? ""
+      })
+    }
+    return reply
+  }
+  return { document, judge, charges, call, close: () => agent.destroy() }
+}
+
+export type Client = Awaited<ReturnType<typeof makeClient>>

@@ -1,0 +1,132 @@
+/**
+ * What every answer of the API must be, whatever was asked: JSON that the server's own OpenAPI document describes, with
+ * exactly the fields it lists, and the headers that all answers share.
+ */
+import type { IncomingHttpHeaders } from "node:http"
+import { isDay } from "@larder/schemas/dates.ts"
+import type { OpenApiDocument, OpenApiOperation, OpenApiResponse, Reference } from "@larder/schemas/openapi/types.ts"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { expect } from "vitest"
+
+export interface Reply {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** The body as it was sent, uncompressed. */
+  readonly text: string
+  readonly json: unknown
+}
+
+const typeOf: Readonly<Record<number, string>> = {
+  400: "invalid_request",
+  401: "unauthorized",
+  402: "insufficient_balance",
+  403: "forbidden",
+  404: "not_found",
+  405: "invalid_request",
+  500: "internal",
+  503: "internal"
+}
+
+/** The document leaves objects open for clients; the server must send what is listed and nothing else. */
+const closed = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(closed)
+  if (typeof node !== "object" || node === null) return node
+  const inside = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]))
+  return "properties" in node && !("additionalProperties" in node) ? { ...inside, additionalProperties: false } : inside
+}
+
+const ofAccount = ["x-data-version", "x-credits-charged", "x-credits-remaining"]
+
+export const makeJudge = (document: OpenApiDocument) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ajv.addFormat("date", isDay)
+  ajv.addFormat("date-time", (text: string) => new Date(text).toISOString() === text)
+  ajv.addSchema({ ...Object(closed(document)), $id: "larder" })
+  const seen = new Set<string>()
+
+  const operations = Object.entries(document.paths).map(([template, { get }]) => ({
+    template,
+    pattern: new RegExp(`^${template.replace("{id}", "[^/]+")}$`),
+    operation: get
+  }))
+  /** A path without parameters comes before one with an id. */
+  const operationOf = (path: string) =>
+    operations
+      .filter(({ pattern }) => pattern.test(path))
+      .toSorted((a, b) => Number(a.template.includes("{")) - Number(b.template.includes("{")))[0]
+
+  const resolve = (response: OpenApiResponse | Reference): readonly [string, OpenApiResponse] | undefined => {
+    if (!("$ref" in response)) return undefined
+    const name = response.$ref.split("/").at(-1) ?? ""
+    const shared = document.components.responses[name]
+    return shared && [`larder#/components/responses/${name}`, shared]
+  }
+
+  /** The documented answer of a status, and where it stands in the document. */
+  const documented = (template: string, operation: OpenApiOperation, status: number) => {
+    const response = operation.responses[String(status)]
+    if (response === undefined) throw new Error(`${template} does not document ${status}`)
+    const place = `larder#/paths/${template.replaceAll("/", "~1").replaceAll("{", "%7B").replaceAll("}", "%7D")}`
+    return resolve(response) ?? ([`${place}/get/responses/${status}`, response as OpenApiResponse] as const)
+  }
+
+  const validate = (schema: string, json: unknown) => {
+    const check = ajv.getSchema(schema) ?? ajv.compile({ $ref: schema })
+    expect(check(json) ? [] : check.errors, `body by ${schema}`).toEqual([])
+  }
+
+  const judgeCall = (template: string, operation: OpenApiOperation, { headers, json, status }: Reply) => {
+    const [place, response] = documented(template, operation, status)
+    validate(`${place}/content/application~1json/schema`, json)
+    for (const name of Object.keys(response.headers)) expect(headers, "documented headers").toHaveProperty([name.toLowerCase()])
+    if (status === 401) {
+      expect(headers["www-authenticate"]).toBe("Bearer")
+      for (const name of ofAccount) expect(headers, "an unknown caller learns nothing").not.toHaveProperty([name])
+    } else if (status < 500) {
+      for (const name of ofAccount) expect(headers, "an authenticated answer").toHaveProperty([name])
+      expect(headers["x-data-version"]).toMatch(/^larder-\d{6,}$/)
+      expect(headers["x-credits-remaining"]).toMatch(/^\d+$/)
+      expect(headers["x-credits-charged"]).toBe(status === 200 ? String(operation["x-credits"]) : "0")
+    }
+  }
+
+  const judgeError = ({ headers, json, status }: Reply, method: string) => {
+    for (const name of ofAccount) expect(headers, "no key was looked at").not.toHaveProperty([name])
+    if (method === "HEAD") return
+    validate("larder#/components/schemas/Error", json)
+    expect(json).toHaveProperty("error.type", typeOf[status])
+  }
+
+  return {
+    document,
+    operationOf,
+    /** Judges an answer of the API to a request with this method and this path, without its query. */
+    judge: (method: string, path: string, reply: Reply) => {
+      const { headers, status, text } = reply
+      const found = operationOf(path)
+      const id = headers["x-request-id"]
+      expect(id, "every answer has an id of its own").toMatch(/^\S+$/)
+      expect(seen.has(String(id)), "every answer has an id of its own").toBe(false)
+      seen.add(String(id))
+      expect(headers["access-control-allow-origin"]).toBe("*")
+      expect(headers).not.toHaveProperty("access-control-allow-credentials")
+      expect(headers["cache-control"]).toBe("private, no-store")
+      if (method === "OPTIONS" && found !== undefined) {
+        expect([status, text]).toEqual([204, ""])
+        return
+      }
+      expect(headers["content-type"]).toMatch(/^application\/json(;|$)/)
+      if (path === "/openapi.json") return
+      if (found === undefined) expect(status, "an unknown path").toBe(404)
+      else if (method !== "GET") expect(status, "a method that is not served").toBe(405)
+      else {
+        judgeCall(found.template, found.operation, reply)
+        if (status !== 200) expect(reply.json).toHaveProperty("error.type", typeOf[status])
+        return
+      }
+      judgeError(reply, method)
+    }
+  }
+}
+
+export type Judge = ReturnType<typeof makeJudge>

@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest"
+import { errorOf, served } from "./served.ts"
+
+const api = served()
+const values = (query: string) => api.get(`/v1/commodities/metric-values?${query}`)
+
+interface Result {
+  readonly metric_name: string
+  readonly unit: string
+  readonly from: string | null
+  readonly to: string | null
+  readonly points: ReadonlyArray<{ readonly date: string; readonly value: number }>
+}
+const dataAt = async (query: string) => ((await values(query)).json as { readonly data: ReadonlyArray<Result> }).data
+const rangesAt = async (query: string) => (await dataAt(query)).map(({ from, to }) => [from, to])
+const oneAt = async (query: string): Promise<Result> => {
+  const [one] = await dataAt(query)
+  if (one === undefined) throw new Error(`${query} answered no result`)
+  return one
+}
+
+const blocks = "cheese_block_sales_price_weekly"
+const daily = "butter_exch_spot_close_daily"
+const monthly = "milk_class_iv_price_monthly"
+const biweekly = "cheddar_oceania_price_min_biweekly"
+const silent = "casein_acid_us_mostly_low_weekly"
+
+describe("metric values", () => {
+  it("answer name, unit, effective range and points, with the published digits", async () => {
+    expect((await values(`metrics=${blocks}&from=2026-08-20&to=2026-09-01`)).text).toBe(
+      `{"data":[{"metric_name":"${blocks}","unit":"usd_per_lb","from":"2026-08-20","to":"2026-09-01","points":[{"date":"2026-08-22","value":1.6247},{"date":"2026-08-29","value":1.6140}]}]}`
+    )
+  })
+
+  it("answer one entry per requested name, in the requested order, duplicates twice", async () => {
+    const data = await dataAt(`metrics=${monthly},${blocks},${monthly}&from=2026-07-01&to=2026-07-01`)
+    expect(data.map(({ metric_name, unit }) => [metric_name, unit])).toEqual([
+      [monthly, "usd_per_cwt"],
+      [blocks, "usd_per_lb"],
+      [monthly, "usd_per_cwt"]
+    ])
+    expect(data[0]).toEqual(data[2])
+  })
+
+  it("are those of the series with the same name", async () => {
+    const { json } = await api.get("/v1/commodities")
+    const { data } = json as { data: ReadonlyArray<{ series: ReadonlyArray<{ slug: string }> }> }
+    const slugs = data.flatMap(({ series }) => series.map(({ slug }) => slug))
+    const prices = await api.get(`/v1/commodities/prices?series=${slugs.join(",")}`)
+    const metrics = await values(`metrics=${slugs.map((slug) => slug.replaceAll("-", "_")).join(",")}&from=0001-01-01`)
+    // As text: the digits must be the same, not just the numbers.
+    const pointsIn = (text: string) => [...text.matchAll(/"points":\[[^\]]*\]/g)].map(([points]) => points)
+    expect(pointsIn(metrics.text).length).toBe(24)
+    expect(pointsIn(metrics.text)).toEqual(pointsIn(prices.text))
+  })
+
+  it("are in the metric's own unit: dollars per metric ton abroad, a basis where a basis is quoted", async () => {
+    const units = await dataAt(`metrics=${biweekly},butter_basis_us_west_price_min_weekly,${monthly}`)
+    expect(units.map(({ unit }) => unit)).toEqual(["usd_per_metric_ton", "usd_per_lb_basis", "usd_per_cwt"])
+  })
+})
+
+describe("the default range", () => {
+  it("starts one year before the newest value for daily, weekly and biweekly metrics, five for monthly ones", async () => {
+    expect(await rangesAt(`metrics=${daily},${blocks},${biweekly},${monthly}`)).toEqual([
+      ["2025-09-29", "2026-09-29"],
+      ["2025-09-26", "2026-09-26"],
+      ["2025-09-25", "2026-09-25"],
+      ["2021-09-01", "2026-09-01"]
+    ])
+  })
+
+  it("holds the readings from its first day to its last, both included", async () => {
+    const { points } = await oneAt(`metrics=${monthly}`)
+    expect(points.length).toBe(61)
+    expect([points[0]?.date, points.at(-1)?.date]).toEqual(["2021-09-01", "2026-09-01"])
+    const weekly = await oneAt(`metrics=${blocks}`)
+    expect([weekly.points[0]?.date, weekly.points.at(-1)?.date]).toEqual(["2025-09-27", "2026-09-26"])
+  })
+
+  it("is each metric's own: one that ended is counted from its own newest value", async () => {
+    const data = await dataAt(`metrics=cheese_barrel_sales_price_weekly,${blocks}`)
+    expect(data.map(({ from, points, to }) => [from, to, points.at(-1)])).toEqual([
+      ["2024-05-31", "2025-05-31", { date: "2025-05-31", value: 1.9495 }],
+      ["2025-09-26", "2026-09-26", { date: "2026-09-26", value: 1.4958 }]
+    ])
+  })
+
+  it("is counted back from `to` where `to` is given", async () => {
+    expect(await rangesAt(`metrics=${daily},${blocks},${biweekly},${monthly}&to=2020-06-30`)).toEqual([
+      ["2019-06-30", "2020-06-30"],
+      ["2019-06-30", "2020-06-30"],
+      ["2019-06-30", "2020-06-30"],
+      ["2015-06-30", "2020-06-30"]
+    ])
+  })
+
+  it("counts calendar years: 29 February becomes 28", async () => {
+    expect(await rangesAt(`metrics=${blocks},${monthly}&to=2024-02-29`)).toEqual([
+      ["2023-02-28", "2024-02-29"],
+      ["2019-02-28", "2024-02-29"]
+    ])
+    expect(await rangesAt(`metrics=${blocks}&to=2025-02-28`)).toEqual([["2024-02-28", "2025-02-28"]])
+  })
+
+  it("never starts before the year 1", async () => {
+    expect(await rangesAt(`metrics=${blocks},${monthly}&to=0001-06-01`)).toEqual([
+      ["0001-06-01", "0001-06-01"],
+      ["0001-06-01", "0001-06-01"]
+    ])
+  })
+})
+
+describe("a requested range", () => {
+  it("is answered as it was given, also where no value reaches that far", async () => {
+    expect(await oneAt(`metrics=${blocks}&from=0001-01-01&to=9999-12-31`)).toMatchObject({ from: "0001-01-01", to: "9999-12-31" })
+    expect(await oneAt(`metrics=${blocks}&from=2026-09-20&to=2026-10-31`)).toEqual({
+      metric_name: blocks,
+      unit: "usd_per_lb",
+      from: "2026-09-20",
+      to: "2026-10-31",
+      points: [{ date: "2026-09-26", value: 1.4958 }]
+    })
+  })
+
+  it("with a very early `from` gives the full history, to the newest value", async () => {
+    const { from, points, to } = await oneAt(`metrics=${blocks}&from=1800-01-01`)
+    expect([from, to, points.length, points[0]?.date]).toEqual(["1800-01-01", "2026-09-26", 758, "2012-03-03"])
+  })
+
+  it("includes both its ends", async () => {
+    const { points } = await oneAt(`metrics=${blocks}&from=2026-08-22&to=2026-09-05`)
+    expect(points.map(({ date }) => date)).toEqual(["2026-08-22", "2026-08-29", "2026-09-05"])
+  })
+
+  it("without readings has empty points", async () => {
+    expect(await oneAt(`metrics=${blocks}&from=2026-08-23&to=2026-08-28`)).toMatchObject({ points: [] })
+    expect(await oneAt(`metrics=${blocks}&from=2030-01-01`)).toMatchObject({ from: "2030-01-01", to: "2026-09-26", points: [] })
+  })
+})
+
+describe("a metric without values", () => {
+  it.each([
+    ["", null, null],
+    ["&from=2024-01-01", "2024-01-01", null],
+    ["&to=2024-01-01", null, "2024-01-01"],
+    ["&from=2023-01-01&to=2024-01-01", "2023-01-01", "2024-01-01"]
+  ])("answers empty points, with null for a bound that was not requested: '%s'", async (range, from, to) => {
+    expect(await dataAt(`metrics=${silent}${range}`)).toEqual([
+      { metric_name: silent, unit: "usd_per_lb", from, to, points: [] }
+    ])
+  })
+})
+
+describe("metric values: what gives 400", () => {
+  it.each(["", "metrics=", "from=2024-01-01"])("`metrics` missing or empty: %s", async (query) => {
+    expect(errorOf(await values(query))).toMatch(/^400 invalid_request: metrics is required/)
+  })
+
+  it("more than 100 names, duplicates counted; 100 are taken", async () => {
+    const names = (count: number) => `metrics=${Array.from({ length: count }, () => blocks).join(",")}&from=2026-09-26`
+    expect((await dataAt(names(100))).length).toBe(100)
+    expect(errorOf(await values(names(101)))).toMatch(/^400 invalid_request: metrics takes at most 100 /)
+  })
+
+  it("an empty name between commas", async () => {
+    for (const list of [`${blocks},`, `,${blocks}`, `${blocks},,${daily}`]) {
+      expect(errorOf(await values(`metrics=${list}`))).toMatch(/^400 invalid_request: metrics has an empty name/)
+    }
+  })
+
+  it("unknown names: all of them in order, joined by a comma and a blank", async () => {
+    expect(errorOf(await values(`metrics=nope,${blocks},other,nope`))).toBe(
+      "400 invalid_request: Unknown metrics: nope, other, nope"
+    )
+    expect(errorOf(await values(`metrics=${blocks.toUpperCase()}`))).toBe(
+      `400 invalid_request: Unknown metrics: ${blocks.toUpperCase()}`
+    )
+    expect(errorOf(await values("metrics=cheese-block-sales-price-weekly,%20x"))).toBe(
+      "400 invalid_request: Unknown metrics: cheese-block-sales-price-weekly,  x"
+    )
+  })
+
+  it("days that no calendar has, empty days, and `from` after `to`", async () => {
+    for (const [name, text] of [["from", "2023-02-29"], ["to", "2024-06-31"], ["from", ""], ["to", ""], ["to", "0000-01-01"]]) {
+      expect(errorOf(await values(`metrics=${blocks}&${name}=${text}`))).toBe(
+        `400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD form`
+      )
+    }
+    expect(errorOf(await values(`metrics=${blocks}&from=2024-01-02&to=2024-01-01`))).toBe(
+      "400 invalid_request: from must not be after to"
+    )
+  })
+
+  it("in the same order as prices: names' count, from, to, from after to, unknown names", async () => {
+    const many = Array.from({ length: 101 }, () => "nope").join(",")
+    const order = [
+      ["from=x&to=y", /metrics is required/],
+      [`metrics=${many}&from=x&to=y`, /at most 100/],
+      ["metrics=nope&from=x&to=y", /^400 invalid_request: from must be/],
+      ["metrics=nope&from=2024-01-01&to=y", /^400 invalid_request: to must be/],
+      ["metrics=nope&from=2024-01-02&to=2024-01-01", /from must not be after to/],
+      ["metrics=nope&from=2024-01-01&to=2024-01-01", /Unknown metrics: nope/]
+    ] as const
+    for (const [query, message] of order) expect(errorOf(await values(query))).toMatch(message)
+  })
+})

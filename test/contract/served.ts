@@ -1,0 +1,108 @@
+/**
+ * A real server over the bundled samples, with an account of its own, for one file of tests. When the tests are done the
+ * ledger must hold exactly the charges that the answers announced: that closes every file.
+ */
+import { rmSync } from "node:fs"
+import { afterAll, beforeAll, expect, inject } from "vitest"
+import { type CreatedKey, newKey, run, type Server, startServer } from "../programs.ts"
+import { copyHome } from "../sample-home.ts"
+import { type Client, makeClient, type Options } from "./client.ts"
+import type { Reply } from "./judge.ts"
+
+export interface Entry {
+  readonly type: string
+  readonly credits: number
+  readonly request_id: string | null
+  readonly key_id: string | null
+  readonly endpoint: string | null
+  readonly occurred_at: string
+  readonly balance: number
+}
+
+/** The statement of an account, by the command line. */
+export const statement = async (home: string, account: string): Promise<ReadonlyArray<Entry>> => {
+  const args = ["ledger", "export", "--account", account, "--json"]
+  const { code, stderr, stdout } = await run("larder-serve", args, { LARDER_HOME: home })
+  if (code !== 0) throw new Error(`ledger export ended with ${code}:\n${stderr}`)
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Entry)
+}
+
+const charged = (entries: ReadonlyArray<Entry>) =>
+  entries
+    .filter(({ type }) => type === "charge")
+    .map(({ credits, endpoint, request_id }) => ({ request_id, credits: -credits, endpoint }))
+
+const byRequest = <A extends { readonly request_id: string | null }>(rows: ReadonlyArray<A>) =>
+  rows.toSorted((a, b) => String(a.request_id).localeCompare(String(b.request_id)))
+
+interface Settings {
+  readonly environment?: Readonly<Record<string, string>>
+  readonly budget?: string
+}
+
+/** Registers start and end of a server with the file's hooks; what it returns may be used inside of tests. */
+export const served = ({ budget = "100", environment = {} }: Settings = {}) => {
+  interface State {
+    readonly home: string
+    server: Server
+    client: Client
+    readonly key: CreatedKey
+  }
+  let state: State | undefined
+  const running = () => {
+    if (state === undefined) throw new Error("the server is started by beforeAll")
+    return state
+  }
+  /** Ids of announced charges survive a restart of the server. */
+  const earlier: Array<Client["charges"][number]> = []
+
+  beforeAll(async () => {
+    const home = copyHome(inject("sampleHome"))
+    const server = await startServer(home, environment)
+    state = { home, server, client: await makeClient(server.api), key: await newKey(home, { budget }) }
+  })
+  afterAll(async () => {
+    const { client, home, key, server } = running()
+    client.close()
+    await server.stop()
+    try {
+      const announced = [...earlier, ...client.charges]
+        .filter((charge) => charge.key === key.key)
+        .map(({ key: _, ...charge }) => charge)
+      expect(byRequest(charged(await statement(home, key.account_id)))).toEqual(byRequest(announced))
+    } finally {
+      rmSync(home, { recursive: true, force: true })
+    }
+  })
+
+  return {
+    home: () => running().home,
+    server: () => running().server,
+    client: () => running().client,
+    key: () => running().key,
+    /** A call with the file's key, judged. */
+    get: (target: string, options: Options = {}): Promise<Reply> =>
+      running().client.call(target, { key: running().key.key, ...options }),
+    /** Stops the server, does something, and starts it again over the same home. */
+    restart: async (between: () => Promise<void> = () => Promise.resolve()) => {
+      const now = running()
+      earlier.push(...now.client.charges)
+      now.client.close()
+      await now.server.stop()
+      await between()
+      now.server = await startServer(now.home, environment)
+      now.client = await makeClient(now.server.api)
+    }
+  }
+}
+
+export type Served = ReturnType<typeof served>
+
+/** The error that a reply carries, as one line: `400 invalid_request: limit must be …`. */
+export const errorOf = ({ json, status }: Reply): string => {
+  const { error } = json as { readonly error: { readonly type: string; readonly message: string } }
+  return `${status} ${error.type}: ${error.message}`
+}

@@ -1,0 +1,70 @@
+/** Generations change under a server that is being called. */
+import { rmSync } from "node:fs"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { addGeneration } from "../more-generations.ts"
+import { newKey, run, type Server, startServer } from "../programs.ts"
+import { copyHome } from "../sample-home.ts"
+
+const callers = 16
+const swings = 6
+/** The first generation ends on 29 September, the second has one more day. */
+const newestOf: Readonly<Record<string, string>> = { "larder-000001": "2026-09-29", "larder-000002": "2026-09-30" }
+
+describe("swapping generations under load", () => {
+  let home: string
+  let server: Server
+  let key: string
+
+  beforeAll(async () => {
+    home = copyHome(inject("sampleHome"))
+    await addGeneration(home)
+    key = (await newKey(home, { budget: "5" })).key
+    server = await startServer(home)
+  })
+  afterAll(async () => {
+    await server.stop()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  const newestButterClose = async () => {
+    const url = `${server.api}/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01`
+    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
+    const body = (await response.json()) as {
+      readonly data: ReadonlyArray<{ points: ReadonlyArray<{ date: string }> }>
+    }
+    return {
+      status: response.status,
+      generation: response.headers.get("x-data-version") ?? "",
+      newest: body.data?.[0]?.points.at(-1)?.date
+    }
+  }
+
+  it("fails no request, and every answer is wholly of the generation that it names", async () => {
+    let swinging = true
+    const answers: Array<Awaited<ReturnType<typeof newestButterClose>>> = []
+    const call = async () => {
+      while (swinging && answers.length < 400) answers.push(await newestButterClose())
+    }
+    const calling = Array.from({ length: callers }, call)
+    for (let swing = 0; swing < swings; swing++) {
+      const to = swing % 2 === 0 ? "larder-000001" : "larder-000002"
+      expect((await run("larder-ingest", ["rollback", to], { LARDER_HOME: home })).code).toBe(0)
+      await untilServed(to)
+    }
+    swinging = false
+    await Promise.all(calling)
+
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+    expect(answers.filter(({ generation, newest }) => newest !== newestOf[generation])).toEqual([])
+    expect(new Set(answers.map(({ generation }) => generation)).size).toBeGreaterThan(1)
+  })
+
+  const untilServed = async (generation: string) => {
+    for (;;) {
+      const response = await fetch(`${server.console}/readyz`)
+      const body = (await response.json()) as { readonly generation: string }
+      if (body.generation === generation) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+})

@@ -1,0 +1,106 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, Option, Schema } from "effect"
+import { DuckDb } from "./duckdb.ts"
+import { publish } from "./generation/publish.ts"
+import { itWorks } from "./it-works-for-tests.ts"
+import { aLayout, aRun, ask } from "./pantry-for-tests.ts"
+import { stage } from "./staging.ts"
+import { dataSets, seriesTable, tablesOf } from "./tables.ts"
+
+const series = {
+  slug: "butter",
+  metric_name: "butter",
+  commodity: "Butter",
+  spec: null,
+  market: "Chicago Mercantile Exchange",
+  unit: "usd_per_lb",
+  position: 1
+}
+
+/** A warehouse with the tables of every data set. */
+const published = Effect.gen(function* () {
+  const layout = yield* aLayout
+  for (const dataSet of dataSets) {
+    const run = aRun({ pipeline: dataSet.schema })
+    const { file } = yield* stage(layout, run.run_id, dataSet, (staging) =>
+      dataSet.schema === "commodity" ? staging.add(seriesTable, [series]) : Effect.void
+    )
+    yield* publish({ layout, dataSet, stagedFile: file, run, silentRows: 0, checks: [], dryRun: false })
+  }
+  return layout
+})
+
+describe("a published warehouse", () => {
+  itWorks("has the schemas of the data sets and of the runs, and no other", () =>
+    Effect.gen(function* () {
+      const found = yield* ask(
+        yield* published,
+        "select distinct schema_name from (select schema_name from duckdb_tables() union select schema_name from duckdb_views() where not internal) order by all"
+      )
+      assert.deepStrictEqual(
+        found.map(({ schema_name }) => schema_name),
+        [...dataSets.map(({ schema }) => schema), "ingest"].sort()
+      )
+    })
+  )
+  itWorks("says of every table and view what it is", () =>
+    Effect.gen(function* () {
+      const silent = yield* ask(
+        yield* published,
+        `select schema_name, table_name, comment from duckdb_tables()
+         union all select schema_name, view_name, comment from duckdb_views() where not internal`
+      )
+      assert.isAbove(silent.length, 10)
+      assert.deepStrictEqual(
+        silent.filter(({ comment }) => comment === null || String(comment).length < 5),
+        []
+      )
+    })
+  )
+  itWorks("says of every column what it means, those of views included", () =>
+    Effect.gen(function* () {
+      const columns = yield* ask(
+        yield* published,
+        "select table_name, column_name, comment from duckdb_columns() where not internal"
+      )
+      assert.isAbove(columns.length, 60)
+      assert.isTrue(columns.some(({ table_name }) => table_name === "coverage"))
+      assert.deepStrictEqual(
+        columns.filter(({ comment }) => comment === null || String(comment).length < 5),
+        []
+      )
+    })
+  )
+  itWorks("has the columns that the records have, in the same order: rows are appended by position", () =>
+    Effect.gen(function* () {
+      const layout = yield* published
+      for (const dataSet of dataSets) {
+        for (const of of [...tablesOf(dataSet), ...dataSet.views]) {
+          if (of.record === undefined) continue
+          const columns = yield* ask(layout, `select column_name from (describe ${of.schema}."${of.name}")`)
+          assert.deepStrictEqual(
+            columns.map(({ column_name }) => column_name),
+            Object.keys(of.record.fields),
+            `${of.schema}.${of.name}`
+          )
+        }
+      }
+    })
+  )
+  itWorks("lets a column be null exactly where the record does", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      for (const dataSet of dataSets) {
+        for (const table of tablesOf(dataSet)) {
+          yield* db.run(`create schema if not exists ${table.schema}; ${table.ddl}`)
+          const columns = yield* db.rows(`describe ${table.schema}."${table.name}"`)
+          const optional = columns.filter((column) => column["null"] === "YES").map(({ column_name }) => column_name)
+          const nullable = Object.entries(table.record.fields)
+            .filter(([, field]) => Option.isSome(Schema.decodeUnknownOption(Schema.toType(field))(null)))
+            .map(([name]) => name)
+          assert.deepStrictEqual(optional, nullable, `${table.schema}.${table.name}`)
+        }
+      }
+    })
+  )
+})

@@ -1,0 +1,314 @@
+import { statSync, writeFileSync } from "node:fs"
+import { totalmem } from "node:os"
+import { assert, describe } from "@effect/vitest"
+import { Cause, Duration, Effect, Exit, Fiber, FileSystem, Path, Schema } from "effect"
+import { type Cell, DuckDb, FileInUse, identifier, literal, NotADatabase } from "./duckdb.ts"
+import { itWorks } from "./it-works-for-tests.ts"
+import { otherProcess } from "./other-process-for-tests.ts"
+
+const aFile = (name = "a.duckdb") =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    return path.join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }), name)
+  })
+const Answer = Schema.Struct({ answer: Schema.Int })
+const slow = "select sum(sin(a.range * b.range)) from range(1000000) a, range(100000) b"
+
+describe("parameters", () => {
+  itWorks("are bound by name, and a statement that is used again takes the new ones", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      const sql = "select ($a::integer + $b::integer)::integer as answer"
+      assert.deepStrictEqual(yield* db.all(Answer, sql, { a: 40, b: 2 }), [{ answer: 42 }])
+      assert.deepStrictEqual(yield* db.all(Answer, sql, { b: 1, a: 2 }), [{ answer: 3 }])
+    })
+  )
+  itWorks("that are missing fail, also where an earlier call bound them", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.readWrite(yield* aFile()) // one connection, so the statement is the same
+      const sql = "select ($a::integer + $b::integer)::integer as answer"
+      yield* db.all(Answer, sql, { a: 40, b: 2 })
+      const error = yield* Effect.flip(db.all(Answer, sql, { a: 1 }))
+      assert.match(error.message, /Values were not provided for the following prepared statement parameters: b/)
+    })
+  )
+  itWorks("that the statement does not have fail", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      const error = yield* Effect.flip(db.rows("select $a as a", { a: 1, c: 2 }))
+      assert.match(error.message, /bind parameter.*\(in: select \$a as a\)$/)
+    })
+  )
+  itWorks("keep quotes and names apart from the text of a statement", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      const text = `it's "quoted"; drop table x --`
+      yield* db.run(`create table ${identifier('odd "name"')} as select ${literal(text)} as said`)
+      assert.deepStrictEqual(yield* db.rows(`from ${identifier('odd "name"')} where said = $said`, { said: text }), [
+        { said: text }
+      ])
+    })
+  )
+})
+
+describe("rows", () => {
+  itWorks("that do not fit the schema are a defect: our statement and our schema disagree", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      const exit = yield* Effect.exit(db.all(Answer, "select 'text' as answer"))
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    })
+  )
+  itWorks("keep every digit of a decimal, and days as days", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      assert.deepStrictEqual(yield* db.rows("select 1.6140::decimal(18, 4) as d, date '0024-02-29' as day"), [
+        { d: "1.6140", day: "0024-02-29" }
+      ])
+    })
+  )
+})
+
+describe("run", () => {
+  itWorks("leaves no transaction open after a failure", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.readWrite(yield* aFile())
+      yield* db.run("create table t (i integer not null)")
+      const error = yield* Effect.flip(db.run("begin; insert into t values (1); insert into t values (null); commit"))
+      assert.match(error.message, /NOT NULL constraint failed/)
+      yield* db.run("insert into t values (2)")
+      assert.deepStrictEqual(yield* db.rows("from t"), [{ i: 2 }])
+    })
+  )
+})
+
+describe("append", () => {
+  const table = `create schema s; create table s.t (
+    whole bigint, small integer, fraction double, price decimal(18, 6), said varchar, day date, moment timestamp,
+    flag boolean, data json)`
+  const good: ReadonlyArray<Cell> = [
+    9007199254740991,
+    -5,
+    0.5,
+    "1.614000",
+    "a\u0000ü€😀",
+    "2026-02-28",
+    "2026-02-28T23:59:59.123Z",
+    true,
+    '{"a":[1]}'
+  ]
+  const read = "select * replace (whole::varchar as whole, small::varchar as small) from s.t"
+  const told = {
+    whole: "9007199254740991",
+    small: "-5",
+    fraction: 0.5,
+    price: "1.614000",
+    said: "a\u0000ü€😀",
+    day: "2026-02-28",
+    moment: "2026-02-28 23:59:59.123",
+    flag: true,
+    data: '{"a":[1]}'
+  }
+  const changed = (column: number, cell: Cell) => good.map((was, index) => (index === column ? cell : was))
+
+  itWorks("takes texts, numbers, booleans and nulls for every type of column", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      yield* db.run(table)
+      yield* db.append("s", "t", [good, good.map(() => null), changed(2, 3)])
+      assert.deepStrictEqual(yield* db.rows(read), [
+        told,
+        Object.fromEntries(Object.keys(told).map((column) => [column, null])),
+        { ...told, fraction: 3 }
+      ])
+    })
+  )
+  for (const [what, bad, says] of [
+    ["a day that does not exist", changed(5, "2026-02-30"), /2026-02-30/],
+    ["a text that is no number", changed(3, "N/A"), /"N\/A"/],
+    ["a number that is too large for its column", changed(1, 3_000_000_000), /out of range/],
+    ["a fraction for a column of whole numbers", changed(1, 3.7), /column 2 takes whole numbers, and 3.7 is none/],
+    ["a cell too few", good.slice(0, -1), /before all columns/],
+    ["a cell too many", [...good, 1], /Too many/]
+  ] as const) {
+    itWorks(`leaves nothing of a group that holds ${what}, and the next group is appended`, () =>
+      Effect.gen(function* () {
+        const db = yield* DuckDb.readWrite(yield* aFile())
+        yield* db.run(table)
+        const error = yield* Effect.flip(db.append("s", "t", [good, good, bad, good]))
+        assert.match(error.message, says)
+        assert.match(error.message, /append to s\.t/)
+        assert.deepStrictEqual(yield* db.rows(read), [])
+        yield* db.append("s", "t", [good])
+        assert.deepStrictEqual(yield* db.rows(read), [told])
+      })
+    )
+  }
+  itWorks("to a table that is not there fails and names it", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      assert.match((yield* Effect.flip(db.append("main", "nowhere", [[1]]))).message, /nowhere/)
+    })
+  )
+  itWorks("keeps a hundred thousand rows", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      yield* db.run("create table t (i integer)")
+      yield* db.append(
+        "main",
+        "t",
+        Array.from({ length: 100_000 }, (_, i) => [i])
+      )
+      assert.deepStrictEqual(yield* db.all(Answer, "select count(distinct i)::integer as answer from t"), [
+        { answer: 100_000 }
+      ])
+    })
+  )
+})
+
+describe("interruption", () => {
+  itWorks("stops a query, and its connection answers the next one", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.readWrite(yield* aFile()) // one connection
+      const query = yield* Effect.forkChild(db.rows(slow))
+      yield* Effect.sleep("50 millis")
+      yield* Fiber.interrupt(query)
+      assert.deepStrictEqual(yield* db.all(Answer, "select 42 as answer"), [{ answer: 42 }])
+    }).pipe(Effect.timeout(Duration.seconds(30)))
+  )
+  itWorks("stops a query that has not begun yet", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.readWrite(yield* aFile())
+      const query = yield* Effect.forkChild(db.run(slow), { startImmediately: true })
+      yield* Fiber.interrupt(query)
+      assert.deepStrictEqual(yield* db.all(Answer, "select 42 as answer"), [{ answer: 42 }])
+    }).pipe(Effect.timeout(Duration.seconds(30)))
+  )
+  itWorks("in a transaction leaves none open", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.readWrite(yield* aFile())
+      yield* db.run("create table t (i integer)")
+      const query = yield* Effect.forkChild(db.run(`begin; insert into t values (1); ${slow}; commit`))
+      yield* Effect.sleep("50 millis")
+      yield* Fiber.interrupt(query)
+      yield* db.run("insert into t values (2)")
+      assert.deepStrictEqual(yield* db.rows("from t"), [{ i: 2 }])
+    }).pipe(Effect.timeout(Duration.seconds(30)))
+  )
+})
+
+describe("a database that is read-only", () => {
+  const opened = Effect.gen(function* () {
+    const file = yield* aFile()
+    yield* Effect.scoped(Effect.flatMap(DuckDb.readWrite(file), (db) => db.run("create table t as select 1 as i")))
+    return { file, db: yield* DuckDb.readOnly(file) }
+  })
+  for (const sql of [
+    "select * from read_text('/etc/hostname')",
+    "select * from read_csv('https://example.test/a.csv')",
+    "copy t to '/tmp/larder-test-out.csv'",
+    "attach '/tmp/larder-test-other.duckdb' as other",
+    "install httpfs",
+    "load httpfs",
+    "set memory_limit = '100GB'",
+    "set enable_external_access = true",
+    "insert into t values (2)",
+    "create table u (i integer)"
+  ]) {
+    itWorks(`refuses: ${sql}`, () =>
+      Effect.gen(function* () {
+        const { db } = yield* opened
+        yield* Effect.flip(db.run(sql))
+        assert.deepStrictEqual(yield* db.rows("from t"), [{ i: 1 }])
+      })
+    )
+  }
+  itWorks("takes only a part of the machine's memory, so that a swap can have two open", () =>
+    Effect.gen(function* () {
+      const { db } = yield* opened
+      const sql = "select value from duckdb_settings() where name = 'memory_limit'"
+      const [row] = yield* db.all(Schema.Struct({ value: Schema.String }), sql)
+      const [, size, unit] = /^([\d.]+) ([KMGT])iB$/.exec(row?.value ?? "") ?? []
+      const bytes = Number(size) * 1024 ** (" KMGT".indexOf(unit ?? "") || 1)
+      assert.isBelow(bytes, totalmem() / 2)
+    })
+  )
+})
+
+describe("a file", () => {
+  itWorks("that another process holds is in use, and free when that is killed", () =>
+    Effect.gen(function* () {
+      const file = yield* aFile()
+      const holder = yield* otherProcess({ do: "hold", file })
+      assert.strictEqual(yield* holder.nextLine, "held")
+      for (const open of [DuckDb.readWrite(file), DuckDb.readOnly(file)]) {
+        const error = yield* Effect.flip(Effect.scoped(open))
+        assert.instanceOf(error, FileInUse)
+        assert.strictEqual(error.message, `${file} is held by another process`)
+      }
+      yield* holder.kill("SIGKILL")
+      yield* Effect.scoped(DuckDb.readWrite(file))
+    })
+  )
+  itWorks("is free for others as soon as it is closed, whatever was done with it", () =>
+    Effect.gen(function* () {
+      const file = yield* aFile()
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const db = yield* DuckDb.readWrite(file)
+          yield* db.run("create table t (i integer)")
+          yield* db.append("main", "t", [[1]])
+          yield* Effect.flip(db.append("main", "t", [["x"]]))
+          yield* db.rows("from t where i = $i", { i: 1 })
+          yield* Effect.flip(db.rows("from nowhere"))
+        })
+      )
+      const other = yield* otherProcess({ do: "hold", file })
+      assert.strictEqual(yield* other.nextLine, "held")
+    })
+  )
+  for (const [what, content] of [
+    ["a text", "hello ".repeat(5000)],
+    ["nothing", ""],
+    ["the beginning of a database", undefined]
+  ] as const) {
+    itWorks(`that holds ${what} is not a database, and stays as it is`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const file = yield* aFile()
+        yield* Effect.scoped(Effect.flatMap(DuckDb.readWrite(file), (db) => db.run("create table t (i integer)")))
+        if (content === undefined) yield* fs.truncate(file, 5000)
+        else writeFileSync(file, content)
+        const { size } = statSync(file)
+        for (const open of [DuckDb.readWrite(file), DuckDb.readOnly(file)]) {
+          const error = yield* Effect.flip(Effect.scoped(open))
+          assert.instanceOf(error, NotADatabase)
+          assert.match(error.message, /^\S+a\.duckdb cannot be opened as a DuckDB database: IO Error/)
+        }
+        assert.strictEqual(statSync(file).size, size)
+      })
+    )
+  }
+  itWorks("that is not there cannot be read, and is not made by trying", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* aFile()
+      assert.instanceOf(yield* Effect.flip(Effect.scoped(DuckDb.readOnly(file))), NotADatabase)
+      assert.isFalse(yield* fs.exists(file))
+    })
+  )
+  itWorks("appears whole or not at all when the disk is full", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const file = yield* aFile()
+      const other = yield* otherProcess({ do: "hold", file }, "ulimit -f 8") // 4 kB of the 12 kB of an empty database
+      const { code, stderr } = yield* other.ended
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /File too large/)
+      assert.deepStrictEqual(yield* fs.readDirectory(path.dirname(file)), [])
+      yield* Effect.scoped(DuckDb.readWrite(file))
+    })
+  )
+})

@@ -1,0 +1,18 @@
+/** A test with real files and the real clock. What it logs is kept, and can be asserted on. */
+import { NodeServices } from "@effect/platform-node"
+import { it } from "@effect/vitest"
+import { Effect, type FileSystem, Logger, type Path, type Scope } from "effect"
+
+const textOf = (message: unknown) => (Array.isArray(message) ? message : [message]).map(String).join(" ")
+
+export const itWorks = <A, E>(
+  name: string,
+  test: (logs: ReadonlyArray<string>) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path | Scope.Scope>
+) =>
+  it.live(name, () => {
+    const logs: Array<string> = []
+    const keep = Logger.make(({ logLevel, message }) => {
+      logs.push(`${logLevel}: ${textOf(message)}`)
+    })
+    return test(logs).pipe(Effect.provide([NodeServices.layer, Logger.layer([keep])]))
+  })
