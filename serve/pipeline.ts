@@ -82,7 +82,7 @@ const validate = (call: Call, model: ReadModel): Valid | ApiError => {
   const read = route.parse(query)
   if ("invalid" in read) return invalidRequest(read.invalid)
   const { cursor, limit: _, ...filters } = read.value
-  const scope = cursorScope(route.endpoint.id, id, filters)
+  const scope = route.endpoint.order === undefined ? "" : cursorScope(route.endpoint.id, id, filters)
   const after = typeof cursor === "string" ? decodeCursor(scope, cursor) : undefined
   if (cursor !== undefined && after?.length !== route.endpoint.order?.length) return invalidRequest(foreignCursor)
   const unknown = route.unknownNames(read.value, model)

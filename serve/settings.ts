@@ -1,5 +1,8 @@
 /** Settings of the server, from the environment. */
-import { Config } from "effect"
+import { Config, Schema } from "effect"
+
+/** 0 takes a free port. */
+const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
 export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
@@ -7,8 +10,8 @@ export const serveSettings = Config.all({
   home: homeSetting,
   /** Loopback unless told otherwise. */
   host: Config.String("LARDER_HOST").pipe(Config.withDefault("127.0.0.1")),
-  port: Config.Port("LARDER_PORT").pipe(Config.withDefault(8080)),
-  consolePort: Config.Port("LARDER_CONSOLE_PORT").pipe(Config.withDefault(8081)),
+  port: Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080)),
+  consolePort: Config.schema(Port, "LARDER_CONSOLE_PORT").pipe(Config.withDefault(8081)),
   /** Host on which a bare call of `/v1/commodities` answers the paged shape. */
   dataHost: Config.option(Config.String("LARDER_DATA_HOST"))
 })

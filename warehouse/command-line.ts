@@ -3,7 +3,7 @@
  * 2 usage, 130 interrupted; an error that carries `Runtime.errorExitCode` chooses its own.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Effect, Exit, Layer, Logger, Predicate, Runtime } from "effect"
+import { Cause, Config, Console, Effect, Exit, Layer, Logger, Predicate, Runtime } from "effect"
 import { CliOutput, Command } from "effect/cli"
 
 /** Help that nobody asked for belongs to stderr: stdout stays machine-readable. */
@@ -24,7 +24,12 @@ const isUsage = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
 const teardown: Runtime.Teardown = (exit, onExit) =>
   Runtime.defaultTeardown(exit, (code) => onExit(Exit.isFailure(exit) && isUsage(Cause.squash(exit.cause)) ? 2 : code))
 
-const messageOf = (error: unknown) => (error instanceof Error && error.message !== "" ? error.message : String(error))
+const messageOf = (error: unknown) => {
+  if (error instanceof Config.ConfigError) {
+    return `A setting cannot be used: ${error.cause.message.replace(/\n\s*at \["(.+)"\]/, " (in $1)")}`
+  }
+  return error instanceof Error && error.message !== "" ? error.message : String(error)
+}
 
 /** An expected error is its message, without a stack; a defect is a bug of ours and is shown whole. */
 const report = (program: string) => (cause: Cause.Cause<unknown>) => {

@@ -94,7 +94,9 @@ describe("a published warehouse", () => {
         for (const table of tablesOf(dataSet)) {
           yield* db.run(`create schema if not exists ${table.schema}; ${table.ddl}`)
           const columns = yield* db.rows(`describe ${table.schema}."${table.name}"`)
-          const optional = columns.filter((column) => column["null"] === "YES").map(({ column_name }) => column_name)
+          const optional = columns
+            .filter(({ null: isOptional }) => isOptional === "YES")
+            .map(({ column_name }) => column_name)
           const nullable = Object.entries(table.record.fields)
             .filter(([, field]) => Option.isSome(Schema.decodeUnknownOption(Schema.toType(field))(null)))
             .map(([name]) => name)

@@ -15,10 +15,16 @@ const aFile = (name = "a.duckdb") =>
 const Answer = Schema.Struct({ answer: Schema.Int })
 const slow = "select sum(sin(a.range * b.range)) from range(1000000) a, range(100000) b"
 
+const readOnlyFile = Effect.gen(function* () {
+  const file = yield* aFile()
+  yield* Effect.scoped(Effect.flatMap(DuckDb.readWrite(file), (db) => db.run("create table t as select 1 as i")))
+  return yield* DuckDb.readOnly(file)
+})
+
 describe("parameters", () => {
   itWorks("are bound by name, and a statement that is used again takes the new ones", () =>
     Effect.gen(function* () {
-      const db = yield* DuckDb.memory
+      const db = yield* readOnlyFile
       const sql = "select ($a::integer + $b::integer)::integer as answer"
       assert.deepStrictEqual(yield* db.all(Answer, sql, { a: 40, b: 2 }), [{ answer: 42 }])
       assert.deepStrictEqual(yield* db.all(Answer, sql, { b: 1, a: 2 }), [{ answer: 3 }])
@@ -26,9 +32,9 @@ describe("parameters", () => {
   )
   itWorks("that are missing fail, also where an earlier call bound them", () =>
     Effect.gen(function* () {
-      const db = yield* DuckDb.readWrite(yield* aFile()) // one connection, so the statement is the same
+      const db = yield* readOnlyFile // where statements are kept
       const sql = "select ($a::integer + $b::integer)::integer as answer"
-      yield* db.all(Answer, sql, { a: 40, b: 2 })
+      for (let connection = 0; connection < 8; connection++) yield* db.all(Answer, sql, { a: 40, b: 2 })
       const error = yield* Effect.flip(db.all(Answer, sql, { a: 1 }))
       assert.match(error.message, /Values were not provided for the following prepared statement parameters: b/)
     })
@@ -58,6 +64,18 @@ describe("rows", () => {
       const db = yield* DuckDb.memory
       const exit = yield* Effect.exit(db.all(Answer, "select 'text' as answer"))
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    })
+  )
+  itWorks("are those of now, also where the statement was asked before there were any", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.readWrite(yield* aFile())
+      yield* db.run("create table t (i integer)")
+      const sql = "select count(*)::integer as answer from t where i > 50"
+      assert.deepStrictEqual(yield* db.all(Answer, sql), [{ answer: 0 }])
+      yield* db.run("insert into t select range from range(100)")
+      assert.deepStrictEqual(yield* db.all(Answer, sql), [{ answer: 49 }])
+      yield* db.run("delete from t where i > 60")
+      assert.deepStrictEqual(yield* db.all(Answer, sql), [{ answer: 10 }])
     })
   )
   itWorks("keep every digit of a decimal, and days as days", () =>
@@ -199,11 +217,6 @@ describe("interruption", () => {
 })
 
 describe("a database that is read-only", () => {
-  const opened = Effect.gen(function* () {
-    const file = yield* aFile()
-    yield* Effect.scoped(Effect.flatMap(DuckDb.readWrite(file), (db) => db.run("create table t as select 1 as i")))
-    return { file, db: yield* DuckDb.readOnly(file) }
-  })
   for (const sql of [
     "select * from read_text('/etc/hostname')",
     "select * from read_csv('https://example.test/a.csv')",
@@ -218,7 +231,7 @@ describe("a database that is read-only", () => {
   ]) {
     itWorks(`refuses: ${sql}`, () =>
       Effect.gen(function* () {
-        const { db } = yield* opened
+        const db = yield* readOnlyFile
         yield* Effect.flip(db.run(sql))
         assert.deepStrictEqual(yield* db.rows("from t"), [{ i: 1 }])
       })
@@ -226,7 +239,7 @@ describe("a database that is read-only", () => {
   }
   itWorks("takes only a part of the machine's memory, so that a swap can have two open", () =>
     Effect.gen(function* () {
-      const { db } = yield* opened
+      const db = yield* readOnlyFile
       const sql = "select value from duckdb_settings() where name = 'memory_limit'"
       const [row] = yield* db.all(Schema.Struct({ value: Schema.String }), sql)
       const [, size, unit] = /^([\d.]+) ([KMGT])iB$/.exec(row?.value ?? "") ?? []
@@ -303,7 +316,7 @@ describe("a file", () => {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const file = yield* aFile()
-      const other = yield* otherProcess({ do: "hold", file }, "ulimit -f 8") // 4 kB of the 12 kB of an empty database
+      const other = yield* otherProcess({ do: "hold", file }, "trap '' XFSZ; ulimit -f 8") // 4 kB of the 12 kB of an empty database
       const { code, stderr } = yield* other.ended
       assert.strictEqual(code, 1)
       assert.match(stderr, /File too large/)

@@ -124,7 +124,7 @@ const connect = (db: DuckDBInstance) =>
   )
 
 interface Database {
-  /** All rows, decoded. Statements are prepared once per connection. */
+  /** All rows, decoded. */
   all<S extends Schema.Constraint>(
     row: S,
     sql: string,
@@ -138,19 +138,27 @@ interface Database {
   append(schema: string, table: string, rows: ReadonlyArray<ReadonlyArray<Cell>>): Effect.Effect<void, DuckDbError>
 }
 
-const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number) {
+/**
+ * Statements are kept only where data never changes. DuckDB plans a statement with the table's statistics of that moment
+ * and does not plan it again: over a table that was empty then, `where i > 0` finds nothing for ever.
+ */
+const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number, data: "fixed" | "changing") {
   const pool = yield* Pool.make({
     size,
-    acquire: Effect.map(connect(db), (conn) => ({ conn, prepared: new Map<string, DuckDBPreparedStatement>() }))
+    acquire: Effect.map(connect(db), (conn) => ({ conn, kept: new Map<string, DuckDBPreparedStatement>() }))
   })
   const query = (sql: string, params: Params) =>
-    Pool.use(pool, ({ conn, prepared }) =>
+    Pool.use(pool, ({ conn, kept }) =>
       interruptible(conn, sql, async () => {
-        const statement = prepared.get(sql) ?? (await conn.prepare(sql))
-        prepared.set(sql, statement)
-        statement.clearBindings() // bind() keeps the values that it is not given
-        statement.bind(params)
-        return statement.runAndReadAll()
+        const statement = kept.get(sql) ?? (await conn.prepare(sql))
+        if (data === "fixed") kept.set(sql, statement)
+        try {
+          statement.clearBindings() // bind() keeps the values that it is not given
+          statement.bind(params)
+          return await statement.runAndReadAll()
+        } finally {
+          if (data === "changing") statement.destroySync()
+        }
       })
     )
   return DuckDb.of({
@@ -236,15 +244,15 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
         lock_configuration: "true",
         dynamic_or_filter_threshold: "1000" // else a list of more than 50 keys reads the whole table
       }),
-      (db) => make(db, 4)
+      (db) => make(db, 4, "fixed")
     )
   /** A file that this process alone holds: a staging file, a generation that is being built, the ledger. */
   static readonly readWrite = (file: string) =>
     Effect.suspend(() => (existsSync(file) ? Effect.void : create(file))).pipe(
       Effect.andThen(open(file, {})),
-      Effect.flatMap((db) => make(db, 1))
+      Effect.flatMap((db) => make(db, 1, "changing"))
     )
-  static readonly memory = Effect.flatMap(open(":memory:", {}), (db) => make(db, 4))
+  static readonly memory = Effect.flatMap(open(":memory:", {}), (db) => make(db, 4, "changing"))
 }
 
 /** A text as an SQL literal, for the few places where DuckDB takes no parameter (ATTACH, COMMENT). */

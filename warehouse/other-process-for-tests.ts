@@ -4,50 +4,59 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { NodeServices } from "@effect/platform-node"
-import { Effect, Exit, type FileSystem, type Path, type Scope } from "effect"
-import { DuckDb } from "./duckdb.ts"
+import { Effect, Exit, Layer, Logger } from "effect"
+import { DuckDb, literal } from "./duckdb.ts"
 import { layoutOf } from "./generation/layout.ts"
 import { type Found, publishFound } from "./pantry-for-tests.ts"
 
 export type Command =
-  /** Opens a file read-write, prints a line, and stays. */
+  /** Opens a file read-write, says so, and stays. */
   | { readonly do: "hold"; readonly file: string }
-  /** Opens a file read-only, prints a line, and answers every query that it reads with a line of JSON. */
+  /** Opens a file as an analyst does, says so, and answers every query that it reads with a line of JSON. */
   | { readonly do: "read"; readonly file: string }
-  /** Publishes, and prints the generation. */
+  /** Publishes what was found, and prints the generation. */
   | { readonly do: "publish"; readonly home: string; readonly found: Found }
 
-const program = (command: Command): Effect.Effect<void, unknown, FileSystem.FileSystem | Path.Path | Scope.Scope> => {
-  switch (command.do) {
-    case "hold":
-      return Effect.gen(function* () {
-        yield* DuckDb.readWrite(command.file)
-        console.log("held")
-        yield* Effect.promise(() => once(process.stdin.resume(), "end")) // which also comes when the test is gone
-      })
-    case "read":
-      return Effect.gen(function* () {
-        const db = yield* DuckDb.readOnly(command.file)
-        console.log("open")
-        const queries = createInterface({ input: process.stdin })
-        for (;;) {
-          const [sql] = yield* Effect.promise(() => once(queries, "line"))
-          console.log(JSON.stringify(yield* db.rows(String(sql))))
-        }
-      })
-    case "publish":
-      return Effect.gen(function* () {
-        const { run } = yield* publishFound(yield* layoutOf(command.home), command.found)
-        console.log(run.generation)
-      })
-  }
-}
+const say = (line: string) => Effect.sync(() => process.stdout.write(`${line}\n`))
 
-const main = (command: Command) =>
-  Effect.runPromiseExit(program(command).pipe(Effect.scoped, Effect.provide(NodeServices.layer))).then((exit) => {
-    if (Exit.isFailure(exit)) console.error(String(exit.cause))
-    process.exit(Exit.isSuccess(exit) ? 0 : 1)
-  })
+/** `lines` ends when the test is gone. */
+const program = Effect.fnUntraced(function* (command: Command, lines: AsyncIterator<string>) {
+  const nextLine = Effect.promise(() => lines.next())
+  switch (command.do) {
+    case "hold": {
+      yield* DuckDb.readWrite(command.file)
+      yield* say("held")
+      yield* nextLine
+      break
+    }
+    case "read": {
+      const db = yield* DuckDb.memory
+      yield* db.run(`attach ${literal(command.file)} as larder (read_only); use larder`)
+      yield* say("open")
+      for (let line = yield* nextLine; !line.done; line = yield* nextLine) {
+        yield* say(JSON.stringify(yield* db.rows(line.value)))
+      }
+      break
+    }
+    case "publish": {
+      const { run } = yield* publishFound(yield* layoutOf(command.home), command.found)
+      yield* say(String(run.generation))
+    }
+  }
+})
+
+const main = async () => {
+  const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
+  const { value } = await lines.next()
+  const exit = await Effect.runPromiseExit(
+    program(JSON.parse(value), lines).pipe(
+      Effect.scoped,
+      Effect.provide([NodeServices.layer, Layer.succeed(Logger.LogToStderr, true)])
+    )
+  )
+  if (Exit.isFailure(exit)) console.error(String(exit.cause))
+  process.exit(Exit.isSuccess(exit) ? 0 : 1)
+}
 
 export interface OtherProcess {
   readonly child: ChildProcess
@@ -62,29 +71,31 @@ export interface OtherProcess {
 }
 
 /** Starts another process, which ends with the scope at the latest. `shell` may prepare it, such as by `ulimit -f 100`. */
-export const otherProcess = (command: Command, shell = "") =>
+export const otherProcess = (command: Command, shell = ":") =>
   Effect.acquireRelease(
     Effect.sync((): OtherProcess => {
-      const script = `trap '' XFSZ; ${shell || ":"}; exec "$@"`
-      const args = ["-c", script, "sh", process.execPath, fileURLToPath(import.meta.url), JSON.stringify(command)]
+      const args = ["-c", `${shell}; exec "$@"`, "sh", process.execPath, fileURLToPath(import.meta.url)]
       const child = spawn("sh", args, { stdio: ["pipe", "pipe", "pipe"] })
       const closed = once(child, "close")
       let stderr = ""
       child.stderr.setEncoding("utf8").on("data", (text) => {
         stderr += text
       })
+      child.stdin.on("error", () => {}) // it may have ended before it read
+      const tell = (line: string) => Effect.sync(() => child.stdin.write(`${line}\n`))
       const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
       const nextLine = Effect.promise(async () => {
         const { done, value } = await lines.next()
         if (done) throw new Error(`the other process ended:\n${stderr}`)
         return value
       })
+      child.stdin.write(`${JSON.stringify(command)}\n`)
       return {
         child,
         nextLine,
         ask: (sql) =>
           Effect.andThen(
-            Effect.sync(() => child.stdin.write(`${sql}\n`)),
+            tell(sql),
             Effect.map(nextLine, (line) => JSON.parse(line))
           ),
         kill: (signal) =>
@@ -101,4 +112,4 @@ export const otherProcess = (command: Command, shell = "") =>
     ({ child, kill }) => (child.exitCode === null && child.signalCode === null ? kill("SIGKILL") : Effect.void)
   )
 
-if (import.meta.main) void main(JSON.parse(process.argv[2] ?? ""))
+if (import.meta.main) void main()

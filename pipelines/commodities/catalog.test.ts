@@ -4,7 +4,7 @@ import { catalogRows } from "./catalog-rows.ts"
 import { feedNamed } from "./payloads-for-tests.ts"
 
 /** The five products, with what the report states of them. */
-const specs = {
+const specs: Readonly<Record<string, readonly [commodity: string, spec: string]>> = {
   butter: ["Butter", "Grade AA"],
   "cheese-block": ["Cheese", "40 pound block"],
   "cheese-barrel": ["Cheese", "barrels"],
@@ -20,7 +20,17 @@ const families = [
   ["<p>-sales-price-weekly", "United States manufacturers", "gov-mpr/2993", "weekly"]
 ] as const
 
-const expected = [
+interface Line {
+  readonly slug: string
+  readonly commodity: string
+  readonly spec: string | null
+  readonly market: string
+  readonly unit: string
+  readonly report: string
+  readonly frequency: string
+}
+
+const expected: ReadonlyArray<Line> = [
   ...Object.entries(specs).flatMap(([product, [commodity, spec]]) =>
     families.map(([slug, market, report, frequency]) => ({
       slug: slug.replace("<p>", product),
@@ -60,11 +70,11 @@ const groupsInOrder = [...new Set(series.map(({ commodity }) => commodity))]
 describe("the 24 series", () => {
   it("are exactly those of the interface, with their commodity, spec, market, unit, report and frequency", () => {
     assert.strictEqual(expected.length, 24)
-    const told = series.map(({ commodity, market, metric_name, slug, spec, unit }) => {
+    const told = series.map(({ commodity, market, metric_name, slug, spec, unit }): Line => {
       const feed = feedNamed(metricNamed.get(metric_name)?.feeds[0] ?? "")
       return { slug, commodity, spec, market, unit, report: reportOf(feed.feed), frequency: feed.frequency }
     })
-    const bySlug = (a: { slug: string }, b: { slug: string }) => (a.slug < b.slug ? -1 : 1)
+    const bySlug = (a: Line, b: Line) => (a.slug < b.slug ? -1 : 1)
     assert.deepStrictEqual(told.toSorted(bySlug), expected.toSorted(bySlug))
   })
 

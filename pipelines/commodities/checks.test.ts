@@ -38,11 +38,11 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
   return db
 })
 
-const badRows = Effect.fnUntraced(function* (name: string, db: DuckDb["Service"]) {
+const badRows = (name: string, db: DuckDb["Service"]) => {
   const check = checks.find((other) => other.name === name)
   assert.isDefined(check, `there is no check ${name}`)
-  return yield* db.rows(check.sql)
-})
+  return db.rows(check.sql)
+}
 
 const close = (observed_on: string, value: string): Version => ({
   metric_name: "butter_exch_spot_close_daily",
@@ -173,7 +173,7 @@ describe("a check", () => {
     ["insert into commodity.series select * from commodity.series limit 1", "listed twice"],
     ["delete from commodity.metric where metric_name = 'butter_sales_price_weekly'", "has no metric"],
     ["delete from commodity.product where slug = 'lactose'", "has no product"]
-  ])("of the catalog finds what does not fit together: %s", ([sql, fault]) =>
+  ] as const)("of the catalog finds what does not fit together: %s", ([sql, fault]) =>
     Effect.gen(function* () {
       const db = yield* warehouse([])
       assert.deepStrictEqual(yield* badRows("catalog_is_consistent", db), [])

@@ -16,7 +16,7 @@ export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
 }) {
   override get message() {
     const found = this.found.length === 0 ? "" : ` The payload has: ${this.found.join(", ")}.`
-    return `${this.feed} has changed: ${this.problem}.${found} Nothing of this run was published. Correct the feed's lines in pipelines/commodities/catalog and run again.`
+    return `${this.feed} has changed: ${this.problem}.${found}`
   }
 }
 

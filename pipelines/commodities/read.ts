@@ -21,6 +21,9 @@ const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
   })
 )
 
+const advice =
+  "Nothing of this run was published; the previous generation stays live. Run again later, or correct the lines of a report that has changed in pipelines/commodities/catalog."
+
 export const readCommodities = Effect.fn("commodities.read")(function* (run: RunContext) {
   const progress = yield* Progress
   const { kind } = yield* Origin
@@ -42,7 +45,9 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   if (mixture !== undefined) faults.push(mixture)
   if (faults.length > 0) {
     const away = unavailable.map(({ feed }) => feed).join(", ")
-    return yield* new ReadFailed({ faults: away === "" ? faults : [...faults, `Could not be fetched: ${away}.`] })
+    return yield* new ReadFailed({
+      faults: [...faults, ...(away === "" ? [] : [`Could not be fetched: ${away}.`]), advice]
+    })
   }
   if (read.length === 0) return yield* new NothingRead({ reasons: unavailable.map(({ message }) => message) })
 

@@ -14,7 +14,7 @@ export class PayloadUnreadable extends Schema.TaggedError<PayloadUnreadable>()("
   problem: Schema.String
 }) {
   override get message() {
-    return `${this.feed}: the payload of ${this.url} ${this.problem}. Nothing of this run was published; run again later, or look at the payload.`
+    return `${this.feed}: the payload of ${this.url} ${this.problem}.`
   }
 }
 

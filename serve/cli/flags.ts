@@ -28,7 +28,7 @@ export const scopeList = Flag.String("scopes").pipe(
   Flag.withDescription(`"all", or some of these, separated by commas: ${scopes.join(", ")}`),
   Flag.filterMap(
     (text) => Result.getSuccess(decodeScopes(text === "all" ? scopes : [...new Set(text.split(","))])),
-    (text) => `"${text}" names no scope that exists. Give "all", or some of: ${scopes.join(", ")}`
+    () => `all, or some of ${scopes.join(", ")}, separated by commas`
   )
 )
 
@@ -38,7 +38,7 @@ const usd = (flag: string, description: string) =>
     Flag.withDescription(description),
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(creditsOf(text)),
-      (text) => `"${text}" is no amount in US dollars with at most three decimals, such as 25 or 12.50`
+      () => "US dollars with at most three decimals, such as 25 or 12.50"
     )
   )
 
@@ -46,7 +46,7 @@ export const budget = usd("budget-usd", "US dollars that the key may spend per c
 export const amount = usd("usd", "Amount in US dollars").pipe(
   Flag.filter(
     (credits) => credits > 0,
-    () => "the amount must be above 0"
+    () => "an amount above 0"
   )
 )
 

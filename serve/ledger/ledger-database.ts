@@ -56,7 +56,8 @@ export interface LedgerDatabase {
 
 const open = Effect.fnUntraced(function* (file: string) {
   const db = yield* DuckDb.readWrite(file)
-  yield* Effect.forEach([settings, ...definitions], (sql) => db.run(sql), { discard: true })
+  yield* db.run(settings)
+  yield* db.run(["begin", ...definitions, "commit"].join(";\n"))
   return db
 })
 

@@ -10,7 +10,10 @@ const definitionOf = (name: string, record: Schema.Struct<Schema.Struct.Fields>)
   return [ddl, ...commentsOf({ schema: "main", name, record, ddl }, "table")]
 }
 
-/** Creates what is not there yet. */
+/**
+ * Creates what is not there yet. `ledger` is the name that DuckDB gives to the database in `ledger.duckdb`: a schema of
+ * that name beside it would make `from ledger.entry` ambiguous, so the tables are in `main`.
+ */
 export const definitions: ReadonlyArray<string> = [
   ...definitionOf("account", Account),
   ...definitionOf("api_key", ApiKey),

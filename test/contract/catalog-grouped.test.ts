@@ -20,7 +20,8 @@ interface Group {
   readonly series: ReadonlyArray<Series>
 }
 
-const groupsAt = async (target: string) => ((await api.get(target)).json as { readonly data: ReadonlyArray<Group> }).data
+const groupsAt = async (target: string) =>
+  ((await api.get(target)).json as { readonly data: ReadonlyArray<Group> }).data
 const catalog = async () => (await groupsAt("/v1/commodities")).flatMap(({ series }) => series)
 const named = (groups: ReadonlyArray<Group>) =>
   Object.fromEntries(groups.map(({ commodity, series }) => [commodity, series.map(({ slug }) => slug)]))
@@ -173,9 +174,16 @@ describe("the grouped catalog", () => {
   it("says from when to when: the days of the first and the last reading", async () => {
     const series = await catalog()
     const { json } = await api.get(`/v1/commodities/prices?series=${series.map(({ slug }) => slug).join(",")}`)
-    const { data } = json as { data: ReadonlyArray<{ slug: string; unit: string; points: ReadonlyArray<{ date: string }> }> }
+    const { data } = json as {
+      data: ReadonlyArray<{ slug: string; unit: string; points: ReadonlyArray<{ date: string }> }>
+    }
     expect(data.map(({ points, slug, unit }) => [slug, unit, points[0]?.date, points.at(-1)?.date])).toEqual(
-      series.map(({ first_observed_on, last_observed_on, slug, unit }) => [slug, unit, first_observed_on, last_observed_on])
+      series.map(({ first_observed_on, last_observed_on, slug, unit }) => [
+        slug,
+        unit,
+        first_observed_on,
+        last_observed_on
+      ])
     )
   })
 })
@@ -214,7 +222,9 @@ describe("the filter `commodity`", () => {
   )
 
   it("reads + and %20 as a blank, and %2B as a plus", async () => {
-    expect(named(await groupsAt("/v1/commodities?commodity=dry+whey"))).toEqual({ "Dry Whey": wholeCatalog["Dry Whey"] })
+    expect(named(await groupsAt("/v1/commodities?commodity=dry+whey"))).toEqual({
+      "Dry Whey": wholeCatalog["Dry Whey"]
+    })
     expect(await groupsAt("/v1/commodities?commodity=dry%2Bwhey")).toEqual([])
   })
 

@@ -162,9 +162,9 @@ describe("the parameter `limit` of products", () => {
 
   it("is 100 where it is absent", async () => {
     expect((await api.get("/v1/commodities?cursor=")).text).toBe((await api.get("/v1/commodities?limit=100")).text)
-    expect(api.client().document.paths["/v1/commodities"]?.get.parameters.find(({ name }) => name === "limit")?.schema).toMatchObject(
-      { default: 100, maximum: 500, minimum: 1 }
-    )
+    expect(
+      api.client().document.paths["/v1/commodities"]?.get.parameters.find(({ name }) => name === "limit")?.schema
+    ).toMatchObject({ default: 100, maximum: 500, minimum: 1 })
   })
 
   it.each(["0", "000", "-1", "+5", "1.0", "1e2", "0x10", "ten", " 5", "5 ", "５", "", "NaN", "Infinity"])(
@@ -176,7 +176,9 @@ describe("the parameter `limit` of products", () => {
   )
 
   it.each(["501", "1000", "9".repeat(400)])("above 500 is 400 and named: %s", async (limit) => {
-    expect(errorOf(await api.get(`/v1/commodities?limit=${limit}`))).toBe("400 invalid_request: limit must be at most 500")
+    expect(errorOf(await api.get(`/v1/commodities?limit=${limit}`))).toBe(
+      "400 invalid_request: limit must be at most 500"
+    )
   })
 })
 

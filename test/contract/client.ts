@@ -68,7 +68,7 @@ export const makeClient = async (api: string) => {
         request_id: String(reply.headers["x-request-id"]),
         credits: found.operation["x-credits"],
         endpoint: found.template.replace("{id}", ":id"),
-        key: options.key ?? ""
+        key: options.key ?? String(options.headers?.authorization).replace(/^bearer +/i, "")
       })
     }
     return reply

@@ -38,7 +38,10 @@ describe("envelopes", () => {
   it.each(pages)("a paged list is { data: [...], next_cursor }: %s", async (target) => {
     const { json, status, text } = await api.get(target)
     expect(status).toBe(200)
-    expect(json).toEqual({ data: expect.any(Array), next_cursor: expect.toSatisfy((c) => c === null || typeof c === "string") })
+    expect(json).toEqual({
+      data: expect.any(Array),
+      next_cursor: expect.toSatisfy((c) => c === null || typeof c === "string")
+    })
     expect(text).toMatch(/,"next_cursor":(null|"[\w-]+")\}$/)
   })
 
@@ -61,7 +64,9 @@ describe("envelopes", () => {
 
   it("dates are calendar days, YYYY-MM-DD", async () => {
     const bodies = await Promise.all([...lists, ...pages].map(async (target) => (await api.get(target)).json))
-    const days = ["date", "from", "to", "first_observed_on", "last_observed_on"].flatMap((name) => valuesOf(name, bodies))
+    const days = ["date", "from", "to", "first_observed_on", "last_observed_on"].flatMap((name) =>
+      valuesOf(name, bodies)
+    )
     expect(days.length).toBeGreaterThan(800)
     expect(days.filter((day) => day !== null && !isDay(String(day)))).toEqual([])
   })

@@ -78,7 +78,8 @@ export const makeJudge = (document: OpenApiDocument) => {
   const judgeCall = (template: string, operation: OpenApiOperation, { headers, json, status }: Reply) => {
     const [place, response] = documented(template, operation, status)
     validate(`${place}/content/application~1json/schema`, json)
-    for (const name of Object.keys(response.headers)) expect(headers, "documented headers").toHaveProperty([name.toLowerCase()])
+    for (const name of Object.keys(response.headers))
+      expect(headers, "documented headers").toHaveProperty([name.toLowerCase()])
     if (status === 401) {
       expect(headers["www-authenticate"]).toBe("Bearer")
       for (const name of ofAccount) expect(headers, "an unknown caller learns nothing").not.toHaveProperty([name])

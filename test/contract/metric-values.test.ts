@@ -113,7 +113,10 @@ describe("the default range", () => {
 
 describe("a requested range", () => {
   it("is answered as it was given, also where no value reaches that far", async () => {
-    expect(await oneAt(`metrics=${blocks}&from=0001-01-01&to=9999-12-31`)).toMatchObject({ from: "0001-01-01", to: "9999-12-31" })
+    expect(await oneAt(`metrics=${blocks}&from=0001-01-01&to=9999-12-31`)).toMatchObject({
+      from: "0001-01-01",
+      to: "9999-12-31"
+    })
     expect(await oneAt(`metrics=${blocks}&from=2026-09-20&to=2026-10-31`)).toEqual({
       metric_name: blocks,
       unit: "usd_per_lb",
@@ -135,7 +138,11 @@ describe("a requested range", () => {
 
   it("without readings has empty points", async () => {
     expect(await oneAt(`metrics=${blocks}&from=2026-08-23&to=2026-08-28`)).toMatchObject({ points: [] })
-    expect(await oneAt(`metrics=${blocks}&from=2030-01-01`)).toMatchObject({ from: "2030-01-01", to: "2026-09-26", points: [] })
+    expect(await oneAt(`metrics=${blocks}&from=2030-01-01`)).toMatchObject({
+      from: "2030-01-01",
+      to: "2026-09-26",
+      points: []
+    })
   })
 })
 
@@ -182,7 +189,13 @@ describe("metric values: what gives 400", () => {
   })
 
   it("days that no calendar has, empty days, and `from` after `to`", async () => {
-    for (const [name, text] of [["from", "2023-02-29"], ["to", "2024-06-31"], ["from", ""], ["to", ""], ["to", "0000-01-01"]]) {
+    for (const [name, text] of [
+      ["from", "2023-02-29"],
+      ["to", "2024-06-31"],
+      ["from", ""],
+      ["to", ""],
+      ["to", "0000-01-01"]
+    ]) {
       expect(errorOf(await values(`metrics=${blocks}&${name}=${text}`))).toBe(
         `400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD form`
       )

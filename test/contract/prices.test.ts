@@ -87,7 +87,9 @@ describe("prices", () => {
     const { text } = await prices("series=milk-class-iv-price-monthly&from=2012-04-01&to=2026-07-31")
     const published = facts("class-iv.csv", (row) => [`${row[0]}-01`, row[2]]).filter((point) => !point.endsWith(":}"))
     expect(published.length).toBeGreaterThan(170)
-    expect(text).toBe(`{"data":[{"slug":"milk-class-iv-price-monthly","unit":"USD/cwt","points":[${published.join(",")}]}]}`)
+    expect(text).toBe(
+      `{"data":[{"slug":"milk-class-iv-price-monthly","unit":"USD/cwt","points":[${published.join(",")}]}]}`
+    )
   })
 
   it("ends barrels on 2025-05-31, with the weeks that were restated as nulls intact", async () => {
@@ -193,7 +195,11 @@ describe("prices: what gives 400", () => {
   )
 
   it("`from` later than `to`, by one day and by many", async () => {
-    for (const range of ["from=2024-01-02&to=2024-01-01", "from=9999-12-31&to=0001-01-01", "to=2023-12-31&from=2024-01-01"]) {
+    for (const range of [
+      "from=2024-01-02&to=2024-01-01",
+      "from=9999-12-31&to=0001-01-01",
+      "to=2023-12-31&from=2024-01-01"
+    ]) {
       expect(errorOf(await prices(`series=${blocks}&${range}`))).toBe("400 invalid_request: from must not be after to")
     }
   })
@@ -206,7 +212,9 @@ describe("prices: what gives 400", () => {
     const slugs = (count: number) => `series=${Array.from({ length: count }, () => barrels).join(",")}&from=2025-05-31`
     expect((await dataAt(slugs(100))).length).toBe(100)
     expect(errorOf(await prices(slugs(101)))).toMatch(/^400 invalid_request: series takes at most 100 /)
-    expect(errorOf(await prices(`series=${"x,".repeat(150)}x`))).toMatch(/^400 invalid_request: series takes at most 100 /)
+    expect(errorOf(await prices(`series=${"x,".repeat(150)}x`))).toMatch(
+      /^400 invalid_request: series takes at most 100 /
+    )
   })
 
   it.each([`${blocks},`, `,${blocks}`, `${blocks},,${barrels}`, ","])("an empty slug: %s", async (list) => {
@@ -226,11 +234,15 @@ describe("prices: what gives 400", () => {
     "__proto__",
     "toString"
   ])("a slug absent from the catalog, not trimmed and case-sensitive: '%s'", async (slug) => {
-    expect(errorOf(await prices(`series=${encodeURIComponent(slug)}`))).toBe(`400 invalid_request: Unknown series: ${slug}`)
+    expect(errorOf(await prices(`series=${encodeURIComponent(slug)}`))).toBe(
+      `400 invalid_request: Unknown series: ${slug}`
+    )
   })
 
   it("one unknown slug fails the entire request, and the first one in requested order is named", async () => {
-    expect(errorOf(await prices(`series=${blocks},nope,${barrels},other`))).toBe("400 invalid_request: Unknown series: nope")
+    expect(errorOf(await prices(`series=${blocks},nope,${barrels},other`))).toBe(
+      "400 invalid_request: Unknown series: nope"
+    )
     expect(errorOf(await prices("series=other,nope"))).toBe("400 invalid_request: Unknown series: other")
   })
 

@@ -3,34 +3,15 @@
  * ledger must hold exactly the charges that the answers announced: that closes every file.
  */
 import { rmSync } from "node:fs"
+import type { NewKey, StatementLine } from "@larder/serve/ledger/administration.ts"
 import { afterAll, beforeAll, expect, inject } from "vitest"
-import { type CreatedKey, newKey, run, type Server, startServer } from "../programs.ts"
+import { type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
 import { type Client, makeClient, type Options } from "./client.ts"
 import type { Reply } from "./judge.ts"
+import { createKey, statement } from "./operator.ts"
 
-export interface Entry {
-  readonly type: string
-  readonly credits: number
-  readonly request_id: string | null
-  readonly key_id: string | null
-  readonly endpoint: string | null
-  readonly occurred_at: string
-  readonly balance: number
-}
-
-/** The statement of an account, by the command line. */
-export const statement = async (home: string, account: string): Promise<ReadonlyArray<Entry>> => {
-  const args = ["ledger", "export", "--account", account, "--json"]
-  const { code, stderr, stdout } = await run("larder-serve", args, { LARDER_HOME: home })
-  if (code !== 0) throw new Error(`ledger export ended with ${code}:\n${stderr}`)
-  return stdout
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Entry)
-}
-
-const charged = (entries: ReadonlyArray<Entry>) =>
+const charged = (entries: ReadonlyArray<StatementLine>) =>
   entries
     .filter(({ type }) => type === "charge")
     .map(({ credits, endpoint, request_id }) => ({ request_id, credits: -credits, endpoint }))
@@ -40,16 +21,15 @@ const byRequest = <A extends { readonly request_id: string | null }>(rows: Reado
 
 interface Settings {
   readonly environment?: Readonly<Record<string, string>>
-  readonly budget?: string
 }
 
 /** Registers start and end of a server with the file's hooks; what it returns may be used inside of tests. */
-export const served = ({ budget = "100", environment = {} }: Settings = {}) => {
+export const served = ({ environment = {} }: Settings = {}) => {
   interface State {
     readonly home: string
     server: Server
     client: Client
-    readonly key: CreatedKey
+    readonly key: NewKey
   }
   let state: State | undefined
   const running = () => {
@@ -62,18 +42,18 @@ export const served = ({ budget = "100", environment = {} }: Settings = {}) => {
   beforeAll(async () => {
     const home = copyHome(inject("sampleHome"))
     const server = await startServer(home, environment)
-    state = { home, server, client: await makeClient(server.api), key: await newKey(home, { budget }) }
+    state = { home, server, client: await makeClient(server.api), key: await createKey(home) }
   })
   afterAll(async () => {
     const { client, home, key, server } = running()
-    client.close()
-    await server.stop()
     try {
       const announced = [...earlier, ...client.charges]
         .filter((charge) => charge.key === key.key)
         .map(({ key: _, ...charge }) => charge)
       expect(byRequest(charged(await statement(home, key.account_id)))).toEqual(byRequest(announced))
     } finally {
+      client.close()
+      await server.stop()
       rmSync(home, { recursive: true, force: true })
     }
   })

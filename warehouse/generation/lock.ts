@@ -6,7 +6,8 @@ import { Effect, Schedule, Schema, Semaphore } from "effect"
 import { DuckDb, FileInUse } from "../duckdb.ts"
 import type { Layout } from "./layout.ts"
 
-const wait = { every: "200 millis", times: 3000 } as const // ten minutes
+const wait = { every: "100 millis", times: 6000 } as const // ten minutes
+const triesInSilence = 10
 
 /** Somebody else holds the lock, and did not let go in ten minutes. */
 export class WarehouseBusy extends Schema.TaggedError<WarehouseBusy>()("WarehouseBusy", { file: Schema.String }) {
@@ -34,12 +35,10 @@ const semaphoreOf = (file: string) => {
 }
 
 const betweenProcesses = Effect.fnUntraced(function* (file: string) {
-  let told = false
-  const tellOnce = Effect.suspend(() => {
-    if (told) return Effect.void
-    told = true
-    return Effect.logInfo(`another run holds ${file}; waiting for it`)
-  })
+  let tries = 0
+  const tellOnce = Effect.suspend(() =>
+    ++tries === triesInSilence ? Effect.logInfo(`another run holds ${file}; waiting for it`) : Effect.void
+  )
   yield* DuckDb.readWrite(file).pipe(
     Effect.tapError((error) => (error instanceof FileInUse ? tellOnce : Effect.void)),
     Effect.retry({

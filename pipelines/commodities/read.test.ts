@@ -1,0 +1,246 @@
+/** Reading from the network: windows, cursors, keys, and services that are away. */
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import type { ServerResponse } from "node:http"
+import path from "node:path"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { daysBefore } from "@larder/schemas/dates.ts"
+import { Effect } from "effect"
+import { NothingRead, ReadFailed } from "../run/pipeline.ts"
+import { startUpstream, type Upstream } from "../run/upstream-for-tests.ts"
+import { feeds } from "./catalog.ts"
+import { only, rowsIn, runLive, serving, temporaryHome } from "./live-runs-for-tests.ts"
+import { aBlockRow, aClose, blocks, bodyOf, feedNamed } from "./payloads-for-tests.ts"
+
+const closes = feedNamed("gov-mars/1603")
+const marsFeeds = feeds.filter(({ source }) => source === "gov-mars")
+const key = "0123456789-a-secret-key"
+
+const butter = "gov-mpr/2993/Butter Prices and Sales"
+
+/** What was asked of the feed, in order: its query as text. */
+const queriesOf = ({ seen }: Upstream, report: string) =>
+  seen.flatMap(({ url }) => {
+    const asked = new URL(url, "http://localhost")
+    return asked.pathname.endsWith(`/${report}`) ? [asked.searchParams.get("q")] : []
+  })
+
+const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8)}/${day.slice(0, 4)}`
+const today = () => new Date().toISOString().slice(0, 10)
+
+/** Everything below a folder, as one text. */
+const contentsOf = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => path.join(folder, name))
+    .filter((file) => statSync(file).isFile())
+    .map((file) => `${file}\n${readFileSync(file, "latin1")}`)
+    .join("\n")
+
+describe("live runs", () => {
+  it.live("read the whole history first, then look back from where they ended", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      let bodies = only(closes.feed, blocks.feed)
+      const upstream = yield* startUpstream(serving(() => bodies))
+      const first = yield* runLive({ home, upstream })
+      assert.deepStrictEqual(queriesOf(upstream, "1603"), [null])
+
+      const again = yield* runLive({ home, upstream, id: "run-2" })
+      const window = `report_begin_date=${american(daysBefore("2026-09-29", 45))}:${american(daysBefore(today(), -14))}`
+      assert.deepStrictEqual(queriesOf(upstream, "1603"), [null, window])
+      assert.deepStrictEqual(
+        [again.run.outcome, again.run.rows_loaded, again.run.rows_unchanged],
+        ["unchanged", 0, first.rows_read]
+      )
+
+      const revised = aBlockRow({
+        cheese_40_Price: "1.6150",
+        published_date: "10/07/2026 13:04:36",
+        week_ending_date: "10/03/2026"
+      })
+      bodies = { ...bodies, [blocks.feed]: bodyOf(blocks, [aBlockRow(), revised]) }
+      const third = yield* runLive({ home, upstream, id: "run-3" })
+      assert.deepStrictEqual([third.run.outcome, third.run.rows_loaded], ["published", 1])
+      const versions = yield* rowsIn(
+        home,
+        "select value_text, published_at::varchar as published_at, run_id from commodity.price_version where metric_name = 'cheese_block_sales_price_weekly' and not is_final order by published_at"
+      )
+      assert.deepStrictEqual(versions, [
+        { value_text: "1.6140", published_at: "2026-09-30 13:04:36", run_id: "run-1" },
+        { value_text: "1.6150", published_at: "2026-10-07 13:04:36", run_id: "run-3" }
+      ])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("fail where the service ignores the window and answers with other days", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const upstream = yield* startUpstream(serving(() => ({ [closes.feed]: bodyOf(closes, [aClose()]) })))
+      const error = yield* Effect.flip(runLive({ home, upstream, days: { from: "2020-01-01", to: "2020-03-31" } }))
+      assert.instanceOf(error, ReadFailed)
+      assert.include(
+        error.message,
+        "gov-mars/1603 has changed: report_begin_date was asked from 2019-12-26 to 2020-04-06, and a row of 2026-09-28 came: the filter was ignored"
+      )
+      assert.isFalse(readdirSync(home).includes("warehouse"))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("find a year-to-date report by the 1 January that it begins on", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const upstream = yield* startUpstream(serving(() => only("gov-mars/1623")))
+      const august = { from: "2026-08-01", to: "2026-08-31" }
+      const { run } = yield* runLive({ home, upstream, days: august })
+      assert.deepStrictEqual(queriesOf(upstream, "1623"), ["report_begin_date=07/31/2025:09/01/2027"])
+      assert.strictEqual(run.rows_loaded, 5)
+      yield* runLive({ home, upstream, id: "run-2" })
+      assert.isNull(
+        queriesOf(upstream, "1623")[1],
+        "a backfill leaves no cursor: the whole history is still to be read"
+      )
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("never add to a warehouse of bundled samples, and do not look back from where those end", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const upstream = yield* startUpstream(serving(() => only(closes.feed)))
+      yield* runLive({ home, upstream, origin: "sample" })
+      const error = yield* Effect.flip(runLive({ home, upstream, id: "run-2" }))
+      assert.instanceOf(error, ReadFailed)
+      assert.match(error.message, /holds bundled samples, .* Set LARDER_HOME to another folder/)
+      assert.deepStrictEqual(queriesOf(upstream, "1603"), [null, null])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("fail for a payload of another type, and tell every fault of the run at once", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const bodies = { ...only(closes.feed, butter), [blocks.feed]: bodyOf(blocks, [aBlockRow()]).slice(0, -9) }
+      const upstream = yield* startUpstream((response, n, request) => {
+        if (!request.url.includes("/1603")) return serving(() => bodies)(response, n, request)
+        response.writeHead(200, { "content-type": "text/html; charset=utf-8" })
+        response.end(bodies[closes.feed])
+      })
+      const error = yield* Effect.flip(runLive({ home, upstream }))
+      assert.match(error.message, /gov-mars\/1603: .* has the content type text\/html; charset=utf-8, not JSON/)
+      assert.match(error.message, /40 Pound Block Cheddar Cheese Prices and Sales: .* is not whole JSON/)
+      assert.match(error.message, /Could not be fetched: gov-mars\/1602, /)
+      assert.match(error.message, /Nothing of this run was published; the previous generation stays live/)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("a service that refuses the key", () => {
+  const forbidden = '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}'
+  const refusing =
+    (type: string, body: string) =>
+    (response: ServerResponse, n: number, request: { readonly url: string; readonly headers: object }) => {
+      if (!request.url.includes("marsapi")) return serving(() => only(butter))(response, n, { url: request.url })
+      response.writeHead(403, { "content-type": type })
+      response.end(body)
+    }
+
+  it.live("is asked once; the error says which variable to set, and the other service is read", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const upstream = yield* startUpstream(refusing("application/json", forbidden))
+      const { run, unavailable } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: "  " } })
+      const mars = unavailable.flatMap(({ feed }) => (feed.startsWith("gov-mars/") ? [feed] : []))
+      assert.deepStrictEqual(
+        mars,
+        marsFeeds.map(({ feed }) => feed)
+      )
+      assert.match(
+        unavailable[0]?.message ?? "",
+        /^gov-mars\/1603: .*"Access is denied"\. .* set MARS_API_KEY and run again/
+      )
+      assert.strictEqual(unavailable[1]?.message, "gov-mars/1602: not asked, because the service denied gov-mars/1603")
+      assert.strictEqual(upstream.seen.filter(({ url }) => url.includes("marsapi")).length, 1)
+      assert.isAbove(run.rows_loaded, 0)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("gets it as the user name of HTTP Basic; it is in no error, no archive and no warehouse", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const basic = Buffer.from(`${key}:`).toString("base64")
+      const page = `<html><head><title>403 Forbidden</title></head><body>${key} ${basic}</body></html>`
+      const upstream = yield* startUpstream(refusing("text/html", page))
+      const { unavailable } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: ` ${key}\n` } })
+      const [mars, mpr] = ["marsapi", "mpr"].map((host) => upstream.seen.find(({ url }) => url.includes(host)))
+      assert.strictEqual(mars?.headers.authorization, `Basic ${basic}`)
+      assert.isUndefined(mpr?.headers.authorization)
+      assert.match(unavailable[0]?.message ?? "", /an HTML page titled "403 Forbidden"\. Check the key in MARS_API_KEY/)
+      const everything = JSON.stringify(unavailable) + contentsOf(home)
+      assert.notInclude(everything, key)
+      assert.notInclude(everything, basic)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("a service that is away", () => {
+  it.live("is given up after three feeds in a row, and the other one is read", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const upstream = yield* startUpstream((response, n, request) => {
+        if (!request.url.includes("mpr")) return serving(() => only(closes.feed))(response, n, request)
+        response.writeHead(500).end()
+      })
+      const { run, unavailable: all } = yield* runLive({ home, upstream })
+      const unavailable = all.filter(({ feed }) => feed.startsWith("gov-mpr/"))
+      assert.strictEqual(new Set(upstream.seen.map(({ url }) => url).filter((url) => url.includes("mpr"))).size, 3)
+      assert.strictEqual(unavailable.length, feeds.length - marsFeeds.length)
+      assert.match(
+        unavailable[3]?.message ?? "",
+        /: not asked, because the service did not answer for 3 feeds in a row$/
+      )
+      assert.isAbove(run.rows_loaded, 0)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("keeps what earlier runs loaded of it", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      let bodies = only(closes.feed, blocks.feed)
+      const upstream = yield* startUpstream(serving(() => bodies))
+      yield* runLive({ home, upstream })
+      const row = aClose({ report_date: "09/30/2026", report_begin_date: "09/30/2026" })
+      bodies = { [closes.feed]: bodyOf(closes, [row]) }
+      const { run, unavailable } = yield* runLive({ home, upstream, id: "run-2" })
+      assert.deepStrictEqual([unavailable.length, run.rows_loaded], [feeds.length - 1, 1])
+      const values = "select value_text from commodity.price where metric_name = 'cheese_block_sales_price_weekly'"
+      assert.deepStrictEqual(yield* rowsIn(home, values), [{ value_text: "1.6140" }])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("and nothing else publishes nothing, and says why for each feed", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const upstream = yield* startUpstream((response) => response.writeHead(404).end())
+      const error = yield* Effect.flip(runLive({ home, upstream }))
+      assert.instanceOf(error, NothingRead)
+      for (const { feed } of feeds) assert.include(error.message, `${feed}: `)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("a field that upstream adds", () => {
+  it.live("is warned about once per feed, and recorded", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const warnings: Array<string> = []
+      const listen = (message: string) => warnings.push(message)
+      let row = aClose({ last_trade: "09:59" })
+      const upstream = yield* startUpstream(serving(() => ({ [closes.feed]: bodyOf(closes, [row]) })))
+      yield* runLive({ home, upstream, listen })
+      row = aClose({ last_trade: "09:58", report_date: "09/30/2026", report_begin_date: "09/30/2026" })
+      yield* runLive({ home, upstream, listen, id: "run-2" })
+      assert.strictEqual(warnings.filter((warning) => warning.includes("last_trade")).length, 1)
+      assert.deepStrictEqual(yield* rowsIn(home, "select feed, field, run_id, example from ingest.unknown_field"), [
+        { feed: "gov-mars/1603", field: "last_trade", run_id: "run-1", example: '"09:59"' }
+      ])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})

@@ -1,0 +1,335 @@
+import { assert, describe, it } from "@effect/vitest"
+import { scopes } from "@larder/schemas/scopes.ts"
+import { Effect, Result } from "effect"
+import fc from "fast-check"
+import { creditAccount, type Decision, editKey, issueKey, openAccount, revokeKey } from "./decisions.ts"
+import {
+  type Admission,
+  apply,
+  charge,
+  giveBack,
+  type Hold,
+  hold,
+  type LedgerState,
+  number,
+  release,
+  remaining,
+  restore,
+  settle,
+  spentInMonth
+} from "./machine.ts"
+import { memoryStore } from "./memory-store.ts"
+import { monthOf } from "./moments.ts"
+
+const endpoint = "/v1/commodities/prices"
+const october = Date.parse("2026-10-15T12:00:00.000Z")
+const lastOfOctober = Date.parse("2026-10-31T23:59:59.999Z")
+const november = Date.parse("2026-11-01T00:00:00.000Z")
+
+const empty = (): LedgerState => restore({ sequence: 0, accounts: [], keys: [], spending: [] })
+
+/** Takes a decision up as if it had been written. */
+const take = <E>(state: LedgerState, decided: Result.Result<Decision, E>) => {
+  const decision = Result.getOrThrow(decided)
+  number(state, decision.entries)
+  apply(state, decision)
+  return decision
+}
+
+const key = (id: string, account_id: string, budget_credits: number) => ({
+  id,
+  account_id,
+  name: id,
+  scopes,
+  budget_credits,
+  sha256: `sha256 of ${id}`,
+  last4: "abcd"
+})
+
+/** One account of 5,000 credits with one key. */
+const ledgerWith = ({ budget = 1_000_000 }: { readonly budget?: number } = {}) => {
+  const state = empty()
+  take(state, openAccount("acct_a", "A", october))
+  take(state, issueKey(state, key("key_a", "acct_a", budget), october))
+  return state
+}
+
+const held = (admission: Admission): Hold => {
+  if ("refused" in admission) throw new Error(`refused: ${admission.refused}`)
+  return admission.hold
+}
+
+const pay = (state: LedgerState, keyId: string, credits: number, now: number, requestId = `req_${Math.random()}`) => {
+  const admitted = held(hold(state, keyId, endpoint, credits, now))
+  const draft = charge(state, admitted, requestId)
+  if (draft === undefined) throw new Error("charged twice")
+  number(state, [draft])
+  apply(state, { accounts: [], keys: [], entries: [draft] })
+  settle(admitted)
+  return draft
+}
+
+const balance = (state: LedgerState) => state.accounts.get("acct_a")?.balance
+
+describe("admission: one decision over balance and the key's month", () => {
+  it("starts an account with 5,000 credits, as one grant", () => {
+    const state = empty()
+    const { entries } = take(state, openAccount("acct_a", "A", october))
+    assert.deepStrictEqual(entries, [
+      {
+        sequence: 1,
+        type: "grant",
+        occurred_at: "2026-10-15T12:00:00.000Z",
+        account_id: "acct_a",
+        key_id: null,
+        endpoint: null,
+        credits: 5000,
+        request_id: null,
+        note: "starting balance"
+      }
+    ])
+    assert.strictEqual(balance(state), 5000)
+  })
+
+  it("allows to spend exactly all of the balance, and nothing beyond", () => {
+    const state = ledgerWith()
+    for (let call = 0; call < 50; call++) pay(state, "key_a", 100, october)
+    assert.strictEqual(balance(state), 0)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "insufficient_balance" })
+  })
+
+  it("allows to spend exactly all of the budget, and nothing beyond", () => {
+    const state = ledgerWith({ budget: 200 })
+    pay(state, "key_a", 100, october)
+    pay(state, "key_a", 100, october)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "spend_cap_reached" })
+  })
+
+  it("refuses a call that is dearer than what is left, and admits a cheaper one after it", () => {
+    const state = ledgerWith({ budget: 150 })
+    pay(state, "key_a", 100, october)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "spend_cap_reached" })
+    pay(state, "key_a", 10, october)
+  })
+
+  it("names the balance when balance and budget are both used up", () => {
+    const state = ledgerWith({ budget: 5000 })
+    for (let call = 0; call < 50; call++) pay(state, "key_a", 100, october)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "insufficient_balance" })
+  })
+
+  it("counts what is held for running calls against balance and budget", () => {
+    const state = ledgerWith({ budget: 150 })
+    const running = held(hold(state, "key_a", endpoint, 100, october))
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "spend_cap_reached" })
+    release(running)
+    held(hold(state, "key_a", endpoint, 100, october))
+  })
+
+  it("pauses a key whose budget is 0", () => {
+    const state = ledgerWith({ budget: 0 })
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "spend_cap_reached" })
+    assert.strictEqual(remaining(state, "key_a", october), 0)
+  })
+})
+
+describe("months: a hold belongs to the UTC month of its admission", () => {
+  it("gives the key its whole budget again on the first of the month", () => {
+    const state = ledgerWith({ budget: 100 })
+    pay(state, "key_a", 100, lastOfOctober)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, lastOfOctober), { refused: "spend_cap_reached" })
+    assert.strictEqual(remaining(state, "key_a", november), 100)
+    pay(state, "key_a", 100, november)
+  })
+
+  it("charges a call of October to October when it ends in November", () => {
+    const state = ledgerWith({ budget: 100 })
+    const running = held(hold(state, "key_a", endpoint, 100, lastOfOctober))
+    pay(state, "key_a", 100, november)
+    const draft = charge(state, running, "req_late")
+    settle(running)
+    assert.strictEqual(draft?.occurred_at, "2026-10-31T23:59:59.999Z")
+    const ofKey = state.keys.get("key_a")
+    assert.isDefined(ofKey)
+    assert.strictEqual(spentInMonth(ofKey, lastOfOctober), 100)
+    assert.strictEqual(spentInMonth(ofKey, november), 100)
+  })
+
+  it("knows what was spent in a month again after a clock was set back", () => {
+    const state = ledgerWith({ budget: 100 })
+    pay(state, "key_a", 60, october)
+    pay(state, "key_a", 10, november)
+    assert.strictEqual(remaining(state, "key_a", october), 40)
+  })
+})
+
+describe("holds: each ends exactly once", () => {
+  it("gives nothing back twice", () => {
+    const state = ledgerWith()
+    const running = held(hold(state, "key_a", endpoint, 100, october))
+    release(running)
+    release(running)
+    assert.strictEqual(remaining(state, "key_a", october), 5000)
+  })
+
+  it("cannot be charged twice, nor released while it is charged", () => {
+    const state = ledgerWith()
+    const running = held(hold(state, "key_a", endpoint, 100, october))
+    charge(state, running, "req_1")
+    release(running)
+    assert.strictEqual(remaining(state, "key_a", october), 4900)
+    assert.throws(() => charge(state, running, "req_2"), /used already/)
+  })
+
+  it("charges a request id once", () => {
+    const state = ledgerWith()
+    pay(state, "key_a", 100, october, "req_1")
+    const running = held(hold(state, "key_a", endpoint, 100, october))
+    assert.isUndefined(charge(state, running, "req_1"))
+  })
+})
+
+describe("keys", () => {
+  it("take edits for the next call", () => {
+    const state = ledgerWith({ budget: 0 })
+    take(state, editKey(state, "key_a", { budget_credits: 10, scopes: ["get-store"], name: "renamed" }))
+    pay(state, "key_a", 10, october)
+    assert.deepStrictEqual(state.valid.get("sha256 of key_a")?.view, {
+      id: "key_a",
+      account_id: "acct_a",
+      name: "renamed",
+      scopes: new Set(["get-store" as const])
+    })
+  })
+
+  it("are unknown from their revocation on, for ever", () => {
+    const state = ledgerWith()
+    take(state, revokeKey(state, "key_a", october))
+    assert.isFalse(state.valid.has("sha256 of key_a"))
+    const again = take(state, revokeKey(state, "key_a", november))
+    assert.deepStrictEqual(again.keys, [])
+    assert.strictEqual(state.keys.get("key_a")?.record.revoked_at, "2026-10-15T12:00:00.000Z")
+    const edited = editKey(state, "key_a", { name: "back?" })
+    assert.strictEqual(Result.isFailure(edited) && edited.failure._tag, "KeyRevoked")
+  })
+
+  it("are told apart from what is not in the ledger", () => {
+    const state = ledgerWith()
+    const edited = editKey(state, "key_b", { name: "b" })
+    assert.strictEqual(Result.isFailure(edited) && edited.failure._tag, "UnknownKey")
+    const issued = issueKey(state, key("key_b", "acct_b", 10), october)
+    assert.strictEqual(Result.isFailure(issued) && issued.failure._tag, "UnknownAccount")
+  })
+})
+
+describe("any history", () => {
+  const command = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constant("hold" as const),
+        key: fc.nat(2),
+        credits: fc.constantFrom(10, 100, 1500)
+      })
+    },
+    { weight: 6, arbitrary: fc.record({ do: fc.constant("charge" as const), which: fc.nat(20), fails: fc.boolean() }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("release" as const), which: fc.nat(20) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant("credit" as const),
+        account: fc.nat(1),
+        credits: fc.integer({ min: 1, max: 3000 })
+      })
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant("raise" as const),
+        key: fc.nat(2),
+        credits: fc.integer({ min: 1, max: 3000 })
+      })
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), days: fc.integer({ min: 1, max: 40 }) }) }
+  )
+  const budgets = [300, 2000, 100_000]
+
+  it("keeps balances and budgets, and can be rebuilt from its entries", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 120 }), async (commands) => {
+        const store = memoryStore()
+        const state = empty()
+        let now = october
+        const write = async (decision: Decision) => {
+          number(state, decision.entries)
+          await store.append(structuredClone(decision))
+          apply(state, decision)
+        }
+        const decide = (decided: Result.Result<Decision, unknown>) => write(Result.getOrThrow(decided))
+        await decide(openAccount("acct_0", "0", now))
+        await decide(openAccount("acct_1", "1", now))
+        for (const [index, budget] of budgets.entries()) {
+          await decide(issueKey(state, key(`key_${index}`, `acct_${index % 2}`, budget), now))
+        }
+        let running: Array<Hold> = []
+        let requests = 0
+        for (const step of commands) {
+          if (step.do === "hold") {
+            const admitted = hold(state, `key_${step.key}`, endpoint, step.credits, now)
+            if ("hold" in admitted) running.push(admitted.hold)
+          } else if (step.do === "charge") {
+            const one = running[step.which]
+            const draft = one && charge(state, one, `req_${requests++}`)
+            if (one === undefined || draft === undefined) continue
+            if (step.fails) giveBack(one)
+            else {
+              await write({ accounts: [], keys: [], entries: [draft] })
+              settle(one)
+            }
+            running = running.filter((other) => other !== one)
+          } else if (step.do === "release") {
+            const one = running[step.which]
+            if (one !== undefined) release(one)
+            running = running.filter((other) => other !== one)
+          } else if (step.do === "credit") {
+            await decide(creditAccount(state, `acct_${step.account}`, step.credits, "test", now))
+          } else if (step.do === "raise") {
+            const budget = state.keys.get(`key_${step.key}`)?.record.budget_credits ?? 0
+            await decide(editKey(state, `key_${step.key}`, { budget_credits: budget + step.credits }))
+          } else now += step.days * 86_400_000
+
+          for (const account of state.accounts.values()) assert.isTrue(account.balance - account.held >= 0)
+          for (const one of state.keys.values()) {
+            for (const { spent, held } of one.months.values()) {
+              assert.isTrue(held >= 0 && spent + held <= one.record.budget_credits)
+            }
+          }
+        }
+        for (const one of running) release(one)
+
+        const rebuilt = restore(await Effect.runPromise(store.load))
+        assert.strictEqual(rebuilt.sequence, store.entries.length)
+        assert.deepStrictEqual(
+          store.entries.map((entry) => entry.sequence),
+          store.entries.map((_, index) => index + 1)
+        )
+        for (const [id, account] of state.accounts) {
+          assert.deepStrictEqual(rebuilt.accounts.get(id), account)
+          assert.strictEqual(account.held, 0)
+        }
+        for (const [id, one] of state.keys) {
+          assert.deepStrictEqual(rebuilt.keys.get(id)?.record, one.record)
+          for (const { month, spent } of one.months.values()) {
+            assert.strictEqual(rebuilt.keys.get(id)?.months.get(month)?.spent ?? 0, spent)
+          }
+        }
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("counts months from the year 0, in UTC", () => {
+    assert.strictEqual(monthOf(november) - monthOf(lastOfOctober), 1)
+    assert.strictEqual(monthOf(Date.parse("2027-01-01T00:00:00Z")), 2027 * 12)
+  })
+})

@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest"
+import { disk } from "./conditions.ts"
+import { createKey, statement } from "./operator.ts"
+import { errorOf, served } from "./served.ts"
+
+const storage = disk()
+const api = served({ environment: storage.environment })
+const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
+
+describe("the first failure wins", () => {
+  it("an unknown path is 404, whatever else is wrong", async () => {
+    for (const [method, key] of [
+      ["GET", undefined],
+      ["POST", undefined],
+      ["DELETE", "nonsense"],
+      ["OPTIONS", undefined]
+    ] as const) {
+      const reply = await api.get("/v1/unknown?limit=0", { method, key })
+      expect(errorOf(reply)).toBe("404 not_found: No such endpoint")
+    }
+  })
+
+  it("a method other than GET is 405, before the key is looked at", async () => {
+    const reply = await api.get("/v1/commodities?limit=0", { method: "POST", key: undefined })
+    expect(errorOf(reply)).toBe("405 invalid_request: Only GET is served here")
+  })
+
+  it("a bad key is 401, before its parameters are read", async () => {
+    const target = "/v1/commodities?limit=0&limit=0&nonsense=1"
+    expect(errorOf(await api.get(target, { key: undefined }))).toBe(malformed)
+    expect(errorOf(await api.get(target, { key: `svc_data_${"0".repeat(64)}` }))).toBe(
+      "401 unauthorized: Unknown or revoked API key"
+    )
+  })
+
+  it("a missing scope is 403, before parameters are read and money is counted", async () => {
+    const { key } = await createKey(api.home(), { scopes: ["get-store"], budget: 0 })
+    for (const target of ["/v1/commodities?limit=0", "/v1/commodities?nonsense=1", "/v1/commodities"]) {
+      expect(errorOf(await api.get(target, { key }))).toBe(
+        "403 forbidden: This key is not scoped to search-commodities"
+      )
+    }
+    expect(errorOf(await api.get("/v1/products/none", { key }))).toBe(
+      "403 forbidden: This key is not scoped to get-product"
+    )
+  })
+
+  it("a bad parameter is 400, and so is an unknown name, before money is counted", async () => {
+    const { key } = await createKey(api.home(), { budget: 0 })
+    for (const target of [
+      "/v1/commodities?limit=0",
+      "/v1/commodities?cursor=abc",
+      "/v1/commodities/prices?series=nope",
+      "/v1/commodities/metric-values?metrics=nope",
+      "/v1/products/none?nonsense=1"
+    ]) {
+      expect((await api.get(target, { key })).status).toBe(400)
+    }
+    expect((await api.get("/v1/commodities", { key })).status).toBe(402)
+  })
+
+  it("a bad grammar is told before an unknown name, wherever it stands", async () => {
+    for (const target of ["/v1/commodities/prices?series=nope&to=x", "/v1/commodities/prices?nonsense=1&series=nope"]) {
+      expect(errorOf(await api.get(target))).not.toMatch(/Unknown series/)
+    }
+  })
+
+  it("no money is 402, before a record is looked up", async () => {
+    const { key } = await createKey(api.home(), { budget: 0 })
+    for (const path of [
+      "/v1/branded-foods/x",
+      "/v1/stores/x",
+      "/v1/stores/x/products",
+      "/v1/stores/x/collections",
+      "/v1/products/x"
+    ]) {
+      expect(errorOf(await api.get(path, { key }))).toBe("402 insufficient_balance: Monthly spend cap reached")
+    }
+  })
+
+  it("an unknown id is 404", async () => {
+    expect(errorOf(await api.get("/v1/products/x"))).toBe("404 not_found: Unknown product: x")
+  })
+})
+
+describe("400: parameters", () => {
+  const targets = [
+    "/v1/commodities",
+    "/v1/commodities/prices?series=butter-sales-price-weekly",
+    "/v1/commodities/metric-values?metrics=butter_sales_price_weekly",
+    "/v1/branded-foods",
+    "/v1/branded-foods/categories",
+    "/v1/branded-foods/any",
+    "/v1/stores",
+    "/v1/stores/any",
+    "/v1/stores/any/products",
+    "/v1/stores/any/collections",
+    "/v1/products/any"
+  ]
+  const withParameter = (target: string, parameter: string) =>
+    `${target}${target.includes("?") ? "&" : "?"}${parameter}`
+
+  it.each(targets)("an unknown one is named, also on endpoints that take none: %s", async (target) => {
+    for (const name of [
+      "nonsense",
+      "Limit",
+      "LIMIT",
+      "from[]",
+      "series[0]",
+      "api_key",
+      "__proto__",
+      "constructor",
+      "toString"
+    ]) {
+      const reply = await api.get(withParameter(target, `${encodeURIComponent(name)}=1`))
+      expect(errorOf(reply)).toBe(`400 invalid_request: Unknown query parameter: ${name}`)
+    }
+  })
+
+  it.each(targets)("an unknown one without a value, or without a name, is unknown too: %s", async (target) => {
+    expect(errorOf(await api.get(withParameter(target, "nonsense")))).toBe(
+      "400 invalid_request: Unknown query parameter: nonsense"
+    )
+    expect(errorOf(await api.get(withParameter(target, "=1")))).toBe("400 invalid_request: Unknown query parameter: ")
+  })
+
+  it.each([
+    ["/v1/commodities?commodity=a&commodity=a", "commodity"],
+    ["/v1/commodities?limit=1&category=x&limit=2", "limit"],
+    ["/v1/commodities?cursor=&cursor=", "cursor"],
+    ["/v1/commodities?lim%69t=1&limit=1", "limit"],
+    ["/v1/commodities/prices?series=a&series=b", "series"],
+    ["/v1/commodities/prices?series=a&to=2024-01-01&to=2024-01-01", "to"],
+    ["/v1/commodities/metric-values?metrics=a&metrics=b", "metrics"],
+    ["/v1/branded-foods?name=a&name=b", "name"],
+    ["/v1/stores?query=a&query=b", "query"],
+    ["/v1/stores/any/products?limit=1&limit=1", "limit"]
+  ])("a repeated one is named: %s", async (target, name) => {
+    expect(errorOf(await api.get(target))).toBe(`400 invalid_request: Repeated query parameter: ${name}`)
+  })
+
+  it("an empty query is none", async () => {
+    expect((await api.get("/v1/commodities?")).text).toBe((await api.get("/v1/commodities")).text)
+    expect((await api.get("/v1/commodities?&&")).status).toBe(200)
+  })
+})
+
+describe("5xx", () => {
+  it("is `internal` with the one message, a 503 with Retry-After while the ledger cannot be written, and costs nothing", async () => {
+    const key = await createKey(api.home())
+    storage.fill()
+    const failed = await api.get("/v1/commodities", { key: key.key })
+    expect(errorOf(failed)).toBe("503 internal: An unexpected error occurred")
+    expect(failed.headers["retry-after"]).toMatch(/^[1-9]\d*$/)
+    expect(failed.headers["x-credits-charged"]).toBe("0")
+    // What costs nothing is answered all the same.
+    expect((await api.get("/v1/commodities?limit=0", { key: key.key })).status).toBe(400)
+    storage.free()
+    expect((await api.get("/v1/commodities", { key: key.key })).headers["x-credits-remaining"]).toBe("4990")
+    const entries = await statement(api.home(), key.account_id)
+    expect(entries.map(({ credits }) => credits)).toEqual([5_000, -10])
+  })
+})

@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { gunzipSync } from "node:zlib"
+import { describe, expect, it } from "vitest"
+import { run } from "../programs.ts"
+import { repository } from "../repository.ts"
+import { pagesOf } from "./pages.ts"
+import { served } from "./served.ts"
+
+const api = served()
+const classIII = "/v1/commodities/prices?series=milk-class-iii-price-monthly&from=2026-09-01"
+const detail = "mpr.datamart.ams.usda.gov/services/v1.1/reports/2991/Detail"
+
+/** A recording of one report, in which the newest class III price was published anew a week later. */
+const recordingOf = (price: string, publishedAt: string): string => {
+  const folder = mkdtempSync(path.join(tmpdir(), "larder-replay-"))
+  const sample = gunzipSync(readFileSync(path.join(repository, "pipelines/commodities/samples", `${detail}.gz`)))
+  const revised = sample
+    .toString()
+    .replace(/("class_3_Price" : )"15.97"/, `$1"${price}"`)
+    .replace(/("published_date" : )"09\/30\/2026 13:04:36"/, `$1"${publishedAt}"`)
+  expect(revised).not.toBe(sample.toString())
+  mkdirSync(path.dirname(path.join(folder, detail)), { recursive: true })
+  writeFileSync(path.join(folder, detail), revised)
+  return folder
+}
+
+/** The server looks at the link four times a second; the console says what it serves, and costs nothing. */
+const serves = async (generation: string) => {
+  for (let looks = 0; looks < 400; looks++) {
+    const ready = (await (await fetch(`${api.server().console}/readyz`)).json()) as { readonly generation: string }
+    if (ready.generation === generation) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`${generation} was never served`)
+}
+
+const publish = async (price: string, publishedAt: string) => {
+  const replay = recordingOf(price, publishedAt)
+  try {
+    const { stdout } = await run("larder-ingest", ["commodities", "--replay", replay, "--json"], {
+      LARDER_HOME: api.home()
+    })
+    const { generation } = JSON.parse(stdout) as { readonly generation: string }
+    await serves(generation)
+    return generation
+  } finally {
+    rmSync(replay, { recursive: true })
+  }
+}
+
+const rollback = async (to: string) => {
+  const { code, stderr } = await run("larder-ingest", ["rollback", to], { LARDER_HOME: api.home() })
+  expect([code, stderr]).toEqual([0, ""])
+  await serves(to)
+}
+
+describe("a new generation", () => {
+  it("replaces a revised number and names itself in X-Data-Version; going back brings the old one back", async () => {
+    const before = await api.get(classIII)
+    expect([before.text, before.headers["x-data-version"]]).toEqual([
+      '{"data":[{"slug":"milk-class-iii-price-monthly","unit":"USD/cwt","points":[{"date":"2026-09-01","value":15.97}]}]}',
+      "larder-000001"
+    ])
+    const generation = await publish("16.00", "10/07/2026 13:04:36")
+    const after = await api.get(classIII)
+    expect(after.headers["x-data-version"]).toBe(generation)
+    expect(generation).not.toBe("larder-000001")
+    expect(after.text).toBe(before.text.replace("15.97", "16.00"))
+    await rollback("larder-000001")
+    const back = await api.get(classIII)
+    expect([back.text, back.headers["x-data-version"]]).toEqual([before.text, "larder-000001"])
+  })
+
+  it("lets cursors go on: every row that was there throughout comes once", async () => {
+    const whole = (await api.get("/v1/commodities?limit=500")).json as {
+      readonly data: ReadonlyArray<{ slug: string }>
+    }
+    const changes = [
+      () => publish("16.10", "10/08/2026 13:04:36"),
+      () => api.restart(),
+      () => rollback("larder-000001"),
+      () => Promise.resolve()
+    ]
+    const pages = await pagesOf(api.get, "/v1/commodities?limit=4", async () => {
+      await changes.shift()?.()
+    })
+    const slugs = (pages.flat() as ReadonlyArray<{ readonly slug: string }>).map(({ slug }) => slug)
+    expect(changes).toEqual([])
+    expect(slugs).toEqual(whole.data.map(({ slug }) => slug))
+  })
+})

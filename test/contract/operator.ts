@@ -1,0 +1,44 @@
+/**
+ * What an operator does, through the running server and without starting a program for each step: the very layer that
+ * `larder-serve accounts|keys|ledger` runs on. The command line itself has its own tests.
+ */
+
+import { type Scope, scopes } from "@larder/schemas/scopes.ts"
+import {
+  Administration,
+  type AdministrationError,
+  type NewKey,
+  type StatementLine
+} from "@larder/serve/ledger/administration.ts"
+import { layerAdministration } from "@larder/serve/ledger/reach.ts"
+import { Effect, Stream } from "effect"
+
+export const operate = <A>(
+  home: string,
+  ask: (ledger: Administration["Service"]) => Effect.Effect<A, AdministrationError>
+): Promise<A> => Effect.runPromise(Administration.use(ask).pipe(Effect.provide(layerAdministration(home))))
+
+export interface KeySettings {
+  /** An account that exists; by default a new one. */
+  readonly account?: string
+  readonly scopes?: ReadonlyArray<Scope>
+  readonly budget?: number
+}
+
+/** A key of a new account with its 5,000 credits. The budget is in credits and by default beyond them. */
+export const createKey = (
+  home: string,
+  { account, budget = 100_000, ...settings }: KeySettings = {}
+): Promise<NewKey> =>
+  operate(home, (ledger) =>
+    Effect.gen(function* () {
+      const account_id = account ?? (yield* ledger.createAccount({ name: "Contract" })).id
+      const [first, ...rest] = settings.scopes ?? scopes
+      if (first === undefined) return yield* Effect.die("a key needs a scope")
+      return yield* ledger.createKey({ account_id, name: "contract", scopes: [first, ...rest], budget_credits: budget })
+    })
+  )
+
+/** The entries of an account, oldest first. */
+export const statement = (home: string, account: string): Promise<ReadonlyArray<StatementLine>> =>
+  operate(home, (ledger) => Stream.runCollect(ledger.entriesOf(account)))

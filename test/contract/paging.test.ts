@@ -1,0 +1,154 @@
+import { cursorScope, encodeCursor } from "@larder/serve/cursor.ts"
+import { describe, expect, it } from "vitest"
+import { createKey } from "./operator.ts"
+import { pagesOf } from "./pages.ts"
+import { errorOf, served } from "./served.ts"
+
+const api = served()
+const damaged = "400 invalid_request: cursor is damaged, or belongs to another endpoint, id or set of filters"
+
+const pageAt = async (query: string, key?: string) =>
+  (await api.get(`/v1/commodities?${query}`, key === undefined ? {} : { key })).json as {
+    readonly data: ReadonlyArray<{ readonly slug: string }>
+    readonly next_cursor: string | null
+  }
+const cursorAt = async (query: string) => {
+  const { next_cursor } = await pageAt(query)
+  if (next_cursor === null) throw new Error(`${query} has no next page`)
+  return next_cursor
+}
+
+describe("pages", () => {
+  it.each([1, 2, 3, 5, 7, 10, 20, 21, 22, 500])("of %i joined are the whole list, each row once", async (limit) => {
+    const { data } = await pageAt("limit=500")
+    const pages = await pagesOf(api.get, `/v1/commodities?limit=${limit}`)
+    expect(pages.flat()).toEqual(data)
+    expect(pages.map((page) => page.length)).toEqual([
+      ...Array.from({ length: Math.ceil(data.length / limit) - 1 }, () => limit),
+      data.length % limit === 0 ? limit : data.length % limit
+    ])
+  })
+
+  it("end with a null cursor, also where the last page is exactly full", async () => {
+    const { data, next_cursor } = await pageAt("limit=21")
+    expect([data.length, next_cursor]).toEqual([21, null])
+    const last = await pageAt(`limit=7&cursor=${await cursorAt(`limit=7&cursor=${await cursorAt("limit=7")}`)}`)
+    expect([last.data.length, last.next_cursor]).toEqual([7, null])
+  })
+
+  it("of a filtered list joined are the filtered list", async () => {
+    const { data } = await pageAt("category=dairy/whey")
+    expect(data.length).toBeGreaterThan(2)
+    expect((await pagesOf(api.get, "/v1/commodities?category=dairy/whey&limit=1")).flat()).toEqual(data)
+  })
+
+  it("start at the first row without `cursor`, and with an empty one", async () => {
+    const first = await api.get("/v1/commodities?limit=3")
+    expect((await api.get("/v1/commodities?limit=3&cursor=")).text).toBe(first.text)
+  })
+
+  it("are answered again, the same, for the same cursor", async () => {
+    const target = `/v1/commodities?limit=3&cursor=${await cursorAt("limit=3")}`
+    expect((await api.get(target)).text).toBe((await api.get(target)).text)
+  })
+
+  it("are paid calls each", async () => {
+    const before = Number((await api.get("/v1/commodities?limit=1")).headers["x-credits-remaining"])
+    const pages = await pagesOf(api.get, "/v1/commodities?limit=6")
+    const after = Number((await api.get("/v1/commodities?limit=1")).headers["x-credits-remaining"])
+    expect(before - after).toBe(10 * (pages.length + 1))
+  })
+})
+
+describe("cursors", () => {
+  it("are URL-safe: they need no encoding in a query", async () => {
+    for (const limit of [1, 2, 3, 4, 5, 6]) expect(await cursorAt(`limit=${limit}`)).toMatch(/^[\w-]+$/)
+  })
+
+  it("are not bound to `limit`", async () => {
+    const rest = (await pageAt("limit=500")).data.slice(4)
+    expect((await pageAt(`limit=500&cursor=${await cursorAt("limit=4")}`)).data).toEqual(rest)
+    expect((await pageAt(`cursor=${await cursorAt("limit=4")}`)).data).toEqual(rest)
+    expect((await pageAt(`limit=2&cursor=${await cursorAt("limit=4")}`)).data).toEqual(rest.slice(0, 2))
+  })
+
+  it("are not bound to the key, nor to its account", async () => {
+    const { key } = await createKey(api.home())
+    const cursor = await cursorAt("limit=4")
+    expect(await pageAt(`limit=3&cursor=${cursor}`, key)).toEqual(await pageAt(`limit=3&cursor=${cursor}`))
+  })
+
+  it("belong to their filters; an empty filter is none", async () => {
+    const all = await cursorAt("limit=1")
+    const whey = await cursorAt("category=dairy/whey&limit=1")
+    expect((await pageAt(`category=&limit=1&cursor=${all}`)).data.length).toBe(1)
+    for (const query of [`category=dairy/whey&cursor=${all}`, `cursor=${whey}`, `category=dairy&cursor=${whey}`]) {
+      expect(errorOf(await api.get(`/v1/commodities?${query}`))).toBe(damaged)
+    }
+  })
+
+  it("belong to their endpoint", async () => {
+    const cursor = await cursorAt("limit=1")
+    for (const path of ["/v1/branded-foods", "/v1/stores", "/v1/stores/any/products", "/v1/stores/any/collections"]) {
+      expect(errorOf(await api.get(`${path}?cursor=${cursor}`))).toBe(damaged)
+    }
+  })
+
+  it("belong to the id in the path", async () => {
+    const scope = cursorScope("getStoreProducts", "platform_store_a", {})
+    const cursor = encodeCursor(scope, ["2026-01-01T00:00:00.000Z", "platform_product_a"])
+    const at = (id: string, list: string) => api.get(`/v1/stores/${id}/${list}?cursor=${cursor}`)
+    expect(errorOf(await at("platform_store_a", "products"))).toBe("404 not_found: Unknown store: platform_store_a")
+    expect(errorOf(await at("platform_store_b", "products"))).toBe(damaged)
+    expect(errorOf(await at("platform_store_a", "collections"))).toBe(damaged)
+  })
+
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+  const damages: ReadonlyArray<readonly [string, (cursor: string) => ReadonlyArray<string>]> = [
+    [
+      "changed",
+      (cursor) =>
+        [...cursor].flatMap((kept, at) =>
+          [...alphabet]
+            .filter((other) => other !== kept)
+            .map((other) => cursor.slice(0, at) + other + cursor.slice(at + 1))
+        )
+    ],
+    ["missing", (cursor) => [...cursor].map((_, at) => cursor.slice(0, at) + cursor.slice(at + 1))],
+    [
+      "added",
+      (cursor) =>
+        Array.from({ length: cursor.length + 1 }, (_, at) =>
+          ["A", "_", "7", "=", ".", "%20", "%00", "%2B", "é"].map(
+            (added) => cursor.slice(0, at) + encodeURI(added).replace(/%25/g, "%") + cursor.slice(at)
+          )
+        ).flat()
+    ],
+    ["cut", (cursor) => [...cursor].slice(1).map((_, at) => cursor.slice(0, at + 1))],
+    [
+      "joined",
+      (cursor) => [cursor + cursor, `${cursor},${cursor}`, cursor.toUpperCase(), [...cursor].toReversed().join("")]
+    ]
+  ]
+  it.each(damages)("with a character %s, anywhere, are damaged", async (_, damage) => {
+    const texts = damage(await cursorAt("limit=1"))
+    expect(texts.length).toBeGreaterThan(3)
+    const replies = await Promise.all(texts.map((text) => api.get(`/v1/commodities?limit=1&cursor=${text}`)))
+    expect(texts.filter((_, index) => replies[index]?.status !== 400)).toEqual([])
+    expect(new Set(replies.map(errorOf))).toEqual(new Set([damaged]))
+  })
+
+  it.each(["null", "0", "butter", "%", "%zz", "WyJidXR0ZXIiXQ", "A".repeat(10_000), "%F0%9F%A5%9B"])(
+    "that were never given out are refused: %s",
+    async (text) => {
+      expect(errorOf(await api.get(`/v1/commodities?cursor=${text}`))).toBe(damaged)
+    }
+  )
+
+  it("survive a restart of the server", async () => {
+    const before = await pageAt("limit=9")
+    await api.restart()
+    const after = await pageAt(`limit=500&cursor=${before.next_cursor}`)
+    expect([...before.data, ...after.data]).toEqual((await pageAt("limit=500")).data)
+  })
+})

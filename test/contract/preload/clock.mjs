@@ -1,0 +1,12 @@
+/** Preloaded into a server under test: its clock stands at the modification time of the file that TEST_CLOCK names. */
+import { statSync } from "node:fs"
+
+const Real = Date
+const now = () => Math.round(statSync(process.env.TEST_CLOCK ?? "").mtimeMs)
+
+globalThis.Date = class extends Real {
+  static now = now
+  constructor(...given) {
+    super(...(given.length === 0 ? [now()] : given))
+  }
+}

@@ -1,0 +1,505 @@
+import { statSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber, FileSystem, Path } from "effect"
+import { itWorks } from "../it-works-for-tests.ts"
+import { aLayout, aRun, ask, pantry, pantryIn, publishFound, tamper } from "../pantry-for-tests.ts"
+import type { DataSet } from "../tables.ts"
+import type { Check } from "./check.ts"
+import { writeToJournal } from "./journal.ts"
+import { currentFile, type Layout } from "./layout.ts"
+import { listGenerations } from "./rollback.ts"
+
+const apples = { item: "apple", price: "1.2500" }
+const pears = { item: "pear", price: "2.0000" }
+
+const files = (dir: string) =>
+  Effect.map(
+    Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(dir)),
+    (names) => names.sort()
+  )
+const linked = (layout: Layout) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readLink(layout.link))
+
+describe("merging by adding", () => {
+  itWorks("adds rows whose key is new, and counts the others as unchanged", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { deliveries: [{ item: "apple", quantity: 5, run_id: "first" }] })
+      const { run } = yield* publishFound(layout, {
+        deliveries: [
+          { item: "apple", quantity: 7, run_id: "second" }, // the same key: what was said first stays
+          { item: "pear", quantity: 1, run_id: "second" },
+          { item: "apple", note: "again", quantity: 2, run_id: "second" }
+        ]
+      })
+      assert.deepStrictEqual([run.rows_read, run.rows_loaded, run.rows_unchanged], [3, 2, 1])
+      assert.deepStrictEqual(
+        yield* ask(layout, "select item, quantity, note, run_id from pantry.delivery order by all"),
+        [
+          { item: "apple", quantity: 2, note: "again", run_id: "second" },
+          { item: "apple", quantity: 5, note: null, run_id: "first" },
+          { item: "pear", quantity: 1, note: null, run_id: "second" }
+        ]
+      )
+    })
+  )
+  itWorks("keeps the first of several staged rows of one key", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const { run } = yield* publishFound(layout, {
+        deliveries: [
+          { item: "apple", quantity: 5 },
+          { item: "apple", quantity: 6 }
+        ]
+      })
+      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
+      assert.deepStrictEqual(yield* ask(layout, "select quantity from pantry.delivery"), [{ quantity: 5 }])
+    })
+  )
+})
+
+describe("merging by replacing", () => {
+  itWorks("replaces rows that differ, adds new ones, and keeps the others", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, {
+        prices: [
+          { ...apples, run_id: "first" },
+          { ...pears, run_id: "first" }
+        ]
+      })
+      const { run } = yield* publishFound(layout, {
+        prices: [
+          { ...pears, price: "2.5000", run_id: "second" },
+          { item: "plum", price: "3.0000", run_id: "second" }
+        ]
+      })
+      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [2, 0])
+      assert.deepStrictEqual(yield* ask(layout, "select item, price, run_id from pantry.price order by item"), [
+        { item: "apple", price: "1.2500", run_id: "first" },
+        { item: "pear", price: "2.5000", run_id: "second" },
+        { item: "plum", price: "3.0000", run_id: "second" }
+      ])
+    })
+  )
+  itWorks("keeps the last of several staged rows of one key", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples, { ...apples, price: "1.3000" }] })
+      assert.deepStrictEqual(yield* ask(layout, "select price from pantry.price"), [{ price: "1.3000" }])
+    })
+  )
+  itWorks("finds nothing new where only the run and the ignored columns differ", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [{ ...apples, seen_on: "2026-01-05", run_id: "first" }] })
+      const { run } = yield* publishFound(layout, { prices: [{ ...apples, seen_on: "2026-02-05", run_id: "second" }] })
+      assert.strictEqual(run.outcome, "unchanged")
+      assert.deepStrictEqual(yield* ask(layout, "select seen_on, run_id from pantry.price"), [
+        { seen_on: "2026-01-05", run_id: "first" }
+      ])
+    })
+  )
+})
+
+describe("merging by replacing all", () => {
+  itWorks("leaves exactly the staged rows, and nothing new where they are the same in another order", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { shelves: ["cellar", "kitchen"] })
+      const { run } = yield* publishFound(layout, { shelves: ["kitchen"] })
+      assert.strictEqual(run.generation, "larder-000002")
+      assert.deepStrictEqual(yield* ask(layout, "from pantry.shelf"), [{ shelf: "kitchen", position: 1 }])
+      assert.strictEqual((yield* publishFound(layout, { shelves: ["kitchen"] })).run.outcome, "unchanged")
+    })
+  )
+})
+
+describe("a run with nothing new", () => {
+  itWorks("publishes nothing: no file appears and the link stays", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const found = {
+        shelves: ["cellar"],
+        prices: [apples],
+        deliveries: [{ item: "apple" }],
+        rejects: ["price is N/A"]
+      }
+      yield* publishFound(layout, found)
+      const before = yield* files(layout.dir)
+      const inode = statSync(layout.link).ino
+      const { checks, run } = yield* publishFound(layout, found)
+      assert.deepStrictEqual(checks, [])
+      assert.deepStrictEqual(run, {
+        ...run,
+        outcome: "unchanged",
+        generation: null,
+        rows_read: 3,
+        rows_loaded: 0,
+        rows_unchanged: 2,
+        rows_rejected: 1
+      })
+      assert.deepStrictEqual(yield* files(layout.dir), before)
+      assert.strictEqual(statSync(layout.link).ino, inode)
+      assert.deepStrictEqual(yield* files(layout.staging), [".lock"])
+    })
+  )
+  itWorks("publishes all the same where this version defines something that the live generation lacks", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const { dataSet } = pantry
+      const ddl = "create or replace view pantry.cheap as select item from pantry.price where price < 1"
+      const newer: DataSet = { ...dataSet, views: [...dataSet.views, { schema: "pantry", name: "cheap", ddl }] }
+      const { run } = yield* publishFound(layout, { prices: [apples] }, { of: { ...pantry, dataSet: newer } })
+      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
+      assert.deepStrictEqual(yield* ask(layout, "from pantry.cheap"), [])
+      const again = yield* publishFound(layout, { prices: [apples] }, { of: { ...pantry, dataSet: newer } })
+      assert.strictEqual(again.run.outcome, "unchanged")
+    })
+  )
+  itWorks("of which some feeds were away stays a partial one", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const { run } = yield* publishFound(layout, { prices: [apples] }, { run: { outcome: "partial" } })
+      assert.deepStrictEqual([run.outcome, run.generation], ["partial", null])
+    })
+  )
+})
+
+describe("a published generation", () => {
+  itWorks("is one read-only file behind a relative link, with nothing left beside it", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const { run } = yield* publishFound(layout, { prices: [apples] })
+      assert.strictEqual(run.generation, "larder-000001")
+      assert.strictEqual(yield* linked(layout), "larder-000001.duckdb")
+      assert.deepStrictEqual(yield* files(layout.dir), [".publish.lock", "larder-000001.duckdb", "larder.duckdb"])
+      assert.strictEqual(statSync(layout.link).mode & 0o777, 0o444)
+      assert.deepStrictEqual(yield* files(layout.staging), [".lock"])
+    })
+  )
+  itWorks("tells of its run and its checks, and of earlier runs that published nothing", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const failed = aRun({ run_id: "0-failed", outcome: "failed", message: "the shop was closed" })
+      const refused = aRun({ run_id: "1-refused", outcome: "checks_failed" })
+      const check = {
+        name: "cheap",
+        severity: "error",
+        description: "all is cheap",
+        bad_rows: 2,
+        examples: "[]"
+      } as const
+      yield* writeToJournal(layout, failed, [])
+      yield* writeToJournal(layout, refused, [check])
+      const priced: Check = {
+        name: "priced",
+        severity: "error",
+        description: "all is priced",
+        sql: "select 1 where false"
+      }
+      yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "2-good" }, checks: [priced] })
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select run_id, outcome, generation, rows_read, rows_loaded, message, started_at from ingest.run order by run_id"
+        ),
+        [
+          {
+            run_id: "0-failed",
+            outcome: "failed",
+            generation: null,
+            rows_read: "0",
+            rows_loaded: "0",
+            message: "the shop was closed",
+            started_at: "2026-01-05 10:00:00"
+          },
+          {
+            run_id: "1-refused",
+            outcome: "checks_failed",
+            generation: null,
+            rows_read: "0",
+            rows_loaded: "0",
+            message: null,
+            started_at: "2026-01-05 10:00:00"
+          },
+          {
+            run_id: "2-good",
+            outcome: "published",
+            generation: "larder-000001",
+            rows_read: "1",
+            rows_loaded: "1",
+            message: null,
+            started_at: "2026-01-05 10:00:00"
+          }
+        ]
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select run_id, name, bad_rows::integer as bad_rows from ingest.check_result order by all"),
+        [
+          { run_id: "1-refused", name: "cheap", bad_rows: 2 },
+          { run_id: "2-good", name: "priced", bad_rows: 0 },
+          { run_id: "2-good", name: "rows_accounted_for", bad_rows: 0 }
+        ]
+      )
+      assert.deepStrictEqual(yield* files(layout.journal), [])
+    })
+  )
+  itWorks("does not tell twice of a run whose journal entry a killed run could not remove", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const failed = aRun({ run_id: "0-failed", outcome: "failed" })
+      yield* writeToJournal(layout, failed, [])
+      yield* publishFound(layout, { prices: [apples] })
+      yield* writeToJournal(layout, failed, [])
+      yield* publishFound(layout, { prices: [pears] })
+      assert.strictEqual((yield* ask(layout, "from ingest.run where run_id = '0-failed'")).length, 1)
+      assert.deepStrictEqual(yield* files(layout.journal), [])
+    })
+  )
+  itWorks("is one of five that are kept", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      for (let day = 1; day <= 7; day++) yield* publishFound(layout, { deliveries: [{ item: `item ${day}` }] })
+      assert.deepStrictEqual(
+        (yield* listGenerations(layout)).map(({ generation, live }) => `${generation}${live ? "*" : ""}`),
+        ["larder-000003", "larder-000004", "larder-000005", "larder-000006", "larder-000007*"]
+      )
+      assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, 7)
+    })
+  )
+  itWorks("keeps what another data set published before", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const cellar = pantryIn("cellar")
+      yield* publishFound(layout, { shelves: ["left"], prices: [apples] })
+      yield* publishFound(layout, { shelves: ["deep"], prices: [pears] }, { of: cellar })
+      yield* publishFound(layout, { shelves: ["right"] })
+      assert.deepStrictEqual(yield* ask(layout, "from pantry.shelf, (select shelf as deep from cellar.shelf)"), [
+        { shelf: "right", position: 1, deep: "deep" }
+      ])
+      assert.deepStrictEqual(
+        yield* ask(layout, "select item from pantry.price union all select item from cellar.price"),
+        [{ item: "apple" }, { item: "pear" }]
+      )
+      assert.deepStrictEqual(yield* ask(layout, "select pipeline from ingest.run order by generation"), [
+        { pipeline: "pantry" },
+        { pipeline: "cellar" },
+        { pipeline: "pantry" }
+      ])
+    })
+  )
+})
+
+describe("checks", () => {
+  const found = { prices: [apples, pears] }
+  const expensive = (severity: Check["severity"]): Check => ({
+    name: "cheap",
+    severity,
+    description: "nothing costs more than a dollar",
+    sql: "select item, price from pantry.price where price > 1 order by item"
+  })
+
+  itWorks("of severity error that fail publish nothing, and say which rows are bad", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { shelves: ["cellar"] })
+      const before = yield* files(layout.dir)
+      const error = yield* Effect.flip(publishFound(layout, found, { checks: [expensive("error")] }))
+      assert.strictEqual(
+        error.message,
+        'Checks failed; nothing was published and the previous generation stays live.\n  cheap: 2 bad rows, such as [{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]\n    (holds when: nothing costs more than a dollar)'
+      )
+      assert.deepStrictEqual(yield* files(layout.dir), before)
+      assert.deepStrictEqual(yield* files(layout.staging), [".lock"])
+      assert.deepStrictEqual(yield* ask(layout, "from pantry.price"), [])
+    })
+  )
+  itWorks("of severity warning that fail are recorded and logged, and the run is published", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, found, { checks: [expensive("warning")] })
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select name, severity, bad_rows, examples::varchar as examples, description from ingest.check_result where bad_rows > 0"
+        ),
+        [
+          {
+            name: "cheap",
+            severity: "warning",
+            bad_rows: "2",
+            examples: '[{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]',
+            description: "nothing costs more than a dollar"
+          }
+        ]
+      )
+      assert.isTrue(logs.some((line) => line.startsWith("Warn: check")))
+    })
+  )
+  itWorks("show five of a million bad rows", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const sql = "select range as i from range(1000000)"
+      const { checks } = yield* publishFound(layout, found, { checks: [{ ...expensive("warning"), sql }] })
+      const [, million] = checks
+      assert.deepStrictEqual(
+        [million?.bad_rows, million?.examples],
+        [1_000_000, '[{"i":0},{"i":1},{"i":2},{"i":3},{"i":4}]']
+      )
+    })
+  )
+  itWorks("that DuckDB cannot run publish nothing, and are named", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const error = yield* Effect.flip(
+        publishFound(layout, found, { checks: [{ ...expensive("error"), sql: "from nowhere" }] })
+      )
+      assert.match(error.message, /^Publishing failed while checking: .*nowhere.*\(in: -- check cheap/s)
+      assert.deepStrictEqual(yield* listGenerations(layout), [])
+    })
+  )
+  itWorks("hold every run to its accounts: each row read is loaded, unchanged or rejected", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const lost = yield* Effect.flip(
+        publishFound(layout, { ...found, rejects: ["unreadable"] }, { run: { rows_rejected: 9 } }).pipe(
+          Effect.andThen(publishFound(layout, { deliveries: [{ item: "a" }, { item: "a" }] })),
+          Effect.andThen(writeToJournal(layout, aRun({ rows_read: 3, rows_loaded: 2 }), [])),
+          Effect.andThen(publishFound(layout, { shelves: ["kitchen"] }))
+        )
+      )
+      assert.match(lost.message, /rows_accounted_for: 1 bad rows/)
+    })
+  )
+})
+
+describe("a dry run", () => {
+  itWorks("merges and checks, and publishes nothing", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { shelves: ["cellar"] })
+      const before = yield* files(layout.dir)
+      const { checks, run } = yield* publishFound(layout, { prices: [apples] }, { dryRun: true })
+      assert.deepStrictEqual([run.generation, run.rows_loaded, checks.length], [null, 1, 1])
+      assert.deepStrictEqual(yield* files(layout.dir), before)
+    })
+  )
+})
+
+describe("a generation of another version of Larder", () => {
+  for (const [what, change, says] of [
+    [
+      "lacks a column",
+      "alter table pantry.price drop column seen_on",
+      "column pantry.price.seen_on is missing there, and 3: DATE not null here"
+    ],
+    [
+      "has one more",
+      "alter table pantry.price add column colour varchar",
+      "column pantry.price.colour is 5: VARCHAR there, and missing here"
+    ],
+    [
+      "has another type",
+      "alter table pantry.price alter column price type double",
+      "column pantry.price.price is 2: DOUBLE not null there, and 2: DECIMAL(18,4) not null here"
+    ],
+    [
+      "lacks a column of a run",
+      "alter table ingest.run drop column message",
+      "column ingest.run.message is missing there, and 14: VARCHAR here"
+    ]
+  ] as const) {
+    itWorks(`that ${what} is left alone, and the error says what to do`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const layout = yield* aLayout
+        yield* publishFound(layout, { prices: [apples] })
+        const file = yield* fs.realPath(layout.link)
+        yield* tamper(file, change)
+        const before = yield* fs.readFile(file)
+        const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
+        assert.isTrue(error.message.startsWith(`${file} was built by another version of Larder: `), error.message)
+        assert.include(error.message, says)
+        assert.include(error.message, "Move its folder aside and run again")
+        assert.deepStrictEqual(yield* fs.readFile(file), before)
+        assert.deepStrictEqual(yield* files(layout.dir), [".publish.lock", "larder-000001.duckdb", "larder.duckdb"])
+      })
+    )
+  }
+})
+
+describe("what a killed run left", () => {
+  itWorks("is removed by the next run, and never taken for a generation", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      for (const name of [
+        "larder-000002.duckdb.building",
+        "larder-000002.duckdb.building.wal",
+        "larder-000002.duckdb.x.part",
+        ".larder.duckdb.next"
+      ]) {
+        yield* fs.writeFileString(path.join(layout.dir, name), "half")
+      }
+      yield* fs.makeDirectory(path.join(layout.dir, "larder-000002.duckdb.building.tmp"))
+      const { run } = yield* publishFound(layout, { prices: [pears] })
+      assert.strictEqual(run.generation, "larder-000002")
+      assert.deepStrictEqual(yield* files(layout.dir), [
+        ".publish.lock",
+        "larder-000001.duckdb",
+        "larder-000002.duckdb",
+        "larder.duckdb"
+      ])
+    })
+  )
+  itWorks("and has a number, but never went live, is passed over by the next number", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      yield* fs.copyFile(`${layout.dir}/larder-000001.duckdb`, `${layout.dir}/larder-000002.duckdb`)
+      const { run } = yield* publishFound(layout, { prices: [pears] })
+      assert.strictEqual(run.generation, "larder-000003")
+      assert.strictEqual((yield* ask(layout, "from pantry.price")).length, 2)
+    })
+  )
+})
+
+describe("an interrupted publication", () => {
+  itWorks("leaves the old generation live and nothing behind", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const before = yield* files(layout.dir)
+      const endless: Check = {
+        name: "slow",
+        severity: "error",
+        description: "",
+        sql: "select sum(sin(a.range * b.range)) as s from range(1000000) a, range(100000) b having s is null"
+      }
+      const publication = yield* Effect.forkChild(publishFound(layout, { prices: [pears] }, { checks: [endless] }))
+      while (!(yield* files(layout.dir)).some((name) => name.endsWith(".building"))) yield* Effect.sleep("5 millis")
+      yield* Fiber.interrupt(publication)
+      assert.deepStrictEqual(yield* files(layout.dir), before)
+      assert.deepStrictEqual(yield* files(layout.staging), [".lock"])
+      assert.strictEqual((yield* publishFound(layout, { prices: [pears] })).run.generation, "larder-000002")
+    })
+  )
+})
+
+describe("a folder that cannot be used", () => {
+  itWorks("is named, with what to do", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      yield* fs.writeFileString(layout.dir, "a file where the folder should be")
+      const error = yield* Effect.flip(publishFound(layout, { prices: [apples] }))
+      assert.match(error.message, /warehouse cannot be created or written: EEXIST.*Set LARDER_HOME/)
+      assert.isTrue((yield* currentFile(layout).pipe(Effect.flip)).message.includes("ENOTDIR"))
+    })
+  )
+})
