@@ -1,6 +1,7 @@
 /** `larder-ingest`: runs pipelines, lists generations, goes back to an earlier one. */
 import { Day } from "@larder/schemas/dates.ts"
 import { runCommand } from "@larder/warehouse/command-line.ts"
+import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { listGenerations, rollback } from "@larder/warehouse/generation/rollback.ts"
 import { Console, Effect, Option, Runtime, Schema } from "effect"
@@ -9,11 +10,11 @@ import { commodities } from "./commodities/commodities.ts"
 import manifest from "./package.json" with { type: "json" }
 import type { Pipeline } from "./run/pipeline.ts"
 import { progressOnStderr } from "./run/progress.ts"
-import { FeedsUnavailable, homeSetting, runPipeline } from "./run/run.ts"
+import { FeedsUnavailable, homeSetting, ingestOnce, repeatRuns } from "./run/run.ts"
 
 const pipelines: ReadonlyArray<Pipeline> = [commodities]
 
-class BadDays extends Schema.TaggedError<BadDays>()("BadDays", { problem: Schema.String }) {
+class BadUse extends Schema.TaggedError<BadUse>()("BadUse", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
     return this.problem
@@ -49,16 +50,16 @@ const flags = {
 const daysOf = (from: Option.Option<string>, to: Option.Option<string>) => {
   if (Option.isNone(from) && Option.isNone(to)) return Effect.succeed(undefined)
   if (Option.isNone(from) || Option.isNone(to)) {
-    return Effect.fail(new BadDays({ problem: "--from and --to are given together, or not at all" }))
+    return Effect.fail(new BadUse({ problem: "--from and --to are given together, or not at all" }))
   }
   return from.value > to.value
-    ? Effect.fail(new BadDays({ problem: `--from ${from.value} is after --to ${to.value}` }))
+    ? Effect.fail(new BadUse({ problem: `--from ${from.value} is after --to ${to.value}` }))
     : Effect.succeed({ from: from.value, to: to.value })
 }
 
 const grouped = (rows: number) => rows.toLocaleString("en-US")
 
-const told = (run: Effect.Success<ReturnType<typeof runPipeline>>["run"], dryRun: boolean) => {
+const told = (run: RunRecord, dryRun: boolean) => {
   const what = dryRun ? "would publish a new generation (dry run)" : `published ${run.generation}`
   const headline = run.outcome === "unchanged" ? "nothing new, nothing published" : what
   const nothing = run.outcome === "partial" && run.generation === null && !dryRun
@@ -71,9 +72,10 @@ const told = (run: Effect.Success<ReturnType<typeof runPipeline>>["run"], dryRun
 const ingest = (which: ReadonlyArray<Pipeline>) =>
   Effect.fn(function* ({ dryRun, from, ifMissing, json, replay, to }: Command.Command.Config.Infer<typeof flags>) {
     const days = yield* daysOf(from, to)
-    if (ifMissing && Option.isSome(yield* currentFile(yield* layoutOf(yield* homeSetting)))) return
+    const home = yield* homeSetting
+    if (ifMissing && Option.isSome(yield* currentFile(yield* layoutOf(home)))) return
     for (const pipeline of which) {
-      const { run, unavailable } = yield* runPipeline(pipeline, { replay, days, dryRun }).pipe(
+      const { run, unavailable } = yield* ingestOnce(pipeline, replay, { home, days, dryRun }).pipe(
         json ? (effect) => effect : Effect.provide(progressOnStderr)
       )
       yield* Console.log(json ? JSON.stringify(run) : told(run, dryRun))
@@ -118,9 +120,27 @@ const rollBack = Command.make(
   })
 ).pipe(Command.withDescription("Make an earlier generation live: the one named, or the one before"))
 
+const rebuild = Command.make(
+  "rebuild",
+  {
+    into: Flag.Directory("into").pipe(Flag.withDescription("A new or empty folder, to become a LARDER_HOME")),
+    json: flags.json
+  },
+  Effect.fn(function* ({ into, json }) {
+    const from = yield* homeSetting
+    if (Option.isSome(yield* currentFile(yield* layoutOf(into)))) {
+      return yield* new BadUse({ problem: `${into} holds a warehouse already: --into wants a new folder` })
+    }
+    for (const pipeline of pipelines) {
+      const runs = yield* repeatRuns(pipeline, from, { home: into, days: undefined, dryRun: false })
+      for (const run of runs) if (run !== undefined) yield* Console.log(json ? JSON.stringify(run) : told(run, false))
+    }
+  })
+).pipe(Command.withDescription("Build the warehouse again from the raw archive, without the network"))
+
 const root = Command.make("larder-ingest", flags, ingest(pipelines)).pipe(
   Command.withDescription("Pulls public market data into a new generation of the warehouse"),
-  Command.withSubcommands([...commands, all, generations, rollBack])
+  Command.withSubcommands([...commands, all, generations, rollBack, rebuild])
 )
 
 runCommand(root, { version: manifest.version })

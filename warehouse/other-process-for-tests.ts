@@ -49,7 +49,7 @@ const main = async () => {
   const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
   const { value } = await lines.next()
   const exit = await Effect.runPromiseExit(
-    program(JSON.parse(value), lines).pipe(
+    program(JSON.parse(value ?? ""), lines).pipe(
       Effect.scoped,
       Effect.provide([NodeServices.layer, Layer.succeed(Logger.LogToStderr, true)])
     )

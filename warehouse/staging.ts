@@ -1,6 +1,6 @@
 /**
- * A run's rows on their way into the warehouse: a DuckDB file of the run's own, with the tables of one data set and of
- * `ingest`. It is filled without holding anything, and removed when the run ends.
+ * A run's rows on their way into the warehouse: a DuckDB file in a folder of the run's own, with the tables of one data
+ * set and of `ingest`. It is filled without holding up anybody, and removed when the run ends.
  */
 import { Effect, FileSystem, Path, Scope } from "effect"
 import { define } from "./dictionary.ts"
@@ -17,36 +17,56 @@ export interface Staging {
   readonly db: DuckDb["Service"]
 }
 
-/** Files of the runs of this process: the lock of a file does not hold against ourselves. */
+/** Held by a run as long as it lives. Its rows cannot be: they are closed before they are published. */
+const lockOf = (folder: string) => `${folder}/.lock`
+
+/** Folders of the runs of this process: a file lock does not hold against ourselves. */
 const ours = new Set<string>()
 
-/** Whoever can open the file does not disturb a living run. What is no database is used by nobody. */
-const isAbandoned = (file: string) =>
-  Effect.scoped(DuckDb.readWrite(file)).pipe(
+const isAbandoned = (folder: string) =>
+  Effect.scoped(DuckDb.readWrite(lockOf(folder))).pipe(
     Effect.as(true),
-    Effect.catch((error) => Effect.succeed(error._tag !== "FileInUse"))
+    Effect.catch((error) => Effect.succeed(error._tag !== "FileInUse")) // what is no lock is held by nobody
   )
 
-/** Removes the files of runs that were killed. */
+/** Removes what killed runs left. That it cannot be removed is no reason not to run. */
 const removeAbandoned = Effect.fnUntraced(
   function* (dir: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const names = yield* fs.readDirectory(dir)
-    const remove = (name: string) => fs.remove(path.join(dir, name), { force: true, recursive: true })
-    yield* Effect.forEach(
-      names.filter((name) => name.endsWith(".part")),
-      remove
-    )
-    for (const name of names.filter((name) => name.endsWith(".duckdb"))) {
-      const file = path.join(dir, name)
-      if (ours.has(file) || !(yield* isAbandoned(file))) continue
-      const beside = names.filter((other) => other.startsWith(`${name}.`)) // .wal, .tmp
-      yield* Effect.forEach([...beside, name], remove)
+    for (const name of yield* fs.readDirectory(dir)) {
+      const folder = path.join(dir, name)
+      if (!ours.has(folder) && (yield* isAbandoned(folder))) yield* fs.remove(folder, { recursive: true })
     }
   },
   Effect.catch((error) => Effect.logWarning(`what a killed run left cannot be removed: ${error.message}`))
 )
+
+/** A folder that other runs leave alone until the scope ends, and that is removed then. */
+const ownFolder = Effect.fnUntraced(function* (layout: Layout, runId: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = path.join(layout.staging, runId)
+  const scope = yield* Effect.scope
+  const make = Effect.gen(function* () {
+    yield* Effect.acquireRelease(
+      Effect.andThen(
+        fs.makeDirectory(folder),
+        Effect.sync(() => ours.add(folder))
+      ),
+      () =>
+        fs.remove(folder, { recursive: true }).pipe(
+          Effect.catch((error) => Effect.logWarning(`the next run removes ${folder}: ${error.message}`)),
+          Effect.andThen(Effect.sync(() => ours.delete(folder)))
+        )
+    )
+    yield* DuckDb.readWrite(lockOf(folder))
+  }).pipe(Scope.provide(scope))
+  yield* writableDirectory(layout.staging)
+  // Under a lock, or another run could take the folder for abandoned before it is held.
+  yield* withLock(layout.stagingLock, Effect.andThen(removeAbandoned(layout.staging), make))
+  return folder
+})
 
 /** Opens a staging file, hands it to `fill`, and closes it again. The file is there until the scope ends. */
 export const stage = Effect.fnUntraced(function* <A, E, R>(
@@ -55,23 +75,11 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
   dataSet: DataSet,
   fill: (staging: Staging) => Effect.Effect<A, E, R>
 ) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  yield* writableDirectory(layout.staging)
-  const file = path.join(layout.staging, `${runId}.duckdb`)
-  yield* Effect.acquireRelease(
-    Effect.sync(() => ours.add(file)),
-    () =>
-      Effect.forEach([`${file}.wal`, `${file}.tmp`, file], (left) =>
-        Effect.ignore(fs.remove(left, { force: true, recursive: true }))
-      ).pipe(Effect.andThen(Effect.sync(() => ours.delete(file))))
-  )
+  const file = path.join(yield* ownFolder(layout, runId), "rows.duckdb")
   const filled = yield* Effect.scoped(
     Effect.gen(function* () {
-      // Under a lock, or another run could take the file for abandoned before it is held.
-      const opened = Effect.andThen(removeAbandoned(layout.staging), DuckDb.readWrite(file))
-      const scope = yield* Effect.scope
-      const db = yield* withLock(layout.stagingLock, Scope.provide(opened, scope))
+      const db = yield* DuckDb.readWrite(file)
       yield* define(db, dataSet)
       const add: Staging["add"] = (table, records) =>
         records.length === 0 ? Effect.void : db.append(table.schema, table.name, cellsOf(table, records))

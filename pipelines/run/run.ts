@@ -12,14 +12,22 @@ import { publish } from "@larder/warehouse/generation/publish.ts"
 import { stage } from "@larder/warehouse/staging.ts"
 import { Cause, Clock, Config, Effect, Exit, type FileSystem, Layer, Option, Path, Schema } from "effect"
 import { Archive } from "./archive.ts"
+import { archivedRuns, repeated } from "./archived-runs.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { Origin } from "./origin.ts"
 import type { DayRange, Pipeline } from "./pipeline.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
+/** Which run this is. A run that is repeated from the archive keeps the identity that it had. */
+export interface RunIdentity {
+  readonly run_id: string
+  readonly started_at: string
+  readonly origin: RunRecord["origin"]
+}
+
 export interface RunOptions {
-  /** Folder of recorded payloads to read instead of the network. */
-  readonly replay: Option.Option<string>
+  /** `LARDER_HOME` of the run. */
+  readonly home: string
   readonly days: DayRange | undefined
   /** Reads, merges and checks, and throws the result away. */
   readonly dryRun: boolean
@@ -45,14 +53,16 @@ const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDE
 const newRunId = (pipeline: string, now: number) =>
   `${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}-${pipeline}-${randomBytes(3).toString("hex")}`
 
-type OriginLayer = Layer.Layer<Origin, Config.ConfigError | RecordingsMissing, FileSystem.FileSystem | Path.Path>
+export type OriginLayer = Layer.Layer<Origin, Config.ConfigError | RecordingsMissing, FileSystem.FileSystem | Path.Path>
 
-const originFor = Effect.fnUntraced(function* (pipeline: Pipeline, replay: Option.Option<string>) {
-  const choose = (origin: OriginLayer) => origin
-  if (Option.isSome(replay)) return choose(replayOrigin(replay.value))
-  const sources = yield* sourcesSetting
-  return choose(sources === "live" ? liveOrigin() : sampleOrigin(fileURLToPath(pipeline.samples)))
-})
+/** A folder of recorded payloads where one is given, else what `LARDER_SOURCES` says. */
+export const originFor = (pipeline: Pipeline, replay: Option.Option<string>): OriginLayer => {
+  if (Option.isSome(replay)) return replayOrigin(replay.value)
+  const bySetting = Effect.map(sourcesSetting, (sources) =>
+    sources === "live" ? liveOrigin() : sampleOrigin(fileURLToPath(pipeline.samples))
+  )
+  return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
+}
 
 const timeOf = (now: number) => new Date(now).toISOString()
 const outcomeOfFailure = (cause: Cause.Cause<unknown>): RunRecord["outcome"] => {
@@ -106,50 +116,77 @@ const readAndPublish = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /** Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. */
-export const runPipeline = Effect.fn("Pipeline.run")(
-  function* (pipeline: Pipeline, options: RunOptions) {
-    const path = yield* Path.Path
-    const layout = yield* layoutOf(yield* homeSetting)
-    yield* writableDirectory(layout.home)
-    const now = yield* Clock.currentTimeMillis
-    const origin = yield* Origin
-    const started: RunRecord = {
-      run_id: newRunId(pipeline.name, now),
-      pipeline: pipeline.name,
-      origin: origin.kind,
-      outcome: "failed",
-      started_at: timeOf(now),
-      finished_at: timeOf(now),
-      generation: null,
-      window_from: options.days?.from ?? null,
-      window_to: options.days?.to ?? null,
-      rows_read: 0,
-      rows_loaded: 0,
-      rows_unchanged: 0,
-      rows_rejected: 0,
-      message: null
-    }
-    const archive = Archive.layer({
-      folder: path.join(layout.home, "raw"),
-      run_id: started.run_id,
-      pipeline: pipeline.name
-    })
-    const result = yield* readAndPublish(pipeline, layout, started, options).pipe(
-      Effect.provide(archive),
-      Effect.onExit((exit) => {
-        if (options.dryRun || Exit.isSuccess(exit)) return Effect.void
-        const { cause } = exit
-        return Effect.flatMap(Clock.currentTimeMillis, (end) =>
-          remember(
-            layout,
-            { ...started, outcome: outcomeOfFailure(cause), finished_at: timeOf(end), message: messageOf(cause) },
-            checksOf(cause)
-          )
+export const runPipeline = Effect.fn("Pipeline.run")(function* (
+  pipeline: Pipeline,
+  identity: RunIdentity,
+  options: RunOptions
+) {
+  const layout = yield* layoutOf(options.home)
+  yield* writableDirectory(layout.home)
+  const started: RunRecord = {
+    ...identity,
+    pipeline: pipeline.name,
+    outcome: "failed",
+    finished_at: identity.started_at,
+    generation: null,
+    window_from: options.days?.from ?? null,
+    window_to: options.days?.to ?? null,
+    rows_read: 0,
+    rows_loaded: 0,
+    rows_unchanged: 0,
+    rows_rejected: 0,
+    message: null
+  }
+  const result = yield* readAndPublish(pipeline, layout, started, options).pipe(
+    Effect.onExit((exit) => {
+      if (options.dryRun || Exit.isSuccess(exit)) return Effect.void
+      const { cause } = exit
+      return Effect.flatMap(Clock.currentTimeMillis, (end) =>
+        remember(
+          layout,
+          { ...started, outcome: outcomeOfFailure(cause), finished_at: timeOf(end), message: messageOf(cause) },
+          checksOf(cause)
         )
-      })
+      )
+    })
+  )
+  if (!options.dryRun && result.run.generation === null) yield* remember(layout, result.run, result.checks)
+  return result
+})
+
+/** A new run: what it fetches goes into the archive of its home. */
+export const ingestOnce = (pipeline: Pipeline, replay: Option.Option<string>, options: RunOptions) =>
+  Effect.gen(function* () {
+    const path = yield* Path.Path
+    const { kind } = yield* Origin
+    const now = yield* Clock.currentTimeMillis
+    const identity = { run_id: newRunId(pipeline.name, now), started_at: timeOf(now), origin: kind }
+    const folder = path.join(path.resolve(options.home), "raw")
+    yield* writableDirectory(path.resolve(options.home))
+    return yield* runPipeline(pipeline, identity, options).pipe(
+      Effect.provide(Archive.layer({ folder, run_id: identity.run_id, pipeline: pipeline.name }))
     )
-    if (!options.dryRun && result.run.generation === null) yield* remember(layout, result.run, result.checks)
-    return result
-  },
-  (run, pipeline, { replay }) => Effect.provide(run, Layer.unwrap(originFor(pipeline, replay)))
-)
+  }).pipe(Effect.provide(originFor(pipeline, replay)))
+
+/**
+ * Every earlier run of a pipeline again, from the archive of `from` into the warehouse of `options.home`. A run that
+ * failed then fails now: it published nothing, and the next one goes on.
+ */
+export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
+  pipeline: Pipeline,
+  from: string,
+  options: RunOptions
+) {
+  const path = yield* Path.Path
+  const folder = path.join(path.resolve(from), "raw")
+  const runs = yield* archivedRuns(folder, pipeline.name)
+  return yield* Effect.forEach(runs, (run) =>
+    runPipeline(pipeline, run, options).pipe(
+      Effect.provide(repeated(folder, run)),
+      Effect.map((result) => result.run),
+      Effect.catch((error) =>
+        Effect.as(Effect.logWarning(`${run.run_id} fails as it did: ${error.message}`), undefined)
+      )
+    )
+  )
+})

@@ -5,7 +5,7 @@
 import { Agent, type OutgoingHttpHeaders, request } from "node:http"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
 import type { OpenApiDocument } from "@larder/schemas/openapi/types.ts"
-import { type Judge, makeJudge, type Reply } from "./judge.ts"
+import { makeJudge, type Reply } from "./judge.ts"
 
 export interface Options {
   readonly method?: string
@@ -55,25 +55,30 @@ const jsonOf = (text: string): unknown => (text === "" ? undefined : JSON.parse(
 export const makeClient = async (api: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const document = (await send(agent, api, "/openapi.json", {})).json as OpenApiDocument
-  const judge: Judge = makeJudge(document)
+  const judge = makeJudge(document)
   const charges: Array<Charge> = []
 
-  const call = async (target: string, options: Options = {}): Promise<Reply> => {
+  /** Judges an answer that came over HTTP by whatever way, and remembers what it announced as charged. */
+  const witness = (method: string, target: string, key: string | undefined, reply: Reply): Reply => {
     const [path = ""] = target.split("?", 1)
-    const reply = await send(agent, api, target, options)
-    judge.judge(options.method ?? "GET", path, reply)
+    judge.judge(method, path, reply)
     const found = judge.operationOf(path)
     if (reply.status === 200 && found !== undefined) {
       charges.push({
         request_id: String(reply.headers["x-request-id"]),
         credits: found.operation["x-credits"],
         endpoint: found.template.replace("{id}", ":id"),
-        key: options.key ?? String(options.headers?.authorization).replace(/^bearer +/i, "")
+        key: key ?? ""
       })
     }
     return reply
   }
-  return { document, judge, charges, call, close: () => agent.destroy() }
+
+  const call = async (target: string, options: Options = {}): Promise<Reply> => {
+    const { headers, key = String(headers?.authorization).replace(/^bearer +/i, ""), method = "GET" } = options
+    return witness(method, target, key, await send(agent, api, target, options))
+  }
+  return { document, charges, witness, call, close: () => agent.destroy() }
 }
 
 export type Client = Awaited<ReturnType<typeof makeClient>>

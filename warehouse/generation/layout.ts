@@ -11,7 +11,7 @@ export interface Layout {
   readonly link: string
   readonly lock: string
   readonly staging: string
-  /** Held while a run looks for abandoned staging files and opens its own. */
+  /** Held while a run looks for what killed runs left, and makes its own folder. */
   readonly stagingLock: string
   /** Records of runs that published nothing; the next generation takes them up. */
   readonly journal: string
@@ -21,14 +21,13 @@ export const layoutOf = (home: string): Effect.Effect<Layout, never, Path.Path> 
   Effect.map(Path.Path, (path) => {
     const absolute = path.resolve(home)
     const dir = path.join(absolute, "warehouse")
-    const staging = path.join(absolute, "staging")
     return {
       home: absolute,
       dir,
       link: path.join(dir, "larder.duckdb"),
       lock: path.join(dir, ".publish.lock"),
-      staging,
-      stagingLock: path.join(staging, ".lock"),
+      staging: path.join(absolute, "staging"),
+      stagingLock: path.join(absolute, ".staging.lock"),
       journal: path.join(absolute, "journal")
     }
   })

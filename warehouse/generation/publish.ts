@@ -28,8 +28,9 @@ export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishF
   }
 }
 
-const isTold = (error: unknown): error is ChecksFailed | TablesDiffer =>
-  error instanceof ChecksFailed || error instanceof TablesDiffer
+/** Errors that say themselves what happened. */
+const isTold = (error: unknown): error is PublishFailed | ChecksFailed | TablesDiffer =>
+  error instanceof PublishFailed || error instanceof ChecksFailed || error instanceof TablesDiffer
 
 const during =
   (step: string) =>
@@ -90,8 +91,8 @@ const build = Effect.fnUntraced(function* (
   changed: ReadonlyArray<Table>,
   file: string
 ) {
-  const db = yield* DuckDb.readWrite(file).pipe(during("opening the copy"))
-  yield* merge(db, publication, changed).pipe(during("merging"))
+  const db = yield* DuckDb.readWrite(file).pipe(during("opening it"))
+  yield* merge(db, publication, changed).pipe(during("merging the staged rows"))
   return yield* Effect.gen(function* () {
     // A run that was killed after its swing left entries behind that had been taken up.
     const known = new Set((yield* db.all(KnownRun, "select run_id from ingest.run")).map(({ run_id }) => run_id))
@@ -103,7 +104,7 @@ const build = Effect.fnUntraced(function* (
     if (failed.length > 0) return yield* new ChecksFailed({ failed })
     const journaled = untold.flatMap((entry) => checkRows(entry.run, entry.checks))
     yield* add(db, checkResultTable, [...journaled, ...checkRows(run, checks)])
-    yield* db.run("checkpoint") // no .wal is left after this and the close
+    yield* db.run("checkpoint").pipe(during("writing it")) // no .wal is left after this and the close
     return { checks, journalFiles: journal.map((entry) => entry.file) }
   }).pipe(during("checking"))
 }, Effect.scoped)

@@ -1,0 +1,81 @@
+/**
+ * Earlier runs, read again from the raw archive: what each fetched, in the order in which they ran. A warehouse that is
+ * built from them holds the same rows with the same ids, without the network.
+ */
+import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
+import { Archive, Fetch } from "./archive.ts"
+import { NotRecorded, Origin } from "./origin.ts"
+
+export interface ArchivedRun {
+  readonly run_id: string
+  /** When its first payload came: the list does not know more. */
+  readonly started_at: string
+  readonly origin: Fetch["origin"]
+  readonly fetches: ReadonlyArray<Fetch>
+}
+
+export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("ArchiveUnreadable", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `The raw archive cannot be read: ${this.file}: ${reason}`
+  }
+}
+
+const decodeFetch = Schema.decodeUnknownEffect(Schema.fromJsonString(Fetch))
+
+/** The runs of a pipeline that fetched anything, oldest first: their ids sort by start. */
+export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipeline: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const lists = path.join(folder, "fetches")
+  const unreadable = (file: string) => Effect.mapError((cause: unknown) => new ArchiveUnreadable({ file, cause }))
+  const names = yield* fs.readDirectory(lists).pipe(unreadable(lists))
+  const runs = yield* Effect.forEach(names.filter((name) => name.endsWith(".ndjson")).sort(), (name) => {
+    const file = path.join(lists, name)
+    return fs.readFileString(file).pipe(
+      Effect.flatMap((text) => Effect.forEach(text.split("\n").filter(Boolean), (line) => decodeFetch(line))),
+      unreadable(file)
+    )
+  })
+  return runs.flatMap((fetches): ReadonlyArray<ArchivedRun> => {
+    const first = fetches[0]
+    if (first === undefined || first.pipeline !== pipeline) return []
+    return [{ run_id: first.run_id, started_at: first.fetched_at, origin: first.origin, fetches }]
+  })
+})
+
+/** An address without the window of days that was asked for: a run that is repeated asks for another one. */
+const withoutWindow = (url: string) => {
+  const address = new URL(url)
+  address.searchParams.delete("q")
+  return address.href
+}
+
+/** In place of the archive and the network: every ask is answered by what that run got for it. */
+export const repeated = (
+  folder: string,
+  { fetches, run_id }: ArchivedRun
+): Layer.Layer<Archive | Origin, never, Path.Path> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const path = yield* Path.Path
+      const fetchOf = new Map(fetches.map((fetch) => [withoutWindow(fetch.url), fetch]))
+      const archive = Archive.of({
+        fetch: ({ url }) => {
+          const fetch = fetchOf.get(withoutWindow(url))
+          return fetch === undefined
+            ? Effect.fail(new NotRecorded({ url, kind: "replay", folder, looked_for: [`fetches/${run_id}.ndjson`] }))
+            : Effect.succeed({ ...fetch, path: path.join(folder, fetch.file) })
+        }
+      })
+      const origin = Origin.of({
+        kind: "replay",
+        open: ({ url }) => Effect.die(new Error(`${url} was asked of the network in a run that is repeated`)),
+        retrying: (attempt) => attempt
+      })
+      return Context.make(Archive, archive).pipe(Context.add(Origin, origin))
+    })
+  )

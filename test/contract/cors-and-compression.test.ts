@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest"
+import { errorOf, served } from "./served.ts"
+
+const api = served()
+const large = "/v1/commodities?limit=500"
+const small = "/v1/commodities/prices?series=milk-class-iii-price-monthly&from=2026-09-01"
+const browser = { origin: "https://shop.example", "sec-fetch-mode": "cors" }
+
+describe("CORS", () => {
+  it("is open to every origin, on answers and on errors, without credentials", async () => {
+    const replies = [
+      await api.get(small, { headers: browser }),
+      await api.get("/v1/commodities?limit=0", { headers: browser }),
+      await api.get(small, { headers: browser, key: undefined }),
+      await api.get("/v1/products/none", { headers: browser }),
+      await api.get("/v1/unknown", { headers: browser }),
+      await api.get(small, { headers: browser, method: "POST" })
+    ]
+    expect(replies.map(({ status }) => status)).toEqual([200, 400, 401, 404, 404, 405])
+    for (const { headers } of replies) {
+      expect(headers["access-control-allow-origin"]).toBe("*")
+      expect(headers).not.toHaveProperty("access-control-allow-credentials")
+    }
+  })
+
+  it("lets scripts read the headers that are ours", async () => {
+    const { headers } = await api.get(small, { headers: browser })
+    const exposed = String(headers["access-control-expose-headers"]).toLowerCase().split(/, */)
+    expect(exposed).toEqual(
+      expect.arrayContaining([
+        "x-request-id",
+        "x-data-version",
+        "x-credits-charged",
+        "x-credits-remaining",
+        "retry-after"
+      ])
+    )
+  })
+
+  it("the preflight needs no key, names Authorization and costs nothing, on every endpoint", async () => {
+    const headers = {
+      ...browser,
+      "access-control-request-method": "GET",
+      "access-control-request-headers": "authorization"
+    }
+    for (const template of [...Object.keys(api.client().document.paths), "/openapi.json"]) {
+      const reply = await api.get(template.replace("{id}", "any"), { method: "OPTIONS", key: undefined, headers })
+      expect([reply.status, reply.text]).toEqual([204, ""])
+      expect(reply.headers).toMatchObject({
+        "access-control-allow-origin": "*",
+        "access-control-allow-headers": expect.stringMatching(/\bauthorization\b/i),
+        "access-control-allow-methods": expect.stringMatching(/\bGET\b/)
+      })
+      expect(reply.headers).not.toHaveProperty("access-control-allow-credentials")
+    }
+  })
+
+  it("OPTIONS on an unknown path is 404", async () => {
+    expect(errorOf(await api.get("/v1/unknown", { method: "OPTIONS", headers: browser }))).toBe(
+      "404 not_found: No such endpoint"
+    )
+  })
+})
+
+describe("compression of large bodies", () => {
+  it.each([
+    ["gzip", "gzip"],
+    ["br", "br"],
+    ["zstd", "zstd"],
+    ["GZIP", "gzip"],
+    ["gzip;q=0.5, br;q=0.9", "br"],
+    ["br;q=0.1, gzip;q=0.2", "gzip"],
+    ["deflate, gzip", "gzip"],
+    ["gzip;q=1.0, identity;q=0.5, *;q=0", "gzip"]
+  ])("Accept-Encoding: %s is answered with %s", async (accepted, coding) => {
+    const plain = await api.get(large)
+    const { headers, status, text } = await api.get(large, { headers: { "accept-encoding": accepted } })
+    expect([status, headers["content-encoding"]]).toEqual([200, coding])
+    expect(text).toBe(plain.text)
+    expect(Number(headers["content-length"])).toBeLessThan(Number(plain.headers["content-length"]) / 4)
+    expect(headers.vary).toMatch(/accept-encoding/i)
+  })
+
+  it.each(["gzip, deflate, br, zstd", "*"])("Accept-Encoding: %s is answered with one of ours", async (accepted) => {
+    const { headers, text } = await api.get(large, { headers: { "accept-encoding": accepted } })
+    expect(["gzip", "br", "zstd"]).toContain(headers["content-encoding"])
+    expect(text).toBe((await api.get(large)).text)
+  })
+
+  it.each(["identity", "deflate", "compress", "gzip;q=0", "gzip;q=0, br;q=0.0, zstd;q=0.000", "*;q=0", "", "nonsense"])(
+    "Accept-Encoding: %s is answered plainly",
+    async (accepted) => {
+      const { headers, status } = await api.get(large, { headers: { "accept-encoding": accepted } })
+      expect(status).toBe(200)
+      expect(headers).not.toHaveProperty("content-encoding")
+    }
+  )
+
+  it("costs what the plain answer costs, and tells caches that it varies", async () => {
+    const { headers } = await api.get(large, { headers: { "accept-encoding": "gzip" } })
+    expect(headers["x-credits-charged"]).toBe("10")
+    expect((await api.get(large)).headers.vary).toMatch(/accept-encoding/i)
+  })
+
+  it("leaves small bodies and errors as they are", async () => {
+    for (const at of [small, "/v1/unknown", "/v1/commodities?limit=0"]) {
+      const { headers } = await api.get(at, { headers: { "accept-encoding": "gzip, br, zstd" } })
+      expect(headers).not.toHaveProperty("content-encoding")
+    }
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest"
+import { errorOf, served } from "./served.ts"
+
+const api = served()
+const target = "/v1/commodities?commodity=butter"
+
+describe("response headers", () => {
+  it("X-Request-Id is on everything, a new one each time, whatever the caller sends", async () => {
+    const replies = [
+      await api.get(target),
+      await api.get(target, { headers: { "x-request-id": "mine" } }),
+      await api.get(target, { key: undefined }),
+      await api.get("/v1/unknown"),
+      await api.get(target, { method: "OPTIONS" }),
+      await api.get(target, { method: "HEAD" }),
+      await api.get("/openapi.json")
+    ]
+    const ids = replies.map(({ headers }) => String(headers["x-request-id"]))
+    expect(new Set(ids).size).toBe(replies.length)
+    expect(ids.filter((id) => !/^[\w-]{8,}$/.test(id))).toEqual([])
+  })
+
+  it("X-Data-Version, X-Credits-Charged and X-Credits-Remaining are on every authenticated answer", async () => {
+    const first = await api.get(target)
+    expect(first.headers).toMatchObject({ "x-data-version": "larder-000001", "x-credits-charged": "10" })
+    const remaining = first.headers["x-credits-remaining"]
+    for (const at of ["/v1/commodities?limit=0", "/v1/stores/none", "/v1/commodities/prices?series=nope"]) {
+      const { headers } = await api.get(at)
+      expect(headers).toMatchObject({
+        "x-data-version": "larder-000001",
+        "x-credits-charged": "0",
+        "x-credits-remaining": remaining
+      })
+    }
+  })
+
+  it("WWW-Authenticate: Bearer is on every 401 and on nothing else", async () => {
+    for (const key of [undefined, "nonsense", `svc_data_${"0".repeat(64)}`]) {
+      const { headers, status } = await api.get(target, { key })
+      expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"])
+    }
+    for (const at of [target, "/v1/unknown", "/v1/commodities?limit=0"]) {
+      expect((await api.get(at)).headers).not.toHaveProperty("www-authenticate")
+    }
+  })
+
+  it("no answer may be cached, and none says what the server is made of", async () => {
+    for (const at of [target, "/v1/unknown", "/v1/commodities?limit=0"]) {
+      const { headers } = await api.get(at)
+      expect(headers["cache-control"]).toBe("private, no-store")
+      for (const name of ["etag", "last-modified", "set-cookie", "server", "x-powered-by"]) {
+        expect(headers).not.toHaveProperty([name])
+      }
+    }
+  })
+
+  it("a conditional request is answered in full, and paid", async () => {
+    const headers = { "if-none-match": "*", "if-modified-since": "Sat, 01 Jan 2050 00:00:00 GMT", range: "bytes=0-3" }
+    const reply = await api.get(target, { headers })
+    expect([reply.status, reply.text]).toEqual([200, (await api.get(target)).text])
+  })
+
+  it("Content-Length is the length of the body in bytes", async () => {
+    for (const at of [target, "/v1/commodities", "/v1/stores/k%C3%A4se", "/v1/unknown"]) {
+      const { headers, text } = await api.get(at)
+      expect(headers["content-length"]).toBe(String(Buffer.byteLength(text)))
+    }
+  })
+
+  it.each(["text/html", "text/csv", "application/xml", "image/*", "application/json;q=0", "nonsense", ""])(
+    "bodies are JSON whatever Accept says: %s",
+    async (accept) => {
+      const headers = { accept, "accept-language": "de", "accept-charset": "utf-16" }
+      const reply = await api.get(target, { headers })
+      expect([reply.status, reply.text]).toEqual([200, (await api.get(target)).text])
+      expect(errorOf(await api.get("/v1/unknown", { headers }))).toBe("404 not_found: No such endpoint")
+    }
+  )
+})

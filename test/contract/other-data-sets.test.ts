@@ -1,0 +1,139 @@
+/** Branded foods and storefronts as they behave while their data is not loaded: everything but rows is in force. */
+import { describe, expect, it } from "vitest"
+import { createKey } from "./operator.ts"
+import { errorOf, served } from "./served.ts"
+
+const api = served()
+const emptyPage = '{"data":[],"next_cursor":null}'
+const notWhole = "400 invalid_request: limit must be a whole number of at least 1"
+
+describe("branded foods that are not loaded", () => {
+  it.each([
+    "",
+    "?name=gum",
+    "?brand=x",
+    "?category=Chewing%20Gum%20%26%20Mints",
+    "?barcode=0059642932491",
+    "?barcode=not-digits",
+    "?ingredient=dextrose",
+    "?name=&brand=&category=&barcode=&ingredient=&cursor=",
+    "?name=%25&limit=200"
+  ])("the search answers an empty page, and is charged: '%s'", async (query) => {
+    const { headers, status, text } = await api.get(`/v1/branded-foods${query}`)
+    expect([status, text, headers["x-credits-charged"]]).toEqual([200, emptyPage, "10"])
+  })
+
+  it("the categories are an empty list", async () => {
+    const { headers, status, text } = await api.get("/v1/branded-foods/categories")
+    expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[]}', "10"])
+  })
+
+  it("every id is unknown", async () => {
+    const id = "data_branded_food_0123456789"
+    const reply = await api.get(`/v1/branded-foods/${id}`)
+    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
+      `404 not_found: Unknown branded food: ${id}`,
+      "0"
+    ])
+  })
+
+  it.each(["201", "1000", "9".repeat(50)])("`limit` above 200 is refused: %s", async (limit) => {
+    expect(errorOf(await api.get(`/v1/branded-foods?limit=${limit}`))).toBe("400 invalid_request: at most 200 per page")
+  })
+
+  it.each(["0", "-1", "1.5", "x", "", "1e2", "+1"])("`limit` is a whole number of at least 1: '%s'", async (limit) => {
+    expect(errorOf(await api.get(`/v1/branded-foods?limit=${encodeURIComponent(limit)}`))).toBe(notWhole)
+  })
+
+  it.each(["1", "50", "200", "0200"])("`limit` from 1 to 200 is taken: %s", async (limit) => {
+    expect((await api.get(`/v1/branded-foods?limit=${limit}`)).status).toBe(200)
+  })
+
+  it("the search has the scope of the categories, and a record one of its own", async () => {
+    const search = await createKey(api.home(), { scopes: ["search-branded-foods"] })
+    const get = await createKey(api.home(), { scopes: ["get-branded-foods"] })
+    for (const path of ["/v1/branded-foods", "/v1/branded-foods/categories"]) {
+      expect((await api.get(path, { key: search.key })).status).toBe(200)
+      expect(errorOf(await api.get(path, { key: get.key }))).toBe(
+        "403 forbidden: This key is not scoped to search-branded-foods"
+      )
+    }
+    expect((await api.get("/v1/branded-foods/x", { key: get.key })).status).toBe(404)
+    expect(errorOf(await api.get("/v1/branded-foods/x", { key: search.key }))).toBe(
+      "403 forbidden: This key is not scoped to get-branded-foods"
+    )
+  })
+})
+
+describe("storefronts that are not loaded", () => {
+  it.each([
+    "",
+    "?query=bakery",
+    "?category=food_beverages_and_tobacco",
+    "?country=US",
+    "?country=us",
+    "?country=",
+    "?query=&category=&cursor=",
+    "?limit=200",
+    "?limit=201",
+    `?limit=${"9".repeat(400)}`
+  ])("the search answers an empty page, and is charged: '%s'", async (query) => {
+    const { headers, status, text } = await api.get(`/v1/stores${query}`)
+    expect([status, text, headers["x-credits-charged"]]).toEqual([200, emptyPage, "100"])
+  })
+
+  it.each([
+    ["/v1/stores/platform_store_x", "store: platform_store_x"],
+    ["/v1/stores/platform_store_x/products", "store: platform_store_x"],
+    ["/v1/stores/platform_store_x/collections", "store: platform_store_x"],
+    ["/v1/products/platform_product_x", "product: platform_product_x"]
+  ])("every id is unknown: %s", async (path, message) => {
+    const reply = await api.get(path)
+    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([`404 not_found: Unknown ${message}`, "0"])
+  })
+
+  it.each(["/v1/stores/x/products", "/v1/stores/x/collections"])(
+    "`limit` above 200 is served as 200, however large: %s",
+    async (path) => {
+      for (const limit of ["200", "201", "100000", "9".repeat(400)]) {
+        expect((await api.get(`${path}?limit=${limit}`)).status).toBe(404) // past the 400: the store is what is unknown
+      }
+    }
+  )
+
+  it.each(["/v1/stores", "/v1/stores/x/products", "/v1/stores/x/collections"])(
+    "`limit` is a whole number of at least 1: %s",
+    async (path) => {
+      for (const limit of ["0", "-1", "1.5", "x", "", "1e2", "%2B1"]) {
+        expect(errorOf(await api.get(`${path}?limit=${limit}`))).toBe(notWhole)
+      }
+    }
+  )
+
+  it.each(["USA", "U", "1A", "Ü1"])(
+    "`country` is a two-letter code, and named where it is not: %s",
+    async (country) => {
+      expect(errorOf(await api.get(`/v1/stores?country=${encodeURIComponent(country)}`))).toMatch(
+        /^400 invalid_request: country /
+      )
+    }
+  )
+
+  it("each endpoint has a scope of its own", async () => {
+    const endpoints = [
+      ["/v1/stores", "search-stores", 200],
+      ["/v1/stores/x", "get-store", 404],
+      ["/v1/stores/x/products", "get-store-products", 404],
+      ["/v1/stores/x/collections", "get-store-collections", 404],
+      ["/v1/products/x", "get-product", 404]
+    ] as const
+    for (const [, scope] of endpoints) {
+      const { key } = await createKey(api.home(), { scopes: [scope] })
+      for (const [path, needed, status] of endpoints) {
+        const reply = await api.get(path, { key })
+        if (needed === scope) expect(reply.status).toBe(status)
+        else expect(errorOf(reply)).toBe(`403 forbidden: This key is not scoped to ${needed}`)
+      }
+    }
+  })
+})

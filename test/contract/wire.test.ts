@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest"
+import { raw } from "./raw.ts"
+import { errorOf, served } from "./served.ts"
+
+const api = served({ environment: { LARDER_DATA_HOST: "data.larder.test" } })
+const authorization = () => `Authorization: Bearer ${api.key().key}`
+
+/** One request as bytes, and its one answer, with the headers that every answer has. */
+const one = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
+  const replies = await raw(api.server().api, requestLine, headers, body)
+  expect(replies.length).toBe(1)
+  const [reply] = replies
+  if (reply === undefined) throw new Error("no answer")
+  expect(reply.headers).toMatchObject({
+    "x-request-id": expect.stringMatching(/^\S+$/),
+    "content-type": expect.stringMatching(/^application\/json/),
+    "cache-control": "private, no-store",
+    "access-control-allow-origin": "*"
+  })
+  return reply
+}
+
+/** One request with the file's key, that gets as far as the API. */
+const called = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
+  const [method = "", target = ""] = requestLine.split(" ")
+  const reply = await one(requestLine, [authorization(), ...headers], body)
+  return api.client().witness(method, target.replace(/^http:\/\/[^/]+/, ""), api.key().key, reply)
+}
+
+const unreadable = "400 invalid_request: The request is not readable HTTP"
+
+describe("what is not readable HTTP", () => {
+  it.each([
+    ["no method", "/v1/commodities HTTP/1.1"],
+    ["a method in lower case", "get /v1/commodities HTTP/1.1"],
+    ["a method of no protocol", "FETCH /v1/commodities HTTP/1.1"],
+    ["a relative target", "GET v1/commodities HTTP/1.1"],
+    ["an address of another scheme", "GET ftp://localhost/v1/commodities HTTP/1.1"],
+    ["a blank in the target", "GET /v1/commodities?commodity=dry whey HTTP/1.1"],
+    ["letters beyond ASCII in the target", "GET /v1/commodities?commodity=käse HTTP/1.1"],
+    ["another protocol", "GET /v1/commodities HTTPS/1.1"],
+    ["no protocol at all", "\u0016\u0003\u0001 hello"],
+    ["a header with a blank in its name", "GET /v1/commodities HTTP/1.1\r\nBad Header: x"],
+    ["a header without a colon", "GET /v1/commodities HTTP/1.1\r\nBadHeader"],
+    ["two lengths", "GET /v1/commodities HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked"]
+  ])("%s is 400, in the shape of every error", async (_, requestLine) => {
+    expect(errorOf(await one(requestLine))).toBe(unreadable)
+  })
+
+  it("a request without Host is 400, in the shape of every error", async () => {
+    expect(errorOf(await one("GET /v1/commodities HTTP/1.1", [authorization()]))).toBe(unreadable)
+  })
+
+  it("headers above 16 kB are 431, in the shape of every error", async () => {
+    const big = ["Host: localhost", `X-Big: ${"x".repeat(17_000)}`]
+    expect(errorOf(await one("GET /v1/commodities HTTP/1.1", big))).toMatch(/^431 invalid_request: /)
+    const query = `/v1/commodities?commodity=${"x".repeat(20_000)}`
+    expect(errorOf(await one(`GET ${query} HTTP/1.1`, ["Host: localhost", authorization()]))).toMatch(
+      /^431 invalid_request: /
+    )
+  })
+
+  it("CONNECT is 405, with Allow", async () => {
+    const reply = await one("CONNECT localhost:80 HTTP/1.1")
+    expect([errorOf(reply), reply.headers.allow]).toEqual([
+      "405 invalid_request: Only GET is served here",
+      "GET, OPTIONS"
+    ])
+  })
+})
+
+describe("what is unusual and readable", () => {
+  it("a target of 12 kB", async () => {
+    const { status, text } = await called(`GET /v1/commodities?commodity=${"x".repeat(12_000)} HTTP/1.1`)
+    expect([status, text]).toEqual([200, '{"data":[]}'])
+  })
+
+  it("a whole address as target, as proxies send it; its host counts, not the header's", async () => {
+    expect(errorOf(await called("GET http://localhost/v1/commodities?limit=0 HTTP/1.1"))).toMatch(/^400 .*limit/)
+    const { json } = await called("GET http://data.larder.test/v1/commodities HTTP/1.1")
+    expect(json).toHaveProperty("next_cursor")
+    const other = await called("GET http://localhost/v1/commodities HTTP/1.1", ["Host: data.larder.test"])
+    expect(other.json).not.toHaveProperty("next_cursor")
+  })
+
+  it("HTTP/1.0 without Host", async () => {
+    expect((await called("GET /v1/commodities?commodity=butter HTTP/1.0", [])).status).toBe(200)
+  })
+
+  it("a GET with a body, which is not read", async () => {
+    const reply = await called(
+      "GET /v1/commodities?commodity=butter HTTP/1.1",
+      ["Host: localhost", "Content-Type: application/json", "Content-Length: 18"],
+      '{"commodity":"x"}\n'
+    )
+    expect(reply.text).toBe((await api.get("/v1/commodities?commodity=butter")).text)
+  })
+
+  it("an expectation, known or not, and an upgrade that nobody here speaks", async () => {
+    for (const headers of [
+      ["Expect: 100-continue"],
+      ["Expect: the-spanish-inquisition"],
+      ["Upgrade: websocket"],
+      ["Upgrade: h2c"]
+    ]) {
+      const connection = headers[0]?.startsWith("Upgrade") ? ["Connection: Upgrade"] : []
+      const reply = await called("GET /v1/commodities?limit=0 HTTP/1.1", ["Host: localhost", ...headers, ...connection])
+      expect(errorOf(reply)).toMatch(/^400 .*limit/)
+    }
+  })
+
+  it("the asterisk is an unknown path", async () => {
+    for (const method of ["GET", "OPTIONS"]) {
+      expect(errorOf(await called(`${method} * HTTP/1.1`))).toBe("404 not_found: No such endpoint")
+    }
+  })
+
+  it("many headers, and blanks around the key", async () => {
+    const many = Array.from({ length: 200 }, (_, n) => `X-Header-${n}: ${n}`)
+    const { key } = api.key()
+    const padded = ["Host: localhost", `authorization:   Bearer   ${key}   `, ...many]
+    const reply = await one("GET /v1/commodities HTTP/1.1", padded)
+    expect(api.client().witness("GET", "/v1/commodities", key, reply).status).toBe(200)
+  })
+
+  it("broken percent-encoding in a query is text, and a plus is a blank", async () => {
+    for (const query of [
+      "commodity=%zz",
+      "commodity=%",
+      "commodity=%C3%28",
+      "commodity=butter%00",
+      "commodity=a+b%2Bc"
+    ]) {
+      const { status, text } = await called(`GET /v1/commodities?${query} HTTP/1.1`)
+      expect([query, status, text]).toEqual([query, 200, '{"data":[]}'])
+    }
+    expect(errorOf(await called("GET /v1/commodities?%zz=1 HTTP/1.1"))).toBe(
+      "400 invalid_request: Unknown query parameter: %zz"
+    )
+  })
+})

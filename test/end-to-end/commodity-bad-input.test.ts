@@ -1,0 +1,233 @@
+/** Bad input through the program itself: a clear error, the right exit code, and nothing lost. Some twenty runs, 25 seconds. */
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { gzipSync } from "node:zlib"
+import {
+  aBlockRow,
+  aClose,
+  type Bodies,
+  blocks,
+  bodyOf,
+  everyFeed,
+  feedNamed,
+  type Row,
+  recordingOf,
+  writeRecordings
+} from "@larder/pipelines/commodities/payloads-for-tests.ts"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import {
+  copyOf,
+  folderOfTest,
+  generationOf,
+  query,
+  recordOf,
+  removeFolder,
+  replay,
+  replayFolder,
+  temporaryFolder,
+  valuesOf
+} from "./ingesting.ts"
+
+const closes = feedNamed("gov-mars/1603")
+const without = (row: Row, field: string): Row =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
+const good: Bodies = { [closes.feed]: bodyOf(closes, [aClose()]), [blocks.feed]: bodyOf(blocks, [aBlockRow()]) }
+/** The blocks would be loaded, were the run not to fail for the closes. */
+const withCloses = (body: string): Bodies => ({
+  [closes.feed]: body,
+  [blocks.feed]: bodyOf(blocks, [aBlockRow({ "Week Ending Date": "09/05/2026", cheese_40_Price: "1.6121" })])
+})
+
+let home = ""
+beforeAll(async () => {
+  home = temporaryFolder()
+  const { stderr, stdout } = await replay(home, good) // two reports of many: quick, and partial
+  if (recordOf({ stdout }).outcome !== "partial") throw new Error(stderr)
+})
+afterAll(() => removeFolder(home))
+
+/** The old generation is live with its values, and nothing of the failed run lies around. */
+const expectOldGeneration = async (home: string) => {
+  expect(generationOf(home)).toBe("larder-000001.duckdb")
+  expect(await valuesOf(home, "cheese_block_sales_price_weekly")).toEqual(["2026-08-29 1.6140"])
+  expect(readdirSync(path.join(home, "warehouse")).filter((name) => name.includes("building"))).toEqual([])
+  expect(readdirSync(path.join(home, "staging"))).toEqual([])
+}
+
+const journalOf = (home: string) => {
+  const folder = path.join(home, "journal")
+  return readdirSync(folder).map((name) => JSON.parse(readFileSync(path.join(folder, name), "utf8")))
+}
+
+describe("a payload that cannot be trusted fails the whole run:", () => {
+  const renamed = { ...without(aClose(), "close_price"), closing_price: 1.39 }
+  const cases: ReadonlyArray<readonly [string, string, RegExp]> = [
+    [
+      "truncated JSON",
+      bodyOf(closes, [aClose()]).slice(0, -30),
+      /gov-mars\/1603: the payload of \S+\/1603 is not whole JSON: /
+    ],
+    [
+      "an HTML page",
+      "<!DOCTYPE html><title>Maintenance</title>",
+      /gov-mars\/1603: .* is an HTML or XML page, not JSON/
+    ],
+    ["0 bytes", "", /gov-mars\/1603: the payload of \S+\/1603 is empty/],
+    [
+      "a recorded refusal",
+      '{"errorCode":403,"message":"Access is denied"}',
+      /gov-mars\/1603: .* instead of rows: "Access is denied"/
+    ],
+    [
+      "an answer cut at the row cap",
+      bodyOf(closes, [aClose()], { returnedRows: 100_000 }),
+      /gov-mars\/1603: .* cut at the row cap: 100000/
+    ],
+    [
+      "a column that vanished",
+      bodyOf(closes, [renamed]),
+      /gov-mars\/1603 has changed: the column close_price is missing\. The payload has: .*closing_price/
+    ],
+    [
+      "a column that was retyped",
+      bodyOf(closes, [aClose({ close_price: "see note" })]),
+      /gov-mars\/1603 has changed: the column close_price of \w+ holds no numbers any more, but values like "see note"/
+    ],
+    [
+      "dates that were retyped",
+      bodyOf(closes, [aClose({ report_date: 20260929 })]),
+      /gov-mars\/1603 has changed: .* report_date is 20260929, which is no date/
+    ]
+  ]
+
+  it.each(cases)("%s", async (_, body, message) => {
+    const copy = copyOf(home)
+    const run = await replay(copy, withCloses(body))
+    expect(run.code).toBe(1)
+    expect(run.stdout).toBe("")
+    expect(run.stderr).toMatch(message)
+    expect(run.stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
+    await expectOldGeneration(copy)
+    expect(journalOf(copy)).toMatchObject([{ run: { outcome: "failed", generation: null, rows_loaded: 0 } }])
+  })
+
+  it("a damaged recording", async () => {
+    const copy = copyOf(home)
+    const folder = folderOfTest()
+    writeRecordings(folder, good)
+    const file = path.join(folder, recordingOf(closes))
+    rmSync(file)
+    writeFileSync(`${file}.gz`, gzipSync(bodyOf(closes, [aClose()])).subarray(0, 60))
+    const run = await replayFolder(copy, folder)
+    expect(run.code).toBe(1)
+    expect(run.stderr).toMatch(/gov-mars\/1603: The recording \S+1603\.gz cannot be read: unexpected end of file/)
+    await expectOldGeneration(copy)
+  })
+
+  it("every fault of the run is told, in both services, beside what could not be fetched", async () => {
+    const copy = copyOf(home)
+    const bodies = { ...withCloses("<html>"), "gov-mpr/2991/Detail": "", [blocks.feed]: "[" }
+    const { code, stderr } = await replay(copy, bodies)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/gov-mars\/1603: .* HTML/)
+    expect(stderr).toMatch(/gov-mpr\/2991\/Detail: .* is empty/)
+    expect(stderr).toMatch(/gov-mpr\/2993\/40 Pound Block .* is not whole JSON/)
+    expect(stderr).toMatch(/Could not be fetched: gov-mars\/1602, gov-mars\/1623, /)
+  })
+})
+
+describe("a failing check", () => {
+  const twice = withCloses(bodyOf(closes, [aClose(), aClose({ close_price: 1.4 })]))
+
+  it("publishes nothing, exits 3 and shows the bad rows", async () => {
+    const copy = copyOf(home)
+    const run = await replay(copy, twice)
+    expect(run.code).toBe(3)
+    expect(run.stderr).toMatch(
+      /one_value_per_payload_and_day: 1 bad rows, such as .*butter_exch_spot_close_daily.*2026-09-29/
+    )
+    await expectOldGeneration(copy)
+  })
+
+  it("is told by the next generation, like every run that published nothing", async () => {
+    const copy = copyOf(home)
+    await replay(copy, twice)
+    await replay(copy, withCloses("<html>"))
+    await replay(copy, withCloses(bodyOf(closes, [aClose()])))
+    const [runs, results] = await query(
+      copy,
+      "select outcome, generation, message from ingest.run order by run_id",
+      "select name, bad_rows::integer as bad_rows from ingest.check_result join ingest.run using (run_id) where outcome = 'checks_failed'"
+    )
+    expect(runs?.map(({ generation, outcome }) => ({ generation, outcome }))).toEqual([
+      { outcome: "partial", generation: "larder-000001" },
+      { outcome: "checks_failed", generation: null },
+      { outcome: "failed", generation: null },
+      { outcome: "partial", generation: "larder-000002" }
+    ])
+    expect(runs?.[2]?.message).toMatch(/gov-mars\/1603: .* HTML/)
+    expect(results).toContainEqual({ name: "one_value_per_payload_and_day", bad_rows: 1 })
+    expect(journalOf(copy)).toEqual([])
+  })
+})
+
+describe("a command that cannot be meant", () => {
+  it.each([
+    ["a folder that does not exist", ["--replay", "no-such-folder"], /no-such-folder/],
+    ["a day that does not exist", ["--from", "2026-02-30", "--to", "2026-03-01"], /2026-02-30|real calendar day/],
+    ["a day in another form", ["--from", "09/01/2026", "--to", "2026-09-30"], /calendar day/],
+    [
+      "a window that ends before it begins",
+      ["--from", "2026-09-30", "--to", "2026-09-01"],
+      /--from 2026-09-30 is after --to 2026-09-01/
+    ],
+    ["half a window", ["--from", "2026-09-01"], /--from and --to are given together/]
+  ])("with %s exits 2 and says so", async (_, args, message) => {
+    const copy = folderOfTest()
+    const folder = folderOfTest()
+    const run = await replayFolder(copy, folder, ...args)
+    expect(run.code).toBe(2)
+    expect(run.stderr).toMatch(message)
+    expect(readdirSync(copy)).toEqual([])
+  })
+})
+
+describe("a LARDER_HOME", () => {
+  it("below a regular file cannot be written: exits 1 and names it", async () => {
+    const folder = folderOfTest()
+    writeFileSync(path.join(folder, "file"), "")
+    const below = path.join(folder, "file", "home")
+    const run = await replay(below, good)
+    expect(run.code).toBe(1)
+    expect(run.stderr).toContain(`${below} cannot be created or written`)
+    expect(run.stderr).toMatch(/Set LARDER_HOME to a folder/)
+  })
+
+  it("whose warehouse is no DuckDB file is left alone: exits 1 and names the file", async () => {
+    const folder = folderOfTest()
+    const warehouse = path.join(folder, "warehouse")
+    mkdirSync(warehouse)
+    writeFileSync(
+      path.join(warehouse, "larder-000001.duckdb"),
+      "this is no database, whatever its name says".repeat(200)
+    )
+    symlinkSync("larder-000001.duckdb", path.join(warehouse, "larder.duckdb"))
+    const run = await replay(folder, good)
+    expect(run.code).toBe(1)
+    expect(run.stderr).toMatch(/larder-000001\.duckdb .*DuckDB/)
+    expect(readlinkSync(path.join(warehouse, "larder.duckdb"))).toBe("larder-000001.duckdb")
+    expect(readFileSync(path.join(warehouse, "larder-000001.duckdb"), "utf8")).toMatch(/^this is no database/)
+  })
+})
+
+describe("a run that could read nothing", () => {
+  it("exits 1 and names every report", async () => {
+    const copy = copyOf(home)
+    const run = await replayFolder(copy, folderOfTest())
+    expect(run.code).toBe(1)
+    expect(run.stderr).toMatch(/Nothing could be read, so nothing was published\./)
+    for (const feed of Object.keys(everyFeed())) expect(run.stderr).toContain(`${feed}: `)
+    await expectOldGeneration(copy)
+    expect(recordOf({ stdout: run.stdout || "{}" })).toEqual({})
+  })
+})

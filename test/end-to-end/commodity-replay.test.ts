@@ -1,0 +1,280 @@
+/** Whole runs over small recordings of every report. Some ten runs, 30 seconds. */
+import { readdirSync } from "node:fs"
+import path from "node:path"
+import {
+  aBarrelRow,
+  aBlockRow,
+  aClose,
+  aFinalBlockRow,
+  aMonthlyAverage,
+  barrels,
+  blocks,
+  bodyOf,
+  everyFeed,
+  feedNamed,
+  finalBlocks,
+  n,
+  type Row
+} from "@larder/pipelines/commodities/payloads-for-tests.ts"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import {
+  copyOf,
+  folderOfTest,
+  generationOf,
+  query,
+  recordOf,
+  removeFolder,
+  replay,
+  temporaryFolder,
+  valuesOf
+} from "./ingesting.ts"
+
+const closes = feedNamed("gov-mars/1603")
+const block = "cheese_block_sales_price_weekly"
+const weeks = ["08/29/2026", "09/05/2026", "09/12/2026", "09/19/2026", "09/26/2026"]
+const report = (published_date: string, prices: ReadonlyArray<string | null>): ReadonlyArray<Row> =>
+  weeks.map((week, index) => aBlockRow({ "Week Ending Date": week, cheese_40_Price: prices[index], published_date }))
+const counts = ({ stdout }: { readonly stdout: string }) => {
+  const { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged } = recordOf({ stdout })
+  return { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged }
+}
+
+let home = ""
+let first: Awaited<ReturnType<typeof replay>>
+beforeAll(async () => {
+  home = temporaryFolder()
+})
+afterAll(() => removeFolder(home))
+
+describe("a first run", () => {
+  it("loads every report, exits 0 and accounts for every row", async () => {
+    first = await replay(home, everyFeed())
+    expect(first.stderr).not.toMatch(/no row of these metrics|rows rejected|no mapping knows/)
+    expect(first.code).toBe(0)
+    const { outcome, rows_loaded, rows_read, rows_rejected, rows_unchanged } = counts(first)
+    expect({ outcome, rows_rejected, rows_unchanged }).toEqual({
+      outcome: "published",
+      rows_rejected: 0,
+      rows_unchanged: 0
+    })
+    expect(rows_loaded).toBe(rows_read)
+  })
+
+  it("shows the column that was found as the measure, also where it is documented nowhere", async () => {
+    const [rows] = await query(
+      home,
+      "select slug, measure from commodity.series join commodity.metric using (metric_name) where slug like 'butter-%' order by slug"
+    )
+    expect(rows?.map(({ measure }) => measure)).toEqual(["monthly Av", "weekly Av", "close_price", "Butter_Price"])
+  })
+
+  it("has all 24 series, in the order of the catalog", async () => {
+    const [rows] = await query(
+      home,
+      "select count(*)::integer as series, max(position)::integer as last from commodity.series"
+    )
+    expect(rows).toEqual([{ series: 24, last: 24 }])
+  })
+})
+
+describe("the next run", () => {
+  it("over the same recordings publishes nothing, exits 0, and reads no payload again", async () => {
+    const again = await replay(home, everyFeed())
+    expect(again.code).toBe(0)
+    const { rows_read } = counts(first)
+    expect(counts(again)).toEqual({
+      outcome: "unchanged",
+      rows_loaded: 0,
+      rows_read,
+      rows_rejected: 0,
+      rows_unchanged: rows_read
+    })
+    expect(generationOf(home)).toBe("larder-000001.duckdb")
+  })
+
+  it("replaces revised numbers, keeps every version, and lets no null and no older report erase a number", async () => {
+    const copy = copyOf(home)
+    const december = report("12/30/2026 13:04:36", ["1.6150", "1.6120", "1.5790", "1.5430", "1.4950"])
+    const january = report("01/02/2027 13:04:36", ["1.6160", null, "N/A", "", "1.4958"])
+    const rows = [...january.toReversed(), ...december]
+    const run = await replay(copy, { ...everyFeed(), [blocks.feed]: bodyOf(blocks, rows) })
+    expect(run.code).toBe(0)
+    expect(counts(run)).toMatchObject({ outcome: "published", rows_loaded: 7, rows_rejected: 0 })
+    // The final section has 1.6140 for the first week: final goes before whatever was printed later.
+    const rest = ["2026-09-05 1.6120", "2026-09-12 1.5790", "2026-09-19 1.5430"]
+    expect(await valuesOf(copy, block)).toEqual(["2026-08-29 1.6140", ...rest, "2026-09-26 1.4958"])
+    expect(await valuesOf(copy, block, "2026-12-31")).toEqual(["2026-08-29 1.6140", ...rest, "2026-09-26 1.4950"])
+    const [versions] = await query(
+      copy,
+      `select value_text, is_final from commodity.price_version where metric_name = '${block}' and observed_on = '2026-08-29' order by published_at, is_final`
+    )
+    expect(versions).toEqual([
+      { value_text: "1.6140", is_final: false },
+      { value_text: "1.6140", is_final: true },
+      { value_text: "1.6150", is_final: false },
+      { value_text: "1.6160", is_final: false }
+    ])
+  })
+
+  it("finds nothing new in an answer without rows, of either shape, and withdraws nothing", async () => {
+    const copy = copyOf(home)
+    const nothing = '{"message":"No Results Found","results":null}'
+    const bodies = {
+      ...everyFeed(),
+      [closes.feed]: bodyOf(closes, []),
+      [blocks.feed]: nothing,
+      [finalBlocks.feed]: nothing
+    }
+    const run = await replay(copy, bodies)
+    expect(run.code).toBe(0)
+    expect(counts(run)).toMatchObject({ rows_loaded: 0, rows_rejected: 0 })
+    expect(await valuesOf(copy, block)).toEqual(["2026-08-29 1.6140"])
+    expect(await valuesOf(copy, "butter_exch_spot_close_daily")).toEqual(["2026-09-29 1.39"])
+  })
+})
+
+describe("one report with every oddity", () => {
+  it("loses nothing: rows are loaded, known, silent or rejected, and each reject says why", async () => {
+    const copy = copyOf(home)
+    const odd = [
+      aBlockRow(), // known
+      aBlockRow({ "Week Ending Date": "09/05/2026", cheese_40_Price: "1.6100", published_date: "09/10/2026 12:52:11" }),
+      aBlockRow({ "Week Ending Date": "09/05/2026", cheese_40_Price: "1.6100", published_date: "09/10/2026 12:52:11" }), // twice
+      aBlockRow({ "Week Ending Date": "09/12/2026", cheese_40_Price: null }),
+      aBlockRow({ "Week Ending Date": null }),
+      aBlockRow({ "Week Ending Date": "09/19/2026", cheese_40_Price: "n.q." }),
+      aBlockRow({
+        "Week Ending Date": "09/26/2026",
+        published_date: null,
+        created_date: null,
+        cheese_40_Price: "1.4900"
+      })
+    ]
+    const run = await replay(copy, {
+      ...everyFeed(),
+      [blocks.feed]: bodyOf(blocks, odd, { "returnedRows:": 3785, "totalRows:": 3785 })
+    })
+    expect(run.code).toBe(0)
+    expect(run.stderr).toMatch(/the payload states 3785 rows and holds 7/)
+    expect(run.stderr).toMatch(/rows rejected/)
+    const rest = Number(counts(first).rows_read) - 1
+    expect(counts(run)).toEqual({
+      outcome: "published",
+      rows_read: rest + 7,
+      rows_loaded: 2,
+      rows_unchanged: rest + 3,
+      rows_rejected: 2
+    })
+    expect(await valuesOf(copy, block)).toEqual(["2026-08-29 1.6140", "2026-09-05 1.6100", "2026-09-26 1.4900"])
+    const [rejects, raw] = await query(
+      copy,
+      "select feed, position::integer as position, reason, payload from ingest.reject order by position",
+      `select rows_read::integer as rows_read, rows_rejected::integer as rows_rejected from ingest.raw_file
+       where raw_sha256 in (select raw_sha256 from ingest.reject)`
+    )
+    expect(rejects).toEqual([
+      {
+        feed: blocks.feed,
+        position: 5,
+        reason: "Week Ending Date is null, which is no date",
+        payload: JSON.stringify(odd[4])
+      },
+      {
+        feed: blocks.feed,
+        position: 6,
+        reason: 'cheese_40_Price is "n.q.", which is no price',
+        payload: JSON.stringify(odd[5])
+      }
+    ])
+    expect(raw).toEqual([{ rows_read: 7, rows_rejected: 2 }])
+  })
+
+  it("keeps the digits that were printed, up to the current value", async () => {
+    const copy = copyOf(home)
+    const rows = [
+      aClose({ report_date: "09/30/2026", close_price: n("1.3900") }),
+      aClose({ report_date: "10/01/2026", close_price: "1.40" }),
+      aClose({ report_date: "10/02/2026", close_price: n("2"), published_date: "10/01/2026 10:57:04" })
+    ]
+    await replay(copy, { ...everyFeed(), [closes.feed]: bodyOf(closes, rows) })
+    expect(await valuesOf(copy, "butter_exch_spot_close_daily")).toEqual([
+      "2026-09-29 1.39",
+      "2026-09-30 1.3900",
+      "2026-10-01 1.40",
+      "2026-10-02 2"
+    ])
+  })
+})
+
+describe("restated nulls", () => {
+  it("leave the barrels' last weeks as they were, in any order of reports", async () => {
+    const copy = copyOf(home)
+    const good: ReadonlyArray<readonly [string, string]> = [
+      ["05/10/2025", "1.9056"],
+      ["05/17/2025", "1.8935"],
+      ["05/24/2025", "1.9268"],
+      ["05/31/2025", "1.9495"]
+    ]
+    const silence = { week_ending_date: "06/07/2025", published_date: "06/11/2025 13:03:11" }
+    const rows = [
+      ...good.map(([week]) => aBarrelRow(week, null, silence)),
+      ...good.map(([week, price]) => aBarrelRow(week, price)),
+      aBarrelRow("06/07/2025", null, silence)
+    ]
+    await replay(copy, { ...everyFeed(), [barrels.feed]: bodyOf(barrels, rows) })
+    const values = await valuesOf(copy, "cheese_barrel_sales_price_weekly")
+    expect(values.slice(0, 4)).toEqual([
+      "2025-05-10 1.9056",
+      "2025-05-17 1.8935",
+      "2025-05-24 1.9268",
+      "2025-05-31 1.9495"
+    ])
+  })
+})
+
+describe("a window of days over recordings without a query", () => {
+  it("loads the readings of these days alone, also from year-to-date reports", async () => {
+    const months = ["January", "July", "August"].map((report_month) => aMonthlyAverage({ report_month }))
+    const final = [
+      aFinalBlockRow(),
+      aFinalBlockRow({ week_ending_date: "08/01/2026" }),
+      aFinalBlockRow({ week_ending_date: "06/27/2026" })
+    ]
+    const bodies = {
+      ...everyFeed(),
+      "gov-mars/1623": bodyOf(feedNamed("gov-mars/1623"), months),
+      [finalBlocks.feed]: bodyOf(finalBlocks, final)
+    }
+    const empty = folderOfTest()
+    const run = await replay(empty, bodies, "--from", "2026-07-01", "--to", "2026-08-01")
+    expect(run.code).toBe(0)
+    expect(recordOf(run)).toMatchObject({ window_from: "2026-07-01", window_to: "2026-08-01" })
+    const [rows] = await query(
+      empty,
+      "select distinct metric_name, observed_on::varchar as day from commodity.price where metric_name not like 'milk_%' order by all"
+    )
+    expect(rows).toEqual([
+      { metric_name: "butter_exch_spot_average_monthly", day: "2026-07-01" },
+      { metric_name: "butter_exch_spot_average_monthly", day: "2026-08-01" },
+      { metric_name: block, day: "2026-08-01" }
+    ])
+  })
+})
+
+describe("a report that is not among the recordings", () => {
+  it("is named with what was looked for; the others are published, and the run exits 1", async () => {
+    const copy = copyOf(home)
+    const { "gov-mars/1623": _monthly, "gov-mpr/2989/Detail": _advanced, ...rest } = everyFeed()
+    const rows = [aClose({ report_date: "09/30/2026", close_price: 1.4 })]
+    const run = await replay(copy, { ...rest, [closes.feed]: bodyOf(closes, rows) })
+    expect(run.code).toBe(1)
+    expect(recordOf(run)).toMatchObject({ outcome: "partial", generation: "larder-000002", rows_loaded: 1 })
+    expect(run.stderr).toMatch(/2 feeds of commodities could not be read/)
+    expect(run.stderr).toMatch(/gov-mars\/1623: No recording answers GET .*1623\?allSections=true/)
+    expect(run.stderr).toMatch(/marsapi\.ams\.usda\.gov\/services\/v1\.2\/reports\/1623\/CME%20Monthly%20Averages\n/)
+    expect(run.stderr).toMatch(/gov-mpr\/2989\/Detail: No recording answers GET/)
+    expect(await valuesOf(copy, "butter_exch_spot_close_daily")).toContain("2026-09-30 1.4")
+    expect(await valuesOf(copy, "milk_class_i_price_monthly")).toEqual(["2026-07-01 21.33"])
+    expect(readdirSync(path.join(copy, "journal"))).toEqual([])
+  })
+})

@@ -1,0 +1,57 @@
+/** The raw archive alone gives the warehouse back. */
+import { cpSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Effect } from "effect"
+import { afterAll, describe, expect, inject, it } from "vitest"
+import { addGeneration } from "../more-generations.ts"
+import { run } from "../programs.ts"
+
+const everything = `
+  select 'version' as what, to_json(v)::varchar as row from commodity.price_version v
+  union all select 'metric', to_json(m)::varchar from commodity.metric m
+  union all select 'raw file', to_json(r)::varchar from ingest.raw_file r
+  union all select 'cursor', to_json(c)::varchar from ingest.cursor c
+  union all select 'run', run_id || ' ' || outcome || ' ' || rows_read || ' ' || rows_loaded from ingest.run
+  order by all`
+
+const rowsOf = (home: string) =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.flatMap(DuckDb.memory, (db) =>
+        Effect.andThen(
+          db.run(`attach '${path.join(home, "warehouse", "larder.duckdb")}' as kept (read_only); use kept`),
+          db.rows(everything)
+        )
+      )
+    )
+  )
+
+describe("larder-ingest rebuild", () => {
+  const home = mkdtempSync(path.join(tmpdir(), "larder-home-"))
+  const into = mkdtempSync(path.join(tmpdir(), "larder-again-"))
+  afterAll(() => {
+    for (const folder of [home, into]) rmSync(folder, { recursive: true, force: true })
+  })
+
+  it("gives the same rows and ids, without the source", async () => {
+    cpSync(inject("sampleHome"), home, { recursive: true, verbatimSymlinks: true })
+    await addGeneration(home)
+    const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], {
+      LARDER_HOME: home,
+      LARDER_SOURCES: "live"
+    })
+    expect(rebuilt.stderr).not.toContain("fails as it did")
+    expect(rebuilt.code).toBe(0)
+    const [before, after] = [await rowsOf(home), await rowsOf(into)]
+    expect(before.length).toBeGreaterThan(40_000)
+    expect(after).toEqual(before)
+  })
+
+  it("does not build into a folder that holds a warehouse", async () => {
+    const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", home], { LARDER_HOME: home })
+    expect(code).toBe(2)
+    expect(stderr).toContain("holds a warehouse already")
+  })
+})

@@ -1,0 +1,82 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber, FileSystem, Path } from "effect"
+import { itWorks } from "../it-works-for-tests.ts"
+import { otherProcess } from "../other-process-for-tests.ts"
+import { LockUnusable, withLock } from "./lock.ts"
+
+const aLock = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return path.join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }), ".lock")
+})
+
+describe("a lock", () => {
+  itWorks("is waited for while another process holds it, and free when that is killed with -9", () =>
+    Effect.gen(function* () {
+      const file = yield* aLock
+      const holder = yield* otherProcess({ do: "hold", file })
+      assert.strictEqual(yield* holder.nextLine, "held")
+      let entered = false
+      const waiting = yield* Effect.forkChild(
+        withLock(
+          file,
+          Effect.sync(() => {
+            entered = true
+          })
+        )
+      )
+      yield* Effect.sleep("500 millis")
+      assert.isFalse(entered)
+      yield* holder.kill("SIGKILL")
+      yield* Fiber.join(waiting)
+      assert.isTrue(entered)
+    })
+  )
+  itWorks("keeps other processes out while it is held, and lets them in afterwards", () =>
+    Effect.gen(function* () {
+      const file = yield* aLock
+      yield* withLock(
+        file,
+        Effect.gen(function* () {
+          const other = yield* otherProcess({ do: "hold", file })
+          const { code, stderr } = yield* other.ended
+          assert.strictEqual(code, 1)
+          assert.include(stderr, `${file} is held by another process`)
+        })
+      )
+      const other = yield* otherProcess({ do: "hold", file })
+      assert.strictEqual(yield* other.nextLine, "held")
+    })
+  )
+  itWorks("is given back after a failure, a defect and an interruption", () =>
+    Effect.gen(function* () {
+      const file = yield* aLock
+      yield* Effect.flip(withLock(file, Effect.fail("no")))
+      yield* Effect.exit(withLock(file, Effect.die("a bug")))
+      const holder = yield* Effect.forkChild(withLock(file, Effect.never), { startImmediately: true })
+      yield* Effect.sleep("100 millis")
+      yield* Fiber.interrupt(holder)
+      assert.strictEqual(yield* withLock(file, Effect.succeed("mine")), "mine")
+    })
+  )
+  itWorks("can be given up waiting for", () =>
+    Effect.gen(function* () {
+      const file = yield* aLock
+      const holder = yield* otherProcess({ do: "hold", file })
+      yield* holder.nextLine
+      const waiting = yield* Effect.forkChild(withLock(file, Effect.void))
+      yield* Effect.sleep("100 millis")
+      yield* Fiber.interrupt(waiting)
+    })
+  )
+  itWorks("that is some other file is named, with what to do", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* aLock
+      yield* fs.writeFileString(file, "not a lock")
+      const error = yield* Effect.flip(withLock(file, Effect.void))
+      assert.instanceOf(error, LockUnusable)
+      assert.match(error.message, /^The lock \S+ cannot be used: .*It holds no data: remove it when no run is alive/)
+    })
+  )
+})

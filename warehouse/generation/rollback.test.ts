@@ -1,0 +1,193 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem, Option } from "effect"
+import { NotADatabase } from "../duckdb.ts"
+import { itWorks } from "../it-works-for-tests.ts"
+import { aLayout, ask, publishFound } from "../pantry-for-tests.ts"
+import { currentFile, type Layout, NoWarehouse, requireCurrentFile } from "./layout.ts"
+import { fromLive } from "./previous.ts"
+import { listGenerations, rollback } from "./rollback.ts"
+
+const back = (layout: Layout) => rollback(layout, Option.none())
+const to = (layout: Layout, generation: string) => rollback(layout, Option.some(generation))
+const publishDay = (layout: Layout, day: number) => publishFound(layout, { deliveries: [{ item: `day ${day}` }] })
+const items = (layout: Layout) =>
+  Effect.map(ask(layout, "select item from pantry.delivery order by item"), (rows) => rows.map(({ item }) => item))
+const kept = (layout: Layout) =>
+  Effect.map(listGenerations(layout), (list) =>
+    list.map(({ generation, live }) => generation.replace("larder-00000", "") + (live ? "*" : ""))
+  )
+
+const threeDays = Effect.gen(function* () {
+  const layout = yield* aLayout
+  for (const day of [1, 2, 3]) yield* publishDay(layout, day)
+  return layout
+})
+
+describe("rollback", () => {
+  itWorks("without a name makes the generation before the live one live, step by step, until there is none", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      assert.strictEqual(yield* back(layout), "larder-000002")
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
+      assert.strictEqual(yield* back(layout), "larder-000001")
+      assert.deepStrictEqual(yield* kept(layout), ["1*", "2", "3"])
+      const error = yield* Effect.flip(back(layout))
+      assert.strictEqual(
+        error.message,
+        "There is no generation before the live one. Kept are: larder-000001, larder-000002, larder-000003."
+      )
+    })
+  )
+  itWorks("goes to a generation that is named, forwards too", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      assert.strictEqual(yield* to(layout, "larder-000001"), "larder-000001")
+      assert.deepStrictEqual(yield* items(layout), ["day 1"])
+      yield* to(layout, "larder-000003")
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3"])
+    })
+  )
+  for (const name of ["larder-000009", "larder-000001.duckdb", "../larder-000001", ""]) {
+    itWorks(`to "${name}", which is none, changes nothing and lists what is kept`, () =>
+      Effect.gen(function* () {
+        const layout = yield* threeDays
+        const error = yield* Effect.flip(to(layout, name))
+        assert.strictEqual(
+          error.message,
+          `There is no generation ${name}. Kept are: larder-000001, larder-000002, larder-000003.`
+        )
+        assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*"])
+      })
+    )
+  }
+  itWorks("without any warehouse says so, and makes no folder", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      const error = yield* Effect.flip(back(layout))
+      assert.strictEqual(error.message, "There is no generation before the live one. Kept are: none.")
+      assert.deepStrictEqual(yield* fs.readDirectory(layout.home), [])
+      assert.instanceOf(yield* Effect.flip(requireCurrentFile(layout)), NoWarehouse)
+    })
+  )
+})
+
+describe("publishing after a rollback", () => {
+  itWorks("goes on from there under a new number, and keeps what was rolled back", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      yield* back(layout)
+      const { run } = yield* publishDay(layout, 4)
+      assert.strictEqual(run.generation, "larder-000004")
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 4"])
+      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3", "4*"])
+    })
+  )
+  itWorks("lets a second rollback go to what was built upon, not to what was rolled back", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      yield* back(layout)
+      yield* publishDay(layout, 4)
+      assert.strictEqual(yield* back(layout), "larder-000002")
+    })
+  )
+  itWorks("keeps the generation that was live until then, however old it is", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      for (const day of [1, 2, 3, 4, 5]) yield* publishDay(layout, day)
+      yield* to(layout, "larder-000001")
+      yield* publishDay(layout, 6)
+      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3", "4", "5", "6*"])
+      assert.strictEqual(yield* back(layout), "larder-000001")
+    })
+  )
+})
+
+describe("a link that leads to a file that is gone", () => {
+  const broken = Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const layout = yield* threeDays
+    yield* fs.remove(`${layout.dir}/larder-000003.duckdb`)
+    return layout
+  })
+  itWorks("is no empty warehouse: a run publishes nothing, and says how to go back", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* broken
+      const error = yield* Effect.flip(publishDay(layout, 4))
+      assert.match(
+        error.message,
+        /^Publishing failed while comparing with \S+larder-000003\.duckdb: .*does not exist\. Go back to an earlier one with: npx larder-ingest rollback\. Nothing was published/
+      )
+      assert.strictEqual(yield* fs.readLink(layout.link), "larder-000003.duckdb")
+      assert.instanceOf(
+        yield* Effect.flip(fromLive(layout, { schema: "pantry", name: "price" }, 0, () => Effect.succeed(1))),
+        NotADatabase
+      )
+    })
+  )
+  itWorks("is mended by a rollback", () =>
+    Effect.gen(function* () {
+      const layout = yield* broken
+      assert.strictEqual(yield* back(layout), "larder-000002")
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
+      yield* publishDay(layout, 4)
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 4"])
+    })
+  )
+})
+
+describe("a live generation that is no DuckDB database", () => {
+  const damaged = (what: "another file" | "cut short") =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* threeDays
+      const file = `${layout.dir}/larder-000003.duckdb`
+      yield* fs.chmod(file, 0o644)
+      if (what === "another file") yield* fs.writeFileString(file, "something else")
+      else yield* fs.truncate(file, 20_000)
+      return layout
+    })
+  for (const what of ["another file", "cut short"] as const) {
+    itWorks(`(${what}) is left alone by a run, which says how to go back, and a rollback does`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const layout = yield* damaged(what)
+        const before = yield* fs.readFile(`${layout.dir}/larder-000003.duckdb`)
+        const error = yield* Effect.flip(publishDay(layout, 4))
+        assert.match(
+          error.message,
+          /larder-000003\.duckdb cannot be opened as a DuckDB database: .*Go back to an earlier one with: npx larder-ingest rollback\. Nothing was published/
+        )
+        assert.deepStrictEqual(yield* fs.readFile(`${layout.dir}/larder-000003.duckdb`), before)
+        assert.strictEqual(yield* back(layout), "larder-000002")
+        yield* publishDay(layout, 4)
+        assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 4"])
+      })
+    )
+  }
+  itWorks("is no target of a rollback", () =>
+    Effect.gen(function* () {
+      const layout = yield* damaged("another file")
+      yield* to(layout, "larder-000001")
+      assert.instanceOf(yield* Effect.flip(to(layout, "larder-000003")), NotADatabase)
+      assert.deepStrictEqual(yield* kept(layout), ["1*", "2", "3"])
+    })
+  )
+})
+
+describe("a warehouse that was copied without its link", () => {
+  itWorks("is a file named larder.duckdb; the next run publishes upon it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      const original = yield* threeDays
+      yield* fs.makeDirectory(layout.dir, { recursive: true })
+      yield* fs.copyFile(original.link, layout.link)
+      assert.isTrue(Option.isSome(yield* currentFile(layout)))
+      yield* publishDay(layout, 4)
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3", "day 4"])
+      assert.strictEqual(yield* fs.readLink(layout.link), "larder-000001.duckdb")
+    })
+  )
+})

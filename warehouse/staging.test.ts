@@ -1,0 +1,90 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, Exit, FileSystem } from "effect"
+import { DuckDb } from "./duckdb.ts"
+import type { Layout } from "./generation/layout.ts"
+import { itWorks } from "./it-works-for-tests.ts"
+import { otherProcess } from "./other-process-for-tests.ts"
+import { aLayout, pantry } from "./pantry-for-tests.ts"
+import { stage } from "./staging.ts"
+
+const price = { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "r" }
+const names = (layout: Layout) =>
+  Effect.map(
+    Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(layout.staging)),
+    (names) => names.sort()
+  )
+
+describe("a staging file", () => {
+  itWorks("holds what was added until the scope ends, and is gone then", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { file, filled } = yield* stage(layout, "run", pantry.dataSet, (staging) =>
+            Effect.as(staging.add(pantry.price, [price, { ...price, item: "pear" }]), "filled")
+          )
+          assert.strictEqual(filled, "filled")
+          const db = yield* DuckDb.readOnly(file)
+          assert.deepStrictEqual(yield* db.rows("select item, price from pantry.price"), [
+            { item: "apple", price: "1.2500" },
+            { item: "pear", price: "1.2500" }
+          ])
+        })
+      )
+      assert.deepStrictEqual(yield* names(layout), [])
+    })
+  )
+  itWorks("is gone after a failure, too, and the failure is told", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const error = yield* Effect.flip(
+        Effect.scoped(
+          stage(layout, "run", pantry.dataSet, (staging) => staging.add(pantry.price, [{ ...price, price: "N/A" }]))
+        )
+      )
+      assert.match(error.message, /"N\/A".*append to pantry\.price/)
+      assert.deepStrictEqual(yield* names(layout), [])
+    })
+  )
+})
+
+describe("what killed runs left", () => {
+  itWorks("is removed by the next run: their folders, and whatever else lies there", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      yield* fs.makeDirectory(`${layout.staging}/killed/rows.duckdb.tmp`, { recursive: true })
+      yield* Effect.scoped(DuckDb.readWrite(`${layout.staging}/killed/.lock`))
+      yield* fs.writeFileString(`${layout.staging}/killed/rows.duckdb.wal`, "half")
+      yield* fs.makeDirectory(`${layout.staging}/killed-at-once`)
+      yield* fs.makeDirectory(`${layout.staging}/damaged`)
+      yield* fs.writeFileString(`${layout.staging}/damaged/.lock`, "no database")
+      yield* fs.writeFileString(`${layout.staging}/stray.txt`, "stray")
+      const seen = yield* Effect.scoped(stage(layout, "run", pantry.dataSet, () => names(layout)))
+      assert.deepStrictEqual(seen.filled, ["run"])
+    })
+  )
+  itWorks("with SIGKILL is removed, and what a living run of another process holds is not", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      yield* fs.makeDirectory(`${layout.staging}/other`, { recursive: true })
+      const other = yield* otherProcess({ do: "hold", file: `${layout.staging}/other/.lock` })
+      assert.strictEqual(yield* other.nextLine, "held")
+      const staged = stage(layout, "run", pantry.dataSet, () => names(layout))
+      assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["other", "run"])
+      yield* other.kill("SIGKILL")
+      assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
+    })
+  )
+  itWorks("is told from the runs of this process, also while they wait to be published", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const first = yield* stage(layout, "first", pantry.dataSet, (staging) => staging.add(pantry.price, [price]))
+      const second = yield* Effect.exit(Effect.scoped(stage(layout, "second", pantry.dataSet, () => Effect.void)))
+      assert.isTrue(Exit.isSuccess(second))
+      const db = yield* DuckDb.readOnly(first.file)
+      assert.strictEqual((yield* db.rows("from pantry.price")).length, 1)
+    })
+  )
+})
