@@ -51,7 +51,7 @@ const expectOldGeneration = async (home: string) => {
   expect(generationOf(home)).toBe("larder-000001.duckdb")
   expect(await valuesOf(home, "cheese_block_sales_price_weekly")).toEqual(["2026-08-29 1.6140"])
   expect(readdirSync(path.join(home, "warehouse")).filter((name) => name.includes("building"))).toEqual([])
-  expect(readdirSync(path.join(home, "staging"))).toEqual([])
+  expect(readdirSync(path.join(home, "staging")).filter((name) => name.includes(".duckdb"))).toEqual([])
 }
 
 const journalOf = (home: string) => {
@@ -172,8 +172,15 @@ describe("a failing check", () => {
 })
 
 describe("a command that cannot be meant", () => {
+  it("with a folder of recordings that does not exist exits 2 and names it", async () => {
+    const copy = folderOfTest()
+    const run = await replayFolder(copy, path.join(copy, "no-such-folder"))
+    expect(run.code).toBe(2)
+    expect(run.stderr).toContain("no-such-folder")
+    expect(readdirSync(copy)).toEqual([])
+  })
+
   it.each([
-    ["a folder that does not exist", ["--replay", "no-such-folder"], /no-such-folder/],
     ["a day that does not exist", ["--from", "2026-02-30", "--to", "2026-03-01"], /2026-02-30|real calendar day/],
     ["a day in another form", ["--from", "09/01/2026", "--to", "2026-09-30"], /calendar day/],
     [
