@@ -49,6 +49,14 @@ const endWithReader = Effect.sync(() => {
   })
 })
 
+/** For people on a terminal; elsewhere one JSON object per line, with message, level, time and annotations. */
+const logs = Layer.suspend(() =>
+  Layer.merge(
+    Logger.layer([process.stderr.isTTY ? Logger.consolePretty() : Logger.withConsoleError(Logger.formatJson)]),
+    Layer.succeed(Logger.LogToStderr, true) // heeded by the pretty one alone
+  )
+)
+
 /** Runs a command with the arguments of the process, and ends the process with its exit code. */
 export const runCommand = <const Name extends string, Input, ContextInput, E>(
   command: Command.Command<Name, Input, ContextInput, E, NodeServices.NodeServices>,
@@ -57,6 +65,6 @@ export const runCommand = <const Name extends string, Input, ContextInput, E>(
   endWithReader.pipe(
     Effect.andThen(Command.run(command, options)),
     Effect.tapCause(report(command.name)), // runMain's own report would go to stdout
-    Effect.provide(Layer.mergeAll(NodeServices.layer, usageToStderr, Layer.succeed(Logger.LogToStderr, true))),
+    Effect.provide(Layer.mergeAll(NodeServices.layer, usageToStderr, logs)),
     NodeRuntime.runMain({ teardown, disableErrorReporting: true })
   )

@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { commodity } from "@larder/warehouse/tables.ts"
+import { commodity, rejectTable } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { catalogRows } from "./catalog-rows.ts"
 import { checks } from "./checks.ts"
+import { normalise } from "./normalise.ts"
+import { aClose, feedNamed } from "./payloads-for-tests.ts"
 
 interface Version {
   readonly metric_name: string
@@ -16,8 +18,8 @@ interface Version {
 /** A warehouse in memory with the whole catalog and these values. */
 const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>) {
   const db = yield* DuckDb.memory
-  yield* db.run("create schema commodity")
-  for (const { ddl } of [...commodity.tables, ...commodity.views]) yield* db.run(ddl)
+  yield* db.run("create schema commodity; create schema ingest")
+  for (const { ddl } of [rejectTable, ...commodity.tables, ...commodity.views]) yield* db.run(ddl)
   const cells = (table: (typeof commodity.tables)[number], rows: ReadonlyArray<object>) =>
     rows.map((row) => Object.keys(table.record.fields).map((column) => Reflect.get(row, column) ?? null))
   const rowsOf = (name: string) =>
@@ -82,17 +84,6 @@ const weeklyAverage = (value: string): Version => ({
 /** What a check must let pass, and the mistake that it is for. */
 const cases: ReadonlyArray<readonly [check: string, mistake: string, ReadonlyArray<Version>, ReadonlyArray<Version>]> =
   [
-    [
-      "one_value_per_payload_and_day",
-      "a row selector that is too wide",
-      [
-        close("2026-09-25", "1.4025"),
-        { ...close("2026-09-25", "1.40"), published_at: "2026-09-26 10:00:00" },
-        { ...close("2026-09-25", "1.41"), raw_sha256: "another" },
-        close("2026-09-25", "1.402500")
-      ],
-      [close("2026-09-25", "1.4025"), close("2026-09-25", "1.40")]
-    ],
     [
       "prices_are_positive",
       "a missing price that became 0",
@@ -179,6 +170,22 @@ describe("a check", () => {
       assert.deepStrictEqual(yield* badRows("catalog_is_consistent", db), [])
       yield* db.run(sql)
       assert.include((yield* badRows("catalog_is_consistent", db)).flatMap(Object.values), fault)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("finds rows that contradict each other, and no other rejects", () =>
+    Effect.gen(function* () {
+      const reject = (reason: string) =>
+        `insert into ingest.reject values ('commodities', 'gov-mars/1603', 'run', 'payload', 2, '${reason}', '{}')`
+      const db = yield* warehouse([])
+      yield* db.run(reject("report_date is null, which is no date"))
+      assert.deepStrictEqual(yield* badRows("rows_do_not_contradict", db), [])
+      const { rejects } = normalise(feedNamed("gov-mars/1603"), [
+        aClose({ close_price: "1.39" }),
+        aClose({ close_price: "1.4" })
+      ])
+      yield* db.run(reject(rejects[0]?.reason ?? ""))
+      assert.strictEqual((yield* badRows("rows_do_not_contradict", db)).length, 1)
     }).pipe(Effect.scoped)
   )
 

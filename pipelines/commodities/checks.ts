@@ -1,5 +1,6 @@
 /** What must hold of commodity data before it goes live. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/generation/check.ts"
+import { contradicts } from "./normalise.ts"
 
 const error = (name: string, description: string, sql: string): Check => ({ name, severity: "error", description, sql })
 const warning = (name: string, description: string, sql: string): Check => ({
@@ -20,12 +21,10 @@ export const checks: ReadonlyArray<Check> = [
        where not exists (select 1 from commodity.product p where p.slug = m.product_slug)`
   ),
   error(
-    "one_value_per_payload_and_day",
+    "rows_do_not_contradict",
     "no payload states two values for one metric, day and publication: the row selector would be too wide",
-    `select metric_name, observed_on, published_at, raw_sha256, list(value_text) as stated
-     from commodity.price_version
-     group by metric_name, observed_on, published_at, is_final, raw_sha256
-     having count(distinct value) > 1`
+    `select feed, reason, payload from ingest.reject
+     where pipeline = 'commodities' and starts_with(reason, '${contradicts}')`
   ),
   error(
     "prices_are_positive",

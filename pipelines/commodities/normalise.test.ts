@@ -169,6 +169,33 @@ describe("a row that cannot be read", () => {
   })
 })
 
+describe("two rows that state one metric, day and publication", () => {
+  const stated = (...prices: ReadonlyArray<unknown>) => {
+    const { readings, rejects } = read(
+      closes,
+      prices.map((close_price) => aClose({ close_price }))
+    )
+    return { readings: readings.length, rejects: rejects.map(({ reason }) => reason) }
+  }
+
+  it("agree where they are the same, padded or not", () => {
+    assert.deepStrictEqual(stated("1.40", n("1.4"), "1.400"), { readings: 3, rejects: [] })
+    assert.deepStrictEqual(stated("10", n("10.0")), { readings: 2, rejects: [] })
+  })
+
+  it("contradict each other where they differ: the later one is rejected and names the earlier", () => {
+    assert.deepStrictEqual(stated("1.39", "1.39", "13.9"), {
+      readings: 2,
+      rejects: ["contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1.39 there and 13.9 here"]
+    })
+  })
+
+  it("in two publications are a revision", () => {
+    const rows = [aBlockRow(), aBlockRow({ cheese_40_Price: "1.6150", published_date: "10/07/2026 13:04:36" })]
+    assert.deepStrictEqual(read(blocks, rows).rejects, [])
+  })
+})
+
 describe("a payload that has changed fails", () => {
   const without = (row: Row, field: string) =>
     Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))

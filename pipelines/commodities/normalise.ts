@@ -62,6 +62,9 @@ type Read =
 const rejected = (reason: string, undated = false): Read => ({ kind: "rejected", reason, undated })
 const noObject = rejected("the row is no JSON object")
 
+/** How the reason of a row begins that says something else than an earlier one. */
+export const contradicts = "contradicts row"
+
 /** At most twelve digits before the point, and above zero; only a basis may be zero or negative. */
 const isPrice = (metric: Metric, token: string) =>
   /^-?\d{1,12}(\.\d+)?$/.test(token) && (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
@@ -115,6 +118,30 @@ const rowReader = (
   }
 }
 
+/** `1.40` and `1.4` are one value. */
+const withoutPadding = (token: string) => (token.includes(".") ? token.replace(/\.?0+$/, "") : token)
+
+/**
+ * A payload says one thing about a metric, a day and a publication. A row that says another is rejected; that the run is not
+ * published then, because a row selector is too wide, is the check `rows_do_not_contradict`.
+ */
+const contradictionFinder = () => {
+  const said = new Map<string, Reading>()
+  return (read: Read): Read => {
+    if (read.kind !== "readings") return read
+    for (const reading of read.readings) {
+      const key = `${reading.metric_name} ${reading.observed_on} ${reading.published_at}`
+      const before = said.get(key) ?? reading
+      said.set(key, before)
+      if (withoutPadding(before.value_text) === withoutPadding(reading.value_text)) continue
+      return rejected(
+        `${contradicts} ${before.source_row}: ${reading.metric_name} of ${reading.observed_on} is ${before.value_text} there and ${reading.value_text} here`
+      )
+    }
+    return read
+  }
+}
+
 /** Single bad rows are rejects. Where no row at all can be read, and not for want of values, a field has changed. */
 const assertReadable = (feed: Feed, fields: ReadonlyArray<string>, reads: ReadonlyArray<Read>) => {
   const unreadable = reads.flatMap((read) => (read.kind === "rejected" && !read.undated ? [read.reason] : []))
@@ -146,7 +173,8 @@ export const normalise = (feed: Feed, payload: ReadonlyArray<unknown>, limits: L
   const fields = fieldsOf(rows)
   const mapping = rows.length === 0 ? [] : mapPayload(feed, fields, rows)
   const readRow = rows.length === 0 ? () => noObject : rowReader(feed, fields, mapping, limits)
-  const reads = payload.map((row, index) => readRow(row, index + 1))
+  const withoutContradiction = contradictionFinder()
+  const reads = payload.map((row, index) => withoutContradiction(readRow(row, index + 1)))
   assertReadable(feed, fields, reads)
 
   const readings = reads.flatMap((read) => (read.kind === "readings" ? read.readings : []))

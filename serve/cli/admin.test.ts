@@ -1,50 +1,218 @@
-/** The administrative commands as processes of their own, without a server and beside one. Some 20 seconds. */
+/** The administrative commands as processes of their own, without a server and beside one. Takes some 20 seconds. */
 import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
+import { createInterface } from "node:readline"
+import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { scopes } from "@larder/schemas/scopes.ts"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 
-const cli = fileURLToPath(new URL("../cli.ts", import.meta.url))
-const sibling = (file: string) => JSON.stringify(new URL(file, import.meta.url).href)
-
-/** Holds the ledger and answers commands, as a server does, and charges one call. */
-const holder = `
-  import { Effect } from "effect"
-  import { Ledger } from ${sibling("../ledger/ledger.ts")}
-  import { serveControl } from ${sibling("../control.ts")}
-  const directory = process.argv[1]
-  const hold = Effect.gen(function* () {
-    const ledger = yield* Ledger
-    yield* serveControl(directory, ledger.administration)
-    process.stdin.on("data", async (token) => {
-      const key = ledger.authenticate(String(token))
-      const admission = key && ledger.hold(key.id, "/v1/stores", 100, Date.now())
-      if (admission?.hold) await ledger.commit(admission.hold, "req_" + Math.random())
-      console.log(key === undefined ? "unknown" : admission.refused ?? "charged")
-    })
-    console.log("ready")
-    yield* Effect.never
-  })
-  const running = Effect.runFork(hold.pipe(Effect.scoped, Effect.provide(Ledger.layer(directory))))
-  process.on("SIGTERM", () => { running.interruptUnsafe(); process.stdin.destroy() })
-`
+const file = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+const longest = 120_000
 
 let home = ""
-const children: Array<ChildProcess> = []
-beforeAll(() => {
+let children: Array<ChildProcess> = []
+beforeEach(() => {
   home = mkdtempSync(path.join(tmpdir(), "larder-home-"))
 })
-afterAll(() => {
+afterEach(() => {
   for (const child of children) child.kill("SIGKILL")
+  children = []
   rmSync(home, { recursive: true, force: true })
 })
+const ledgerFolder = () => path.join(home, "ledger")
+const controlFile = () => path.join(ledgerFolder(), "control.json")
 
-const start = (args: ReadonlyArray<string>) => {
-  const child = spawn(process.execPath, args, { env: { LARDER_HOME: home, PATH: process.env["PATH"] } })
+const start = (...args: ReadonlyArray<string>) => {
+  const child = spawn(process.execPath, args, { env: { LARDER_HOME: home } })
   children.push(child)
   return child
 }
-`` 
+
+const larder = async (...args: ReadonlyArray<string>) => {
+  const child = start(file("../cli.ts"), ...args)
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
+  return { code, stdout, stderr }
+}
+
+/** What a command prints with --json. */
+const json = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await larder(...args, "--json")
+  assert.strictEqual(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+/** A process that holds the ledger as a server does. */
+const server = async () => {
+  const child = start(file("./ledger-holder-for-tests.ts"), ledgerFolder())
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const line = async () => String((await lines.next()).value)
+  assert.strictEqual(await line(), "ready")
+  return {
+    call: async (token: string) => {
+      child.stdin.write(`${token}\n`)
+      return line()
+    },
+    end: async (signal: "SIGTERM" | "SIGKILL") => {
+      const ended = once(child, "exit")
+      child.kill(signal)
+      await ended
+    }
+  }
+}
+
+const anAccountWithKey = async () => {
+  const account = await json("accounts", "create", "--name", "Ann Co")
+  const key = await json(
+    ...["keys", "create", "--account", account.id, "--name", "k", "--scopes", "all", "--budget-usd", "0.25"]
+  )
+  return { account, key }
+}
+
+describe("commands, without a server and beside one", () => {
+  it("administer accounts and keys while no server runs", { timeout: longest }, async () => {
+    assert.deepStrictEqual(await json("accounts", "list"), [])
+    const nothing = await larder("accounts", "list")
+    assert.match(nothing.stdout, /no accounts yet. Open one with: larder-serve accounts create/)
+
+    const { account, key } = await anAccountWithKey()
+    assert.match(account.id, /^acct_[A-Za-z0-9]{20}$/)
+    assert.strictEqual(account.balance_credits, 5000)
+    assert.match(key.key, /^svc_data_[A-Za-z0-9]{64}$/)
+    const { id, last4, name, budget_usd, account_id } = key
+    assert.match(id, /^key_[A-Za-z0-9]{20}$/)
+    assert.deepStrictEqual(
+      { last4, name, budget_usd, account_id, scopes: key.scopes },
+      { last4: key.key.slice(-4), name: "k", budget_usd: 0.25, account_id: account.id, scopes: [...scopes] }
+    )
+    assert.strictEqual(statSync(ledgerFolder()).mode & 0o077, 0)
+    const files = readdirSync(ledgerFolder()).map((name) => readFileSync(path.join(ledgerFolder(), name)))
+    assert.isFalse(files.some((bytes) => bytes.includes(key.key.slice(9, -4))))
+  })
+
+  it("act on a running server at once", { timeout: longest }, async () => {
+    const { account, key } = await anAccountWithKey()
+    const { call, end } = await server()
+    assert.strictEqual(statSync(controlFile()).mode & 0o777, 0o600)
+    assert.deepStrictEqual([await call(key.key), await call(key.key)], ["charged", "charged"])
+    assert.strictEqual(await call(key.key), "spend_cap_reached")
+    await json("keys", "edit", "--key", key.id, "--budget-usd", "1", "--scopes", "get-store,get-product")
+    assert.strictEqual(await call(key.key), "charged")
+
+    const credited = await json("accounts", "credit", "--account", account.id, "--usd", "1.5", "--note", "sorry")
+    assert.strictEqual(credited.balance_credits, 6200)
+    await json("keys", "revoke", "--key", key.id)
+    assert.strictEqual(await call(key.key), "unknown key")
+    const [listed] = await json("keys", "list", "--account", account.id)
+    assert.deepStrictEqual(
+      [listed.last4, listed.scopes, listed.spent_usd, listed.revoked_at === null],
+      [key.last4, ["get-store", "get-product"], 0.3, false]
+    )
+
+    const beside = await larder("ledger", "export", "--account", account.id, "--json")
+    await end("SIGTERM")
+    assert.throws(() => statSync(controlFile()), /ENOENT/)
+    const alone = await larder("ledger", "export", "--account", account.id, "--json")
+    assert.strictEqual(alone.stdout, beside.stdout)
+    const lines = alone.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    assert.deepStrictEqual(
+      lines.map(({ balance, credits, endpoint, key_id, type }) => ({ balance, credits, endpoint, key_id, type })),
+      [
+        { balance: 5000, credits: 5000, endpoint: null, key_id: null, type: "grant" },
+        ...[4900, 4800, 4700].map((balance) => {
+          return { balance, credits: -100, endpoint: "/v1/stores", key_id: key.id, type: "charge" }
+        }),
+        { balance: 6200, credits: 1500, endpoint: null, key_id: null, type: "adjustment" }
+      ]
+    )
+    assert.strictEqual(new Set(lines.slice(1, 4).map((entry) => entry.request_id)).size, 3)
+  })
+
+  it("find every charge of a server that was killed, and ignore what it left behind", {
+    timeout: longest
+  }, async () => {
+    const { account, key } = await anAccountWithKey()
+    const killed = await server()
+    await killed.call(key.key)
+    await killed.end("SIGKILL")
+    assert.isTrue(statSync(controlFile()).isFile())
+    assert.strictEqual((await json("accounts", "list"))[0].balance_credits, 4900)
+    const next = await server()
+    assert.strictEqual(await next.call(key.key), "charged")
+    assert.strictEqual((await json("accounts", "list"))[0].balance_credits, 4800)
+    assert.strictEqual(account.balance_credits, 5000)
+  })
+
+  it("wait for each other", { timeout: longest }, async () => {
+    await Promise.all(["a", "b", "c"].map((name) => json("accounts", "create", "--name", name)))
+    const accounts: ReadonlyArray<{ name: string }> = await json("accounts", "list")
+    assert.deepStrictEqual(accounts.map(({ name }) => name).sort(), ["a", "b", "c"])
+  })
+})
+
+describe("the control channel", () => {
+  it("answers its token alone, and loopback names alone", { timeout: longest }, async () => {
+    await server()
+    const { token, url } = JSON.parse(readFileSync(controlFile(), "utf8"))
+    const ask = async (headers: Record<string, string>) =>
+      (await fetch(`${url}/listAccounts`, { method: "POST", body: "{}", headers })).status
+    assert.strictEqual(await ask({ authorization: `Bearer ${token}` }), 200)
+    assert.strictEqual(await ask({ authorization: "Bearer guess" }), 401)
+    assert.strictEqual(await ask({}), 401)
+    // fetch does not let a caller choose the Host header
+    const child = start("-e", hostProbe, url, token)
+    assert.strictEqual(await text(child.stdout), "403")
+  })
+})
+
+const hostProbe = `
+  const [url, token] = process.argv.slice(1)
+  const headers = { host: "larder.example", authorization: "Bearer " + token }
+  require("node:http").get(url, { headers }, (response) => {
+    process.stdout.write(String(response.statusCode))
+    response.destroy()
+  })
+`
+
+describe("commands that go wrong", () => {
+  it("exit with 2 and print the usage on stderr when they are misspelt", { timeout: longest }, async () => {
+    for (const args of [
+      ["keys"],
+      ["keys", "create", "--account", "acct_a", "--name", "k", "--scopes", "nope", "--budget-usd", "1"],
+      ["keys", "create", "--account", "acct_a", "--name", "k", "--scopes", "all", "--budget-usd", "1.2345"],
+      ["keys", "edit", "--key", "key_a"],
+      ["accounts", "credit", "--account", "acct_a", "--usd", "0", "--note", "n"]
+    ]) {
+      const { code, stderr, stdout } = await larder(...args)
+      assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
+      assert.match(stderr, /USAGE/)
+    }
+  })
+
+  it("exit with 1 and say what to do when the account or key does not exist", { timeout: longest }, async () => {
+    const noAccount = await larder("keys", "list", "--account", "acct_a")
+    assert.deepStrictEqual(noAccount, {
+      code: 1,
+      stdout: "",
+      stderr: "larder-serve: There is no account acct_a. List them with: larder-serve accounts list\n"
+    })
+    const noKey = await larder("keys", "revoke", "--key", `svc_data_${"s".repeat(64)}`) // a secret is not repeated
+    assert.strictEqual(noKey.code, 1)
+    assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key wants the id of a key \(key_…\)/)
+  })
+
+  it("say so when another program has the ledger open", { timeout: longest }, async () => {
+    const { end } = await server()
+    writeFileSync(controlFile(), JSON.stringify({ url: "http://127.0.0.1:9", token: "stale", pid: 1 }))
+    const { code, stderr } = await larder("accounts", "list")
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /is held by another process, which does not answer as larder-serve does/)
+    await end("SIGTERM")
+  })
+})

@@ -127,5 +127,6 @@ export const accountOf = (state: LedgerState, id: string): Result.Result<Account
 
 export const keyOf = (state: LedgerState, id: string): Result.Result<KeyState, UnknownKey> => {
   const key = state.keys.get(id)
-  return key === undefined ? Result.fail(new UnknownKey({ id })) : Result.succeed(key)
+  if (key !== undefined) return Result.succeed(key)
+  return Result.fail(new UnknownKey({ id: id.startsWith("svc_data_") ? "svc_data_…" : id })) // no secret in an error
 }

@@ -2,7 +2,7 @@
  * What a journal file holds after a stop of any kind. A group is written only after the one before it is on the disk, so
  * a crash can spoil nothing but the last group of the last file. That tail is cut off; anything else is damage.
  */
-import { groupOf, lineBreak, nextLineStart } from "./journal-line.ts"
+import { groupAt, nextStart } from "./journal-group.ts"
 import type { Group } from "./store.ts"
 
 export interface JournalContents {
@@ -21,16 +21,13 @@ export interface JournalDamage {
 export const readJournal = (bytes: Buffer, isLastFile: boolean): JournalContents | JournalDamage => {
   const groups: Array<Group> = []
   let position = 0
-  while (position < bytes.length) {
-    const end = bytes.indexOf(lineBreak, position)
-    const group = end < 0 ? undefined : groupOf(bytes.subarray(position, end))
-    if (group === undefined) break
-    groups.push(group)
-    position = end + 1
+  for (let next = groupAt(bytes, 0); next !== undefined; next = groupAt(bytes, position)) {
+    groups.push(next.group)
+    position = next.end
   }
   const torn = lengthWithoutZeros(bytes.subarray(position))
   if (torn === 0) return { groups, length: position, torn }
-  const place = `line ${groups.length + 1}, at byte ${position}, is not what was written`
+  const place = `group ${groups.length + 1}, at byte ${position}, is not what was written`
   if (!isLastFile) return { problem: `${place}, and later files follow` }
   if (wholeGroupFollows(bytes, position + 1)) return { problem: `${place}, and whole groups follow it` }
   return { groups, length: position, torn }
@@ -44,9 +41,8 @@ const lengthWithoutZeros = (bytes: Buffer) => {
 }
 
 const wholeGroupFollows = (bytes: Buffer, from: number) => {
-  for (let start = nextLineStart(bytes, from); start >= 0; start = nextLineStart(bytes, start + 1)) {
-    const end = bytes.indexOf(lineBreak, start)
-    if (end >= 0 && groupOf(bytes.subarray(start, end)) !== undefined) return true
+  for (let start = nextStart(bytes, from); start >= 0; start = nextStart(bytes, start + 1)) {
+    if (groupAt(bytes, start) !== undefined) return true
   }
   return false
 }

@@ -10,7 +10,7 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync } from "node:fs"
 import path from "node:path"
 import { createZeros, createZerosInBackground, removeDurably, syncDirectory, writeDurably } from "./files.ts"
-import { lineOf } from "./journal-line.ts"
+import { bytesOf } from "./journal-group.ts"
 import type { Group } from "./store.ts"
 
 export const journalPattern = /^journal-(\d{6,})\.ndjson$/
@@ -87,16 +87,16 @@ export const makeJournal = (options: {
 
   return {
     append: (group) => {
-      const line = lineOf(group)
-      if (active !== undefined && active.position + line.length > active.size) seal()
-      active ??= activate(line.length)
+      const bytes = bytesOf(group)
+      if (active !== undefined && active.position + bytes.length > active.size) seal()
+      active ??= activate(bytes.length)
       try {
-        writeDurably(active.fd, line, active.position)
+        writeDurably(active.fd, bytes, active.position)
       } catch (error) {
-        blank(active, line.length)
+        blank(active, bytes.length)
         throw error
       }
-      active.position += line.length
+      active.position += bytes.length
       if (active.isSpareDue && active.position * 2 > active.size) {
         active.isSpareDue = false
         if (spare === "none") makeSpare()

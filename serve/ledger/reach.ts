@@ -12,7 +12,7 @@ import type { LedgerInUse } from "./store.ts"
 
 export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 
-const patience = { every: "200 millis", times: 50 } as const // ten seconds
+const patience = { every: "200 millis", times: 25 } as const // five seconds
 
 /** Opens the ledger in this process, until the scope ends. An attempt that fails leaves nothing behind. */
 const openHere = Effect.fnUntraced(function* (directory: string) {

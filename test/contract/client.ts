@@ -14,12 +14,12 @@ export interface Options {
   readonly headers?: OutgoingHttpHeaders
 }
 
+/** What a 200 says that it cost. */
 export interface Charge {
   readonly request_id: string
   readonly credits: number
   /** Path of the endpoint as the list of endpoints has it. */
   readonly endpoint: string
-  readonly key: string
 }
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
@@ -59,7 +59,7 @@ export const makeClient = async (api: string) => {
   const charges: Array<Charge> = []
 
   /** Judges an answer that came over HTTP by whatever way, and remembers what it announced as charged. */
-  const witness = (method: string, target: string, key: string | undefined, reply: Reply): Reply => {
+  const witness = (method: string, target: string, reply: Reply): Reply => {
     const [path = ""] = target.split("?", 1)
     judge.judge(method, path, reply)
     const found = judge.operationOf(path)
@@ -67,17 +67,14 @@ export const makeClient = async (api: string) => {
       charges.push({
         request_id: String(reply.headers["x-request-id"]),
         credits: found.operation["x-credits"],
-        endpoint: found.template.replace("{id}", ":id"),
-        key: key ?? ""
+        endpoint: found.template.replace("{id}", ":id")
       })
     }
     return reply
   }
 
-  const call = async (target: string, options: Options = {}): Promise<Reply> => {
-    const { headers, key = String(headers?.authorization).replace(/^bearer +/i, ""), method = "GET" } = options
-    return witness(method, target, key, await send(agent, api, target, options))
-  }
+  const call = async (target: string, options: Options = {}): Promise<Reply> =>
+    witness(options.method ?? "GET", target, await send(agent, api, target, options))
   return { document, charges, witness, call, close: () => agent.destroy() }
 }
 

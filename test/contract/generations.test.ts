@@ -12,6 +12,10 @@ const api = served()
 const classIII = "/v1/commodities/prices?series=milk-class-iii-price-monthly&from=2026-09-01"
 const detail = "mpr.datamart.ams.usda.gov/services/v1.1/reports/2991/Detail"
 
+interface Catalog {
+  readonly data: ReadonlyArray<{ readonly slug: string }>
+}
+
 /** A recording of one report, in which the newest class III price was published anew a week later. */
 const recordingOf = (price: string, publishedAt: string): string => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-replay-"))
@@ -56,38 +60,38 @@ const rollback = async (to: string) => {
   await serves(to)
 }
 
-describe("a new generation", () => {
-  it("replaces a revised number and names itself in X-Data-Version; going back brings the old one back", async () => {
-    const before = await api.get(classIII)
-    expect([before.text, before.headers["x-data-version"]]).toEqual([
-      '{"data":[{"slug":"milk-class-iii-price-monthly","unit":"USD/cwt","points":[{"date":"2026-09-01","value":15.97}]}]}',
-      "larder-000001"
-    ])
-    const generation = await publish("16.00", "10/07/2026 13:04:36")
-    const after = await api.get(classIII)
-    expect(after.headers["x-data-version"]).toBe(generation)
-    expect(generation).not.toBe("larder-000001")
-    expect(after.text).toBe(before.text.replace("15.97", "16.00"))
-    await rollback("larder-000001")
-    const back = await api.get(classIII)
-    expect([back.text, back.headers["x-data-version"]]).toEqual([before.text, "larder-000001"])
-  })
+const priced = (price: string) =>
+  `{"data":[{"slug":"milk-class-iii-price-monthly","unit":"USD/cwt","points":[{"date":"2026-09-01","value":${price}}]}]}`
+const versioned = async () => {
+  const { headers, text } = await api.get(classIII)
+  return [headers["x-data-version"], text]
+}
 
-  it("lets cursors go on: every row that was there throughout comes once", async () => {
-    const whole = (await api.get("/v1/commodities?limit=500")).json as {
-      readonly data: ReadonlyArray<{ slug: string }>
-    }
-    const changes = [
-      () => publish("16.10", "10/08/2026 13:04:36"),
-      () => api.restart(),
-      () => rollback("larder-000001"),
-      () => Promise.resolve()
+describe("generations", () => {
+  it("change under a client: revised numbers replace old ones, and cursors go on, also over a restart", async () => {
+    const { data } = (await api.get("/v1/commodities?limit=500")).json as Catalog
+    let published = ""
+    const events = [
+      async () => {
+        expect(await versioned()).toEqual(["larder-000001", priced("15.97")])
+        published = await publish("16.00", "10/07/2026 13:04:36")
+        expect(published).not.toBe("larder-000001")
+        expect(await versioned()).toEqual([published, priced("16.00")])
+      },
+      async () => {
+        await api.restart()
+        expect(await versioned()).toEqual([published, priced("16.00")])
+      },
+      async () => {
+        await rollback("larder-000001")
+        expect(await versioned()).toEqual(["larder-000001", priced("15.97")])
+      }
     ]
-    const pages = await pagesOf(api.get, "/v1/commodities?limit=4", async () => {
-      await changes.shift()?.()
+    const pages = await pagesOf(api.get, "/v1/commodities?limit=5", async () => {
+      await events.shift()?.()
     })
-    const slugs = (pages.flat() as ReadonlyArray<{ readonly slug: string }>).map(({ slug }) => slug)
-    expect(changes).toEqual([])
-    expect(slugs).toEqual(whole.data.map(({ slug }) => slug))
+    expect(events).toEqual([])
+    const slugs = (pages.flat() as Catalog["data"]).map(({ slug }) => slug)
+    expect(slugs).toEqual(data.map(({ slug }) => slug)) // every row that was there throughout, once
   })
 })

@@ -8,6 +8,7 @@ import { createKey, operate, statement } from "./operator.ts"
 import { errorOf, served } from "./served.ts"
 
 const api = served()
+const revoked = "401 unauthorized: Unknown or revoked API key"
 const target = "/v1/commodities?commodity=butter"
 
 interface Key {
@@ -94,7 +95,7 @@ describe("accounts and keys by the command line", () => {
     ])
 
     await admin(api.home(), ["keys", "revoke", "--key", created.id])
-    expect(errorOf(await api.get(target, { key }))).toBe("401 unauthorized: Unknown or revoked API key")
+    expect(errorOf(await api.get(target, { key }))).toBe(revoked)
   })
 
   it("work while it does not, and hold after the next start", async () => {
@@ -153,7 +154,9 @@ describe("a key is kept nowhere", () => {
       expect(filesWith(api.home(), createHash("sha256").update(key).digest("hex"))).not.toEqual([])
     }
     await nowhere()
+    await operate(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
     await api.restart()
     await nowhere()
+    expect(errorOf(await api.get(target, { key }))).toBe(revoked)
   })
 })

@@ -42,3 +42,12 @@ export const createKey = (
 /** The entries of an account, oldest first. */
 export const statement = (home: string, account: string): Promise<ReadonlyArray<StatementLine>> =>
   operate(home, (ledger) => Stream.runCollect(ledger.entriesOf(account)))
+
+/** The entries of all accounts. */
+export const statements = (home: string): Promise<ReadonlyArray<StatementLine>> =>
+  operate(home, (ledger) =>
+    Effect.gen(function* () {
+      const accounts = yield* ledger.listAccounts({})
+      return yield* Stream.runCollect(Stream.flatMap(Stream.fromIterable(accounts), ({ id }) => ledger.entriesOf(id)))
+    })
+  )

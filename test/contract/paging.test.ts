@@ -144,11 +144,4 @@ describe("cursors", () => {
       expect(errorOf(await api.get(`/v1/commodities?cursor=${text}`))).toBe(damaged)
     }
   )
-
-  it("survive a restart of the server", async () => {
-    const before = await pageAt("limit=9")
-    await api.restart()
-    const after = await pageAt(`limit=500&cursor=${before.next_cursor}`)
-    expect([...before.data, ...after.data]).toEqual((await pageAt("limit=500")).data)
-  })
 })

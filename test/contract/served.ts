@@ -7,17 +7,16 @@ import type { NewKey, StatementLine } from "@larder/serve/ledger/administration.
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
-import { type Client, makeClient, type Options } from "./client.ts"
+import { type Charge, type Client, makeClient, type Options } from "./client.ts"
 import type { Reply } from "./judge.ts"
-import { createKey, statement } from "./operator.ts"
+import { createKey, statements } from "./operator.ts"
 
-const charged = (entries: ReadonlyArray<StatementLine>) =>
-  entries
-    .filter(({ type }) => type === "charge")
-    .map(({ credits, endpoint, request_id }) => ({ request_id, credits: -credits, endpoint }))
-
-const byRequest = <A extends { readonly request_id: string | null }>(rows: ReadonlyArray<A>) =>
-  rows.toSorted((a, b) => String(a.request_id).localeCompare(String(b.request_id)))
+const charges = (entries: ReadonlyArray<StatementLine>) =>
+  entries.flatMap(({ credits, endpoint, request_id, type }) =>
+    type === "charge" ? [{ request_id: String(request_id), credits: -credits, endpoint }] : []
+  )
+const byRequest = <A extends { readonly request_id: string }>(rows: ReadonlyArray<A>) =>
+  rows.toSorted((a, b) => a.request_id.localeCompare(b.request_id))
 
 interface Settings {
   readonly environment?: Readonly<Record<string, string>>
@@ -36,21 +35,22 @@ export const served = ({ environment = {} }: Settings = {}) => {
     if (state === undefined) throw new Error("the server is started by beforeAll")
     return state
   }
-  /** Ids of announced charges survive a restart of the server. */
-  const earlier: Array<Client["charges"][number]> = []
+  /** Announced before a restart. */
+  const earlier: Array<Charge> = []
 
   beforeAll(async () => {
     const home = copyHome(inject("sampleHome"))
     const server = await startServer(home, environment)
-    state = { home, server, client: await makeClient(server.api), key: await createKey(home) }
+    try {
+      state = { home, server, client: await makeClient(server.api), key: await createKey(home) }
+    } finally {
+      if (state === undefined) await server.stop()
+    }
   })
   afterAll(async () => {
-    const { client, home, key, server } = running()
+    const { client, home, server } = running()
     try {
-      const announced = [...earlier, ...client.charges]
-        .filter((charge) => charge.key === key.key)
-        .map(({ key: _, ...charge }) => charge)
-      expect(byRequest(charged(await statement(home, key.account_id)))).toEqual(byRequest(announced))
+      expect(byRequest(charges(await statements(home)))).toEqual(byRequest([...earlier, ...client.charges]))
     } finally {
       client.close()
       await server.stop()

@@ -24,7 +24,7 @@ const one = async (requestLine: string, headers: ReadonlyArray<string> = ["Host:
 const called = async (requestLine: string, headers: ReadonlyArray<string> = ["Host: localhost"], body = "") => {
   const [method = "", target = ""] = requestLine.split(" ")
   const reply = await one(requestLine, [authorization(), ...headers], body)
-  return api.client().witness(method, target.replace(/^http:\/\/[^/]+/, ""), api.key().key, reply)
+  return api.client().witness(method, target.replace(/^http:\/\/[^/]+/, ""), reply)
 }
 
 const unreadable = "400 invalid_request: The request is not readable HTTP"
@@ -120,7 +120,7 @@ describe("what is unusual and readable", () => {
     const { key } = api.key()
     const padded = ["Host: localhost", `authorization:   Bearer   ${key}   `, ...many]
     const reply = await one("GET /v1/commodities HTTP/1.1", padded)
-    expect(api.client().witness("GET", "/v1/commodities", key, reply).status).toBe(200)
+    expect(api.client().witness("GET", "/v1/commodities", reply).status).toBe(200)
   })
 
   it("broken percent-encoding in a query is text, and a plus is a blank", async () => {

@@ -47,19 +47,19 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3"])
     })
   )
-  for (const name of ["larder-000009", "larder-000001.duckdb", "../larder-000001", ""]) {
-    itWorks(`to "${name}", which is none, changes nothing and lists what is kept`, () =>
-      Effect.gen(function* () {
-        const layout = yield* threeDays
+  itWorks("to a name that is none changes nothing and lists what is kept", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      for (const name of ["larder-000009", "larder-000001.duckdb", "../larder-000001", ""]) {
         const error = yield* Effect.flip(to(layout, name))
         assert.strictEqual(
           error.message,
           `There is no generation ${name}. Kept are: larder-000001, larder-000002, larder-000003.`
         )
-        assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*"])
-      })
-    )
-  }
+      }
+      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*"])
+    })
+  )
   itWorks("without any warehouse says so, and makes no folder", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

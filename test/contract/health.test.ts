@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest"
+import { disk } from "./conditions.ts"
+import { served } from "./served.ts"
+
+const storage = disk()
+const api = served({ environment: storage.environment })
+const onConsole = (path: string) => fetch(`${api.server().console}${path}`)
+const json = async (path: string) => {
+  const response = await onConsole(path)
+  return [response.status, await response.json()]
+}
+
+const ready = {
+  status: "ready",
+  generation: "larder-000001",
+  data_sets: { commodities: true, branded_foods: false, storefronts: false },
+  ledger: "writable",
+  missing: ["branded_foods", "storefronts"]
+}
+/** Samples by name and labels. */
+const metrics = async () => {
+  const lines = (await (await onConsole("/metrics")).text()).split("\n").filter((line) => /^[a-z]/.test(line))
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), line.slice(line.lastIndexOf(" ") + 1)]))
+}
+
+describe("the console listener", () => {
+  it("has a port of its own", () => {
+    expect(api.server().console).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(api.server().console).not.toBe(api.server().api)
+  })
+
+  it("/healthz says that the server is alive", async () => {
+    expect(await json("/healthz")).toEqual([200, { status: "alive" }])
+  })
+
+  it("/readyz says which generation is open, whether the ledger can be written, and which data sets are missing", async () => {
+    expect(await json("/readyz")).toEqual([200, ready])
+  })
+
+  it("serves no endpoint of the API", async () => {
+    for (const path of ["/v1/commodities", "/openapi.json", "/"]) expect((await onConsole(path)).status).toBe(404)
+  })
+})
+
+describe("/metrics", () => {
+  it("is Prometheus text: every sample is announced with HELP and TYPE, and is a number", async () => {
+    await api.get("/v1/commodities")
+    const response = await onConsole("/metrics")
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "text/plain; version=0.0.4; charset=utf-8"
+    ])
+    const lines = (await response.text()).trimEnd().split("\n")
+    const announced = new Set<string>()
+    for (const line of lines) {
+      const [, kind, name = ""] = /^# (HELP|TYPE) ([a-z_]+) \S/.exec(line) ?? []
+      if (kind === "TYPE") announced.add(name)
+      if (line.startsWith("#")) continue
+      const [, sample = "", value = ""] =
+        /^([a-z_]+)(?:\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})? (\S+)$/.exec(line) ?? []
+      expect(Number.isFinite(Number(value)) && value !== "", line).toBe(true)
+      expect(
+        [...announced].some((family) => sample === family || sample.replace(/_(bucket|sum|count)$/, "") === family),
+        line
+      ).toBe(true)
+    }
+    expect(announced.size).toBeGreaterThan(5)
+  })
+
+  it("counts answers by endpoint and status, and durable charges", async () => {
+    const before = await metrics()
+    await api.get("/v1/commodities")
+    await api.get("/v1/commodities")
+    await api.get("/v1/commodities?limit=0")
+    await api.get("/v1/products/none", { key: undefined })
+    const after = await metrics()
+    const added = (name: string) => Number(after.get(name) ?? 0) - Number(before.get(name) ?? 0)
+    expect({
+      found: added('larder_requests_total{endpoint="searchCommodities",status="200"}'),
+      refused: added('larder_requests_total{endpoint="searchCommodities",status="400"}'),
+      unauthorized: added('larder_requests_total{endpoint="getProduct",status="401"}'),
+      timed: added('larder_request_seconds_count{endpoint="searchCommodities"}'),
+      charges: added("larder_ledger_charges_total")
+    }).toEqual({ found: 2, refused: 1, unauthorized: 1, timed: 3, charges: 2 })
+  })
+
+  it("has no label that a caller could fill", async () => {
+    await api.get("/v1/stores/secret-text?nonsense=secret-text")
+    await api.get("/secret-text")
+    expect(await (await onConsole("/metrics")).text()).not.toContain("secret-text")
+  })
+})
+
+describe("a ledger that cannot be written", () => {
+  it("is not ready, stays alive, and is ready again by itself when the disk has room", async () => {
+    storage.fill()
+    expect((await api.get("/v1/commodities")).status).toBe(503)
+    expect(await json("/readyz")).toEqual([503, { ...ready, status: "not ready", ledger: "not writable" }])
+    expect(await json("/healthz")).toEqual([200, { status: "alive" }])
+    storage.free()
+    await expect.poll(() => json("/readyz"), { timeout: 30_000, interval: 100 }).toEqual([200, ready])
+    expect((await api.get("/v1/commodities")).status).toBe(200)
+  })
+})

@@ -1,0 +1,170 @@
+/**
+ * Kills real ingest runs where it hurts most: at the moments when files appear, seen by watching the folders. Whatever the
+ * moment, the old or the new generation is live and whole, and the next run completes. Some fifty seconds;
+ * `LARDER_CRASH_ROUNDS=10` kills ten times as often, each time a little later.
+ */
+import type { ChildProcess } from "node:child_process"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import path from "node:path"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import {
+  aBlockRow,
+  blocks,
+  bodyOf,
+  everyFeed,
+  writeRecordings
+} from "@larder/pipelines/commodities/payloads-for-tests.ts"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import {
+  copyOf,
+  folderOfTest,
+  generationOf,
+  query,
+  removeFolder,
+  replayFolder,
+  temporaryFolder
+} from "../end-to-end/ingesting.ts"
+import { ended, start } from "../programs.ts"
+
+const rounds = Number(process.env.LARDER_CRASH_ROUNDS ?? 1)
+
+let home = ""
+let older = ""
+let newer = ""
+
+beforeAll(async () => {
+  home = temporaryFolder()
+  older = temporaryFolder()
+  newer = temporaryFolder()
+  writeRecordings(older, everyFeed())
+  const weeks = Array.from({ length: 200 }, (_, week) => ({
+    "Week Ending Date": new Date(Date.UTC(2022, 0, 1 + 7 * week)).toLocaleDateString("en-US", {
+      timeZone: "UTC",
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit"
+    })
+  }))
+  writeRecordings(newer, {
+    ...everyFeed(),
+    [blocks.feed]: bodyOf(blocks, [aBlockRow(), ...weeks.map((week) => aBlockRow(week))])
+  })
+  const { code, stderr } = await replayFolder(home, older)
+  if (code !== 0) throw new Error(stderr)
+})
+afterAll(() => [home, older, newer].map(removeFolder))
+
+const count = async (home: string) => {
+  const [rows] = await query(home, "select count(*)::integer as versions from commodity.price_version")
+  return Number(rows?.[0]?.versions)
+}
+const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
+const warehouse = (home: string) => namesIn(path.join(home, "warehouse"))
+const staged = (home: string) =>
+  namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run)))
+const fetched = (home: string) => namesIn(path.join(home, "raw/fetches")).length
+const ends = (suffix: string) => (name: string) => name.endsWith(suffix)
+
+/** Moments of a run on a home that has one generation, in their order. */
+const moments: ReadonlyArray<readonly [string, (home: string) => boolean]> = [
+  ["its staging folder appears", (home) => namesIn(path.join(home, "staging")).length > 0],
+  ["its staging file appears", (home) => staged(home).includes("rows.duckdb")],
+  ["it has fetched a payload", (home) => fetched(home) > 1],
+  [
+    "it has staged everything",
+    (home) => staged(home).includes("rows.duckdb") && warehouse(home).some((name) => name.includes(".building"))
+  ],
+  ["the copy of the live generation appears", (home) => warehouse(home).some(ends(".building"))],
+  ["it writes to the copy", (home) => warehouse(home).some(ends(".building.wal"))],
+  [
+    "the copy has been written",
+    (home) => warehouse(home).some(ends(".building")) && !warehouse(home).some(ends(".wal"))
+  ],
+  ["the new generation gets its name", (home) => warehouse(home).includes("larder-000002.duckdb")],
+  [
+    "the new link appears",
+    (home) => warehouse(home).includes(".larder.duckdb.next") || generationOf(home) === "larder-000002.duckdb"
+  ],
+  ["the link has swung", (home) => generationOf(home) === "larder-000002.duckdb"]
+]
+
+/** Waits for the moment, and kills. A run that is over before it is seen has ended by itself. */
+const killWhen = async (child: ChildProcess, hasCome: () => boolean, delay: number, signal: NodeJS.Signals) => {
+  while (child.exitCode === null && !hasCome()) await nextTurn()
+  await new Promise((resolve) => setTimeout(resolve, delay))
+  child.kill(signal)
+}
+
+const replayKilled = async (home: string, hasCome: () => boolean, delay: number, signal: NodeJS.Signals) => {
+  const child = start("larder-ingest", ["commodities", "--replay", newer, "--json"], { LARDER_HOME: home })
+  const end = ended(child)
+  await killWhen(child, hasCome, delay, signal)
+  return end
+}
+
+/** Nothing that a run builds or stages lies around, and the whole of the newer recordings is live. */
+const expectComplete = async (home: string, all: number) => {
+  const next = await replayFolder(home, newer)
+  expect(next.code, next.stderr).toBe(0)
+  expect(await count(home)).toBe(all)
+  expect(namesIn(path.join(home, "staging"))).toEqual([])
+  expect(
+    warehouse(home).filter((name) => !/^(\.publish\.lock|larder\.duckdb|larder-\d{6}\.duckdb)$/.test(name))
+  ).toEqual([])
+  const [twice] = await query(home, "select run_id from ingest.run group by all having count(*) > 1")
+  expect(twice).toEqual([])
+}
+
+describe("a run that is killed with -9", () => {
+  for (let round = 0; round < rounds; round++) {
+    for (const [moment, hasCome] of moments) {
+      const delay = round * 7
+      it(`when ${moment}${delay > 0 ? ` and ${delay} ms later` : ""} leaves a whole generation live, and the next run completes`, async () => {
+        const before = await count(home)
+        const copy = copyOf(home)
+        const { signal } = await replayKilled(copy, () => hasCome(copy), delay, "SIGKILL")
+        if (round === 0) expect(signal).toBe("SIGKILL")
+        const left = await count(copy)
+        expect([before, before + 200]).toContain(left)
+        expect(generationOf(copy)).toBe(left === before ? "larder-000001.duckdb" : "larder-000002.duckdb")
+        await expectComplete(copy, before + 200)
+      })
+    }
+  }
+
+  it("in an empty home leaves no warehouse, and the next run makes it", async () => {
+    const empty = folderOfTest()
+    await replayKilled(empty, () => warehouse(empty).length > 0, 0, "SIGKILL")
+    expect(existsSync(path.join(empty, "warehouse/larder.duckdb"))).toBe(false)
+    await expectComplete(empty, (await count(home)) + 200)
+    expect(generationOf(empty)).toBe("larder-000001.duckdb")
+  })
+})
+
+describe("a run that is interrupted", () => {
+  const journal = (home: string) =>
+    namesIn(path.join(home, "journal")).map((name) =>
+      JSON.parse(readFileSync(path.join(home, "journal", name), "utf8"))
+    )
+
+  for (const [moment, hasCome] of [
+    ["it stages", (home: string) => fetched(home) > 1],
+    ["it builds", (home: string) => warehouse(home).some(ends(".building"))]
+  ] as const) {
+    it(`with Ctrl-C while ${moment} tidies up, exits 130, and is remembered`, async () => {
+      const copy = copyOf(home)
+      const { code, stdout } = await replayKilled(copy, () => hasCome(copy), 0, "SIGINT")
+      expect(code).toBe(130)
+      expect(stdout).toBe("")
+      expect(namesIn(path.join(copy, "staging"))).toEqual([])
+      expect(warehouse(copy).sort()).toEqual([".publish.lock", "larder-000001.duckdb", "larder.duckdb"])
+      expect(journal(copy)).toMatchObject([
+        { run: { outcome: "interrupted", message: "interrupted", generation: null } }
+      ])
+      await expectComplete(copy, (await count(home)) + 200)
+      const [runs] = await query(copy, "select outcome from ingest.run order by started_at")
+      expect(runs).toEqual([{ outcome: "published" }, { outcome: "interrupted" }, { outcome: "published" }])
+      expect(journal(copy)).toEqual([])
+    })
+  }
+})

@@ -1,0 +1,110 @@
+/** The document that the server serves, and whether the routes do what it says. */
+import { endpoints } from "@larder/schemas/endpoints.ts"
+import { openApi } from "@larder/schemas/openapi.ts"
+import { type Scope, scopes } from "@larder/schemas/scopes.ts"
+import manifest from "@larder/serve/package.json" with { type: "json" }
+import { beforeAll, describe, expect, it } from "vitest"
+import { createKey } from "../contract/operator.ts"
+import { errorOf, served } from "../contract/served.ts"
+
+const api = served()
+const document = openApi({ version: manifest.version })
+const operations = Object.entries(document.paths).map(([template, { get }]) => ({ template, get }))
+
+/** A request that each operation finds nothing wrong with: its required parameters by their examples, and some id. */
+const targetOf = ({ get, template }: (typeof operations)[number], more: ReadonlyArray<string> = []) => {
+  const required = get.parameters.filter((parameter) => parameter.in === "query" && parameter.required)
+  const query = [...required.map(({ example, name }) => `${name}=${example}`), ...more].join("&")
+  return `${template.replace("{id}", "none")}${query === "" ? "" : `?${query}`}`
+}
+
+/** Keys that hold one scope each, and keys that hold all others. */
+const only = new Map<string, string>()
+const allBut = new Map<string, string>()
+beforeAll(async () => {
+  const account = api.key().account_id
+  for (const scope of scopes) {
+    const others = scopes.filter((other) => other !== scope)
+    const create = async (held: ReadonlyArray<Scope>) => (await createKey(api.home(), { account, scopes: held })).key
+    only.set(scope, await create([scope]))
+    allBut.set(scope, await create(others))
+  }
+})
+
+describe("/openapi.json", () => {
+  it("is the document of the schemas, needs no key and costs nothing", async () => {
+    const reply = await api.get("/openapi.json", { key: undefined })
+    expect([reply.status, reply.headers["content-type"]]).toEqual([200, "application/json"])
+    expect(reply.json).toEqual(document)
+    expect(reply.headers).not.toHaveProperty("x-credits-charged")
+  })
+
+  it("has the endpoints of the list, with their scopes and prices, and no others", () => {
+    expect(
+      operations.map(({ get, template }) => [template, get.operationId, get["x-scope"], get["x-credits"]])
+    ).toEqual(endpoints.map(({ credits, id, path, scope }) => [path.replace(":id", "{id}"), id, scope, credits]))
+    expect(new Set(operations.map(({ get }) => get["x-scope"]))).toEqual(new Set(scopes))
+  })
+})
+
+describe.each(operations)("$get.operationId", (operation) => {
+  const { get } = operation
+  const scope = get["x-scope"]
+  const succeeds = get.responses["404"] === undefined // no record is loaded that an id could name
+
+  it("is 401 without a key", async () => {
+    expect((await api.get(targetOf(operation), { key: undefined })).status).toBe(401)
+  })
+
+  it("is admitted with its scope alone, and 403 with all scopes but this one", async () => {
+    const admitted = await api.get(targetOf(operation), { key: only.get(scope) })
+    expect(admitted.status).toBe(succeeds ? 200 : 404)
+    const refused = await api.get(targetOf(operation), { key: allBut.get(scope) })
+    expect(errorOf(refused)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
+  })
+
+  it("charges what the document says where it answers, and nothing where it finds nothing", async () => {
+    const { headers } = await api.get(targetOf(operation), { key: only.get(scope) })
+    expect(headers["x-credits-charged"]).toBe(succeeds ? String(get["x-credits"]) : "0")
+  })
+
+  it("takes every documented parameter, with its example", async () => {
+    for (const { example, in: place, name, required } of get.parameters) {
+      if (place !== "query" || required || example === undefined) continue
+      const reply = await api.get(targetOf(operation, [`${name}=${encodeURIComponent(example)}`]))
+      expect([name, reply.status]).toEqual([name, succeeds ? 200 : 404])
+    }
+  })
+
+  it("refuses every parameter of the other endpoints that it does not document", async () => {
+    const documented = new Set(get.parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name))
+    const all = new Set(operations.flatMap((other) => other.get.parameters.map(({ name }) => name)))
+    const foreign = [...all].filter((name) => !documented.has(name))
+    expect(foreign).toContain("id")
+    for (const name of foreign) {
+      expect(errorOf(await api.get(targetOf(operation, [`${name}=1`])))).toBe(
+        `400 invalid_request: Unknown query parameter: ${name}`
+      )
+    }
+  })
+
+  it("requires what it says is required", async () => {
+    for (const { name, required, in: place } of get.parameters) {
+      if (place !== "query" || !required) continue
+      expect(errorOf(await api.get(operation.template))).toMatch(
+        new RegExp(`^400 invalid_request: ${name} is required`)
+      )
+    }
+  })
+
+  it("keeps the documented bounds of limit", async () => {
+    const schema = get.parameters.find(({ name }) => name === "limit")?.schema
+    if (schema === undefined) return
+    const at = async (limit: number) => (await api.get(targetOf(operation, [`limit=${limit}`]))).status
+    const fine = succeeds ? 200 : 404
+    expect([await at(0), await at(1)]).toEqual([400, fine])
+    const maximum = Number(schema.maximum ?? Number.MAX_SAFE_INTEGER)
+    expect(await at(maximum)).toBe(fine)
+    if (schema.maximum !== undefined) expect(await at(maximum + 1)).toBe(400)
+  })
+})
