@@ -12,16 +12,25 @@ import type { Administration, AdministrationError } from "./ledger/administratio
 import { LedgerUnavailable } from "./ledger/store.ts"
 import { listen } from "./listen.ts"
 
-type Answer = Stream.Stream<unknown, AdministrationError | Schema.SchemaError>
+/** Lines of an answer, as bytes. */
+type Answer = Stream.Stream<Uint8Array, AdministrationError | Schema.SchemaError>
 type Handler = (body: string) => Answer
+
+const encodeLine = Schema.encodeSync(AnswerLine)
+const utf8 = new TextEncoder()
+const bytesOf = (...lines: ReadonlyArray<typeof AnswerLine.Type>) =>
+  utf8.encode(lines.map((line) => `${encodeLine(line)}\n`).join(""))
 
 const handler = <I, IE, O, OE>(
   { input, output }: { readonly input: Schema.Codec<I, IE>; readonly output: Schema.Codec<O, OE> },
   run: (input: I) => Stream.Stream<O, AdministrationError>
 ): Handler => {
   const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(input))
-  const encode = Schema.encodeEffect(output)
-  return (body) => Stream.unwrap(Effect.map(decode(body), run)).pipe(Stream.mapEffect((value) => encode(value)))
+  const encode = Schema.encodeSync(output)
+  return (body) =>
+    Stream.unwrap(Effect.map(decode(body), run)).pipe(
+      Stream.mapArray((values) => [bytesOf(...values.map((value) => ({ value: encode(value) })))])
+    )
 }
 
 const handlersOf = (administration: Administration["Service"]): ReadonlyMap<string, Handler> => {
@@ -39,20 +48,14 @@ const handlersOf = (administration: Administration["Service"]): ReadonlyMap<stri
   ])
 }
 
-const encodeLine = Schema.encodeSync(AnswerLine)
-const toBytes = new TextEncoder()
-
-/** A line per value and one that says how it ended. What went wrong is a line, too. */
-const linesOf = (answer: Answer): AsyncIterable<Uint8Array> =>
+/** What went wrong is a line, too. */
+const bodyOf = (answer: Answer): AsyncIterable<Uint8Array> =>
   answer.pipe(
-    Stream.map((value) => encodeLine({ value })),
-    Stream.concat(Stream.succeed(encodeLine({ end: true }))),
+    Stream.concat(Stream.succeed(bytesOf({ end: true }))),
     Stream.catchTag("SchemaError", (cause) =>
-      // the input or the output is not what this version knows
-      Stream.succeed(encodeLine({ error: new LedgerUnavailable({ action: "understand this command", cause }) }))
+      Stream.succeed(bytesOf({ error: new LedgerUnavailable({ action: "understand this command", cause }) }))
     ),
-    Stream.catch((error) => Stream.succeed(encodeLine({ error }))),
-    Stream.map((line) => toBytes.encode(`${line}\n`)),
+    Stream.catch((error) => Stream.succeed(bytesOf({ error }))),
     Stream.toAsyncIterable
   )
 
@@ -70,7 +73,7 @@ const controlApp = (handlers: ReadonlyMap<string, Handler>, token: string) => {
     if (method === "GET" && event.url.pathname === "/") return new HTTPResponse(null, { status: 204 })
     const answer = handlers.get(event.url.pathname.slice(1))
     if (answer === undefined || method !== "POST") return refuse(404, "No such operation")
-    return new HTTPResponse(ReadableStream.from(linesOf(answer(await event.req.text()))), {
+    return new HTTPResponse(ReadableStream.from(bodyOf(answer(await event.req.text()))), {
       headers: { "content-type": "application/x-ndjson", "cache-control": "no-store", connection: "close" }
     })
   })
@@ -92,7 +95,7 @@ export const serveControl = Effect.fn("Control.serve")(function* (
     Effect.try({
       try: () => {
         rmSync(`${file}.next`, { force: true }) // an older file would keep its mode
-        writeFileSync(`${file}.next`, encodeFile({ url, token, pid: process.pid }), { mode: 0o600, flag: "wx" })
+        writeFileSync(`${file}.next`, encodeFile({ url, token }), { mode: 0o600, flag: "wx" })
         renameSync(`${file}.next`, file)
       },
       catch: (cause) => new LedgerUnavailable({ action: `be reached by commands: ${file} cannot be written`, cause })

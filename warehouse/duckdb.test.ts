@@ -198,6 +198,7 @@ describe("interruption", () => {
   itWorks("stops a query that has not begun yet", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile())
+      yield* db.run("select 1") // now the connection is there, and the query is asked for at once
       const query = yield* Effect.forkChild(db.run(slow), { startImmediately: true })
       yield* Fiber.interrupt(query)
       assert.deepStrictEqual(yield* db.all(Answer, "select 42 as answer"), [{ answer: 42 }])

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { feeds, mappingHash, metrics, metricsOf, products, series } from "./catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
@@ -217,6 +218,36 @@ describe("products", () => {
         slug
       )
     }
+  })
+})
+
+describe("the README", () => {
+  const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8")
+  const readme = read("./README.md")
+
+  it.each(["feeds", "metrics", "series", "products"])("explains every column of %s.tsv", (table) => {
+    const [header = ""] = read(`./catalog/${table}.tsv`).split("\n")
+    for (const column of header.split("\t")) assert.include(readme, `\`${column}\``)
+  })
+
+  it("lists every name that is accepted where upstream's own is unverified", () => {
+    for (const { column, where } of metrics) {
+      if ("names" in column.by && column.by.names.length > 1) {
+        for (const name of column.by.names) assert.include(readme, `\`${name}\``)
+      }
+      for (const { values } of where)
+        if (values.length > 1) for (const value of values) assert.include(readme, `"${value}"`)
+    }
+  })
+
+  it("shows an example of a new metric that fits the tables", () => {
+    const [example = ""] = /^ {4}(\S+\t.*)$/mu.exec(readme)?.slice(1) ?? []
+    const [header = ""] = read("./catalog/metrics.tsv").split("\n")
+    const cells = Object.fromEntries(header.split("\t").map((column, index) => [column, example.split("\t")[index]]))
+    assert.strictEqual(example.split("\t").length, header.split("\t").length)
+    assert.isFalse(metrics.some(({ metric_name }) => metric_name === cells.metric_name))
+    assert.isTrue(products.some(({ slug }) => slug === cells.product_slug))
+    assert.isNotEmpty(metricsOf(feedNamed(cells.feed ?? "")))
   })
 })
 

@@ -106,7 +106,7 @@ const cases: ReadonlyArray<readonly [check: string, mistake: string, ReadonlyArr
         classI("2026-06-01", "2026-05-20 13:04:11"),
         classI("2026-07-01", "2026-06-17 13:04:11"),
         classI("2026-08-01", "2026-08-03 13:04:11"), // late once
-        classI("2026-09-01", "2026-09-01 00:00:00"), // no stamp
+        ...["2026-09-01", "2026-10-01", "2026-11-01"].map((month) => classI(month, `${month} 00:00:00`)), // no stamp
         classI("2012-04-01", "2018-05-01 09:00:00"), // published again years later
         classI("2012-05-01", "2018-05-01 09:00:00")
       ],

@@ -6,7 +6,9 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { PublishedNumber } from "@larder/schemas/decimals.ts"
 import { type Feed, feedOf, feeds } from "./catalog.ts"
+import { type Limits, normalise } from "./normalise.ts"
 import { asksOf } from "./source.ts"
+import { rowsOf } from "./wire.ts"
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -172,6 +174,18 @@ export const bodyOf = (feed: Feed, rows: ReadonlyArray<unknown>, counts: Row = {
   if (feed.source === "gov-mpr") return mprBody(feed.section, rows, counts)
   return feed.section === "" ? marsBody(rows, counts) : sectionsBody({ [feed.section]: rows })
 }
+
+/** Through the text of a payload, as it comes. */
+export const readRows = (feed: Feed, rows: ReadonlyArray<unknown>, limits?: Limits) => {
+  const answered = { url: "https://example.test", text: bodyOf(feed, rows), content_type: null, recorded: false }
+  return normalise(feed, rowsOf(feed, answered).rows, limits)
+}
+
+/** What rows are read as: `butter_sales_price_weekly 2026-08-29 1.6140`. */
+export const readings = (feed: Feed, ...rows: ReadonlyArray<Row>) =>
+  readRows(feed, rows).readings.map(
+    ({ metric_name, observed_on, value_text }) => `${metric_name} ${observed_on} ${value_text}`
+  )
 
 /** Rows that tell the metrics of a report apart, where it has several. */
 const variants: Readonly<Record<string, ReadonlyArray<Row>>> = {

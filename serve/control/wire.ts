@@ -10,9 +10,7 @@ import { AdministrationError, operations, StatementLine } from "../ledger/admini
 export const host = "127.0.0.1"
 
 /** Readable by its owner alone. */
-export const ControlFile = Schema.fromJsonString(
-  Schema.Struct({ url: Schema.String, token: Schema.String, pid: Schema.Int })
-)
+export const ControlFile = Schema.fromJsonString(Schema.Struct({ url: Schema.String, token: Schema.String }))
 
 export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirectory, "control.json")
 

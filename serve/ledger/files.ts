@@ -1,6 +1,6 @@
 /** Files that survive a power cut: written to their end and flushed, the folder's entry included. */
 import { closeSync, fdatasyncSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs"
-import { open } from "node:fs/promises"
+import { rm, writeFile } from "node:fs/promises"
 
 /** Writes all bytes at a place of the file and waits until they are on the disk. Blocks. */
 export const writeDurably = (fd: number, bytes: Uint8Array, position: number): void => {
@@ -11,25 +11,32 @@ export const writeDurably = (fd: number, bytes: Uint8Array, position: number): v
   fdatasyncSync(fd)
 }
 
-/** Creates a file of zeros, or overwrites one: its length and its blocks are on the disk before anything is written to it. */
+/**
+ * Creates a file of zeros: its length and its blocks are on the disk before anything is written to it. Where the disk is
+ * too full for it nothing of it stays, so that what is left of the disk serves others. Blocks.
+ */
 export const createZeros = (file: string, size: number): void => {
-  const fd = openSync(file, "w")
   try {
-    writeDurably(fd, Buffer.alloc(size), 0)
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
+    const fd = openSync(file, "w")
+    try {
+      writeDurably(fd, Buffer.alloc(size), 0)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
   }
 }
 
 /** The same on the thread pool. */
 export const createZerosInBackground = async (file: string, size: number): Promise<void> => {
-  const handle = await open(file, "w")
   try {
-    await handle.writeFile(Buffer.alloc(size))
-    await handle.sync()
-  } finally {
-    await handle.close()
+    await writeFile(file, Buffer.alloc(size), { flush: true })
+  } catch (error) {
+    await rm(file, { force: true })
+    throw error
   }
 }
 

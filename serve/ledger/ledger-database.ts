@@ -10,7 +10,8 @@ import { definitions, takeUp } from "./tables.ts"
 
 /** The background work of one ledger; the API's own reading comes first. */
 const settings = "set threads = 1; set memory_limit = '1GB'"
-const entriesPerPage = 2_000
+/** Decoding a page stands in the way of requests for some milliseconds. */
+const entriesPerPage = 1_000
 
 const timestamp = (column: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ') as ${column}`
 /** Numbers leave as doubles, which are exact up to 2 ** 53: BIGINT would arrive as bigint. */

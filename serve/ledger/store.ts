@@ -34,7 +34,7 @@ export interface LedgerStore {
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, LedgerUnavailable>
 }
 
-const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+const firstLine = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)).split("\n")[0]
 
 /** The ledger cannot be written or read now: the disk is full or gone, the database is away. Trying again is right. */
 export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {
@@ -42,7 +42,7 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
   cause: Schema.Defect()
 }) {
   override get message() {
-    return `The ledger cannot ${this.action}: ${messageOf(this.cause)}`
+    return `The ledger cannot ${this.action}: ${firstLine(this.cause)}`
   }
 }
 

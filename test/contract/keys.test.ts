@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
+import { scopes } from "@larder/schemas/scopes.ts"
 import { hasValidChecksum } from "@larder/serve/access/api-key.ts"
 import { describe, expect, it } from "vitest"
 import { admin, run } from "../programs.ts"
+import { standingClock } from "./conditions.ts"
 import { createKey, operate, statement } from "./operator.ts"
 import { errorOf, served } from "./served.ts"
 
-const api = served()
+const clock = standingClock("2031-01-15T12:00:00.000Z") // budgets are counted per month
+const api = served({ environment: clock.environment })
 const revoked = "401 unauthorized: Unknown or revoked API key"
 const target = "/v1/commodities?commodity=butter"
 
@@ -16,14 +19,8 @@ interface Key {
   readonly key: string
   readonly last4: string
 }
-const larderServe = (...args: ReadonlyArray<string>) => run("larder-serve", args, { LARDER_HOME: api.home() })
-const account = async (name: string) =>
-  (await admin<{ readonly id: string }>(api.home(), ["accounts", "create", "--name", name])).id
-const create = (accountId: string, scopes: string, budget: string) =>
-  admin<Key>(api.home(), [
-    ...["keys", "create", "--account", accountId, "--name", "ci"],
-    ...["--scopes", scopes, "--budget-usd", budget]
-  ])
+/** A command of `larder-serve`, written as in a terminal; no argument has a blank in it. */
+const command = <A>(line: string): Promise<A> => admin<A>(api.home(), line.split(" "))
 
 /** Every file under a folder that holds the text. */
 const filesWith = (folder: string, text: string): ReadonlyArray<string> =>
@@ -33,97 +30,59 @@ const filesWith = (folder: string, text: string): ReadonlyArray<string> =>
 
 describe("accounts and keys by the command line", () => {
   it("work while the server runs: what they do is in force for the next request", async () => {
-    const opened = await admin<Record<string, unknown>>(api.home(), ["accounts", "create", "--name", "Acme"])
-    expect(opened).toMatchObject({ id: expect.stringMatching(/^\S+$/), name: "Acme", balance_credits: 5_000 })
-    const accounts = await admin<ReadonlyArray<unknown>>(api.home(), ["accounts", "list"])
-    expect(accounts).toContainEqual(opened)
-
+    const opened = await command<Record<string, unknown>>("accounts create --name Acme")
     const id = String(opened.id)
-    const created = await create(id, "search-commodities,get-product", "0.02")
+    expect(opened).toMatchObject({ id: expect.stringMatching(/^\S+$/), name: "Acme", balance_credits: 5_000 })
+    expect(await command("accounts list")).toContainEqual(opened)
+
+    const narrow = "--name ci --scopes search-commodities,get-product --budget-usd 0.02"
+    const created = await command<Key>(`keys create --account ${id} ${narrow}`)
+    const { key, last4 } = created
     expect(created).toMatchObject({
       id: expect.any(String),
       key: expect.stringMatching(/^svc_data_[A-Za-z0-9]{64}$/),
-      last4: created.key.slice(-4),
+      last4: key.slice(-4),
       name: "ci",
       scopes: ["search-commodities", "get-product"],
       budget_usd: 0.02,
       account_id: id
     })
-    expect(hasValidChecksum(created.key)).toBe(true)
-
-    const { key } = created
+    expect(hasValidChecksum(key)).toBe(true)
     expect((await api.get(target, { key })).headers["x-credits-remaining"]).toBe("10")
     expect((await api.get("/v1/stores", { key })).status).toBe(403)
-    await admin(api.home(), [
-      "keys",
-      "edit",
-      "--key",
-      created.id,
-      "--scopes",
-      "all",
-      "--budget-usd",
-      "0.13",
-      "--name",
-      "new"
-    ])
-    expect((await api.get("/v1/stores", { key })).headers["x-credits-remaining"]).toBe("20")
-    await admin(api.home(), ["accounts", "credit", "--account", id, "--usd", "10", "--note", "wire 4711"])
 
-    const listed = await admin<ReadonlyArray<Record<string, unknown>>>(api.home(), ["keys", "list", "--account", id])
-    expect(listed.length).toBe(1)
-    expect(listed[0]).toMatchObject({
-      id: created.id,
-      name: "new",
-      last4: created.last4,
-      budget_usd: 0.13,
-      account_id: id
-    })
+    await command(`keys edit --key ${created.id} --scopes all --budget-usd 0.13 --name wide`)
+    expect((await api.get("/v1/stores", { key })).headers["x-credits-remaining"]).toBe("20")
+    await command(`accounts credit --account ${id} --usd 10 --note wire-4711`)
+
+    const listed = await command<ReadonlyArray<unknown>>(`keys list --account ${id}`)
+    const edited = { id: created.id, name: "wide", scopes, budget_usd: 0.13, last4, account_id: id }
+    expect(listed).toEqual([expect.objectContaining(edited)])
     expect(JSON.stringify(listed)).not.toContain(key)
 
-    const exported = await larderServe("ledger", "export", "--account", id, "--json")
-    const entries = exported.stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-    expect(
-      entries.map(({ balance, credits, endpoint, key_id, type }) => [type, credits, balance, key_id, endpoint])
-    ).toEqual([
-      ["grant", 5_000, 5_000, null, null],
-      ["charge", -10, 4_990, created.id, "/v1/commodities"],
-      ["charge", -100, 4_890, created.id, "/v1/stores"],
-      ["adjustment", 10_000, 14_890, null, null]
+    const { stdout } = await run("larder-serve", ["ledger", "export", "--account", id, "--json"], {
+      LARDER_HOME: api.home()
+    })
+    const entry = (type: string, credits: number, balance: number, of: object = { key_id: null, endpoint: null }) =>
+      expect.objectContaining({ type, credits, balance, ...of })
+    const lines = stdout.trim().split("\n")
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      entry("grant", 5_000, 5_000),
+      entry("charge", -10, 4_990, { key_id: created.id, endpoint: "/v1/commodities" }),
+      entry("charge", -100, 4_890, { key_id: created.id, endpoint: "/v1/stores" }),
+      entry("adjustment", 10_000, 14_890)
     ])
 
-    await admin(api.home(), ["keys", "revoke", "--key", created.id])
+    await command(`keys revoke --key ${created.id}`)
     expect(errorOf(await api.get(target, { key }))).toBe(revoked)
   })
 
   it("work while it does not, and hold after the next start", async () => {
-    let paused: Key | undefined
+    let paused = ""
     await api.restart(async () => {
-      paused = await create(await account("Offline"), "all", "0")
+      paused = (await createKey(api.home(), { budget: 0 })).key
     })
-    expect(errorOf(await api.get(target, { key: paused?.key }))).toBe(
-      "402 insufficient_balance: Monthly spend cap reached"
-    )
-  })
-
-  it("tell what is wrong: 1 for a failure, 2 for usage, and nothing on stdout", async () => {
-    const ended = await Promise.all([
-      larderServe("ledger", "export", "--account", "acct_none", "--json"),
-      larderServe("keys", "revoke", "--key", "key_none", "--json"),
-      larderServe("keys", "create", "--account", "a", "--name", "n", "--scopes", "everything", "--budget-usd", "1"),
-      larderServe("nonsense")
-    ])
-    expect(ended.map(({ code, stdout }) => [code, stdout])).toEqual([
-      [1, ""],
-      [1, ""],
-      [2, ""],
-      [2, ""]
-    ])
-    expect(ended[0]?.stderr).toContain("There is no account acct_none")
-    expect(ended[1]?.stderr).toContain("There is no key key_none")
-    expect(ended[2]?.stderr).toContain("everything")
+    expect(errorOf(await api.get(target, { key: paused }))).toBe("402 insufficient_balance: Monthly spend cap reached")
   })
 })
 

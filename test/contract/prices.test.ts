@@ -62,6 +62,11 @@ describe("prices", () => {
     })
   })
 
+  it("takes an encoded comma for a comma", async () => {
+    const query = (comma: string) => `series=${blocks}${comma}${barrels}&from=2025-05-31&to=2025-05-31`
+    expect((await prices(query("%2C"))).text).toBe((await prices(query(","))).text)
+  })
+
   it("answers a slug that is asked for twice twice, in order", async () => {
     const data = await dataAt(`series=${blocks},${barrels},${blocks}&from=2025-05-31&to=2025-05-31`)
     expect(data.map(({ points, slug }) => [slug, points])).toEqual([
@@ -90,6 +95,15 @@ describe("prices", () => {
     expect(text).toBe(
       `{"data":[{"slug":"milk-class-iv-price-monthly","unit":"USD/cwt","points":[${published.join(",")}]}]}`
     )
+  })
+
+  it("answers daily closes as they were published, dated by trading day", async () => {
+    const closes = facts("cme-nonfat-dry-milk.csv", ([day = "", close]) => [day, close])
+    const published = JSON.parse(`[${closes.join(",")}]`) as Result["points"]
+    expect(published.length).toBeGreaterThan(1_300)
+    const range = `from=${published[0]?.date}&to=${published.at(-1)?.date}`
+    const [spot] = await dataAt(`series=nonfat-dry-milk-exch-spot-close-daily&${range}`)
+    expect(spot?.points).toEqual(published)
   })
 
   it("ends barrels on 2025-05-31, with the weeks that were restated as nulls intact", async () => {

@@ -40,15 +40,19 @@ export const served = ({ environment = {} }: Settings = {}) => {
 
   beforeAll(async () => {
     const home = copyHome(inject("sampleHome"))
-    const server = await startServer(home, environment)
+    let server: Server | undefined
     try {
+      server = await startServer(home, environment)
       state = { home, server, client: await makeClient(server.api), key: await createKey(home) }
-    } finally {
-      if (state === undefined) await server.stop()
+    } catch (error) {
+      await server?.stop()
+      rmSync(home, { recursive: true, force: true })
+      throw error
     }
   })
   afterAll(async () => {
-    const { client, home, server } = running()
+    if (state === undefined) return // beforeAll has said why
+    const { client, home, server } = state
     try {
       expect(byRequest(charges(await statements(home)))).toEqual(byRequest([...earlier, ...client.charges]))
     } finally {

@@ -43,25 +43,25 @@ describe("larder-serve start", () => {
     }
   )
 
-  it.each([["SIGTERM"], ["SIGINT"]] as const)(
-    "listens on loopback, and %s ends it with 130 after what is under way; what was charged stays charged",
-    async (signal) => {
-      await withHome(copyHome(inject("sampleHome")), async (home) => {
-        const server = await startServer(home)
-        expect(server.api).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-        const { account_id, key } = await createKey(home)
-        const client = await makeClient(server.api)
-        const calls = Array.from({ length: 8 }, () => client.call("/v1/commodities?limit=500", { key }))
-        await Promise.all(calls)
-        const stopped = server.stop(signal)
-        client.close()
-        expect(await stopped).toBe(130)
-        await expect(fetch(`${server.api}/openapi.json`)).rejects.toThrow()
-        const charges = (await statement(home, account_id)).filter(({ type }) => type === "charge")
-        expect(charges.map(({ request_id }) => request_id).toSorted()).toEqual(
-          client.charges.map(({ request_id }) => request_id).toSorted()
-        )
-      })
-    }
-  )
+  it.each([
+    ["SIGTERM", 130],
+    ["SIGINT", 130],
+    ["SIGKILL", null]
+  ] as const)("ended by %s has every charge that it announced in the ledger", async (signal, code) => {
+    await withHome(copyHome(inject("sampleHome")), async (home) => {
+      const server = await startServer(home)
+      expect(server.api).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/) // loopback unless told otherwise
+      const { account_id, key } = await createKey(home)
+      const client = await makeClient(server.api)
+      await Promise.all(Array.from({ length: 8 }, () => client.call("/v1/commodities?limit=500", { key })))
+      const stopped = server.stop(signal)
+      client.close()
+      expect(await stopped).toBe(code)
+      await expect(fetch(`${server.api}/openapi.json`)).rejects.toThrow()
+      const charges = (await statement(home, account_id)).filter(({ type }) => type === "charge")
+      expect(charges.map(({ request_id }) => request_id).toSorted()).toEqual(
+        client.charges.map(({ request_id }) => request_id).toSorted()
+      )
+    })
+  })
 })

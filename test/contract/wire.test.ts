@@ -96,6 +96,17 @@ describe("what is unusual and readable", () => {
     expect(reply.text).toBe((await api.get("/v1/commodities?commodity=butter")).text)
   })
 
+  it("requests that follow each other without waiting: each is answered, in order", async () => {
+    const first = `GET /v1/commodities?commodity=butter HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n\r\n`
+    const replies = await raw(api.server().api, `${first}${first}GET /v1/commodities?limit=0 HTTP/1.1`, [
+      "Host: localhost",
+      authorization()
+    ])
+    const targets = ["/v1/commodities?commodity=butter", "/v1/commodities?commodity=butter", "/v1/commodities?limit=0"]
+    for (const [index, reply] of replies.entries()) api.client().witness("GET", targets[index] ?? "", reply)
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 400])
+  })
+
   it("an expectation, known or not, and an upgrade that nobody here speaks", async () => {
     for (const headers of [
       ["Expect: 100-continue"],

@@ -1,0 +1,265 @@
+/** What is particular about each report, from payload text to readings. */
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import {
+  aBarrelRow,
+  aBlockRow,
+  aClassRow,
+  aClose,
+  aFinalBlockRow,
+  aMonthlyAverage,
+  anAdvancedRow,
+  aRange,
+  aWeeklyAverage,
+  barrels,
+  blocks,
+  feedNamed,
+  finalBlocks,
+  type Row,
+  readings,
+  readRows
+} from "./payloads-for-tests.ts"
+
+const [closes, weeks, months] = [feedNamed("gov-mars/1603"), feedNamed("gov-mars/1602"), feedNamed("gov-mars/1623")]
+const [classes, advanced] = [feedNamed("gov-mpr/2991/Detail"), feedNamed("gov-mpr/2989/Detail")]
+
+describe("the five restatements of a survey report", () => {
+  const weekEndings = ["08/29/2026", "09/05/2026", "09/12/2026", "09/19/2026", "09/26/2026"]
+  const rows = weekEndings.map((week, index) =>
+    aBlockRow({ "Week Ending Date": week, cheese_40_Price: `1.6${index}00` })
+  )
+
+  it("give the same five weeks in any order", () => {
+    const sorted = readings(blocks, ...rows)
+    assert.deepStrictEqual(sorted.slice(0, 2), [
+      "cheese_block_sales_price_weekly 2026-08-29 1.6000",
+      "cheese_block_sales_price_weekly 2026-09-05 1.6100"
+    ])
+    fc.assert(
+      fc.property(fc.shuffledSubarray(rows, { minLength: 5 }), (shuffled) => {
+        assert.deepStrictEqual(readings(blocks, ...shuffled).toSorted(), sorted)
+      })
+    )
+  })
+
+  it("are dated by the week of the data in rolling sections and by the lower-case week in final ones", () => {
+    assert.deepStrictEqual(readings(blocks, aBlockRow()), ["cheese_block_sales_price_weekly 2026-08-29 1.6140"])
+    const [final] = readRows(finalBlocks, [aFinalBlockRow({ week_ending_date: "09/05/2026" })]).readings
+    assert.strictEqual(final?.observed_on, "2026-09-05")
+    assert.isTrue(final?.is_final)
+    const both = aFinalBlockRow({ week_ending_date: "09/05/2026", "Week Ending Date": "08/29/2026" })
+    assert.strictEqual(readRows(finalBlocks, [both]).readings[0]?.observed_on, "2026-09-05")
+  })
+
+  it("keep the publication of their report", () => {
+    assert.strictEqual(readRows(blocks, [aBlockRow()]).readings[0]?.published_at, "2026-09-30 13:04:36")
+  })
+})
+
+describe("barrels", () => {
+  it("are the price as sold, never the one adjusted for moisture", () => {
+    assert.deepStrictEqual(readings(barrels, aBarrelRow("05/31/2025", "1.9495")), [
+      "cheese_barrel_sales_price_weekly 2025-05-31 1.9495"
+    ])
+  })
+
+  it("that are null give no reading and no reject", () => {
+    const { readings, rejects, rows_silent } = readRows(barrels, [
+      aBarrelRow("05/31/2025", null),
+      aBarrelRow("05/24/2025", null)
+    ])
+    assert.deepStrictEqual({ readings, rejects, rows_silent }, { readings: [], rejects: [], rows_silent: 2 })
+  })
+})
+
+describe("a daily close", () => {
+  it("is told apart by commodity and package, whatever else the row says", () => {
+    const cheese = (row: Row) => aClose({ commodity: "Cheese", grade: null, ...row })
+    assert.deepStrictEqual(
+      readings(
+        closes,
+        cheese({ package: "40 pound Block", close_price: 1.5 }),
+        cheese({ package: "Barrels", close_price: 1.45 })
+      ),
+      ["cheese_block_exch_spot_close_daily 2026-09-29 1.5", "cheese_barrel_exch_spot_close_daily 2026-09-29 1.45"]
+    )
+  })
+
+  it("needs no package where there is no cheese", () => {
+    const { package: _, ...butter } = aClose()
+    assert.deepStrictEqual(readings(closes, butter), ["butter_exch_spot_close_daily 2026-09-29 1.39"])
+  })
+
+  it("of cheese without a package cannot be told apart, and fails", () => {
+    const { package: _, ...cheese } = aClose({ commodity: "Cheese" })
+    assert.throws(
+      () => readings(closes, cheese),
+      /the field package, which tells the rows of cheese_block_.* apart, is missing/
+    )
+  })
+
+  it("has a slug_id that may be a number or a text", () => {
+    assert.deepStrictEqual(readings(closes, aClose({ slug_id: 1603 })), readings(closes, aClose({ slug_id: "1603" })))
+  })
+
+  it("may be dated after the day that it was published on", () => {
+    const row = aClose({ report_date: "10/02/2026", published_date: "10/01/2026 10:57:04" })
+    assert.deepStrictEqual(readings(closes, row), ["butter_exch_spot_close_daily 2026-10-02 1.39"])
+  })
+
+  it("without any stamp is dated by its own day", () => {
+    const { published_date: _, ...row } = aClose()
+    assert.strictEqual(readRows(closes, [row]).readings[0]?.published_at, "2026-09-29 00:00:00")
+  })
+
+  it("that is missing for a product is told, and removes nothing", () => {
+    const { absent } = readRows(closes, [aClose()])
+    assert.deepStrictEqual(absent, [
+      "cheese_block_exch_spot_close_daily",
+      "cheese_barrel_exch_spot_close_daily",
+      "nonfat_dry_milk_exch_spot_close_daily",
+      "dry_whey_exch_spot_close_daily"
+    ])
+  })
+})
+
+describe("an average whose column nobody documents", () => {
+  it("is read from the column that fits, which becomes the measure", () => {
+    const { measures, readings } = readRows(weeks, [aWeeklyAverage()])
+    assert.strictEqual(measures.get("butter_exch_spot_average_weekly"), "weekly Av")
+    assert.strictEqual(readings[0]?.observed_on, "2026-09-25")
+    const { "weekly Av": price, ...row } = aWeeklyAverage()
+    assert.strictEqual(
+      readRows(weeks, [{ ...row, weekly_average: price }]).measures.get("butter_exch_spot_average_weekly"),
+      "weekly_average"
+    )
+  })
+
+  it("of a product without numbers is silent where the others tell the column", () => {
+    const barrel = aMonthlyAverage({ commodity: "Cheese", package: "Barrels", "monthly Av": null })
+    const { measures, readings, rows_silent } = readRows(months, [barrel, aMonthlyAverage()])
+    assert.deepStrictEqual([readings.length, rows_silent], [1, 1])
+    assert.strictEqual(measures.get("cheese_barrel_exch_spot_average_monthly"), "monthly Av")
+  })
+})
+
+describe("a year-to-date report", () => {
+  it("gives a month the year of its end, never of its date, its begin or its publication", () => {
+    const row = aMonthlyAverage({
+      report_month: "December",
+      report_end_date: "12/31/2025",
+      report_date: "01/01/2025",
+      published_date: "01/12/2026 10:22:13"
+    })
+    assert.deepStrictEqual(readings(months, row), ["butter_exch_spot_average_monthly 2025-12-01 1.4719"])
+  })
+
+  it("repeats a month in many reports, as versions of one point", () => {
+    const ends = ["04/30/2026", "05/31/2026", "08/31/2026"]
+    const rows = ends.map((end) =>
+      aMonthlyAverage({ report_month: "April", report_end_date: end, "monthly Av": 1.7224 })
+    )
+    assert.deepStrictEqual(
+      new Set(readings(months, ...rows)),
+      new Set(["butter_exch_spot_average_monthly 2026-04-01 1.7224"])
+    )
+  })
+
+  it("without exchange rows gives nothing and is no failure", () => {
+    const { absent, readings } = readRows(months, [aMonthlyAverage({ region: "Oceania" })])
+    assert.deepStrictEqual([readings.length, absent.length], [0, 5])
+  })
+
+  it("takes no other market for the exchange", () => {
+    assert.deepStrictEqual(readings(months, aMonthlyAverage({ region: "West Europe" }), aMonthlyAverage()).length, 1)
+  })
+})
+
+describe("milk prices", () => {
+  it("of July are July's, although the last survey week ends in August", () => {
+    assert.deepStrictEqual(readings(classes, aClassRow()), [
+      "milk_class_ii_price_monthly 2026-07-01 17.60",
+      "milk_class_iii_price_monthly 2026-07-01 15.97",
+      "milk_class_iv_price_monthly 2026-07-01 18.34"
+    ])
+  })
+
+  it("that are null in the first month stay out", () => {
+    const row = aClassRow({
+      report_month: "Mar",
+      report_year: "2012",
+      class_2_Price: null,
+      class_3_Price: null,
+      class_4_Price: null
+    })
+    assert.strictEqual(readRows(classes, [row]).rows_silent, 1)
+  })
+
+  it("of class I are those of the month priced, not of the announcement", () => {
+    const [reading] = readRows(advanced, [anAdvancedRow()]).readings
+    assert.strictEqual(reading?.observed_on, "2026-07-01")
+    assert.strictEqual(reading?.published_at, "2026-06-17 13:04:11")
+  })
+
+  it.each(["class_1_Price", "class_1_base_Price", "base_class_1_Price", "class_I_Price", "class_I_base_Price"])(
+    "of class I may stand in %s",
+    (column) => {
+      const { class_1_Price: price, ...row } = anAdvancedRow()
+      assert.strictEqual(
+        readRows(advanced, [{ ...row, [column]: price }]).measures.get("milk_class_i_price_monthly"),
+        column
+      )
+    }
+  )
+
+  it("of class I in a column of another name fail, naming the columns that were found", () => {
+    const { class_1_Price: _, ...row } = anAdvancedRow({ advanced_price: "21.33" })
+    assert.throws(
+      () => readRows(advanced, [row]),
+      /the column class_1_Price or .* is missing\. The payload has: .*advanced_price/
+    )
+  })
+})
+
+describe("regional reports", () => {
+  it("keep food and feed whey apart", () => {
+    const whey = feedNamed("gov-mars/1045")
+    const food = aRange(1045, { quality: "Edible", grade: "Extra & Grade A", price_min: 0.59 })
+    const feed = aRange(1045, { quality: "Non-Edible", lot_Desc: "Animal Feed - Milk Replacer", price_min: 0.35 })
+    const lowest = readings(whey, food, feed).filter((reading) => reading.includes("price_min"))
+    assert.deepStrictEqual(lowest, [
+      "dry_whey_us_central_price_min_weekly 2026-09-25 0.59",
+      "dry_whey_feed_us_central_price_min_weekly 2026-09-25 0.35"
+    ])
+  })
+
+  it("have no gap where the grade drifts between words and nothing", () => {
+    const concentrate = feedNamed("gov-mars/1053")
+    const rows = ["Extra Grade", "", "N/A", null].map((grade, week) =>
+      aRange(1053, { grade, report_end_date: `09/0${week + 1}/2026` })
+    )
+    assert.strictEqual(readings(concentrate, ...rows).length, 16)
+  })
+
+  it("without a mostly range have no point for it, and no copy of the range", () => {
+    const lactose = feedNamed("gov-mars/1052")
+    const { mostly_low_price: _low, mostly_high_price: _high, ...row } = aRange(1052, { grade: "N/A" })
+    const expected = [
+      "lactose_us_central_and_west_price_min_weekly 2026-09-25 0.59",
+      "lactose_us_central_and_west_price_max_weekly 2026-09-25 0.74"
+    ]
+    assert.deepStrictEqual(readings(lactose, row), expected)
+    assert.deepStrictEqual(readings(lactose, { ...row, mostly_low_price: "N/A", mostly_high_price: null }), expected)
+  })
+
+  it("tell butter from butteroil by the whole word", () => {
+    const europe = feedNamed("gov-mars/1098")
+    const rows = [aRange(1098, { commodity: "Butter" }), aRange(1098, { commodity: "Butteroil" })]
+    assert.strictEqual(readings(europe, ...rows).filter((reading) => reading.startsWith("butter_82")).length, 4)
+  })
+
+  it("are dated by the end of their period, whenever it began", () => {
+    const row = aRange(1041, { report_begin_date: "09/14/2026", report_date: "09/14/2026" })
+    assert.include(readings(feedNamed("gov-mars/1041"), row)[0], " 2026-09-25 ")
+  })
+})
