@@ -187,6 +187,7 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
         meters.answered(call.route.endpoint.id, answered.status, performance.now() - startedAt)
         return answered
       } catch (cause) {
+        meters.answered(call.route.endpoint.id, internal.status, performance.now() - startedAt)
         report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
         return refusal(requestId, internal)
       } finally {
