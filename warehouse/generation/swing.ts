@@ -47,7 +47,7 @@ const removeWhere = Effect.fnUntraced(function* (layout: Layout, isLeft: (name: 
 
 /** Files that were being built when their run was killed. Only the holder of the publish lock may say so. */
 export const removeLeftovers = (layout: Layout) =>
-  removeWhere(layout, (name) => false)
+  removeWhere(layout, (name) => name.includes(".building") || name.endsWith(".part"))
 
 /** Removes all but the newest generations, never one of `spared`. A reader that has one open keeps it. */
 export const prune = Effect.fnUntraced(function* (layout: Layout, spared: ReadonlyArray<string>) {
