@@ -36,7 +36,7 @@ const removeAbandoned = Effect.fnUntraced(
     const path = yield* Path.Path
     for (const name of yield* fs.readDirectory(dir)) {
       const folder = path.join(dir, name)
-      if (yield* isAbandoned(folder)) yield* fs.remove(folder, { recursive: true })
+      if (!ours.has(folder) && (yield* isAbandoned(folder))) yield* fs.remove(folder, { recursive: true })
     }
   },
   Effect.catch((error) => Effect.logWarning(`what a killed run left cannot be removed: ${error.message}`))

@@ -94,7 +94,11 @@ export const commodity: DataSet = {
   schema: "commodity",
   tables: [productTable, metricTable, seriesTable, priceVersionTable],
   views: [view("commodity", "price", Price), view("commodity", "price_as_of"), view("commodity", "coverage", Coverage)],
-  countStatedRows: "select count(distinct (raw_sha256, source_row))::integer as rows from commodity.price_version"
+  // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in is_final.
+  countStatedRows: `
+    select count(distinct (raw_sha256, source_row, feed, is_final))::integer as rows
+    from commodity.price_version
+    join commodity.metric using (metric_name)`
 }
 
 export type Records = ReadonlyArray<Readonly<Record<string, Cell>>>

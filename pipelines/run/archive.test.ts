@@ -16,7 +16,8 @@ const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex
 const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(Fetch), { onExcessProperty: "error" })
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
-const archiveIn = (folder: string, run_id = "run-1") => Archive.layer({ folder, run_id, pipeline: "commodities" })
+const archiveIn = (folder: string, run_id = "run-1") =>
+  Archive.layer({ folder, run_id, pipeline: "commodities", days: null })
 const fetch = (url: string, accept = "application/json") => Archive.use((archive) => archive.fetch({ url, accept }))
 
 /** Every file of the archive, without the folders. */
@@ -60,6 +61,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       assert.deepStrictEqual(listed, {
         run_id: "run-1",
         pipeline: "commodities",
+        days: null,
         origin: "live",
         url: `${upstream.url}/1603?q=a`,
         final_url: `${upstream.url}/1603?q=a`,

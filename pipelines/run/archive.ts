@@ -12,6 +12,8 @@ import { Progress } from "./progress.ts"
 export const Fetch = Schema.Struct({
   run_id: Schema.String,
   pipeline: Schema.String,
+  /** Days that the run was limited to; null if it was not. */
+  days: Schema.NullOr(Schema.Struct({ from: Schema.String, to: Schema.String })),
   origin: Schema.Literals(["live", "replay", "sample"]),
   url: Schema.String,
   /** The address that answered in the end, without its query where a redirect led there. */
@@ -56,9 +58,10 @@ interface Run {
   readonly folder: string
   readonly run_id: string
   readonly pipeline: string
+  readonly days: Fetch["days"]
 }
 
-const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline }: Run) {
+const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Run) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.resolve(folder)
@@ -110,7 +113,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline }: Run) {
     const { part, sha256, bytes } = yield* receive(incoming, answer.body, (more) => progress.advance({ bytes: more }))
     const file = yield* keep(part, sha256, bytes)
     const { body: _, ...about } = answer
-    return { run_id, pipeline, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }
+    return { run_id, pipeline, days, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }
   }, Effect.scoped)
 
   const fetch = Effect.fn("Archive.fetch")(

@@ -11,6 +11,7 @@ export interface ArchivedRun {
   /** When its first payload came: the list does not know more. */
   readonly started_at: string
   readonly origin: Fetch["origin"]
+  readonly days: Fetch["days"]
   readonly fetches: ReadonlyArray<Fetch>
 }
 
@@ -43,7 +44,7 @@ export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipelin
   return runs.flatMap((fetches): ReadonlyArray<ArchivedRun> => {
     const first = fetches[0]
     if (first === undefined || first.pipeline !== pipeline) return []
-    return [{ run_id: first.run_id, started_at: first.fetched_at, origin: first.origin, fetches }]
+    return [{ run_id: first.run_id, started_at: first.fetched_at, origin: first.origin, days: first.days, fetches }]
   })
 })
 

@@ -164,7 +164,9 @@ export const ingestOnce = (pipeline: Pipeline, replay: Option.Option<string>, op
     const folder = path.join(path.resolve(options.home), "raw")
     yield* writableDirectory(path.resolve(options.home))
     return yield* runPipeline(pipeline, identity, options).pipe(
-      Effect.provide(Archive.layer({ folder, run_id: identity.run_id, pipeline: pipeline.name }))
+      Effect.provide(
+        Archive.layer({ folder, run_id: identity.run_id, pipeline: pipeline.name, days: options.days ?? null })
+      )
     )
   }).pipe(Effect.provide(originFor(pipeline, replay)))
 
@@ -181,7 +183,7 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   const folder = path.join(path.resolve(from), "raw")
   const runs = yield* archivedRuns(folder, pipeline.name)
   return yield* Effect.forEach(runs, (run) =>
-    runPipeline(pipeline, run, options).pipe(
+    runPipeline(pipeline, run, { ...options, days: run.days ?? undefined }).pipe(
       Effect.provide(repeated(folder, run)),
       Effect.map((result) => result.run),
       Effect.catch((error) =>

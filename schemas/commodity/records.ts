@@ -71,7 +71,10 @@ export const Metric = Schema.Struct({
     description: "Unit token. `usd_per_lb_basis` is a difference to the exchange price, never a price.",
     examples: ["usd_per_lb", "usd_per_cwt", "usd_per_metric_ton", "usd_per_lb_basis"]
   }),
-  region: Schema.String.annotate({ description: "Where the price holds.", examples: ["United States"] }),
+  region: Schema.String.annotate({
+    description: "Where the price holds.",
+    examples: ["united_states", "us_central", "oceania"]
+  }),
   market_level: Schema.String.annotate({
     description: "Where in the trade the price is taken.",
     examples: ["wholesale"]

@@ -51,7 +51,7 @@ export const PriceVersion = Schema.Struct({
   }),
   published_at: Schema.String.annotate({
     description:
-      "When the report published this value, by the report's own stamp: US local time without a stated zone. The day of the reading where the report states none."
+      "When the report published this value, by the report's own stamp: US local time without a stated zone. Where the report states none, the newest day that it names."
   }),
   is_final: Schema.Boolean.annotate({
     description: "Whether the value stands in a section of final values, which are not restated any more."

@@ -38,6 +38,8 @@ describe("larder-ingest rebuild", () => {
   it("gives the same rows and ids, without the source", async () => {
     cpSync(inject("sampleHome"), home, { recursive: true, verbatimSymlinks: true })
     await addGeneration(home)
+    const october = ["commodities", "--from", "2026-10-01", "--to", "2026-10-31"]
+    expect((await run("larder-ingest", october, { LARDER_HOME: home })).code).toBe(0)
     const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], {
       LARDER_HOME: home,
       LARDER_SOURCES: "live"
