@@ -3,7 +3,8 @@
  * read-write (a file that this process alone holds) or in memory, and closed with its scope.
  *
  * One process may hold a file read-write, or any number read-only; everybody else gets `FileInUse`. The lock does not
- * hold inside one process: two read-write instances on one file lose rows silently, so each file is opened once.
+ * hold inside one process: two read-write instances on one file lose rows silently, and a process that closes one of two
+ * gives up the lock of both. So a file that must stay locked is opened once.
  */
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
  * Kills real ingest runs where it hurts most: at the moments when files appear, seen by watching the folders. Whatever the
- * moment, the old or the new generation is live and whole, and the next run completes. Some fifty seconds;
+ * moment, the old or the new generation is live and whole, and the next run completes. Some forty seconds;
  * `LARDER_CRASH_ROUNDS=10` kills ten times as often, each time a little later.
  */
 import type { ChildProcess } from "node:child_process"

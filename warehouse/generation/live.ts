@@ -51,7 +51,7 @@ export const watchLive = Effect.fnUntraced(function* <Model, E, R>(
     )
   })
   const closeIfDone = (held: Held) =>
-    held.retired ? Scope.close(held.scope, Exit.void) : Effect.void
+    held.retired && held.readers === 0 ? Scope.close(held.scope, Exit.void) : Effect.void
   const retire = (held: Held) =>
     Effect.suspend(() => {
       held.retired = true

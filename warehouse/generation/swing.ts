@@ -3,7 +3,9 @@ import { Effect, FileSystem, Path } from "effect"
 import { generations, type Layout } from "./layout.ts"
 
 /** Generations that stay on disk, the live one included. */
-export const keptGenerations = 5
+const keptGenerations = 5
+
+const nextLink = ".larder.duckdb.next"
 
 const syncFile = (file: string) =>
   Effect.scoped(FileSystem.FileSystem.use((fs) => Effect.flatMap(fs.open(file, { flag: "r+" }), (open) => open.sync)))
@@ -28,7 +30,7 @@ export const finish = Effect.fnUntraced(function* (layout: Layout, building: str
 export const swing = Effect.fnUntraced(function* (layout: Layout, name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const next = path.join(layout.dir, ".larder.duckdb.next")
+  const next = path.join(layout.dir, nextLink)
   yield* fs.remove(next, { force: true })
   yield* fs.symlink(name, next) // relative: the folder can be moved
   yield* fs.rename(next, layout.link)
@@ -45,9 +47,9 @@ const removeWhere = Effect.fnUntraced(function* (layout: Layout, isLeft: (name: 
   })
 })
 
-/** Files that were being built when their run was killed. Only the holder of the publish lock may say so. */
+/** What was being made when a run was killed. Only the holder of the publish lock may say so. */
 export const removeLeftovers = (layout: Layout) =>
-  removeWhere(layout, (name) => name.includes(".building") || name.endsWith(".part"))
+  removeWhere(layout, (name) => name.includes(".building") || name.endsWith(".part") || name === nextLink)
 
 /** Removes all but the newest generations, never one of `spared`. A reader that has one open keeps it. */
 export const prune = Effect.fnUntraced(function* (layout: Layout, spared: ReadonlyArray<string>) {
