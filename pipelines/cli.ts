@@ -1,16 +1,17 @@
 /** `larder-ingest`: runs pipelines, lists generations, goes back to an earlier one. */
 import { Day } from "@larder/schemas/dates.ts"
 import { runCommand } from "@larder/warehouse/command-line.ts"
+import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
 import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { listGenerations, rollback } from "@larder/warehouse/generation/rollback.ts"
-import { Console, Effect, Option, Runtime, Schema } from "effect"
+import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { commodities } from "./commodities/commodities.ts"
 import manifest from "./package.json" with { type: "json" }
 import type { Pipeline } from "./run/pipeline.ts"
 import { progressOnStderr } from "./run/progress.ts"
-import { FeedsUnavailable, homeSetting, ingestOnce, repeatRuns } from "./run/run.ts"
+import { FeedsUnavailable, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
 
 const pipelines: ReadonlyArray<Pipeline> = [commodities]
 
@@ -69,25 +70,39 @@ const told = (run: RunRecord, dryRun: boolean) => {
   ].join("\n")
 }
 
+/** One pipeline from its source to its line of output. */
+const ingestAndTell = Effect.fnUntraced(function* (
+  pipeline: Pipeline,
+  replay: Option.Option<string>,
+  options: RunOptions,
+  json: boolean
+) {
+  const { run, unavailable } = yield* ingestOnce(pipeline, replay, options).pipe(
+    json ? (effect) => effect : Effect.provide(progressOnStderr)
+  )
+  yield* Console.log(json ? JSON.stringify({ ...run, dry_run: options.dryRun }) : told(run, options.dryRun))
+  if (unavailable.length === 0) return
+  const published = run.generation === null ? "the others had nothing new" : "the others were published"
+  const reasons = unavailable.map(({ message }) => message)
+  return yield* new FeedsUnavailable({ pipeline: pipeline.name, reasons, published })
+})
+
+/** A failed check is worse than a failure: its exit code wins. */
+const worstFirst = (a: Cause.Cause<unknown>, b: Cause.Cause<unknown>) =>
+  Number(Cause.squash(b) instanceof ChecksFailed) - Number(Cause.squash(a) instanceof ChecksFailed)
+
+/** Pipelines are independent: one that fails does not keep the others from running. */
 const ingest = (which: ReadonlyArray<Pipeline>) =>
   Effect.fn(function* ({ dryRun, from, ifMissing, json, replay, to }: Command.Command.Config.Infer<typeof flags>) {
     const days = yield* daysOf(from, to)
     const home = yield* homeSetting
     if (ifMissing && Option.isSome(yield* currentFile(yield* layoutOf(home)))) return
-    for (const pipeline of which) {
-      const { run, unavailable } = yield* ingestOnce(pipeline, replay, { home, days, dryRun }).pipe(
-        json ? (effect) => effect : Effect.provide(progressOnStderr)
-      )
-      yield* Console.log(json ? JSON.stringify(run) : told(run, dryRun))
-      if (unavailable.length > 0) {
-        const published = run.generation === null ? "the others had nothing new" : "the others were published"
-        return yield* new FeedsUnavailable({
-          pipeline: pipeline.name,
-          reasons: unavailable.map(({ message }) => message),
-          published
-        })
-      }
-    }
+    const exits = yield* Effect.forEach(which, (pipeline) =>
+      Effect.exit(ingestAndTell(pipeline, replay, { home, days, dryRun }, json))
+    )
+    const [worst, ...others] = exits.flatMap((exit) => (Exit.isFailure(exit) ? [exit.cause] : [])).sort(worstFirst)
+    if (worst !== undefined)
+      return yield* Effect.failCause(others.reduce((all, cause) => Cause.combine(all, cause), worst))
   })
 
 const commands = pipelines.map((pipeline) =>
@@ -97,14 +112,13 @@ const commands = pipelines.map((pipeline) =>
 )
 const all = Command.make("all", flags, ingest(pipelines)).pipe(Command.withDescription("Run every pipeline"))
 
-const json = { json: flags.json }
 const generations = Command.make(
   "generations",
-  json,
+  {
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false))
+  },
   Effect.fn(function* ({ json }) {
-    const kept = yield* Effect.flatMap(layoutOf(yield* homeSetting), listGenerations).pipe(
-      Effect.orElseSucceed(() => [])
-    )
+    const kept = yield* Effect.flatMap(layoutOf(yield* homeSetting), listGenerations)
     if (json) return yield* Console.log(JSON.stringify(kept))
     const lines = kept.map(({ generation, live }) => `${live ? "*" : " "} ${generation}`)
     yield* Console.log(lines.length === 0 ? "No generation yet. Run: npx larder-ingest" : lines.join("\n"))
@@ -123,7 +137,9 @@ const rollBack = Command.make(
 const rebuild = Command.make(
   "rebuild",
   {
-    into: Flag.Directory("into").pipe(Flag.withDescription("A new or empty folder, to become a LARDER_HOME")),
+    into: Flag.Directory("into").pipe(
+      Flag.withDescription("A new or empty folder for the warehouse; the archive stays where it is")
+    ),
     json: flags.json
   },
   Effect.fn(function* ({ into, json }) {
@@ -133,7 +149,7 @@ const rebuild = Command.make(
     }
     for (const pipeline of pipelines) {
       const runs = yield* repeatRuns(pipeline, from, { home: into, days: undefined, dryRun: false })
-      for (const run of runs) if (run !== undefined) yield* Console.log(json ? JSON.stringify(run) : told(run, false))
+      for (const run of runs) yield* Console.log(json ? JSON.stringify(run) : told(run, false))
     }
   })
 ).pipe(Command.withDescription("Build the warehouse again from the raw archive, without the network"))

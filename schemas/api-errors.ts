@@ -17,35 +17,30 @@ export const errorTypes = [
   {
     status: 401,
     type: "unauthorized",
-    description: "The key is missing, malformed, unknown or revoked.",
-    messages: ["Missing or malformed Authorization: Bearer header", "Unknown or revoked API key"]
+    description: "The key is missing, malformed, unknown or revoked."
   },
   {
     status: 403,
     type: "forbidden",
-    description: "The key is valid and lacks the endpoint's scope.",
-    messages: ["This key is not scoped to <scope>"]
+    description: "The key is valid and lacks the endpoint's scope."
   },
   {
     status: 400,
     type: "invalid_request",
-    description: "A parameter is missing, repeated, unknown, of the wrong form or out of range. The message names it.",
-    messages: []
+    description: "A parameter is missing, repeated, unknown, of the wrong form or out of range. The message names it."
   },
   {
     status: 402,
     type: "insufficient_balance",
     description:
-      "The balance cannot cover the call, or the key's monthly spend budget is reached. Decided before any data is read.",
-    messages: ["Insufficient balance", "Monthly spend cap reached"]
+      "The balance cannot cover the call, or the key's monthly spend budget is reached. Decided before any data is read."
   },
-  { status: 404, type: "not_found", description: "No record has the id in the path.", messages: [] },
+  { status: 404, type: "not_found", description: "No record has the id in the path." },
   {
     status: 500,
     type: "internal",
     description:
-      "A fault of the server. The only answer worth retrying, with exponential back-off; 503 with `Retry-After` when the server is overloaded or its ledger is away.",
-    messages: ["An unexpected error occurred"]
+      "A fault of the server. The only answer worth retrying, with exponential back-off; 503 with `Retry-After` when the server is overloaded or its ledger is away."
   }
 ] as const
 

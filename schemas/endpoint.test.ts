@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { searchBrandedFoods } from "./branded-food/endpoints.ts"
 import { getCommodityMetricValues, getCommodityPrices, searchCommodities } from "./commodity/endpoints.ts"
-import { type Endpoint, readParameters } from "./endpoint.ts"
+import type { Endpoint } from "./endpoint.ts"
 import { getStoreProducts, searchStores } from "./storefront/endpoints.ts"
 
-const read = (endpoint: Endpoint, query: string) => readParameters(endpoint, new URLSearchParams(query))
+const read = (endpoint: Endpoint, query: string) => endpoint.read(new URLSearchParams(query))
 
 describe("commodities: the two shapes cannot be combined", () => {
   const both = { invalid: "commodity cannot be combined with category, limit or cursor" }

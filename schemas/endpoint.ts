@@ -47,10 +47,6 @@ export const endpoint = <P extends Parameters>({ rule, ...declared }: Declaratio
   }
 })
 
-/** Reads and judges the query of one request. */
-export const readParameters = <P extends Parameters>(of: Endpoint<P>, query: URLSearchParams): Read<Values<P>> =>
-  of.read(query)
-
 /** `from` after `to` is refused wherever both exist. */
 export const fromNotAfterTo = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
   values.from !== undefined && values.to !== undefined && values.from > values.to

@@ -27,7 +27,8 @@ export const Run = Schema.Struct({
   rows_read: Schema.Int.annotate({ description: "Payload rows read: always loaded + unchanged + rejected." }),
   rows_loaded: Schema.Int.annotate({ description: "Payload rows that stated something new." }),
   rows_unchanged: Schema.Int.annotate({
-    description: "Payload rows that stated nothing new: known already, without a value, or of no metric in the catalog."
+    description:
+      "Payload rows that stated nothing new: known already, without a value, or of no metric in the catalog. In a run that published nothing, all that was not rejected."
   }),
   rows_rejected: Schema.Int.annotate({
     description: "Payload rows that could not be read; each is in `ingest.reject`."

@@ -1,4 +1,4 @@
-/** The console listener: for operators, apart from the API. Today it tells how the server is. */
+/** The console listener: for operators, apart from the API. It tells how the server is. */
 import { H3, HTTPResponse } from "h3"
 import type { Gauge, Meters } from "./meters.ts"
 

@@ -9,13 +9,13 @@ import type { Route } from "./route.ts"
 const respond = async (event: H3Event, { body, headers, status }: Answer): Promise<HTTPResponse> => {
   const coding = body.length < smallestCompressed ? undefined : codingFor(event.req.headers.get("accept-encoding"))
   const vary = body.length < smallestCompressed ? {} : { vary: "Accept-Encoding" }
-  if (coding === undefined) {
-    return new HTTPResponse(body, {
-      status,
-      headers: { ...headers, ...vary, "content-length": String(Buffer.byteLength(body)) }
-    })
-  }
-  const compressed = await compress(body, coding)
+  const plain = new HTTPResponse(body, {
+    status,
+    headers: { ...headers, ...vary, "content-length": String(Buffer.byteLength(body)) }
+  })
+  if (coding === undefined) return plain
+  const compressed = await compress(body, coding).catch(() => undefined)
+  if (compressed === undefined) return plain // it is paid for already: better large than lost
   return new HTTPResponse(new Uint8Array(compressed), {
     status,
     headers: { ...headers, ...vary, "content-encoding": coding, "content-length": String(compressed.length) }
@@ -42,9 +42,14 @@ const decoded = (id: string) => {
  * Whether the path is the one that was sent. URL parsers resolve dot segments and backslashes and drop fragments; what was
  * sent then named another path, which is none of ours.
  */
-const isExact = ({ runtime }: H3Event) => {
-  const [path = ""] = (runtime?.node?.req.url ?? "").split("?", 1)
-  return !/\/(?:\.|%2e){1,2}(?:\/|$)|[\\#]/i.test(path)
+const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
+  const [target = ""] = (runtime?.node?.req.url ?? "").split("?", 1)
+  const sent = target.replace(/^https?:\/\/[^/]*/i, "").split("/")
+  return (
+    sent.length === pattern.length &&
+    !/[\\#]/.test(target) &&
+    pattern.every((segment, index) => (segment.startsWith(":") ? sent[index] !== "" : segment === sent[index]))
+  )
 }
 
 /** A data host without a port is meant on every port. */
@@ -60,20 +65,21 @@ export const makeApi = (
     respond(event, pipeline.free(error.status, errorBody(error), headers))
 
   /** What every known path does before its own handler: exact paths, GET alone, preflight without a key. */
-  const get =
-    (handler: (event: H3Event) => Promise<HTTPResponse>): EventHandler =>
-    (event) => {
+  const get = (path: string, handler: (event: H3Event) => Promise<HTTPResponse>): EventHandler => {
+    const pattern = path.split("/")
+    return (event) => {
       const { method } = event.req
-      if (event.url.pathname.endsWith("/") || !isExact(event)) return refuse(event, noSuchEndpoint)
+      if (!isExact(event, pattern)) return refuse(event, noSuchEndpoint)
       if (method === "GET") return handler(event)
       if (method === "OPTIONS") {
         return new HTTPResponse(null, { status: 204, headers: pipeline.free(204, "", preflight).headers })
       }
       return refuse(event, methodNotAllowed, { allow: "GET, OPTIONS" })
     }
+  }
 
   const call = (route: Route) =>
-    get(async (event) =>
+    get(route.endpoint.path, async (event) =>
       respond(
         event,
         await pipeline.answer({
@@ -93,7 +99,7 @@ export const makeApi = (
   for (const route of routes) app.all(route.endpoint.path, call(route))
   app.all(
     "/openapi.json",
-    get((event) => respond(event, pipeline.free(200, document)))
+    get("/openapi.json", (event) => respond(event, pipeline.free(200, document)))
   )
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app

@@ -69,6 +69,9 @@ const tokenOf = (authorization: string | null) => {
   return token !== undefined && keyPattern.test(token) ? token : undefined
 }
 
+/** Nobody is left to read it; it is only counted. */
+const callerLeft: ApiError = { ...internal, status: 499 }
+
 export const errorBody = ({ message, type }: ApiError) => JSON.stringify({ error: { type, message } })
 
 interface Valid {
@@ -130,7 +133,8 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
   const failure = (requestId: string, endpoint: string, cause: Cause.Cause<unknown>): ApiError => {
     const error = Cause.squash(cause)
     if (error instanceof Refused) return error.answer
-    if (!Cause.hasInterruptsOnly(cause)) report("a read failed", { request_id: requestId, endpoint }, cause)
+    if (Cause.hasInterruptsOnly(cause)) return callerLeft
+    report("a read failed", { request_id: requestId, endpoint }, cause)
     return internal
   }
 
@@ -156,7 +160,7 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
     }
     if (call.signal.aborted) {
       ledger.release(hold)
-      return refusal(requestId, internal, key) // nobody is left to read it
+      return refusal(requestId, callerLeft, key)
     }
     try {
       await ledger.commit(hold, requestId) // on disk before the first byte leaves

@@ -6,7 +6,7 @@ import type { ApiError } from "@larder/schemas/api-errors.ts"
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import type { Parameters, Read, Values } from "@larder/schemas/parameters.ts"
 import type { Generation } from "@larder/warehouse/generation/live.ts"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { Position } from "./cursor.ts"
 import type { ReadModel } from "./read-model.ts"
 
@@ -25,10 +25,13 @@ export interface Request<V> {
 }
 
 /** A refusal on the way: the read found no record. */
-export class Refused extends Schema.TaggedError<Refused>()("Refused", { error: Schema.Unknown }) {
-  readonly answer = this.error as ApiError
+export class Refused {
+  readonly answer: ApiError
+  constructor(answer: ApiError) {
+    this.answer = answer
+  }
 }
-export const refuse = (error: ApiError) => Effect.fail(new Refused({ error }))
+export const refuse = (error: ApiError) => Effect.fail(new Refused(error))
 
 export interface Route {
   readonly endpoint: Endpoint

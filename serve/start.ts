@@ -63,7 +63,7 @@ const open = Effect.fnUntraced(function* () {
     now: Date.now,
     run: Effect.runPromiseExitWith(context),
     report: (message, about, cause: Cause.Cause<unknown>) =>
-      Effect.runForkWith(context)(Effect.logError(message, about, cause))
+      Effect.runForkWith(context)(Effect.annotateLogs(Effect.logError(message, cause), about))
   })
   const readiness = (): Readiness => {
     const { id, model } = live.current()
@@ -102,7 +102,12 @@ const welcome = (
   const shown =
     demo === undefined
       ? ["", "Make an account and a key: npx larder-serve accounts create --help"]
-      : [`  Demo key ${demo.key}  (shown once)`, "", "Try:", `  curl -H "Authorization: Bearer ${demo.key}" "${call}"`]
+      : [
+          `  Demo key ${demo.key}  (shown once; ${demo.account.balance_credits} credits left)`,
+          "",
+          "Try:",
+          `  curl -H "Authorization: Bearer ${demo.key}" "${call}"`
+        ]
   return [...lines, ...shown, "", "Ctrl-C stops it."].join("\n")
 }
 

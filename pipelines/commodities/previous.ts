@@ -53,7 +53,7 @@ export const readPrevious = ({ layout }: RunContext) =>
     })
   )
 
-/** Why a run must not add to this warehouse: bundled samples are mostly generated numbers, and never stand among real ones. */
+/** Why a run must not add to this warehouse: bundled samples are mostly generated numbers, and never stand among those that a source answers. What is replayed is the operator's own choice. */
 export const mixtureOf = ({ origins }: Previous, kind: "live" | "replay" | "sample"): string | undefined => {
   const has = (origin: string) => origins.some((known) => known.origin === origin)
   if (kind === "live" && has("sample")) {

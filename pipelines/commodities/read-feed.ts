@@ -107,46 +107,57 @@ const stage = Effect.fnUntraced(function* (
     previous.unknownFields.some((known) => known.feed === feed.feed && known.field === field)
   const fields = read.unknown_fields.flatMap(({ field }) => (wasKnown(field) ? [] : [field]))
   if (fields.length > 0)
-    yield* Effect.logWarning("upstream has fields that no mapping knows", { feed: feed.feed, fields })
+    yield* Effect.logWarning("upstream has fields that no mapping knows").pipe(Effect.annotateLogs({ fields }))
   if (read.absent.length > 0)
-    yield* Effect.logWarning("no row of these metrics", { feed: feed.feed, metrics: read.absent })
+    yield* Effect.logWarning("no row of these metrics").pipe(Effect.annotateLogs({ metrics: read.absent }))
   const [reject] = read.rejects
   if (reject !== undefined) {
-    yield* Effect.logWarning("rows rejected", { feed: feed.feed, rows: read.rejects.length, first: reject.reason })
+    yield* Effect.logWarning("rows rejected").pipe(
+      Effect.annotateLogs({ rows: read.rejects.length, first: reject.reason })
+    )
   }
 })
 
 /** Fails with `DriftFound` or `PayloadUnreadable` where the payload cannot be trusted. */
-export const readFeed = Effect.fnUntraced(function* (context: FeedContext, feed: Feed) {
-  const fs = yield* FileSystem.FileSystem
-  const { kind } = yield* Origin
-  const { days } = context.run
-  const mapping = mappingHash(feed)
-  const window = windowOf(feed, context, kind === "live", mapping)
-  const raw = yield* fetchFirst(asksOf(feed, window, context.marsKey))
-  const withDays = days === undefined ? mapping : `${mapping}, ${days.from} to ${days.to}`
-  const known = context.previous.payloads.find(
-    ({ feed: name, mapping_sha256, raw_sha256 }) =>
-      raw_sha256 === raw.sha256 && name === feed.feed && (mapping_sha256 === mapping || mapping_sha256 === withDays)
-  )
-  if (known !== undefined) {
-    const { rows_read, rows_rejected } = known
-    return { rows_read, rows_rejected, rows_silent: rows_read - rows_rejected, measures: new Map() } satisfies FeedRead
-  }
-  const text = yield* fs.readFileString(raw.path).pipe(Effect.orDie)
-  const { read, remark } = yield* Effect.try({
-    try: () => {
-      const { remark, rows } = rowsOf(feed, { ...raw, text, recorded: kind !== "live" })
-      return { read: normalise(feed, rows, { days, asked: raw.exact ? window : undefined }), remark }
-    },
-    catch: (cause) => cause
-  }).pipe(
-    Effect.catch((cause) =>
-      cause instanceof DriftFound || cause instanceof PayloadUnreadable ? Effect.fail(cause) : Effect.die(cause)
+export const readFeed = Effect.fnUntraced(
+  function* (context: FeedContext, feed: Feed) {
+    const fs = yield* FileSystem.FileSystem
+    const { kind } = yield* Origin
+    const { days } = context.run
+    const mapping = mappingHash(feed)
+    const window = windowOf(feed, context, kind === "live", mapping)
+    const raw = yield* fetchFirst(asksOf(feed, window, context.marsKey))
+    const withDays = days === undefined ? mapping : `${mapping}, ${days.from} to ${days.to}`
+    const known = context.previous.payloads.find(
+      ({ feed: name, mapping_sha256, raw_sha256 }) =>
+        raw_sha256 === raw.sha256 && name === feed.feed && (mapping_sha256 === mapping || mapping_sha256 === withDays)
     )
-  )
-  if (remark !== undefined) yield* Effect.logWarning(`the payload ${remark}`, { feed: feed.feed, url: raw.url })
-  yield* stage(context, feed, raw, read, { feed: mapping, withDays })
-  const { measures, rejects, rows_read, rows_silent } = read
-  return { rows_read, rows_silent, rows_rejected: rejects.length, measures } satisfies FeedRead
-})
+    if (known !== undefined) {
+      const { rows_read, rows_rejected } = known
+      return {
+        rows_read,
+        rows_rejected,
+        rows_silent: rows_read - rows_rejected,
+        measures: new Map()
+      } satisfies FeedRead
+    }
+    const text = yield* fs.readFileString(raw.path).pipe(Effect.orDie)
+    const { read, remark } = yield* Effect.try({
+      try: () => {
+        const { remark, rows } = rowsOf(feed, { ...raw, text, recorded: kind !== "live" })
+        return { read: normalise(feed, rows, { days, asked: raw.exact ? window : undefined }), remark }
+      },
+      catch: (cause) => cause
+    }).pipe(
+      Effect.catch((cause) =>
+        cause instanceof DriftFound || cause instanceof PayloadUnreadable ? Effect.fail(cause) : Effect.die(cause)
+      )
+    )
+    if (remark !== undefined)
+      yield* Effect.logWarning(`the payload ${remark}`).pipe(Effect.annotateLogs({ url: raw.url }))
+    yield* stage(context, feed, raw, read, { feed: mapping, withDays })
+    const { measures, rejects, rows_read, rows_silent } = read
+    return { rows_read, rows_silent, rows_rejected: rejects.length, measures } satisfies FeedRead
+  },
+  (read, _context, feed) => Effect.annotateLogs(read, { feed: feed.feed })
+)

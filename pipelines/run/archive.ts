@@ -3,7 +3,8 @@
  * when. A file appears complete or not at all, the list names a file only after it is there, and nothing is ever removed, so a
  * generation can be built again without the network. Payloads pass through; none is held in memory.
  */
-import { Clock, Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema, Semaphore } from "effect"
+import { createHash } from "node:crypto"
+import { Clock, Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema, Semaphore, Stream } from "effect"
 import { clearAbandoned, receive } from "./incoming.ts"
 import { type Ask, Origin, type OriginError } from "./origin.ts"
 import { Progress } from "./progress.ts"
@@ -33,6 +34,9 @@ export const Fetch = Schema.Struct({
 })
 export type Fetch = typeof Fetch.Type
 
+/** The last line of a run that published; only such runs are repeated. */
+export const Published = Schema.Struct({ run_id: Schema.String, published: Schema.String })
+
 /** A fetch, and where its payload lies on this machine. */
 export interface RawFile extends Fetch {
   readonly path: string
@@ -48,10 +52,30 @@ export class ArchiveUnwritable extends Schema.TaggedError<ArchiveUnwritable>()("
   }
 }
 
+/** A payload in the archive is not what was fetched. */
+export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFileDamaged", {
+  file: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The archived payload ${this.file} ${this.problem}. Restore it from a backup; an ingest that fetches it again mends it, too.`
+  }
+}
+
 interface Fetches {
   /** Asks the origin, by its own policy of trying again, and keeps the payload. */
-  fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable, Origin>
+  fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
+  /** Notes that the run has published this generation. */
+  published(generation: string): Effect.Effect<void, ArchiveUnwritable>
 }
+
+/** SHA-256 of a file, in constant memory. */
+export const sha256Of = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const hash = createHash("sha256")
+  yield* Stream.runForEach(fs.stream(file), (piece) => Effect.sync(() => hash.update(piece)))
+  return hash.digest("hex")
+})
 
 interface Run {
   /** `$LARDER_HOME/raw`; made where it is missing. */
@@ -78,29 +102,30 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
       ? Effect.void
       : Effect.scoped(Effect.flatMap(fs.open(at, { flag: "r" }), (opened) => opened.sync))
 
-  /** The same name is the same content, unless a failing disk cut it short. */
-  const isThere = (file: string, bytes: number) =>
-    fs.stat(file).pipe(
-      Effect.map(({ size }) => Number(size) === bytes),
+  /** The same name is the same content, unless a failing disk changed it. */
+  const isThere = (file: string, sha256: string) =>
+    sha256Of(file).pipe(
+      Effect.map((found) => found === sha256),
       Effect.catchIf(
         ({ reason }) => reason._tag === "NotFound",
         () => Effect.succeed(false)
       )
     )
 
-  const keep = Effect.fnUntraced(function* (part: string, sha256: string, bytes: number) {
+  const keep = Effect.fnUntraced(function* (part: string, sha256: string) {
     const file = `${sha256.slice(0, 2)}/${sha256}`
     const target = path.join(root, file)
-    if (yield* isThere(target, bytes)) return file
+    if (yield* isThere(target, sha256)) return file
     yield* fs.makeDirectory(path.dirname(target), { recursive: true })
     yield* fs.rename(part, target)
     yield* syncFolder(path.dirname(target))
+    yield* syncFolder(root)
     return file
   })
 
-  const record = Effect.fnUntraced(function* (fetch: Fetch) {
+  const record = Effect.fnUntraced(function* (line: Fetch | typeof Published.Type) {
     const list = yield* fs.open(path.join(fetches, `${run_id}.ndjson`), { flag: "a" })
-    yield* list.writeAll(new TextEncoder().encode(`${JSON.stringify(fetch)}\n`))
+    yield* list.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
     yield* list.sync
     yield* syncFolder(fetches)
   }, Effect.scoped)
@@ -111,7 +136,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     const answer = yield* origin.open(ask)
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
     const { part, sha256, bytes } = yield* receive(incoming, answer.body, (more) => progress.advance({ bytes: more }))
-    const file = yield* keep(part, sha256, bytes)
+    const file = yield* keep(part, sha256)
     const { body: _, ...about } = answer
     return { run_id, pipeline, days, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }
   }, Effect.scoped)
@@ -134,7 +159,11 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     yield* clearAbandoned(incoming)
   })
   yield* Effect.catchTag(prepare, "PlatformError", unwritable)
-  return Archive.of({ fetch })
+  const published = (generation: string) =>
+    oneLine
+      .withPermit(record({ run_id, published: generation }))
+      .pipe(Effect.catchTag("PlatformError", unwritable), Effect.provideService(FileSystem.FileSystem, fs))
+  return Archive.of({ fetch, published })
 })
 
 export class Archive extends Context.Service<Archive, Fetches>()("larder/pipelines/Archive") {

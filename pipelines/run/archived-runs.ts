@@ -1,9 +1,10 @@
 /**
- * Earlier runs, read again from the raw archive: what each fetched, in the order in which they ran. A warehouse that is
- * built from them holds the same rows with the same ids, without the network.
+ * Earlier runs that published, read again from the raw archive: what each fetched, in the order in which they ran. A
+ * warehouse that is built from them holds the same rows with the same ids, without the network. Runs that published nothing
+ * stay out, dry ones and killed ones included.
  */
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
-import { Archive, Fetch } from "./archive.ts"
+import { Archive, Fetch, Published, RawFileDamaged, sha256Of } from "./archive.ts"
 import { NotRecorded, Origin } from "./origin.ts"
 
 export interface ArchivedRun {
@@ -25,9 +26,9 @@ export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("
   }
 }
 
-const decodeFetch = Schema.decodeUnknownEffect(Schema.fromJsonString(Fetch))
+const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([Fetch, Published])))
 
-/** The runs of a pipeline that fetched anything, oldest first: their ids sort by start. */
+/** The runs of a pipeline that published, oldest first: their ids sort by start. */
 export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipeline: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -37,13 +38,14 @@ export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipelin
   const runs = yield* Effect.forEach(names.filter((name) => name.endsWith(".ndjson")).sort(), (name) => {
     const file = path.join(lists, name)
     return fs.readFileString(file).pipe(
-      Effect.flatMap((text) => Effect.forEach(text.split("\n").filter(Boolean), (line) => decodeFetch(line))),
+      Effect.flatMap((text) => Effect.forEach(text.split("\n").filter(Boolean), (line) => decodeLine(line))),
       unreadable(file)
     )
   })
-  return runs.flatMap((fetches): ReadonlyArray<ArchivedRun> => {
+  return runs.flatMap((lines): ReadonlyArray<ArchivedRun> => {
+    const fetches = lines.filter((line) => "url" in line)
     const first = fetches[0]
-    if (first === undefined || first.pipeline !== pipeline) return []
+    if (first === undefined || first.pipeline !== pipeline || fetches.length === lines.length) return []
     return [{ run_id: first.run_id, started_at: first.fetched_at, origin: first.origin, days: first.days, fetches }]
   })
 })
@@ -55,22 +57,37 @@ const withoutWindow = (url: string) => {
   return address.href
 }
 
+/** A payload is read only where it is still what was fetched. */
+const verified = (file: string, { sha256 }: Fetch) =>
+  sha256Of(file).pipe(
+    Effect.mapError((cause) => new RawFileDamaged({ file, problem: `cannot be read (${cause.message})` })),
+    Effect.filterOrFail(
+      (found) => found === sha256,
+      () => new RawFileDamaged({ file, problem: "has other bytes than were fetched: its SHA-256 is not its name" })
+    )
+  )
+
 /** In place of the archive and the network: every ask is answered by what that run got for it. */
 export const repeated = (
   folder: string,
   { fetches, run_id }: ArchivedRun
-): Layer.Layer<Archive | Origin, never, Path.Path> =>
+): Layer.Layer<Archive | Origin, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effectContext(
     Effect.gen(function* () {
       const path = yield* Path.Path
+      const fs = yield* FileSystem.FileSystem
       const fetchOf = new Map(fetches.map((fetch) => [withoutWindow(fetch.url), fetch]))
       const archive = Archive.of({
         fetch: ({ url }) => {
           const fetch = fetchOf.get(withoutWindow(url))
           return fetch === undefined
             ? Effect.fail(new NotRecorded({ url, kind: "replay", folder, looked_for: [`fetches/${run_id}.ndjson`] }))
-            : Effect.succeed({ ...fetch, path: path.join(folder, fetch.file) })
-        }
+            : Effect.as(verified(path.join(folder, fetch.file), fetch), {
+                ...fetch,
+                path: path.join(folder, fetch.file)
+              }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+        },
+        published: () => Effect.void
       })
       const origin = Origin.of({
         kind: "replay",

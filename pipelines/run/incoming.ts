@@ -35,7 +35,7 @@ export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (fo
     const isDead = machine === hostname() && !isAlive(Number(pid))
     if (!isDead && !isOld) continue
     yield* fs.remove(part, { force: true })
-    yield* Effect.logInfo("removed what an earlier run left half received", { part: name })
+    yield* Effect.logInfo("removed what an earlier run left half received").pipe(Effect.annotateLogs({ part: name }))
   }
 })
 

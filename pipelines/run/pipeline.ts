@@ -6,7 +6,7 @@ import type { Staging } from "@larder/warehouse/staging.ts"
 import type { DataSet } from "@larder/warehouse/tables.ts"
 import type { Effect, FileSystem, Path } from "effect"
 import { Schema } from "effect"
-import type { Archive, ArchiveUnwritable } from "./archive.ts"
+import type { Archive, ArchiveUnwritable, RawFileDamaged } from "./archive.ts"
 import type { Origin } from "./origin.ts"
 
 /** Days that were asked for with --from and --to. */
@@ -60,7 +60,7 @@ export interface Pipeline {
     context: RunContext
   ) => Effect.Effect<
     ReadResult,
-    ReadFailed | NothingRead | ArchiveUnwritable | DuckDbError | OpenError,
+    ReadFailed | NothingRead | ArchiveUnwritable | RawFileDamaged | DuckDbError | OpenError,
     Origin | Archive | FileSystem.FileSystem | Path.Path
   >
 }

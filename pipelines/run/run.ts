@@ -88,7 +88,8 @@ const readAndPublish = Effect.fnUntraced(function* (
   pipeline: Pipeline,
   layout: Layout,
   started: RunRecord,
-  options: RunOptions
+  options: RunOptions,
+  onRead: (run: RunRecord) => void
 ) {
   const { days, dryRun } = options
   const { file, filled } = yield* stage(layout, started.run_id, pipeline.dataSet, (staging) =>
@@ -103,6 +104,7 @@ const readAndPublish = Effect.fnUntraced(function* (
     rows_rejected,
     message: unavailable.length > 0 ? unavailable.map(({ message }) => message).join("\n") : null
   }
+  onRead(run)
   const published = yield* publish({
     layout,
     dataSet: pipeline.dataSet,
@@ -137,14 +139,18 @@ export const runPipeline = Effect.fn("Pipeline.run")(function* (
     rows_rejected: 0,
     message: null
   }
-  const result = yield* readAndPublish(pipeline, layout, started, options).pipe(
+  let run = started
+  const onRead = (read: RunRecord) => {
+    run = { ...read, rows_unchanged: read.rows_read - read.rows_rejected } // nothing is loaded until it is published
+  }
+  const result = yield* readAndPublish(pipeline, layout, started, options, onRead).pipe(
     Effect.onExit((exit) => {
       if (options.dryRun || Exit.isSuccess(exit)) return Effect.void
       const { cause } = exit
       return Effect.flatMap(Clock.currentTimeMillis, (end) =>
         remember(
           layout,
-          { ...started, outcome: outcomeOfFailure(cause), finished_at: timeOf(end), message: messageOf(cause) },
+          { ...run, outcome: outcomeOfFailure(cause), finished_at: timeOf(end), message: messageOf(cause) },
           checksOf(cause)
         )
       )
@@ -164,6 +170,9 @@ export const ingestOnce = (pipeline: Pipeline, replay: Option.Option<string>, op
     const folder = path.join(path.resolve(options.home), "raw")
     yield* writableDirectory(path.resolve(options.home))
     return yield* runPipeline(pipeline, identity, options).pipe(
+      Effect.tap(({ run }) =>
+        run.generation === null ? Effect.void : Archive.use((archive) => archive.published(run.generation ?? ""))
+      ),
       Effect.provide(
         Archive.layer({ folder, run_id: identity.run_id, pipeline: pipeline.name, days: options.days ?? null })
       )
@@ -171,8 +180,8 @@ export const ingestOnce = (pipeline: Pipeline, replay: Option.Option<string>, op
   }).pipe(Effect.provide(originFor(pipeline, replay)))
 
 /**
- * Every earlier run of a pipeline again, from the archive of `from` into the warehouse of `options.home`. A run that
- * failed then fails now: it published nothing, and the next one goes on.
+ * Every earlier run of a pipeline that published, again: from the archive of `from` into the warehouse of `options.home`.
+ * They published then, so one that fails now is a failure. Generations that were rolled back come back, too.
  */
 export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   pipeline: Pipeline,
@@ -185,10 +194,7 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   return yield* Effect.forEach(runs, (run) =>
     runPipeline(pipeline, run, { ...options, days: run.days ?? undefined }).pipe(
       Effect.provide(repeated(folder, run)),
-      Effect.map((result) => result.run),
-      Effect.catch((error) =>
-        Effect.as(Effect.logWarning(`${run.run_id} fails as it did: ${error.message}`), undefined)
-      )
+      Effect.map((result) => result.run)
     )
   )
 })

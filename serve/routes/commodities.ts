@@ -57,6 +57,13 @@ const metricValues = (name: string, metric: MetricModel, from: string | undefine
   return `${JSON.stringify(head).slice(0, -1)},"points":${points}}`
 }
 
+/** Names were found before the call was paid for; one that is missing now is a fault, not an empty answer. */
+const known = <A>(catalog: ReadonlyMap<string, A>, name: string): A => {
+  const found = catalog.get(name)
+  if (found === undefined) throw new Error(`${name} is not in the catalog of the generation that is read`)
+  return found
+}
+
 export const commodityRoutes: ReadonlyArray<Route> = [
   route(searchCommodities, {
     read: (request, { model: { commodities } }) =>
@@ -74,11 +81,9 @@ export const commodityRoutes: ReadonlyArray<Route> = [
     read: ({ values: { from, series, to } }, { model: { commodities } }) =>
       Effect.sync(() =>
         list(
-          series.flatMap((slug) => {
-            const found = commodities.series.get(slug)
-            if (found === undefined) return []
-            const points = jsonOfRange(found.points, from, to)
-            return [`{"slug":"${slug}","unit":"${found.record.unit}","points":${points}}`]
+          series.map((slug) => {
+            const { points, record } = known(commodities.series, slug)
+            return `{"slug":"${slug}","unit":"${record.unit}","points":${jsonOfRange(points, from, to)}}`
           })
         )
       )
@@ -89,13 +94,6 @@ export const commodityRoutes: ReadonlyArray<Route> = [
       return unknown.length === 0 ? undefined : `Unknown metrics: ${unknown.join(", ")}`
     },
     read: ({ values: { from, metrics, to } }, { model: { commodities } }) =>
-      Effect.sync(() =>
-        list(
-          metrics.flatMap((name) => {
-            const metric = commodities.metrics.get(name)
-            return metric === undefined ? [] : [metricValues(name, metric, from, to)]
-          })
-        )
-      )
+      Effect.sync(() => list(metrics.map((name) => metricValues(name, known(commodities.metrics, name), from, to))))
   })
 ]

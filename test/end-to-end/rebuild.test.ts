@@ -1,5 +1,5 @@
 /** The raw archive alone gives the warehouse back. */
-import { cpSync, mkdtempSync, rmSync } from "node:fs"
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
@@ -40,15 +40,29 @@ describe("larder-ingest rebuild", () => {
     await addGeneration(home)
     const october = ["commodities", "--from", "2026-10-01", "--to", "2026-10-31"]
     expect((await run("larder-ingest", october, { LARDER_HOME: home })).code).toBe(0)
+    const dry = await run("larder-ingest", ["--dry-run", "--json"], { LARDER_HOME: home })
+    expect(JSON.parse(dry.stdout)).toMatchObject({ dry_run: true, generation: null })
     const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], {
       LARDER_HOME: home,
       LARDER_SOURCES: "live"
     })
-    expect(rebuilt.stderr).not.toContain("fails as it did")
     expect(rebuilt.code).toBe(0)
     const [before, after] = [await rowsOf(home), await rowsOf(into)]
     expect(before.length).toBeGreaterThan(40_000)
     expect(after).toEqual(before)
+  })
+
+  it("refuses a payload that is not what was fetched, and names it", async () => {
+    const list = readdirSync(path.join(home, "raw/fetches")).sort()[0] ?? ""
+    const first = readFileSync(path.join(home, "raw/fetches", list), "utf8").split("\n")[0] ?? ""
+    const { file } = JSON.parse(first) as { readonly file: string }
+    const payload = path.join(home, "raw", file)
+    writeFileSync(payload, readFileSync(payload, "utf8").replace("1", "7"))
+    const damaged = path.join(into, "damaged")
+    const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", damaged], { LARDER_HOME: home })
+    expect(code).toBe(1)
+    expect(stderr).toContain(payload)
+    expect(existsSync(path.join(damaged, "warehouse/larder.duckdb"))).toBe(false)
   })
 
   it("does not build into a folder that holds a warehouse", async () => {

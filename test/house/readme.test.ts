@@ -1,8 +1,11 @@
 /** The README tells of every flag, every setting and every table; what is added in code and not there fails here. */
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, realpathSync } from "node:fs"
 import path from "node:path"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { checkResultTable, dataSets, ingestTables, runTable } from "@larder/warehouse/tables.ts"
-import { describe, expect, it } from "vitest"
+import { Effect } from "effect"
+import { describe, expect, inject, it } from "vitest"
+import { type Program, run } from "../programs.ts"
 import { repository } from "../repository.ts"
 
 const readme = readFileSync(path.join(repository, "README.md"), "utf8")
@@ -14,16 +17,39 @@ const sources = ["warehouse", "pipelines", "serve"]
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.includes("node_modules"))
   .map((file) => readFileSync(path.join(repository, file), "utf8"))
 
+/** Flags that the command-line library gives to every program. */
+const ofEveryProgram = ["help", "version", "wizard", "completions", "log-level"]
+
+const commands: ReadonlyArray<readonly [Program, ReadonlyArray<string>]> = [
+  ["larder-ingest", []],
+  ["larder-ingest", ["all"]],
+  ["larder-ingest", ["commodities"]],
+  ["larder-ingest", ["generations"]],
+  ["larder-ingest", ["rollback"]],
+  ["larder-ingest", ["rebuild"]],
+  ["larder-serve", ["start"]],
+  ["larder-serve", ["accounts", "create"]],
+  ["larder-serve", ["accounts", "list"]],
+  ["larder-serve", ["accounts", "credit"]],
+  ["larder-serve", ["keys", "create"]],
+  ["larder-serve", ["keys", "list"]],
+  ["larder-serve", ["keys", "edit"]],
+  ["larder-serve", ["keys", "revoke"]],
+  ["larder-serve", ["ledger", "export"]]
+]
+
 const found = (pattern: RegExp) => [
   ...new Set(sources.flatMap((text) => [...text.matchAll(pattern)].map((match) => match[1] ?? "")))
 ]
 
 describe("the README documents", () => {
-  it.each(found(/Flag\.\w+\(\s*"([a-z-]+)"/g))("the flag --%s", (flag) => {
-    expect(readme).toContain(`--${flag}`)
-  })
-  it("each of the first flags that a user meets", () => {
-    expect(found(/Flag\.\w+\(\s*"([a-z-]+)"/g)).toEqual(expect.arrayContaining(["replay", "demo", "json"]))
+  it.each(commands)("the command and every flag of: %s %j", async (program, command) => {
+    const { stdout } = await run(program, [...command, "--help"], {})
+    const flags = [...stdout.matchAll(/^\s+(?:-\w, )?--([a-z-]+)/gm)].map((match) => match[1] ?? "")
+    const own = flags.filter((flag) => !ofEveryProgram.includes(flag))
+    expect(flags).toContain("help")
+    expect(own.filter((flag) => !readme.includes(`--${flag}`))).toEqual([])
+    expect(readme).toContain([program, ...command].join(" "))
   })
   it.each(found(/"((?:LARDER|MARS)_[A-Z_]+)"/g))("the setting %s", (setting) => {
     expect(readme).toContain(`\`${setting}\``)
@@ -39,10 +65,16 @@ describe("the README documents", () => {
     ...dataSets.flatMap(({ tables, views }) => [...tables, ...views])
   ]
   it.each(tables.map(({ name, schema }) => `${schema}.${name}`))("the table %s", (table) => {
-    expect(readme).toContain(`\`${table}`)
+    expect(readme).toMatch(new RegExp(`\`${table}[\`(]`))
   })
   it.each(Object.keys(dependencies()))("the dependency %s", (name) => {
     expect(readme).toContain(`\`${name}\``)
+  })
+  it("nothing that is still to be filled in", () => {
+    expect(readme).not.toContain("@@")
+  })
+  it.each(queries())("a query and its real answer: %#", async ({ answer, sql }) => {
+    expect(await ask(sql)).toEqual(answer)
   })
   it("no command that package.json does not have", () => {
     const scripts = Object.keys(manifestOf(".").scripts)
@@ -52,6 +84,29 @@ describe("the README documents", () => {
     expect(named.filter((name) => !scripts.includes(name ?? ""))).toEqual([])
   })
 })
+
+/** Each SQL block and the block behind it. */
+function queries() {
+  return [...readme.matchAll(/```sql\n([^`]+)```\n\n```\n([^`]+)```/g)].map(([, sql = "", table = ""]) => ({
+    sql: sql.replace(/;\s*$/, ""),
+    answer: table
+      .trim()
+      .split("\n")
+      .map((line) => line.trim().split(/ {2,}/))
+  }))
+}
+
+/** Column names and rows, as texts. */
+const ask = (sql: string) =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const db = yield* DuckDb.readOnly(realpathSync(path.join(inject("sampleHome"), "warehouse", "larder.duckdb")))
+        const rows = yield* db.rows(sql)
+        return [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))]
+      })
+    )
+  )
 
 interface Manifest {
   readonly scripts: Readonly<Record<string, string>>

@@ -65,7 +65,7 @@ export const runChecks = Effect.fnUntraced(function* (db: DuckDb["Service"], che
   const failed = outcomes.filter((outcome) => outcome.bad_rows > 0)
   yield* Effect.forEach(
     failed.filter((outcome) => outcome.severity === "warning"),
-    ({ bad_rows, examples, name }) => Effect.logWarning("check", { name, bad_rows, examples }),
+    ({ bad_rows, examples, name }) => Effect.annotateLogs(Effect.logWarning(`check ${name}`), { bad_rows, examples }),
     { discard: true }
   )
   return outcomes

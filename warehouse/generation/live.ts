@@ -66,7 +66,7 @@ export const watchLive = Effect.fnUntraced(function* <Model, E, R>(
     current = yield* open(file) // nobody waits: the old one answers until here
     swaps++
     yield* retire(old)
-    yield* Effect.logInfo("generation swapped", { from: old.id, to: current.id })
+    yield* Effect.annotateLogs(Effect.logInfo("generation swapped"), { from: old.id, to: current.id })
   })
 
   let leftAside = { file: "", until: 0 }
