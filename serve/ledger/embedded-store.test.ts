@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Logger, Schema, Stream } from "effect"
 import { embeddedStore } from "./embedded-store.ts"
-import { bytesOf } from "./journal-group.ts"
+import * as journalGroup from "./journal-group.ts"
 import { monthOf } from "./moments.ts"
 import { Account, ApiKey, Entry } from "./records.ts"
 import type { Group, LedgerStore } from "./store.ts"
@@ -53,6 +53,8 @@ const charges = (...sequences: ReadonlyArray<number>): Group => ({
   keys: [],
   entries: sequences.map(aCharge)
 })
+
+const bytesOf = (group: Group, journal = 1) => journalGroup.bytesOf(journal, group)
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-ledger-"))),
@@ -122,7 +124,7 @@ describe("the ledger in a folder", () => {
   it.effect("takes full journal files up while it runs, and reads across them", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const last = 400
+      const last = 150
       const read = Effect.gen(function* () {
         const store = yield* embeddedStore(folder, { journalFileSize: 4096 })
         yield* append(store, birth)
@@ -194,17 +196,20 @@ describe("a group that was not written to its end", () => {
     Effect.gen(function* () {
       const { folder, journal } = yield* killedAfter(birth, charges(2), charges(3, 4))
       const whole = readFileSync(journal)
-      const groups = Buffer.concat([birth, charges(2), charges(3, 4)].map(bytesOf))
+      const groups = Buffer.concat([birth, charges(2), charges(3, 4)].map((group) => bytesOf(group)))
       const lastLength = bytesOf(charges(3, 4)).length
       assert.isTrue(whole.subarray(0, groups.length).equals(groups))
-      for (const missing of [1, lastLength / 2, lastLength - 1]) {
+      for (const missing of [1, lastLength / 2, lastLength - 40]) {
         const torn = Buffer.from(whole)
         torn.fill(0, groups.length - Math.floor(missing))
         const copy = path.join(path.dirname(folder), `cut-${missing}`)
         cpSync(folder, copy, { recursive: true })
         writeFileSync(path.join(copy, path.basename(journal)), torn)
         const messages = yield* logged(opened(copy, () => Effect.void))
-        assert.match(messages.join("\n"), /was not written to its end; its \d+ bytes are dropped/)
+        assert.match(
+          messages.join("\n"),
+          /The last group in .*, at byte \d+, was not written to its end and is dropped/
+        )
         assert.deepStrictEqual(yield* opened(copy, numbersOf), [1, 2])
       }
     })
@@ -228,6 +233,48 @@ describe("a group that was not written to its end", () => {
       writeFileSync(journal, torn)
       yield* opened(folder, (store) => append(store, charges(2, 3)))
       assert.deepStrictEqual(yield* opened(folder, numbersOf), [1, 2, 3])
+    })
+  )
+})
+
+describe("journal files that are used again", () => {
+  it.effect("never give back what an older file held, wherever the process is killed", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const live = path.join(folder, "live")
+      const killed: Array<{ readonly folder: string; readonly last: number }> = []
+      const run = Effect.gen(function* () {
+        const store = yield* embeddedStore(live, { journalFileSize: 4096 })
+        yield* append(store, birth)
+        for (let sequence = 2; sequence <= 150; sequence++) {
+          yield* append(store, charges(sequence))
+          // the first files are taken up before they are needed again
+          if (sequence % 10 === 0) yield* Stream.runDrain(store.entriesOf("acct_a"))
+          if (sequence > 100 && sequence % 7 === 0) {
+            const copy = path.join(folder, `killed-${sequence}`)
+            cpSync(live, copy, { recursive: true })
+            killed.push({ folder: copy, last: sequence })
+          }
+        }
+      })
+      yield* Effect.scoped(run)
+      for (const { folder, last } of killed) {
+        const numbers = yield* opened(folder, numbersOf)
+        assert.deepStrictEqual(
+          numbers,
+          Array.from({ length: last }, (_, index) => index + 1)
+        )
+      }
+    })
+  )
+
+  it.effect("have their rest ignored, even where it is a whole group", () =>
+    Effect.gen(function* () {
+      const { folder, journal } = yield* killedAfter(birth, charges(2))
+      const stale = bytesOf(charges(7), 3)
+      writeFileSync(journal, Buffer.concat([bytesOf(birth), bytesOf(charges(2)), stale]))
+      assert.deepStrictEqual(yield* logged(opened(folder, () => Effect.void)), [])
+      assert.deepStrictEqual(yield* opened(folder, numbersOf), [1, 2])
     })
   )
 })
@@ -259,7 +306,7 @@ describe("damage refuses to open and changes nothing", () => {
     Effect.gen(function* () {
       const { folder, journal } = yield* killedAfter(birth, charges(2))
       const next = path.join(folder, "journal-000002.ndjson")
-      writeFileSync(next, bytesOf(charges(3)))
+      writeFileSync(next, bytesOf(charges(3), 2))
       writeFileSync(journal, readFileSync(journal).subarray(0, bytesOf(birth).length + 40))
       const error = yield* Effect.flip(opened(folder, () => Effect.void))
       assert.match(error.message, /group 2, at byte \d+, is not what was written, and later files follow/)
@@ -296,7 +343,7 @@ describe("taking a journal up", () => {
     Effect.gen(function* () {
       const { folder, journal } = yield* killedAfter(birth, charges(2))
       yield* opened(folder, () => Effect.void)
-      writeFileSync(journal, Buffer.concat([birth, charges(2), charges(3)].map(bytesOf)))
+      writeFileSync(journal, Buffer.concat([birth, charges(2), charges(3)].map((group) => bytesOf(group))))
       assert.deepStrictEqual(yield* opened(folder, numbersOf), [1, 2, 3])
     })
   )

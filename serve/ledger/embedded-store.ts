@@ -54,16 +54,6 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
 
   const sealed: Array<string> = []
   const wake = yield* Queue.sliding<void>(1)
-  const oneAtATime = yield* Semaphore.make(1)
-  const takeUpSealed = Effect.gen(function* () {
-    for (let journalFile = sealed[0]; journalFile !== undefined; journalFile = sealed[0]) {
-      const next = journalFile
-      yield* database.takeUp(next).pipe(Effect.mapError(unavailable("be taken up from its journal")))
-      yield* attempt("be tidied", () => removeDurably(next, folder))
-      sealed.shift()
-    }
-  }).pipe(oneAtATime.withPermit)
-
   const journal = makeJournal({
     directory: folder,
     number,
@@ -73,6 +63,16 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
       Queue.offerUnsafe(wake, undefined)
     }
   })
+  const oneAtATime = yield* Semaphore.make(1)
+  const takeUpSealed = Effect.gen(function* () {
+    for (let journalFile = sealed[0]; journalFile !== undefined; journalFile = sealed[0]) {
+      const next = journalFile
+      yield* database.takeUp(next).pipe(Effect.mapError(unavailable("be taken up from its journal")))
+      sealed.shift() // a file that stays although it was taken up harms nobody: the next start finds nothing new in it
+      yield* attempt("be tidied", () => journal.reuse(next) || removeDurably(next, folder))
+    }
+  }).pipe(oneAtATime.withPermit)
+
   const later = (error: LedgerUnavailable) =>
     Effect.logWarning(`${error.message}. Charges go on and are durable; ${sealed.length} journal files wait.`)
 

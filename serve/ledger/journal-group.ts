@@ -1,8 +1,9 @@
 /**
- * One group in the journal: a head with the length and the CRC-32 of what follows, then a line per record. A group is
- * valid or it is not, so it is there whole or not at all.
+ * One group in the journal: a head with the number of the file and the length and CRC-32 of what follows, then a line per
+ * record. A group is valid or it is not, so it is there whole or not at all. Files are used again, so what an older file
+ * has left behind lies beyond the last group; its number tells it apart.
  *
- *     {"crc32":"5d41402a","bytes":227}
+ *     {"journal":3,"crc32":"5d41402a","bytes":227}
  *     {"sequence":17,"type":"charge","occurred_at":"2026-10-15T12:00:00.000Z",…}
  *
  * Records are flat and one a line because DuckDB takes them up with `read_json`: 1.1 µs an entry, against 9 µs for a list
@@ -13,33 +14,41 @@ import { Schema } from "effect"
 import { Account, ApiKey, Entry } from "./records.ts"
 import type { Group } from "./store.ts"
 
-const start = '{"crc32":"'
-const headPattern = /^\{"crc32":"([0-9a-f]{8})","bytes":(\d{1,10})\}$/
-const longestHead = 50
+const headOf = (journal: number) => `{"journal":${journal},"crc32":"`
+const restOfHead = /^([0-9a-f]{8})","bytes":(\d{1,10})\}$/
+const longestHead = 80
 const lineBreak = 0x0a
 
 const sum = (body: Uint8Array) => crc32(body).toString(16).padStart(8, "0")
 
-export const bytesOf = ({ accounts, entries, keys }: Group): Buffer => {
+export const bytesOf = (journal: number, { accounts, entries, keys }: Group): Buffer => {
   let lines = ""
   for (const account of accounts) lines += `${JSON.stringify({ account })}\n`
   for (const api_key of keys) lines += `${JSON.stringify({ api_key })}\n`
   for (const entry of entries) lines += `${JSON.stringify(entry)}\n`
   const body = Buffer.from(lines)
-  return Buffer.concat([Buffer.from(`${start}${sum(body)}","bytes":${body.length}}\n`), body])
+  return Buffer.concat([Buffer.from(`${headOf(journal)}${sum(body)}","bytes":${body.length}}\n`), body])
 }
 
 const decodeLine = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Union([Entry, Schema.Struct({ account: Account }), Schema.Struct({ api_key: ApiKey })]))
 )
 
-/** The group that begins at this place and where it ends, or undefined where no whole group begins. */
+/** Whether a group of this file begins here, whole or not. */
+export const startsAt = (bytes: Buffer, position: number, journal: number): boolean => {
+  const head = headOf(journal)
+  return bytes.toString("latin1", position, position + head.length) === head
+}
+
+/** The group that begins here and where it ends, or undefined where no whole group of this file begins. */
 export const groupAt = (
   bytes: Buffer,
-  position: number
+  position: number,
+  journal: number
 ): { readonly group: Group; readonly end: number } | undefined => {
+  if (!startsAt(bytes, position, journal)) return undefined
   const headEnd = bytes.subarray(position, position + longestHead).indexOf(lineBreak)
-  const head = headPattern.exec(bytes.toString("latin1", position, position + Math.max(0, headEnd)))
+  const head = restOfHead.exec(bytes.toString("latin1", position + headOf(journal).length, position + headEnd))
   if (head === null) return undefined
   const bodyStart = position + headEnd + 1
   const end = bodyStart + Number(head[2])
@@ -57,5 +66,6 @@ export const groupAt = (
   return { group: { accounts, keys, entries }, end }
 }
 
-/** Where the next text that could begin a group stands, or -1. */
-export const nextStart = (bytes: Buffer, from: number): number => bytes.indexOf(start, from, "latin1")
+/** Where the next group of this file may begin, or -1. */
+export const nextStart = (bytes: Buffer, from: number, journal: number): number =>
+  bytes.indexOf(headOf(journal), from, "latin1")

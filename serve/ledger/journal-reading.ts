@@ -2,47 +2,40 @@
  * What a journal file holds after a stop of any kind. A group is written only after the one before it is on the disk, so
  * a crash can spoil nothing but the last group of the last file. That tail is cut off; anything else is damage.
  */
-import { groupAt, nextStart } from "./journal-group.ts"
+import { groupAt, nextStart, startsAt } from "./journal-group.ts"
 import type { Group } from "./store.ts"
 
 export interface JournalContents {
   readonly groups: ReadonlyArray<Group>
-  /** Length of the whole groups: what follows is space that was never written, or a torn group. */
+  /** Length of the whole groups. Behind them is space that was never written, or what an older file has left there. */
   readonly length: number
-  /** Bytes of a group that was not written to its end; 0 where the last stop was clean. */
-  readonly torn: number
+  /** Whether a group begins behind them that was not written to its end. */
+  readonly isTorn: boolean
 }
 
 export interface JournalDamage {
   readonly problem: string
 }
 
-/** Reads the bytes of one file. Only the last file may end in a torn group. */
-export const readJournal = (bytes: Buffer, isLastFile: boolean): JournalContents | JournalDamage => {
+/** Reads the bytes of a file with its number. Every file but the last one was sealed: groups and line breaks, no more. */
+export const readJournal = (bytes: Buffer, journal: number, isLastFile: boolean): JournalContents | JournalDamage => {
   const groups: Array<Group> = []
-  let position = 0
-  for (let next = groupAt(bytes, 0); next !== undefined; next = groupAt(bytes, position)) {
+  let length = 0
+  for (let next = groupAt(bytes, 0, journal); next !== undefined; next = groupAt(bytes, length, journal)) {
     groups.push(next.group)
-    position = next.end
+    length = next.end
   }
-  const torn = lengthWithoutZeros(bytes.subarray(position))
-  if (torn === 0) return { groups, length: position, torn }
-  const place = `group ${groups.length + 1}, at byte ${position}, is not what was written`
-  if (!isLastFile) return { problem: `${place}, and later files follow` }
-  if (wholeGroupFollows(bytes, position + 1)) return { problem: `${place}, and whole groups follow it` }
-  return { groups, length: position, torn }
+  const place = `group ${groups.length + 1}, at byte ${length}, is not what was written`
+  if (wholeGroupFollows(bytes, length, journal)) return { problem: `${place}, and whole groups follow it` }
+  if (!isLastFile && /[^\n]/.test(bytes.toString("latin1", length))) {
+    return { problem: `${place}, and later files follow` }
+  }
+  return { groups, length, isTorn: startsAt(bytes, length, journal) }
 }
 
-/** Files are filled with zeros before they are written to. */
-const lengthWithoutZeros = (bytes: Buffer) => {
-  let length = bytes.length
-  while (length > 0 && bytes[length - 1] === 0) length--
-  return length
-}
-
-const wholeGroupFollows = (bytes: Buffer, from: number) => {
-  for (let start = nextStart(bytes, from); start >= 0; start = nextStart(bytes, start + 1)) {
-    if (groupAt(bytes, start) !== undefined) return true
+const wholeGroupFollows = (bytes: Buffer, from: number, journal: number) => {
+  for (let at = nextStart(bytes, from, journal); at >= 0; at = nextStart(bytes, at + 1, journal)) {
+    if (groupAt(bytes, at, journal) !== undefined) return true
   }
   return false
 }

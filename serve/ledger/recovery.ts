@@ -14,7 +14,7 @@ import { LedgerDamaged, LedgerUnavailable } from "./store.ts"
 interface Leftover {
   readonly file: string
   readonly length: number
-  readonly torn: number
+  readonly isTorn: boolean
 }
 
 const filesIn = (directory: string) =>
@@ -26,11 +26,11 @@ const filesIn = (directory: string) =>
     .sort((a, b) => a.number - b.number)
 
 /** Judges the files in order. `lastTakenUp` is the number of the last entry that the database has. */
-const judge = (files: ReadonlyArray<{ readonly file: string }>, lastTakenUp: number) => {
+const judge = (files: ReturnType<typeof filesIn>, lastTakenUp: number) => {
   const leftovers: Array<Leftover> = []
   let last: number | undefined
-  for (const [index, { file }] of files.entries()) {
-    const contents = readJournal(readFileSync(file), index === files.length - 1)
+  for (const [index, { file, number }] of files.entries()) {
+    const contents = readJournal(readFileSync(file), number, index === files.length - 1)
     if ("problem" in contents) return new LedgerDamaged({ file, problem: contents.problem })
     const numbers = contents.groups.flatMap((group) => group.entries.map((entry) => entry.sequence))
     // the first file may hold what the database has already, when the last stop came between taking up and removing
@@ -38,7 +38,7 @@ const judge = (files: ReadonlyArray<{ readonly file: string }>, lastTakenUp: num
     const gap = last === undefined ? undefined : gapIn(numbers, last)
     if (gap !== undefined) return new LedgerDamaged({ file, problem: gap })
     last = numbers.at(-1) ?? last
-    leftovers.push({ file, length: contents.length, torn: contents.torn })
+    leftovers.push({ file, length: contents.length, isTorn: contents.isTorn })
   }
   return { leftovers, last: Math.max(last ?? 0, lastTakenUp) }
 }
@@ -66,9 +66,9 @@ export const recover = Effect.fn("EmbeddedStore.recover")(function* (directory: 
 
   for (const leftover of judged.leftovers) {
     yield* attempt(() => cut(leftover))
-    if (leftover.torn > 0) {
+    if (leftover.isTorn) {
       yield* Effect.logWarning(
-        `The last group in ${leftover.file} was not written to its end; its ${leftover.torn} bytes are dropped. Nobody was told that it was charged.`
+        `The last group in ${leftover.file}, at byte ${leftover.length}, was not written to its end and is dropped. Nobody was told that it was charged.`
       )
     }
     if (leftover.length > 0) yield* query(database.takeUp(leftover.file))

@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { text } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "@effect/vitest"
+
+const file = fileURLToPath(new URL("./command-line-for-tests.ts", import.meta.url))
+const start = (...args: ReadonlyArray<string>) => spawn(process.execPath, [file, ...args])
+
+const program = async (...args: ReadonlyArray<string>) => {
+  const child = start(...args)
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
+  return { code, stdout, stderr }
+}
+
+describe("a command", () => {
+  it("prints its result on stdout and exits with 0", async () => {
+    assert.deepStrictEqual(await program("end", "succeed"), { code: 0, stdout: "result\n", stderr: "" })
+  })
+
+  it("tells an expected failure in one line without a stack, and exits with 1", async () => {
+    assert.deepStrictEqual(await program("end", "fail"), {
+      code: 1,
+      stdout: "",
+      stderr: "program: the file is empty. Write something into it\n"
+    })
+  })
+
+  it("exits with the code that the error carries", async () => {
+    assert.strictEqual((await program("end", "fail-checks")).code, 3)
+  })
+
+  it("shows a bug whole, on stderr", async () => {
+    const { code, stderr, stdout } = await program("end", "die")
+    assert.deepStrictEqual([code, stdout], [1, ""])
+    assert.match(stderr, /a defect in this program/)
+    assert.match(stderr, /command-line-for-tests\.ts:\d+/)
+  })
+
+  it("prints help that was asked for on stdout, and the version", async () => {
+    const help = await program("--help")
+    assert.deepStrictEqual([help.code, help.stderr], [0, ""])
+    assert.match(help.stdout, /USAGE/)
+    assert.deepStrictEqual(await program("--version"), { code: 0, stdout: "program v1.2.3\n", stderr: "" })
+  })
+
+  it.each([[[]], [["end"]], [["end", "nowhere"]], [["begin"]], [["end", "succeed", "--loudly"]]])(
+    "exits with 2 and prints the usage on stderr when it is called as %j",
+    async (args) => {
+      const { code, stderr, stdout } = await program(...args)
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, /USAGE/)
+    }
+  )
+
+  it.each(["SIGINT", "SIGTERM"] as const)("exits with 130 after %s", async (signal) => {
+    const child = start("end", "stay")
+    const exit = once(child, "exit")
+    await once(child.stdout, "data")
+    child.kill(signal)
+    assert.strictEqual((await exit)[0], 130)
+  })
+
+  it("ends quietly when its reader has seen enough", async () => {
+    const child = start("end", "talk")
+    const exit = once(child, "exit")
+    const errors = text(child.stderr)
+    await once(child.stdout, "data")
+    child.stdout.destroy()
+    assert.deepStrictEqual([(await exit)[0], await errors], [0, ""])
+  })
+
+  it("logs to stderr, one JSON object a line where nobody watches", async () => {
+    const { stderr, stdout } = await program("end", "log")
+    assert.strictEqual(stdout, "")
+    assert.strictEqual(JSON.parse(stderr).message, "fetched")
+  })
+})
