@@ -47,6 +47,9 @@ export const endpoint = <P extends Parameters>({ rule, ...declared }: Declaratio
   }
 })
 
+/** `/v1/stores/:id` as documents and the ledger write it, `/v1/stores/{id}`. */
+export const templateOf = (path: string): string => path.replace(":id", "{id}")
+
 /** `from` after `to` is refused wherever both exist. */
 export const fromNotAfterTo = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
   values.from !== undefined && values.to !== undefined && values.from > values.to

@@ -3,7 +3,7 @@
  * is added. 405 is not in it, since it answers methods that no operation has; neither is the 404 of an unknown path.
  */
 import { ErrorBody } from "./api-errors.ts"
-import type { Endpoint } from "./endpoint.ts"
+import { type Endpoint, templateOf } from "./endpoint.ts"
 import { endpoints } from "./endpoints.ts"
 import { componentSchemas, jsonSchema } from "./json-schema.ts"
 import { headers, responsesOf, sharedResponses } from "./openapi/responses.ts"
@@ -53,9 +53,6 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
     }
   }
 }
-
-/** `/v1/stores/:id` as OpenAPI writes it, `/v1/stores/{id}`. */
-const templateOf = (path: string) => path.replaceAll(/:(\w+)/g, "{$1}")
 
 const terms = ({ scope, credits }: Endpoint) =>
   `Needs the scope \`${scope}\`. Costs ${credits} credits (${(credits / 1000).toFixed(2)} USD).`

@@ -143,7 +143,7 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
     if (!key.scopes.has(endpoint.scope)) return refusal(requestId, notScoped(endpoint.scope), key)
     const valid = validate(call, live.current().model)
     if (!("request" in valid)) return refusal(requestId, valid, key)
-    const held = ledger.hold(key.id, endpoint.path, endpoint.credits, now())
+    const held = ledger.hold(key.id, call.route.chargedAs, endpoint.credits, now())
     if ("refused" in held) {
       return refusal(requestId, held.refused === "insufficient_balance" ? insufficientBalance : spendCapReached, key)
     }

@@ -3,7 +3,7 @@
  * authenticated, allowed, valid and paid for, and answers with the JSON text of its body.
  */
 import type { ApiError } from "@larder/schemas/api-errors.ts"
-import type { Endpoint } from "@larder/schemas/endpoint.ts"
+import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import type { Parameters, Read, Values } from "@larder/schemas/parameters.ts"
 import type { Generation } from "@larder/warehouse/generation/live.ts"
 import { Effect } from "effect"
@@ -35,6 +35,8 @@ export const refuse = (error: ApiError) => Effect.fail(new Refused(error))
 
 export interface Route {
   readonly endpoint: Endpoint
+  /** How the ledger names the endpoint: `/v1/stores/{id}`, as its documents do. */
+  readonly chargedAs: string
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
   /** Names that the catalogs do not have: the message of a 400. Asked before anything is paid or read. */
   readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => string | undefined
@@ -53,6 +55,7 @@ export const route = <P extends Parameters>(
   }
 ): Route => ({
   endpoint,
+  chargedAs: templateOf(endpoint.path),
   parse: endpoint.read,
   // The pipeline hands back what `parse` of this very endpoint gave.
   unknownNames: (values, model) => on.unknownNames?.(values as Values<P>, model),

@@ -1,7 +1,7 @@
 /** What a pipeline is: a data set, where its bundled samples lie, how it reads its source, and what must hold afterwards. */
 import type { DuckDbError, OpenError } from "@larder/warehouse/duckdb.ts"
 import type { Check } from "@larder/warehouse/generation/check.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import type { HomeUnwritable, Layout } from "@larder/warehouse/generation/layout.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import type { DataSet } from "@larder/warehouse/tables.ts"
 import type { Effect, FileSystem, Path } from "effect"
@@ -60,7 +60,7 @@ export interface Pipeline {
     context: RunContext
   ) => Effect.Effect<
     ReadResult,
-    ReadFailed | NothingRead | ArchiveUnwritable | RawFileDamaged | DuckDbError | OpenError,
+    ReadFailed | NothingRead | ArchiveUnwritable | RawFileDamaged | HomeUnwritable | DuckDbError | OpenError,
     Origin | Archive | FileSystem.FileSystem | Path.Path
   >
 }

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -95,6 +95,15 @@ const logged = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E,
 })
 
 describe("the ledger in a folder", () => {
+  it.live("is its owner's alone, in a home that others may read", () =>
+    Effect.gen(function* () {
+      const home = path.join(yield* temporaryFolder, "home")
+      yield* Effect.scoped(embeddedStore(path.join(home, "ledger")))
+      assert.strictEqual(statSync(path.join(home, "ledger")).mode & 0o777, 0o700)
+      assert.notStrictEqual(statSync(home).mode & 0o044, 0)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("gives back what was written when it is opened again", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder

@@ -3,11 +3,11 @@
  * journal; full journal files are taken up into the database in the background, and the rest when the ledger is opened or
  * closed. A file goes only after the database has it. One process holds the folder, by a lock that dies with it.
  */
-import { mkdirSync, realpathSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs"
 import path from "node:path"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Option, Queue, Semaphore, Stream } from "effect"
-import { removeDurably } from "./files.ts"
+import { removeDurably, syncDirectory } from "./files.ts"
 import { makeJournal, spareName } from "./journal.ts"
 import { openDatabase } from "./ledger-database.ts"
 import { recover } from "./recovery.ts"
@@ -40,7 +40,12 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
   options: { readonly journalFileSize?: number } = {}
 ) {
   const folder = yield* attempt(`be kept in ${directory}`, () => {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const home = path.dirname(directory)
+    mkdirSync(home, { recursive: true }) // analysts read the warehouse in it
+    if (!existsSync(directory)) {
+      mkdirSync(directory, { mode: 0o700 })
+      syncDirectory(home)
+    }
     return realpathSync(directory)
   })
   yield* lock(folder)

@@ -67,7 +67,7 @@ export const makeClient = async (api: string) => {
       charges.push({
         request_id: String(reply.headers["x-request-id"]),
         credits: found.operation["x-credits"],
-        endpoint: found.template.replace("{id}", ":id")
+        endpoint: found.template
       })
     }
     return reply

@@ -3,7 +3,7 @@
  * `larder-000042.duckdb`. Numbers only go up; `*.building` files were left by a run that was killed.
  */
 import { Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
-import { DuckDb, DuckDbError, NotADatabase } from "../duckdb.ts"
+import { DuckDb, NotADatabase } from "../duckdb.ts"
 
 export interface Layout {
   readonly home: string
@@ -84,7 +84,7 @@ export const currentFile = Effect.fnUntraced(
   },
   (file, layout) =>
     Effect.catchTag(file, "PlatformError", (error) =>
-      Effect.fail(new DuckDbError({ sql: `open ${layout.link}`, cause: error.reason.cause ?? error }))
+      Effect.fail(new HomeUnwritable({ path: layout.dir, cause: error.reason.cause ?? error }))
     )
 )
 

@@ -356,7 +356,10 @@ describe("checks", () => {
       const error = yield* Effect.flip(
         publishFound(layout, found, { checks: [{ ...expensive("error"), sql: "from nowhere" }] })
       )
-      assert.match(error.message, /^Publishing failed while checking: .*nowhere.*\(in: -- check cheap/s)
+      assert.match(
+        error.message,
+        /^Publishing failed while checking it and recording the run: .*nowhere.*\(in: -- check cheap/s
+      )
       assert.deepStrictEqual(yield* listGenerations(layout), [])
     })
   )

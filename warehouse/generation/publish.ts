@@ -106,7 +106,7 @@ const build = Effect.fnUntraced(function* (
     yield* add(db, checkResultTable, [...journaled, ...checkRows(run, checks)])
     yield* db.run("checkpoint").pipe(during("writing it")) // no .wal is left after this and the close
     return { checks, journalFiles: journal.map((entry) => entry.file) }
-  }).pipe(during("checking"))
+  }).pipe(during("checking it and recording the run"))
 }, Effect.scoped)
 
 const withRows = (publication: Publication, stated: number, loaded: number): RunRecord => ({
