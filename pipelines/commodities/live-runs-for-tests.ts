@@ -105,7 +105,7 @@ export const runLive = ({ days, environment = {}, home, id = "run-1", listen, or
     Effect.provide(Archive.layer({ folder: path.join(home, "raw"), run_id: id, pipeline: "commodities", days: null })),
     Effect.provide(movedTo(upstream)),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
-    Effect.provide(Logger.layer([Logger.make(({ message }) => listen?.(JSON.stringify(message)))]))
+    Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => listen?.(line))]))
   )
 
 export const temporaryHome = Effect.flatMap(FileSystem.FileSystem, (fs) =>
