@@ -14,8 +14,12 @@ const threads = "16"
 /** With the packages, whose owner runs this; a shared folder would let others plant code. */
 const compileCache = fileURLToPath(new URL("../../node_modules/.cache/larder", import.meta.url))
 
-/** @param {URL} entry */
-export const launch = (entry) => {
+/**
+ * `program` is the address of the file in a room's `bin/`; the room's `cli.ts` is what it starts.
+ *
+ * @param {string} program
+ */
+export const launch = (program) => {
   process.env.UV_THREADPOOL_SIZE ??= threads
   module.enableCompileCache?.(compileCache) // a start takes 0.65 instead of 1.05 s of CPU
   // As a child it ends with its parent, also when that is killed.
@@ -23,13 +27,15 @@ export const launch = (entry) => {
     process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
     process.channel?.unref()
   }
-  return Number(process.versions.node.split(".")[0]) >= oldestNode ? import(entry.href) : inChild(entry)
+  return Number(process.versions.node.split(".")[0]) >= oldestNode
+    ? import(new URL("../cli.ts", program).href)
+    : inChild(program)
 }
 
-/** @param {URL} entry */
-const inChild = (entry) => {
+/** @param {string} program */
+const inChild = (program) => {
   const node = createRequire(import.meta.url).resolve("node/bin/node")
-  const child = spawn(node, [fileURLToPath(entry), ...process.argv.slice(2)], {
+  const child = spawn(node, [fileURLToPath(program), ...process.argv.slice(2)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"]
   })
   // A terminal sends Ctrl-C to both; what is sent to this process alone is passed on.
