@@ -6,7 +6,7 @@ import { Effect, Exit, Scope, Stream } from "effect"
 import { newApiKey } from "../access/api-key.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import { type Hold, Ledger, type LedgerAccess } from "./ledger.ts"
-import { memoryStore } from "./memory-store.ts"
+import { memoryStore } from "./memory-store-for-tests.ts"
 import { LedgerUnavailable } from "./store.ts"
 
 const endpoint = "/v1/stores"

@@ -18,7 +18,7 @@ import {
   settle,
   spentInMonth
 } from "./machine.ts"
-import { memoryStore } from "./memory-store.ts"
+import { memoryStore } from "./memory-store-for-tests.ts"
 import { monthOf } from "./moments.ts"
 
 const endpoint = "/v1/commodities/prices"

@@ -1,4 +1,4 @@
-/** The ledger in memory: the same rules with nothing durable, for tests and for measuring what durability costs. */
+/** The ledger in memory: the same rules with nothing durable. */
 import { Effect, Stream } from "effect"
 import { monthOf } from "./moments.ts"
 import type { Account, ApiKey, Entry } from "./records.ts"

@@ -1,0 +1,140 @@
+/** What happens to the money when a call goes wrong after its hold. Everything else of the pipeline is told over HTTP. */
+import { assert, describe, it } from "@effect/vitest"
+import { unknownRecord } from "@larder/schemas/api-errors.ts"
+import { getCommodityPrices } from "@larder/schemas/commodity/endpoints.ts"
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
+import { withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
+import { Deferred, Effect } from "effect"
+import { Ledger } from "./ledger/ledger.ts"
+import { memoryStore } from "./ledger/memory-store-for-tests.ts"
+import { makeMeters } from "./meters.ts"
+import { makePipeline } from "./pipeline.ts"
+import type { ReadModel } from "./read-model.ts"
+import { refuse, route } from "./route.ts"
+
+const generation: Generation<ReadModel> = {
+  id: "larder-000001",
+  db: {} as DuckDb["Service"], // no read of these tests asks it
+  model: { commodities: withoutCommodities, dataSets: {} }
+}
+const live: Live<ReadModel> = { current: () => generation, use: (read) => read(generation), swaps: () => 0 }
+
+/** A pipeline over a real ledger, whose one endpoint is read as the test says. */
+const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) {
+  const store = memoryStore()
+  const ledger = yield* Ledger.make(store)
+  const { id } = yield* ledger.administration.createAccount({ name: "A" })
+  const { key } = yield* ledger.administration.createKey({
+    account_id: id,
+    name: "k",
+    scopes: ["get-commodity-prices"],
+    budget_credits: 5_000
+  })
+  const reported: Array<string> = []
+  const pipeline = makePipeline({
+    ledger,
+    live,
+    meters: makeMeters(),
+    now: Date.now,
+    run: Effect.runPromiseExit,
+    report: (message) => reported.push(message)
+  })
+  const call = (signal = new AbortController().signal) =>
+    pipeline.answer({
+      route: route(getCommodityPrices, { read: () => read }),
+      id: "",
+      query: new URLSearchParams("series=a"),
+      authorization: `Bearer ${key}`,
+      onDataHost: false,
+      signal
+    })
+  const charges = () => store.entries.filter(({ type }) => type === "charge")
+  return { call, charges, reported, store }
+})
+
+describe("a call that was held and not answered with 200", () => {
+  it.live("costs nothing when the caller leaves while it is read, and gives the hold back", () =>
+    Effect.gen(function* () {
+      const reading = yield* Deferred.make<void>()
+      const { call, charges, reported } = yield* over(
+        Effect.andThen(Deferred.succeed(reading, undefined), Effect.never)
+      )
+      const caller = new AbortController()
+      const answer = call(caller.signal)
+      yield* Deferred.await(reading)
+      caller.abort()
+      const { headers } = yield* Effect.promise(() => answer)
+      assert.deepStrictEqual(charges(), [])
+      assert.strictEqual(headers["x-credits-charged"], "0")
+      assert.strictEqual(headers["x-credits-remaining"], "5000")
+      assert.deepStrictEqual(reported, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("costs nothing when the caller has left before the commit", () =>
+    Effect.gen(function* () {
+      const caller = new AbortController()
+      const leave = Effect.sync(() => caller.abort())
+      const { call, charges } = yield* over(Effect.as(leave, '{"data":[]}'))
+      yield* Effect.promise(() => call(caller.signal))
+      assert.deepStrictEqual(charges(), [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("costs nothing when the read fails, which the operator is told and the caller is not", () =>
+    Effect.gen(function* () {
+      const { call, charges, reported } = yield* over(Effect.die(new Error("secret detail")))
+      const { body, headers, status } = yield* Effect.promise(() => call())
+      assert.strictEqual(status, 500)
+      assert.strictEqual(body, '{"error":{"type":"internal","message":"An unexpected error occurred"}}')
+      assert.strictEqual(headers["x-credits-remaining"], "5000")
+      assert.deepStrictEqual(charges(), [])
+      assert.deepStrictEqual(reported, ["a read failed"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("costs nothing when no record has the id", () =>
+    Effect.gen(function* () {
+      const { call, charges } = yield* over(refuse(unknownRecord("store", "x")))
+      const { body, status } = yield* Effect.promise(() => call())
+      assert.strictEqual(status, 404)
+      assert.strictEqual(body, '{"error":{"type":"not_found","message":"Unknown store: x"}}')
+      assert.deepStrictEqual(charges(), [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is a 503 to be tried again when the charge cannot be written, and the next call is charged", () =>
+    Effect.gen(function* () {
+      const { call, charges, store } = yield* over(Effect.succeed('{"data":[]}'))
+      store.failure = new Error("disk full")
+      const refused = yield* Effect.promise(() => call())
+      assert.strictEqual(refused.status, 503)
+      assert.strictEqual(refused.headers["retry-after"], "1")
+      assert.strictEqual(refused.headers["x-credits-remaining"], "5000")
+      store.failure = undefined
+      const answered = yield* Effect.promise(() => call())
+      assert.strictEqual(answered.status, 200)
+      assert.strictEqual(answered.headers["x-credits-remaining"], "4990")
+      assert.strictEqual(charges().length, 1)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("more calls than can be answered at once", () => {
+  it.live("are told to come again, and cost nothing", () =>
+    Effect.gen(function* () {
+      const go = yield* Deferred.make<void>()
+      const { call, charges } = yield* over(Effect.as(Deferred.await(go), '{"data":[]}'))
+      const waiting = Array.from({ length: 4_000 }, () => call())
+      const { headers, status } = yield* Effect.promise(() => call())
+      assert.strictEqual(status, 503)
+      assert.strictEqual(headers["retry-after"], "1")
+      yield* Deferred.succeed(go, undefined)
+      const answers = yield* Effect.promise(() => Promise.all(waiting))
+      const paid = answers.filter((answer) => answer.status === 200).length
+      assert.strictEqual(paid, 500) // 5,000 credits are 500 calls
+      assert.strictEqual(charges().length, 500)
+    }).pipe(Effect.scoped)
+  )
+})
