@@ -1,5 +1,4 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and stops in order when it is told to. */
-import path from "node:path"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/generation/live.ts"
 import { type Cause, Console, Effect, Layer, Option } from "effect"
@@ -9,6 +8,7 @@ import { serveControl } from "./control.ts"
 import { demoKey } from "./demo.ts"
 import { makeApi } from "./http.ts"
 import { Ledger, type LedgerAccess } from "./ledger/ledger.ts"
+import { ledgerDirectoryIn } from "./ledger/reach.ts"
 import { listen } from "./listen.ts"
 import { type Gauge, makeMeters } from "./meters.ts"
 import manifest from "./package.json" with { type: "json" }
@@ -52,7 +52,7 @@ const open = Effect.fnUntraced(function* () {
   const layout = yield* layoutOf(home)
   const live = yield* watchLive(layout, loadReadModel)
   const ledger = yield* Ledger
-  yield* serveControl(path.join(layout.home, "ledger"), ledger.administration)
+  yield* serveControl(ledgerDirectoryIn(layout.home), ledger.administration)
 
   const context = yield* Effect.context<never>()
   const meters = makeMeters()
@@ -127,7 +127,7 @@ export const startCommand = Command.make(
   flags,
   Effect.fn(function* ({ demo, json }) {
     const { home } = yield* serveSettings
-    const ledger = Ledger.layer(path.resolve(home, "ledger"))
+    const ledger = Ledger.layer(ledgerDirectoryIn(home))
     yield* Effect.gen(function* () {
       const opened = yield* open()
       const shown = demo ? yield* demoKey() : undefined

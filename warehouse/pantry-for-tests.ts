@@ -189,3 +189,13 @@ export const tamper = (file: string, sql: string) =>
       yield* fs.chmod(file, 0o444)
     })
   )
+
+export const apples = { item: "apple", price: "1.2500" }
+export const pears = { item: "pear", price: "2.0000" }
+
+/** Names in a folder, sorted. */
+export const files = (dir: string) =>
+  Effect.map(
+    Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(dir)),
+    (names) => names.sort()
+  )

@@ -19,7 +19,7 @@ import type { DayRange, Pipeline } from "./pipeline.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
 /** Which run this is. A run that is repeated from the archive keeps the identity that it had. */
-export interface RunIdentity {
+interface RunIdentity {
   readonly run_id: string
   readonly started_at: string
   readonly origin: RunRecord["origin"]
@@ -53,10 +53,10 @@ const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDE
 const newRunId = (pipeline: string, now: number) =>
   `${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}-${pipeline}-${randomBytes(3).toString("hex")}`
 
-export type OriginLayer = Layer.Layer<Origin, Config.ConfigError | RecordingsMissing, FileSystem.FileSystem | Path.Path>
+type OriginLayer = Layer.Layer<Origin, Config.ConfigError | RecordingsMissing, FileSystem.FileSystem | Path.Path>
 
 /** A folder of recorded payloads where one is given, else what `LARDER_SOURCES` says. */
-export const originFor = (pipeline: Pipeline, replay: Option.Option<string>): OriginLayer => {
+const originFor = (pipeline: Pipeline, replay: Option.Option<string>): OriginLayer => {
   if (Option.isSome(replay)) return replayOrigin(replay.value)
   const bySetting = Effect.map(sourcesSetting, (sources) =>
     sources === "live" ? liveOrigin() : sampleOrigin(fileURLToPath(pipeline.samples))
@@ -118,7 +118,7 @@ const readAndPublish = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /** Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. */
-export const runPipeline = Effect.fn("Pipeline.run")(function* (
+const runPipeline = Effect.fn("Pipeline.run")(function* (
   pipeline: Pipeline,
   identity: RunIdentity,
   options: RunOptions

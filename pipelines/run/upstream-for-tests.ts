@@ -1,7 +1,8 @@
 /** A real HTTP server on this machine that misbehaves as a test tells it to, and remembers what it was asked. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Effect, Stream } from "effect"
+import { ConfigProvider, Effect, Stream } from "effect"
+import { type LivePolicy, liveOrigin } from "./live-origin.ts"
 import { type Ask, Origin } from "./origin.ts"
 
 export interface Seen {
@@ -57,4 +58,14 @@ export const readText = (ask: Pick<Ask, "url"> & Partial<Ask>) =>
         )
       )
     )
+  )
+
+/** No pauses to speak of. */
+export const quick = { interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" } as const
+
+/** One live origin per test, on the real clock, and without the environment of whoever runs the tests. */
+export const live = <A, E, R>(test: Effect.Effect<A, E, R>, policy: Partial<LivePolicy> = quick) =>
+  Effect.scoped(test).pipe(
+    Effect.provide(liveOrigin(policy)),
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))
   )

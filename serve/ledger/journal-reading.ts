@@ -5,7 +5,7 @@
 import { groupAt, nextStart, startsAt } from "./journal-group.ts"
 import type { Group } from "./store.ts"
 
-export interface JournalContents {
+interface JournalContents {
   readonly groups: ReadonlyArray<Group>
   /** Length of the whole groups. Behind them is space that was never written, or what an older file has left there. */
   readonly length: number
@@ -13,7 +13,7 @@ export interface JournalContents {
   readonly isTorn: boolean
 }
 
-export interface JournalDamage {
+interface JournalDamage {
   readonly problem: string
 }
 

@@ -1,0 +1,198 @@
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { AccessDenied, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
+import { live, quick, readText, startUpstream } from "./upstream-for-tests.ts"
+
+const impatient = { ...quick, tries: 2, idle: "50 millis", head: "50 millis", body: "150 millis" } as const
+const key = Redacted.make("s3cret-mars-key")
+
+describe("what may pass is asked again", () => {
+  it.live("503 twice, then the answer", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, n) => response.writeHead(n < 3 ? 503 : 200).end("fine"))
+        assert.strictEqual((yield* readText({ url: upstream.url })).text, "fine")
+        assert.lengthOf(upstream.seen, 3)
+      })
+    )
+  )
+
+  it.live("429 with Retry-After in seconds and as a date", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, n) => {
+          const soon = n === 1 ? "1" : new Date(Date.now() + 1000).toUTCString()
+          response.writeHead(n < 3 ? 429 : 200, { "retry-after": soon }).end("fine")
+        })
+        assert.strictEqual((yield* readText({ url: upstream.url })).text, "fine")
+        assert.lengthOf(upstream.seen, 3)
+      })
+    )
+  )
+
+  it.live("500 for ever ends after the last try and says how many there were", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.writeHead(500).end('{"message":"no such report"}'))
+        const error = yield* Effect.flip(readText({ url: `${upstream.url}/9` }))
+        assert.instanceOf(error, UpstreamUnavailable)
+        assert.lengthOf(upstream.seen, 5)
+        const problem = 'HTTP 500 Internal Server Error, "no such report"'
+        const next = "Run the same command again later."
+        assert.strictEqual(error.message, `GET ${upstream.url}/9 failed after 5 tries: ${problem}. ${next}`)
+      })
+    )
+  )
+
+  it.live.each([
+    ["with a length", { "content-length": "100" }],
+    ["in chunks", {}],
+    ["compressed", { "content-encoding": "gzip" }]
+  ] as const)("a body %s that breaks off", ([, headers]) =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, n) => {
+          if (n > 1) {
+            response.end("whole")
+            return
+          }
+          response.writeHead(200, headers)
+          response.write("content-encoding" in headers ? gzipSync("whole").subarray(0, 12) : "who", () =>
+            response.destroy()
+          )
+        })
+        assert.strictEqual((yield* readText({ url: upstream.url })).text, "whole")
+        assert.lengthOf(upstream.seen, 2)
+      })
+    )
+  )
+
+  it.live.each([
+    ["ends too early", gzipSync("whole").subarray(0, 12)],
+    ["is damaged", Buffer.from("not gzip at all")]
+  ] as const)("a compressed body that %s, although the connection does not break", ([, first]) =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, n) => {
+          response.writeHead(200, { "content-encoding": "gzip" })
+          response.end(n === 1 ? first : gzipSync("whole"))
+        })
+        assert.strictEqual((yield* readText({ url: upstream.url })).text, "whole")
+        assert.lengthOf(upstream.seen, 2)
+      })
+    )
+  )
+
+  it.live.each([
+    ["no answer", "no answer came within 50ms", (): void => undefined],
+    ["a body that stalls", "the body stalled: nothing came within 50ms", (write: (text: string) => void) => write("a")]
+  ] as const)("%s for too long", ([, problem, begin]) =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => begin((text) => response.write(text)))
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.include(error.message, problem)
+        assert.lengthOf(upstream.seen, 2)
+      }),
+      impatient
+    )
+  )
+
+  it.live("a body that drips for ever", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => {
+          const drip = setInterval(() => response.write("."), 10)
+          response.on("close", () => clearInterval(drip))
+        })
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.include(error.message, "the body did not end within 150ms")
+      }),
+      impatient
+    )
+  )
+
+  it.live("a host that refuses connections", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.end())
+        yield* upstream.close
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.include(error.message, "failed after 5 tries: the host refused the connection")
+      })
+    )
+  )
+})
+
+describe("what will not pass is not asked again", () => {
+  it.live("a pause that is longer than a run waits, and nobody else asks that host meanwhile", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.writeHead(503, { "retry-after": "7200" }).end())
+        const first = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.include(first.message, "it wants a pause of 7200 s, more than the 300 s a run waits")
+        const second = yield* Effect.flip(readText({ url: `${upstream.url}/other` }))
+        assert.match(second.message, /asked for a pause until \d{4}-/)
+        assert.lengthOf(upstream.seen, 1)
+      })
+    )
+  )
+
+  it.live.each([
+    ["a JSON body", '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}', '"Access is denied"'],
+    ["a page", "<!DOCTYPE html><html><title>Sign in</title>…", 'an HTML page titled "Sign in"'],
+    ["nothing to read", "", undefined]
+  ] as const)("403 with %s names the variable of the key", ([, body, quoted]) =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.writeHead(403).end(body))
+        const error = yield* Effect.flip(readText({ url: upstream.url, keyVariable: "MARS_API_KEY" }))
+        assert.instanceOf(error, AccessDenied)
+        const problem = ["HTTP 403 Forbidden", quoted].filter(Boolean).join(", ")
+        const advice = "This source wants a key: set MARS_API_KEY and run again."
+        assert.strictEqual(error.message, `GET ${upstream.url} was denied: ${problem}. ${advice}`)
+        assert.lengthOf(upstream.seen, 1)
+      })
+    )
+  )
+
+  it.live("a key that is refused is not repeated, not even where the answer repeats it", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, _, { headers }) =>
+          response.writeHead(401).end(`Unknown key s3cret-mars-key in ${headers.authorization}`)
+        )
+        const error = yield* Effect.flip(readText({ url: upstream.url, basicUser: key, keyVariable: "MARS_API_KEY" }))
+        assert.include(error.message, '"Unknown key <key> in Basic <key>"')
+        assert.include(error.message, "Check the key in MARS_API_KEY")
+        assert.notInclude(JSON.stringify(error), "s3cret")
+      })
+    )
+  )
+
+  it.live.each([404, 410, 501, 204])("%i", (status) =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.writeHead(status).end())
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.instanceOf(error, RefusedByUpstream)
+        assert.strictEqual(error.status, status)
+        assert.lengthOf(upstream.seen, 1)
+      })
+    )
+  )
+
+  it.live("a body in an encoding that was not asked for", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) =>
+          response.writeHead(200, { "content-encoding": "br" }).end("x")
+        )
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.include(error.message, "the body is encoded as br, which was not asked for")
+        assert.lengthOf(upstream.seen, 1)
+      })
+    )
+  )
+})

@@ -1,0 +1,154 @@
+import { statSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { itWorks } from "../it-works-for-tests.ts"
+import { aLayout, apples, ask, files, pantry, pears, publishFound } from "../pantry-for-tests.ts"
+import type { DataSet } from "../tables.ts"
+
+describe("merging by adding", () => {
+  itWorks("adds rows whose key is new, and counts the others as unchanged", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { deliveries: [{ item: "apple", quantity: 5, run_id: "first" }] })
+      const { run } = yield* publishFound(layout, {
+        deliveries: [
+          { item: "apple", quantity: 7, run_id: "second" }, // the same key: what was said first stays
+          { item: "pear", quantity: 1, run_id: "second" },
+          { item: "apple", note: "again", quantity: 2, run_id: "second" }
+        ]
+      })
+      assert.deepStrictEqual([run.rows_read, run.rows_loaded, run.rows_unchanged], [3, 2, 1])
+      assert.deepStrictEqual(
+        yield* ask(layout, "select item, quantity, note, run_id from pantry.delivery order by all"),
+        [
+          { item: "apple", quantity: 2, note: "again", run_id: "second" },
+          { item: "apple", quantity: 5, note: null, run_id: "first" },
+          { item: "pear", quantity: 1, note: null, run_id: "second" }
+        ]
+      )
+    })
+  )
+  itWorks("keeps the first of several staged rows of one key", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const { run } = yield* publishFound(layout, {
+        deliveries: [
+          { item: "apple", quantity: 5 },
+          { item: "apple", quantity: 6 }
+        ]
+      })
+      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
+      assert.deepStrictEqual(yield* ask(layout, "select quantity from pantry.delivery"), [{ quantity: 5 }])
+    })
+  )
+})
+
+describe("merging by replacing", () => {
+  itWorks("replaces rows that differ, adds new ones, and keeps the others", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, {
+        prices: [
+          { ...apples, run_id: "first" },
+          { ...pears, run_id: "first" }
+        ]
+      })
+      const { run } = yield* publishFound(layout, {
+        prices: [
+          { ...pears, price: "2.5000", run_id: "second" },
+          { item: "plum", price: "3.0000", run_id: "second" }
+        ]
+      })
+      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [2, 0])
+      assert.deepStrictEqual(yield* ask(layout, "select item, price, run_id from pantry.price order by item"), [
+        { item: "apple", price: "1.2500", run_id: "first" },
+        { item: "pear", price: "2.5000", run_id: "second" },
+        { item: "plum", price: "3.0000", run_id: "second" }
+      ])
+    })
+  )
+  itWorks("keeps the last of several staged rows of one key", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples, { ...apples, price: "1.3000" }] })
+      assert.deepStrictEqual(yield* ask(layout, "select price from pantry.price"), [{ price: "1.3000" }])
+    })
+  )
+  itWorks("finds nothing new where only the run and the ignored columns differ", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [{ ...apples, seen_on: "2026-01-05", run_id: "first" }] })
+      const { run } = yield* publishFound(layout, { prices: [{ ...apples, seen_on: "2026-02-05", run_id: "second" }] })
+      assert.strictEqual(run.outcome, "unchanged")
+      assert.deepStrictEqual(yield* ask(layout, "select seen_on, run_id from pantry.price"), [
+        { seen_on: "2026-01-05", run_id: "first" }
+      ])
+    })
+  )
+})
+
+describe("merging by replacing all", () => {
+  itWorks("leaves exactly the staged rows, and nothing new where they are the same in another order", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { shelves: ["cellar", "kitchen"] })
+      const { run } = yield* publishFound(layout, { shelves: ["kitchen"] })
+      assert.strictEqual(run.generation, "larder-000002")
+      assert.deepStrictEqual(yield* ask(layout, "from pantry.shelf"), [{ shelf: "kitchen", position: 1 }])
+      assert.strictEqual((yield* publishFound(layout, { shelves: ["kitchen"] })).run.outcome, "unchanged")
+    })
+  )
+})
+
+describe("a run with nothing new", () => {
+  itWorks("publishes nothing: no file appears and the link stays", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const found = {
+        shelves: ["cellar"],
+        prices: [apples],
+        deliveries: [{ item: "apple" }],
+        rejects: ["price is N/A"]
+      }
+      yield* publishFound(layout, found)
+      const before = yield* files(layout.dir)
+      const inode = statSync(layout.link).ino
+      const { checks, run } = yield* publishFound(layout, found)
+      assert.deepStrictEqual(checks, [])
+      assert.deepStrictEqual(run, {
+        ...run,
+        outcome: "unchanged",
+        generation: null,
+        rows_read: 3,
+        rows_loaded: 0,
+        rows_unchanged: 2,
+        rows_rejected: 1
+      })
+      assert.deepStrictEqual(yield* files(layout.dir), before)
+      assert.strictEqual(statSync(layout.link).ino, inode)
+      assert.deepStrictEqual(yield* files(layout.staging), [])
+    })
+  )
+  itWorks("publishes all the same where this version defines something that the live generation lacks", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const { dataSet } = pantry
+      const ddl = "create or replace view pantry.cheap as select item from pantry.price where price < 1"
+      const newer: DataSet = { ...dataSet, views: [...dataSet.views, { schema: "pantry", name: "cheap", ddl }] }
+      const { run } = yield* publishFound(layout, { prices: [apples] }, { of: { ...pantry, dataSet: newer } })
+      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
+      assert.deepStrictEqual(yield* ask(layout, "from pantry.cheap"), [])
+      const again = yield* publishFound(layout, { prices: [apples] }, { of: { ...pantry, dataSet: newer } })
+      assert.strictEqual(again.run.outcome, "unchanged")
+    })
+  )
+  itWorks("of which some feeds were away stays a partial one", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const { run } = yield* publishFound(layout, { prices: [apples] }, { run: { outcome: "partial" } })
+      assert.deepStrictEqual([run.outcome, run.generation], ["partial", null])
+    })
+  )
+})
