@@ -9,7 +9,7 @@ import { Effect, Schema, Stream } from "effect"
 import { H3, HTTPResponse } from "h3"
 import { AnswerLine, ControlFile, controlFileIn, host, wire } from "./control/wire.ts"
 import type { Administration, AdministrationError } from "./ledger/administration.ts"
-import { LedgerUnavailable } from "./ledger/store.ts"
+import { LedgerUnavailable } from "./ledger/errors.ts"
 import { listen } from "./listen.ts"
 
 /** Lines of an answer, as bytes. */
@@ -34,8 +34,8 @@ const handler = <I, IE, O, OE>(
 }
 
 const handlersOf = (administration: Administration["Service"]): ReadonlyMap<string, Handler> => {
-  const { createAccount, createKey, creditAccount, editKey, entriesOf, listAccounts, listKeys, revokeKey } =
-    administration
+  const { backup, createAccount, createKey, creditAccount, editKey, entriesOf } = administration
+  const { listAccounts, listKeys, revokeKey, usage, verify } = administration
   return new Map([
     ["createAccount", handler(wire.createAccount, (input) => Stream.fromEffect(createAccount(input)))],
     ["listAccounts", handler(wire.listAccounts, (input) => Stream.fromEffect(listAccounts(input)))],
@@ -44,6 +44,9 @@ const handlersOf = (administration: Administration["Service"]): ReadonlyMap<stri
     ["listKeys", handler(wire.listKeys, (input) => Stream.fromEffect(listKeys(input)))],
     ["editKey", handler(wire.editKey, (input) => Stream.fromEffect(editKey(input)))],
     ["revokeKey", handler(wire.revokeKey, (input) => Stream.fromEffect(revokeKey(input)))],
+    ["usage", handler(wire.usage, (input) => Stream.fromEffect(usage(input)))],
+    ["verify", handler(wire.verify, (input) => Stream.fromEffect(verify(input)))],
+    ["backup", handler(wire.backup, (input) => Stream.fromEffect(backup(input)))],
     ["entriesOf", handler(wire.entriesOf, ({ account_id }) => entriesOf(account_id))]
   ])
 }

@@ -6,8 +6,8 @@ import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
 import { withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import { Deferred, Effect } from "effect"
-import { Ledger } from "./ledger/ledger.ts"
-import { memoryStore } from "./ledger/memory-store-for-tests.ts"
+import { ledgerOver } from "./ledger/embedded/embedded-ledger.ts"
+import { memoryStore } from "./ledger/embedded/memory-store-for-tests.ts"
 import { makeMeters } from "./meters.ts"
 import { makePipeline } from "./pipeline.ts"
 import type { ReadModel } from "./read-model.ts"
@@ -23,7 +23,7 @@ const live: Live<ReadModel> = { current: () => generation, use: (read) => read(g
 /** A pipeline over a real ledger, whose one endpoint is read as the test says. */
 const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) {
   const store = memoryStore()
-  const ledger = yield* Ledger.make(store)
+  const ledger = yield* ledgerOver(store)
   const { id } = yield* ledger.administration.createAccount({ name: "A" })
   const { key } = yield* ledger.administration.createKey({
     account_id: id,

@@ -1,8 +1,6 @@
 /**
  * The one request pipeline: authenticate → authorise → validate → hold → read → commit → answer. Plain HTTP goes through
  * it, and so does whatever else answers calls. The first failure wins, and every failure costs nothing.
- *
- * Until the read everything is synchronous, so between the decision and the hold nothing can come in between.
  */
 import {
   type ApiError,
@@ -19,8 +17,8 @@ import { foreignCursor } from "@larder/schemas/parameters.ts"
 import type { Live } from "@larder/warehouse/generation/live.ts"
 import { Cause, Effect, Exit } from "effect"
 import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
-import type { LedgerAccess } from "./ledger/ledger.ts"
-import type { ApiKeyView } from "./ledger/machine.ts"
+import { LedgerUnavailable } from "./ledger/errors.ts"
+import type { ApiKeyView, Held, LedgerAccess, Refusal } from "./ledger/ledger.ts"
 import type { Meters } from "./meters.ts"
 import type { ReadModel } from "./read-model.ts"
 import { newRequestId } from "./request-id.ts"
@@ -79,6 +77,17 @@ interface Valid {
   readonly request: Request<Readonly<Record<string, unknown>>>
 }
 
+interface Admitted {
+  readonly key: ApiKeyView
+  readonly valid: Valid
+  readonly held: Held
+}
+
+const refusals: Readonly<Record<Refusal, ApiError>> = {
+  insufficient_balance: insufficientBalance,
+  spend_cap_reached: spendCapReached
+}
+
 /** Grammar first, then the cursor, then names in the catalogs. */
 const validate = (call: Call, model: ReadModel): Valid | ApiError => {
   const { id, onDataHost, query, route } = call
@@ -126,7 +135,7 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
   const accountHeaders = (key: ApiKeyView, charged: number, generation: string): Record<string, string> => ({
     "x-data-version": generation,
     "x-credits-charged": String(charged),
-    "x-credits-remaining": String(ledger.remaining(key.id, now()))
+    "x-credits-remaining": String(ledger.remaining(key, now()))
   })
 
   /** The failed read as an answer; what is no refusal is a fault of ours, and the operator is told. */
@@ -138,16 +147,34 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
     return internal
   }
 
-  const paid = async (call: Call, key: ApiKeyView, requestId: string): Promise<Answer> => {
-    const { endpoint } = call.route
-    if (!key.scopes.has(endpoint.scope)) return refusal(requestId, notScoped(endpoint.scope), key)
-    const valid = validate(call, live.current().model)
-    if (!("request" in valid)) return refusal(requestId, valid, key)
-    const held = ledger.hold(key.id, call.route.chargedAs, endpoint.credits, now())
-    if ("refused" in held) {
-      return refusal(requestId, held.refused === "insufficient_balance" ? insufficientBalance : spendCapReached, key)
+  /** Whether the key may make this call, and what it asks. */
+  const judge = (call: Call, key: ApiKeyView): Valid | ApiError => {
+    const { scope } = call.route.endpoint
+    return key.scopes.has(scope) ? validate(call, live.current().model) : notScoped(scope)
+  }
+
+  /** From the key to the hold, again where the key was edited or revoked in between. */
+  const admit = async (call: Call, token: string, requestId: string): Promise<Admitted | Answer> => {
+    for (;;) {
+      const key = await ledger.authenticate(token)
+      if (key === undefined) return refusal(requestId, unknownKey)
+      const valid = judge(call, key)
+      if (!("request" in valid)) {
+        if (await ledger.isCurrent(key)) return refusal(requestId, valid, key)
+        continue
+      }
+      const { chargedAs, endpoint } = call.route
+      const admission = await ledger.hold(key, chargedAs, endpoint.credits, now())
+      if ("held" in admission) return { key, valid, held: admission.held }
+      if (admission.refused !== "key_changed") return refusal(requestId, refusals[admission.refused], key)
     }
-    const { hold } = held
+  }
+
+  const paid = async (call: Call, token: string, requestId: string): Promise<Answer> => {
+    const admitted = await admit(call, token, requestId)
+    if ("status" in admitted) return admitted
+    const { held, key, valid } = admitted
+    const { endpoint } = call.route
     const exit = await run(
       live.use((generation) =>
         Effect.map(call.route.read(valid.request, generation), (body) => ({ body, generation: generation.id }))
@@ -155,15 +182,17 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
       { signal: call.signal }
     )
     if (Exit.isFailure(exit)) {
-      ledger.release(hold)
+      held.release()
       return refusal(requestId, failure(requestId, endpoint.id, exit.cause), key)
     }
     if (call.signal.aborted) {
-      ledger.release(hold)
+      held.release()
       return refusal(requestId, callerLeft, key)
     }
+    const readAt = performance.now()
     try {
-      await ledger.commit(hold, requestId) // on disk before the first byte leaves
+      await held.commit(requestId) // on disk before the first byte leaves
+      meters.committed(performance.now() - readAt)
     } catch (cause) {
       report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
       return refusal(requestId, unavailable, key)
@@ -171,13 +200,11 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
     return answer(requestId, 200, exit.value.body, accountHeaders(key, endpoint.credits, exit.value.generation))
   }
 
-  const authenticated = (call: Call, requestId: string): Answer | Promise<Answer> => {
+  const decide = (call: Call, requestId: string): Answer | Promise<Answer> => {
     if (inFlight >= mostInFlight) return refusal(requestId, unavailable)
     const token = tokenOf(call.authorization)
     if (token === undefined) return refusal(requestId, malformedAuthorization)
-    const key = ledger.authenticate(token)
-    if (key === undefined) return refusal(requestId, unknownKey)
-    return paid(call, key, requestId)
+    return paid(call, token, requestId)
   }
 
   return {
@@ -187,10 +214,15 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
       const startedAt = performance.now()
       inFlight++
       try {
-        const answered = await authenticated(call, requestId)
+        const answered = await decide(call, requestId)
         meters.answered(call.route.endpoint.id, answered.status, performance.now() - startedAt)
         return answered
       } catch (cause) {
+        if (cause instanceof LedgerUnavailable) {
+          // the ledger tells the operator once that it is away, not once a call
+          meters.answered(call.route.endpoint.id, unavailable.status, performance.now() - startedAt)
+          return refusal(requestId, unavailable)
+        }
         meters.answered(call.route.endpoint.id, internal.status, performance.now() - startedAt)
         report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
         return refusal(requestId, internal)

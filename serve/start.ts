@@ -7,7 +7,9 @@ import { makeConsole, type Readiness } from "./console.ts"
 import { serveControl } from "./control.ts"
 import { demoKey } from "./demo.ts"
 import { makeApi } from "./http.ts"
+import { embeddedLedger } from "./ledger/embedded/embedded-ledger.ts"
 import { Ledger, type LedgerAccess } from "./ledger/ledger.ts"
+import { postgresLedger } from "./ledger/postgres/postgres-ledger.ts"
 import { ledgerDirectoryIn } from "./ledger/reach.ts"
 import { listen } from "./listen.ts"
 import { type Gauge, makeMeters } from "./meters.ts"
@@ -48,11 +50,12 @@ const counter = (name: string, help: string, value: () => number): Gauge => ({ n
 
 /** Opens and starts everything; what it opened closes with the scope, the listeners first. */
 const open = Effect.fnUntraced(function* () {
-  const { consolePort, dataHost, home, host, port } = yield* serveSettings
+  const { consolePort, dataHost, home, host, ledgerUrl, port } = yield* serveSettings
   const layout = yield* layoutOf(home)
   const live = yield* watchLive(layout, loadReadModel)
   const ledger = yield* Ledger
-  yield* serveControl(ledgerDirectoryIn(layout.home), ledger.administration)
+  // commands reach a ledger in PostgreSQL by themselves
+  if (Option.isNone(ledgerUrl)) yield* serveControl(ledgerDirectoryIn(layout.home), ledger.administration)
 
   const context = yield* Effect.context<never>()
   const meters = makeMeters()
@@ -126,8 +129,11 @@ export const startCommand = Command.make(
   "start",
   flags,
   Effect.fn(function* ({ demo, json }) {
-    const { home } = yield* serveSettings
-    const ledger = Ledger.layer(ledgerDirectoryIn(home))
+    const { home, ledgerUrl } = yield* serveSettings
+    const ledger = Layer.effect(
+      Ledger,
+      Option.isSome(ledgerUrl) ? postgresLedger(ledgerUrl.value) : embeddedLedger(ledgerDirectoryIn(home))
+    )
     yield* Effect.gen(function* () {
       const opened = yield* open()
       const shown = demo ? yield* demoKey() : undefined

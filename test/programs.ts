@@ -4,7 +4,7 @@ import path from "node:path"
 import { createInterface } from "node:readline"
 import { repository } from "./repository.ts"
 
-type Environment = Readonly<Record<string, string>>
+export type Environment = Readonly<Record<string, string>>
 const binary = {
   "larder-ingest": path.join(repository, "pipelines/bin/larder-ingest.mjs"),
   "larder-serve": path.join(repository, "serve/bin/larder-serve.mjs")
@@ -88,11 +88,24 @@ export const startServer = async (home: string, environment: Environment = {}): 
   }
 }
 
-/** Runs an administrative command and reads its JSON. */
-export const admin = async <A>(home: string, args: ReadonlyArray<string>): Promise<A> => {
-  const { code, stderr, stdout } = await run("larder-serve", [...args, "--json"], { LARDER_HOME: home })
+const printed = async (home: string, args: ReadonlyArray<string>, environment: Environment): Promise<string> => {
+  const { code, stderr, stdout } = await run("larder-serve", [...args, "--json"], { LARDER_HOME: home, ...environment })
   if (code !== 0) throw new Error(`larder-serve ${args.join(" ")} ended with ${code}:\n${stderr}`)
-  return JSON.parse(stdout) as A
+  return stdout
+}
+
+/** Runs an administrative command and reads its JSON. */
+export const admin = async <A>(home: string, args: ReadonlyArray<string>, environment: Environment = {}): Promise<A> =>
+  JSON.parse(await printed(home, args, environment)) as A
+
+/** The same for a command that prints one JSON value a line. */
+export const adminLines = async <A>(
+  home: string,
+  args: ReadonlyArray<string>,
+  environment: Environment = {}
+): Promise<ReadonlyArray<A>> => {
+  const lines = (await printed(home, args, environment)).split("\n").filter((line) => line !== "")
+  return lines.map((line) => JSON.parse(line) as A)
 }
 
 export interface CreatedKey {
@@ -104,20 +117,10 @@ export interface CreatedKey {
 /** A new account with its 5,000 credits, and a key of it. */
 export const newKey = async (
   home: string,
-  options: { readonly scopes?: string; readonly budget?: string } = {}
+  options: { readonly scopes?: string; readonly budget?: string; readonly environment?: Environment } = {}
 ): Promise<CreatedKey> => {
-  const account = await admin<{ readonly id: string }>(home, ["accounts", "create", "--name", "Test"])
-  const { budget = "100", scopes = "all" } = options
-  return admin(home, [
-    "keys",
-    "create",
-    "--account",
-    account.id,
-    "--name",
-    "test",
-    "--scopes",
-    scopes,
-    "--budget-usd",
-    budget
-  ])
+  const { budget = "100", environment = {}, scopes = "all" } = options
+  const account = await admin<{ readonly id: string }>(home, ["accounts", "create", "--name", "Test"], environment)
+  const settings = ["--name", "test", "--scopes", scopes, "--budget-usd", budget]
+  return admin(home, ["keys", "create", "--account", account.id, ...settings], environment)
 }

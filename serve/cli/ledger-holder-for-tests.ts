@@ -6,24 +6,25 @@ import { createInterface } from "node:readline"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Stream } from "effect"
 import { serveControl } from "../control.ts"
-import { Ledger } from "../ledger/ledger.ts"
+import { embeddedLedger } from "../ledger/embedded/embedded-ledger.ts"
+import type { LedgerAccess } from "../ledger/ledger.ts"
 
 const directory = process.argv[2] ?? ""
 
-const call = Effect.fnUntraced(function* (ledger: Ledger["Service"], token: string) {
-  const key = ledger.authenticate(token)
+const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
+  const key = yield* Effect.promise(() => ledger.authenticate(token))
   if (key === undefined) return "unknown key"
-  const admission = ledger.hold(key.id, "/v1/stores", 100, Date.now())
+  const admission = yield* Effect.promise(() => ledger.hold(key, "/v1/stores", 100, Date.now()))
   if ("refused" in admission) return admission.refused
-  yield* Effect.tryPromise(() => ledger.commit(admission.hold, `req_${crypto.randomUUID()}`))
+  yield* Effect.tryPromise(() => admission.held.commit(`req_${crypto.randomUUID()}`))
   return "charged"
 })
 
 Effect.gen(function* () {
-  const ledger = yield* Ledger
+  const ledger = yield* embeddedLedger(directory)
   yield* serveControl(directory, ledger.administration)
   yield* Console.log("ready")
   yield* Stream.fromAsyncIterable(createInterface({ input: process.stdin }), String).pipe(
     Stream.runForEach((token) => Effect.flatMap(call(ledger, token), Console.log))
   )
-}).pipe(Effect.scoped, Effect.provide(Ledger.layer(directory)), NodeRuntime.runMain)
+}).pipe(Effect.scoped, NodeRuntime.runMain)

@@ -69,6 +69,9 @@ const remote = (send: Send) => {
     listKeys: one("listKeys", wire.listKeys),
     editKey: one("editKey", wire.editKey),
     revokeKey: one("revokeKey", wire.revokeKey),
+    usage: one("usage", wire.usage),
+    verify: one("verify", wire.verify),
+    backup: one("backup", wire.backup),
     entriesOf: (account_id) => ask(send, "entriesOf", wire.entriesOf, { account_id })
   })
 }

@@ -5,7 +5,8 @@
  */
 import path from "node:path"
 import { Schema } from "effect"
-import { AdministrationError, operations, StatementLine } from "../ledger/administration.ts"
+import { AdministrationError, operations } from "../ledger/administration.ts"
+import { Entry } from "../ledger/records.ts"
 
 export const host = "127.0.0.1"
 
@@ -17,7 +18,7 @@ export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirect
 /** Every operation, the statement of an account included. */
 export const wire = {
   ...operations,
-  entriesOf: { input: Schema.Struct({ account_id: Schema.String }), output: StatementLine }
+  entriesOf: { input: Schema.Struct({ account_id: Schema.String }), output: Entry }
 } as const
 
 export const AnswerLine = Schema.fromJsonString(

@@ -2,17 +2,17 @@
  * What an operator may do to the ledger, whoever carries it out: the process that holds it, or a running server on behalf
  * of a command. What returns is durable, and in force for the next request.
  */
-import { Timestamp } from "@larder/schemas/dates.ts"
+import { Day, Timestamp } from "@larder/schemas/dates.ts"
 import { Scope } from "@larder/schemas/scopes.ts"
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { KeyRevoked, UnknownAccount, UnknownKey } from "./decisions.ts"
-import { Entry } from "./records.ts"
-import { LedgerUnavailable } from "./store.ts"
+import { LedgerUnavailable } from "./errors.ts"
+import type { Entry } from "./records.ts"
 
-/** What is typed into a terminal, printed there and stored: no control characters. */
+/** What is typed into a terminal, printed there and stored: no control characters, and no half of a surrogate pair. */
 export const Line = Schema.String.check(
   Schema.makeFilter((text) =>
-    text.trim() !== "" && /^\P{Cc}{1,200}$/u.test(text) ? undefined : "must be 1 to 200 printable characters"
+    text.trim() !== "" && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(text) ? undefined : "must be 1 to 200 printable characters"
   )
 )
 export const Scopes = Schema.NonEmptyArray(Scope)
@@ -44,9 +44,36 @@ export type KeySummary = typeof KeySummary.Type
 export const NewKey = Schema.Struct({ key: Schema.String, ...KeySummary.fields })
 export type NewKey = typeof NewKey.Type
 
-/** An entry with the balance of its account after it. */
-export const StatementLine = Schema.Struct({ ...Entry.fields, balance: Schema.Int })
-export type StatementLine = typeof StatementLine.Type
+/** Successful calls of one UTC day, of one key, to one endpoint. */
+export const UsageOfDay = Schema.Struct({
+  day: Day,
+  key_id: Schema.String,
+  endpoint: Schema.String,
+  calls: Schema.Int,
+  /** Credits charged for them, above 0. */
+  credits: Schema.Int
+})
+export type UsageOfDay = typeof UsageOfDay.Type
+
+/** What a check of the whole ledger has found: every entry, every balance, every budget. */
+export const Verification = Schema.Struct({
+  accounts: Schema.Int,
+  keys: Schema.Int,
+  entries: Schema.Int,
+  /** Sum of all balances. */
+  balance_credits: Schema.Int,
+  /** What does not add up, and where; empty where everything does. At most 100 are told. */
+  problems: Schema.Array(Schema.String)
+})
+export type Verification = typeof Verification.Type
+
+export const Backup = Schema.Struct({
+  /** Absolute path of the copy: a DuckDB file that stands for `ledger.duckdb`. */
+  file: Schema.String,
+  entries: Schema.Int,
+  bytes: Schema.Int
+})
+export type Backup = typeof Backup.Type
 
 /** What can be asked, and what is answered; also the wire of the control channel. */
 export const operations = {
@@ -74,7 +101,15 @@ export const operations = {
     }),
     output: KeySummary
   },
-  revokeKey: { input: Schema.Struct({ key_id: Schema.String }), output: KeySummary }
+  revokeKey: { input: Schema.Struct({ key_id: Schema.String }), output: KeySummary },
+  /** Both days included. */
+  usage: {
+    input: Schema.Struct({ account_id: Schema.String, from: Day, to: Day }),
+    output: Schema.Array(UsageOfDay)
+  },
+  verify: { input: Schema.Struct({}), output: Verification },
+  /** Writes a copy of the ledger as it is at one moment into a new file. */
+  backup: { input: Schema.Struct({ file: Schema.String }), output: Backup }
 } as const
 
 export type Operation = keyof typeof operations
@@ -90,12 +125,23 @@ export class ServerUnreachable extends Schema.TaggedError<ServerUnreachable>()("
   }
 }
 
+/** Nothing is left of the copy. */
+export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
+  file: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The ledger was not backed up to ${this.file}: ${this.problem}`
+  }
+}
+
 export const AdministrationError = Schema.Union([
   UnknownAccount,
   UnknownKey,
   KeyRevoked,
   LedgerUnavailable,
-  ServerUnreachable
+  ServerUnreachable,
+  BackupFailed
 ])
 export type AdministrationError = typeof AdministrationError.Type
 
@@ -103,8 +149,8 @@ type Operations = {
   readonly [O in Operation]: (input: Input<O>) => Effect.Effect<Output<O>, AdministrationError>
 }
 interface Statements {
-  /** The entries of an account, oldest first, with the running balance. */
-  readonly entriesOf: (accountId: string) => Stream.Stream<StatementLine, AdministrationError>
+  /** The entries of an account, oldest first. */
+  readonly entriesOf: (accountId: string) => Stream.Stream<Entry, AdministrationError>
 }
 
 export class Administration extends Context.Service<Administration, Operations & Statements>()(

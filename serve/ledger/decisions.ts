@@ -1,10 +1,10 @@
 /**
- * What an operator may do to accounts and keys. Each function looks at the state and says which records follow, or why
- * none do; nothing is changed before those records are durable. Pure, like the machine.
+ * What an operator may do to accounts and keys. Each function looks at a record and says which records follow, or why
+ * none do; nothing is changed before those records are durable. Pure, like the machine, and the same for every store.
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { Result, Schema } from "effect"
-import type { AccountState, Draft, KeyState, LedgerState } from "./machine.ts"
+import type { Draft } from "./machine.ts"
 import { timestampOf } from "./moments.ts"
 import type { Account, ApiKey, Entry } from "./records.ts"
 
@@ -40,49 +40,35 @@ export interface Decision {
 const creditsAtBirth = 5_000
 
 const booking = (type: Entry["type"], accountId: string, credits: number, note: string, now: number): Draft => ({
-  sequence: 0,
+  account_id: accountId,
   type,
   occurred_at: timestampOf(now),
-  account_id: accountId,
   key_id: null,
   endpoint: null,
   credits,
+  budget_credits: null,
   request_id: null,
   note
 })
 
-export const openAccount = (id: string, name: string, now: number): Result.Result<Decision> =>
-  Result.succeed({
-    accounts: [{ id, name, created_at: timestampOf(now) }],
-    keys: [],
-    entries: [booking("grant", id, creditsAtBirth, "starting balance", now)]
-  })
+export const openAccount = (id: string, name: string, now: number): Decision => ({
+  accounts: [{ id, name, created_at: timestampOf(now) }],
+  keys: [],
+  entries: [booking("grant", id, creditsAtBirth, "starting balance", now)]
+})
 
 /**
  * Credits that an operator gives by hand are an `adjustment`: a `grant` is the starting balance and nothing else, and
  * `top_up`, `auto_recharge` and `refund` tell of money that a card processor has moved.
  */
-export const creditAccount = (
-  state: LedgerState,
-  accountId: string,
-  credits: number,
-  note: string,
-  now: number
-): Result.Result<Decision, UnknownAccount> =>
-  Result.map(accountOf(state, accountId), () => ({
-    accounts: [],
-    keys: [],
-    entries: [booking("adjustment", accountId, credits, note, now)]
-  }))
+export const creditAccount = (accountId: string, credits: number, note: string, now: number): Decision => ({
+  accounts: [],
+  keys: [],
+  entries: [booking("adjustment", accountId, credits, note, now)]
+})
 
-export const issueKey = (
-  state: LedgerState,
-  key: Omit<ApiKey, "created_at" | "revoked_at" | "revision">,
-  now: number
-): Result.Result<Decision, UnknownAccount> =>
-  Result.map(accountOf(state, key.account_id), () =>
-    changed({ ...key, created_at: timestampOf(now), revoked_at: null, revision: 1 })
-  )
+export const issueKey = (key: Omit<ApiKey, "created_at" | "revoked_at" | "revision">, now: number): Decision =>
+  changed({ ...key, created_at: timestampOf(now), revoked_at: null, revision: 1 })
 
 export interface KeyChanges {
   readonly name?: string | undefined
@@ -91,42 +77,26 @@ export interface KeyChanges {
 }
 
 /** The key itself, its fingerprint and its account stay. */
-export const editKey = (
-  state: LedgerState,
-  keyId: string,
-  changes: KeyChanges
-): Result.Result<Decision, UnknownKey | KeyRevoked> =>
-  Result.flatMap(keyOf(state, keyId), ({ record }) =>
-    record.revoked_at === null
-      ? Result.succeed(
-          changed({
-            ...record,
-            name: changes.name ?? record.name,
-            scopes: changes.scopes ?? record.scopes,
-            budget_credits: changes.budget_credits ?? record.budget_credits,
-            revision: record.revision + 1
-          })
-        )
-      : Result.fail(new KeyRevoked({ id: keyId, revoked_at: record.revoked_at }))
-  )
+export const editKey = (key: ApiKey, changes: KeyChanges): Result.Result<Decision, KeyRevoked> =>
+  key.revoked_at === null
+    ? Result.succeed(
+        changed({
+          ...key,
+          name: changes.name ?? key.name,
+          scopes: changes.scopes ?? key.scopes,
+          budget_credits: changes.budget_credits ?? key.budget_credits,
+          revision: key.revision + 1
+        })
+      )
+    : Result.fail(new KeyRevoked({ id: key.id, revoked_at: key.revoked_at }))
 
 /** Revoking twice changes nothing: the first moment stays. */
-export const revokeKey = (state: LedgerState, keyId: string, now: number): Result.Result<Decision, UnknownKey> =>
-  Result.map(keyOf(state, keyId), ({ record }) =>
-    record.revoked_at === null
-      ? changed({ ...record, revoked_at: timestampOf(now), revision: record.revision + 1 })
-      : { accounts: [], keys: [], entries: [] }
-  )
+export const revokeKey = (key: ApiKey, now: number): Decision =>
+  key.revoked_at === null
+    ? changed({ ...key, revoked_at: timestampOf(now), revision: key.revision + 1 })
+    : { accounts: [], keys: [], entries: [] }
 
 const changed = (key: ApiKey): Decision => ({ accounts: [], keys: [key], entries: [] })
 
-export const accountOf = (state: LedgerState, id: string): Result.Result<AccountState, UnknownAccount> => {
-  const account = state.accounts.get(id)
-  return account === undefined ? Result.fail(new UnknownAccount({ id })) : Result.succeed(account)
-}
-
-export const keyOf = (state: LedgerState, id: string): Result.Result<KeyState, UnknownKey> => {
-  const key = state.keys.get(id)
-  if (key !== undefined) return Result.succeed(key)
-  return Result.fail(new UnknownKey({ id: id.startsWith("svc_data_") ? "svc_data_…" : id })) // no secret in an error
-}
+/** A key itself, given for its id, is a secret and is not repeated. */
+export const unknownKey = (id: string) => new UnknownKey({ id: id.startsWith("svc_data_") ? "svc_data_…" : id })

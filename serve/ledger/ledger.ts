@@ -1,82 +1,65 @@
 /**
  * The ledger as the request pipeline sees it: who calls, may it spend, and the charge that is durable before the answer
- * leaves. One process holds it. What runs on every request is a plain function or one shared promise.
+ * leaves. It is kept in a folder by this process alone (`embedded/`), or in PostgreSQL by many servers (`postgres/`).
  */
 import { Context, Effect, Layer } from "effect"
-import { fingerprint } from "../access/api-key.ts"
-import { administer } from "./administer.ts"
 import { Administration } from "./administration.ts"
-import { embeddedStore } from "./embedded-store.ts"
-import { makeGroupWriter, type WriterCounters } from "./group-writer.ts"
-import { type Admission, type ApiKeyView, charge, type Hold, hold, release, remaining, restore } from "./machine.ts"
-import type { LedgerStore } from "./store.ts"
+import type { ApiKeyView } from "./machine.ts"
 
-export type { Admission, ApiKeyView, Hold, Refusal } from "./machine.ts"
+export type { ApiKeyView } from "./machine.ts"
 
-export interface LedgerCounters extends WriterCounters {
+export type Refusal = "insufficient_balance" | "spend_cap_reached"
+
+/** The price of one admitted call, set aside. It ends once: committed or released. */
+export interface Held {
+  /** Resolves when the charge is durable. Rejects when it could not be written: the hold is given back, nothing is charged. */
+  readonly commit: (requestId: string) => Promise<void>
+  /** Gives the hold back, of a call that failed. Does nothing to one that has ended or is being charged. */
+  readonly release: () => void
+}
+
+/** `key_changed`: the key was edited or revoked since it was looked up; look again. */
+export type Admission = { readonly held: Held } | { readonly refused: Refusal | "key_changed" }
+
+/** Counted since the start, for metrics. */
+export interface LedgerCounters {
+  /** Durable charges. */
+  commits: number
+  /** Groups that were written; `durable_seconds` is the time they took, from their first charge to their flush. */
+  groups: number
+  durable_seconds: number
+  /** Groups that could not be written; nothing in them was charged. */
+  failed_groups: number
   refused_insufficient_balance: number
   refused_spend_cap_reached: number
 }
 
+/** Where the ledger cannot be asked, the promises reject with `LedgerUnavailable`. */
 export interface LedgerAccess {
   /** The key, or undefined where it is unknown or revoked. Keys are looked up by their SHA-256, never compared. */
-  readonly authenticate: (token: string) => ApiKeyView | undefined
-  /** Sets the price of a call aside, or refuses it. Nothing comes between the check and the hold. */
-  readonly hold: (keyId: string, endpoint: string, credits: number, nowMs: number) => Admission
-  /** Resolves when the charge is durable. Rejects when it could not be written: the hold is given back, nothing is charged. */
-  readonly commit: (hold: Hold, requestId: string) => Promise<void>
-  /** Gives a hold back, of a call that failed. Does nothing to one that has ended or is being charged. */
-  readonly release: (hold: Hold) => void
+  readonly authenticate: (token: string) => Promise<ApiKeyView | undefined>
+  /** Whether the key is still as it was looked up: a refusal that its scopes gave is true only then. */
+  readonly isCurrent: (key: ApiKeyView) => Promise<boolean>
+  /** Sets the price of a call aside, or refuses it: one atomic decision over balance and the key's UTC month. */
+  readonly hold: (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => Promise<Admission>
   /** Credits that the key can still spend: the smaller of balance and budget left. Never below 0. */
-  readonly remaining: (keyId: string, nowMs: number) => number
+  readonly remaining: (key: ApiKeyView, nowMs: number) => number
   /** Whether charges can be written now. */
   readonly writable: () => boolean
   readonly counters: Readonly<LedgerCounters>
   readonly administration: Administration["Service"]
 }
 
-const make = Effect.fnUntraced(function* (store: LedgerStore) {
-  const state = restore(yield* store.load)
-  const counters: LedgerCounters = {
-    commits: 0,
-    groups: 0,
-    durable_seconds: 0,
-    failed_groups: 0,
-    refused_insufficient_balance: 0,
-    refused_spend_cap_reached: 0
-  }
-  const writer = yield* Effect.acquireRelease(
-    Effect.sync(() => makeGroupWriter(state, store, counters)),
-    (writer) => Effect.promise(() => writer.close())
-  )
-  const administration = yield* administer(state, writer, store)
-
-  return Ledger.of({
-    authenticate: (token) => state.valid.get(fingerprint(token))?.view,
-    hold: (keyId, endpoint, credits, nowMs) => {
-      const admission = hold(state, keyId, endpoint, credits, nowMs)
-      if ("refused" in admission) counters[`refused_${admission.refused}`]++
-      return admission
-    },
-    commit: (held, requestId) => {
-      const draft = charge(state, held, requestId)
-      if (draft !== undefined) return writer.charge(held, draft)
-      release(held)
-      return Promise.reject(new Error(`request ${requestId} has been charged already: its id was used twice`))
-    },
-    release,
-    remaining: (keyId, nowMs) => remaining(state, keyId, nowMs),
-    writable: writer.isWritable,
-    counters,
-    administration
-  })
+export const noCounts = (): LedgerCounters => ({
+  commits: 0,
+  groups: 0,
+  durable_seconds: 0,
+  failed_groups: 0,
+  refused_insufficient_balance: 0,
+  refused_spend_cap_reached: 0
 })
 
 export class Ledger extends Context.Service<Ledger, LedgerAccess>()("larder/serve/Ledger") {
-  /** Over any store. The scope waits for what is being written. */
-  static readonly make = make
-  /** In a folder: `$LARDER_HOME/ledger`. */
-  static readonly layer = (directory: string) => Layer.effect(Ledger, Effect.flatMap(embeddedStore(directory), make))
   /** What operators may do to the same ledger. */
   static readonly layerAdministration = Layer.effect(
     Administration,

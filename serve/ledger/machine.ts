@@ -6,9 +6,26 @@
  * Holds live in memory alone: whoever dies between a hold and its charge has charged nothing.
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
+import { beginning, type ChainHead, hashOf } from "./chain.ts"
 import { monthOf, timestampOf } from "./moments.ts"
 import type { Account, ApiKey, Entry } from "./records.ts"
-import type { Group, Snapshot } from "./store.ts"
+
+/** Records that become durable together or not at all. A key or account that exists already is replaced. */
+export interface Group {
+  readonly accounts: ReadonlyArray<Account>
+  readonly keys: ReadonlyArray<ApiKey>
+  readonly entries: ReadonlyArray<Entry>
+}
+
+/** What the state is rebuilt from: records, and what their entries come to. */
+export interface Snapshot {
+  /** Number of the last entry; 0 where there is none. */
+  readonly sequence: number
+  readonly accounts: ReadonlyArray<{ readonly account: Account; readonly head: ChainHead }>
+  readonly keys: ReadonlyArray<ApiKey>
+  /** Credits charged per key and UTC month; see `monthOf`. */
+  readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
+}
 
 /** What a request may know of its key. It never changes; an edit makes a new one. */
 export interface ApiKeyView {
@@ -16,11 +33,13 @@ export interface ApiKeyView {
   readonly account_id: string
   readonly name: string
   readonly scopes: ReadonlySet<Scope>
+  readonly revision: number
 }
 
 export interface AccountState {
   readonly record: Account
-  balance: number
+  /** The last durable entry; its balance is the balance of the account. */
+  head: ChainHead
   held: number
 }
 
@@ -58,6 +77,8 @@ export interface Hold {
   readonly spending: Spending
   readonly endpoint: string
   readonly credits: number
+  /** The key's budget when the call was admitted. */
+  readonly budget: number
   readonly admittedAt: number
   stage: "held" | "charging" | "ended"
 }
@@ -68,8 +89,8 @@ export type Admission = { readonly hold: Hold } | { readonly refused: Refusal }
 const insufficientBalance: Admission = { refused: "insufficient_balance" }
 const spendCapReached: Admission = { refused: "spend_cap_reached" }
 
-/** An entry that is numbered when its group is written. */
-export type Draft = { -readonly [Field in keyof Entry]: Entry[Field] }
+/** An entry that gets its place, balance and hash when its group is written. */
+export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">
 
 /** Each half: under a second of the fastest traffic, an hour of the usual one. Ids are unique by their making; this finds a bug. */
 const rememberedRequestIds = 10_000
@@ -84,21 +105,19 @@ export const restore = (snapshot: Snapshot): LedgerState => {
     requestIds: new Set(),
     olderRequestIds: new Set()
   }
-  for (const { account, balance } of snapshot.accounts) {
-    state.accounts.set(account.id, { record: account, balance, held: 0 })
-  }
+  for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, { record: account, head, held: 0 })
   for (const key of snapshot.keys) putKey(state, key)
   for (const { key_id, month, spent } of snapshot.spending) spendingOf(known(state.keys, key_id), month).spent = spent
   return state
 }
 
-/** Takes up a durable group, but for its charges: those are settled with their holds. */
+/** Takes up a durable group. The holds of its charges are settled beside it. */
 export const apply = (state: LedgerState, group: Group): void => {
-  for (const account of group.accounts) state.accounts.set(account.id, { record: account, balance: 0, held: 0 })
-  for (const key of group.keys) putKey(state, key)
-  for (const entry of group.entries) {
-    if (entry.type !== "charge") known(state.accounts, entry.account_id).balance += entry.credits
+  for (const account of group.accounts) {
+    state.accounts.set(account.id, { record: account, head: beginning, held: 0 })
   }
+  for (const key of group.keys) putKey(state, key)
+  for (const entry of group.entries) known(state.accounts, entry.account_id).head = entry
   state.sequence += group.entries.length
 }
 
@@ -109,19 +128,26 @@ const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
   return record
 }
 
+export const viewOf = ({ id, account_id, name, revision, scopes }: ApiKey): ApiKeyView => ({
+  id,
+  account_id,
+  name,
+  scopes: new Set(scopes),
+  revision
+})
+
 const putKey = (state: LedgerState, record: ApiKey) => {
-  const { id, account_id, name, scopes } = record
-  const view = { id, account_id, name, scopes: new Set(scopes) }
-  const key = state.keys.get(id) ?? {
+  const view = viewOf(record)
+  const key = state.keys.get(record.id) ?? {
     record,
     view,
-    account: known(state.accounts, account_id),
+    account: known(state.accounts, record.account_id),
     months: new Map(),
     latest: { month: 0, spent: 0, held: 0 }
   }
   key.record = record
   key.view = view
-  state.keys.set(id, key)
+  state.keys.set(record.id, key)
   if (record.revoked_at === null) state.valid.set(record.sha256, key)
   else state.valid.delete(record.sha256)
 }
@@ -138,12 +164,13 @@ const spendingOf = (key: KeyState, month: number): Spending => {
 export const hold = (state: LedgerState, keyId: string, endpoint: string, credits: number, now: number): Admission => {
   const key = known(state.keys, keyId)
   const { account } = key
-  if (account.balance - account.held < credits) return insufficientBalance
+  if (account.head.balance - account.held < credits) return insufficientBalance
   const spending = spendingOf(key, monthOf(now))
-  if (spending.spent + spending.held + credits > key.record.budget_credits) return spendCapReached
+  const budget = key.record.budget_credits
+  if (spending.spent + spending.held + credits > budget) return spendCapReached
   account.held += credits
   spending.held += credits
-  return { hold: { key, spending, endpoint, credits, admittedAt: now, stage: "held" } }
+  return { hold: { key, spending, endpoint, credits, budget, admittedAt: now, stage: "held" } }
 }
 
 /** The charge of an admitted call, or undefined where this request id has been charged already. */
@@ -157,28 +184,35 @@ export const charge = (state: LedgerState, held: Hold, requestId: string): Draft
   state.requestIds.add(requestId)
   held.stage = "charging"
   return {
-    sequence: 0,
+    account_id: held.key.record.account_id,
     type: "charge",
     occurred_at: timestampOf(held.admittedAt),
-    account_id: held.key.record.account_id,
     key_id: held.key.record.id,
     endpoint: held.endpoint,
     credits: -held.credits,
+    budget_credits: held.budget,
     request_id: requestId,
     note: null
   }
 }
 
-/** Numbers the entries of a group in the order in which they are written. A group that fails leaves no gap. */
-export const number = (state: LedgerState, drafts: ReadonlyArray<Draft>): void => {
-  let sequence = state.sequence
-  for (const draft of drafts) draft.sequence = ++sequence
+/** Chains the entries of a group to what is durable, in the order in which they are written. A group that fails leaves no gap. */
+export const chain = (state: LedgerState, drafts: ReadonlyArray<Draft>): ReadonlyArray<Entry> => {
+  const heads = new Map<string, ChainHead>()
+  let { sequence } = state
+  return drafts.map((draft) => {
+    const { account_id } = draft
+    const head = heads.get(account_id) ?? state.accounts.get(account_id)?.head ?? beginning
+    const placed = { ...draft, position: head.position + 1, balance: head.balance + draft.credits }
+    const entry = { ...placed, sequence: ++sequence, hash: hashOf(head.hash, placed) }
+    heads.set(account_id, entry)
+    return entry
+  })
 }
 
 /** The charge of this hold is durable. */
 export const settle = (held: Hold): void => {
   end(held)
-  held.key.account.balance -= held.credits
   held.spending.spent += held.credits
 }
 
@@ -201,7 +235,7 @@ const end = (held: Hold) => {
 export const remaining = (state: LedgerState, keyId: string, now: number): number => {
   const key = known(state.keys, keyId)
   const { spent, held } = spendingOf(key, monthOf(now))
-  return Math.max(0, Math.min(key.account.balance - key.account.held, key.record.budget_credits - spent - held))
+  return Math.max(0, Math.min(key.account.head.balance - key.account.held, key.record.budget_credits - spent - held))
 }
 
 /** Credits charged to a key in the UTC month of `now`. */

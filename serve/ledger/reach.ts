@@ -1,14 +1,17 @@
 /**
- * The ledger for one command: opened directly where nobody holds it, else through the server that does. Whoever finds it
- * held and nobody answering waits a little: a server is starting or stopping, or another command is at work.
+ * The ledger for one command: in PostgreSQL where `LARDER_LEDGER_URL` says so; else opened in its folder where nobody holds
+ * it, or through the server that does. Whoever finds it held and nobody answering waits a little: a server is starting or
+ * stopping, or another command is at work.
  */
 import path from "node:path"
 import { Effect, Exit, Layer, Option, Schedule, Scope } from "effect"
 import { runningServer } from "../control/client.ts"
+import { ledgerUrlSetting } from "../settings.ts"
 import { Administration, ServerUnreachable } from "./administration.ts"
-import { embeddedStore } from "./embedded-store.ts"
-import { Ledger } from "./ledger.ts"
-import type { LedgerInUse } from "./store.ts"
+import { embeddedLedger } from "./embedded/embedded-ledger.ts"
+import type { LedgerInUse } from "./errors.ts"
+import { administer } from "./postgres/administer.ts"
+import { connect } from "./postgres/database.ts"
 
 export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 
@@ -17,8 +20,7 @@ const patience = { every: "200 millis", times: 25 } as const // five seconds
 /** Opens the ledger in this process, until the scope ends. An attempt that fails leaves nothing behind. */
 const openHere = Effect.fnUntraced(function* (directory: string) {
   const attempt = yield* Scope.make()
-  const ledger = yield* embeddedStore(directory).pipe(
-    Effect.flatMap(Ledger.make),
+  const ledger = yield* embeddedLedger(directory).pipe(
     Scope.provide(attempt),
     Effect.onError(() => Scope.close(attempt, Exit.void))
   )
@@ -31,7 +33,9 @@ const elsewhere = (directory: string) => (inUse: LedgerInUse) =>
     Option.isSome(server) ? Effect.succeed(server.value) : Effect.fail(inUse)
   )
 
-export const reach = Effect.fn("Ledger.reach")(function* (home: string) {
+const reach = Effect.fn("Ledger.reach")(function* (home: string) {
+  const url = yield* ledgerUrlSetting
+  if (Option.isSome(url)) return administer(yield* connect(url.value))
   const directory = ledgerDirectoryIn(home)
   return yield* openHere(directory).pipe(
     Effect.catchTag("LedgerInUse", elsewhere(directory)),

@@ -38,13 +38,19 @@ export type ApiKey = typeof ApiKey.Type
 export const entryTypes = ["grant", "charge", "top_up", "auto_recharge", "refund", "adjustment"] as const
 
 export const Entry = Schema.Struct({
-  sequence: Schema.Int.annotate({ description: "Number of the entry, from 1, without gaps." }),
+  sequence: Schema.Int.annotate({
+    description: "Number of the entry in the ledger, in the order of writing. An embedded ledger leaves no number out."
+  }),
+  account_id: accountId,
+  position: Schema.Int.annotate({
+    description:
+      "Place of the entry in its account, from 1, without gaps. With `account_id` it names the entry for ever."
+  }),
   type: Schema.Literals(entryTypes).annotate({
     description:
       "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: given back; `adjustment`: booked by the operator."
   }),
   occurred_at: moment("When it happened, in UTC; for a charge the moment of admission, whose month it counts towards."),
-  account_id: accountId,
   key_id: Schema.NullOr(Schema.String).annotate({
     description: "Key that was charged: `api_key.id`; null where no key took part."
   }),
@@ -52,10 +58,18 @@ export const Entry = Schema.Struct({
     description: "Endpoint that was called, such as `/v1/commodities/prices`; null for all but charges."
   }),
   credits: Schema.Int.annotate({ description: "Credits added to the balance; negative for charges." }),
-  request_id: Schema.NullOr(Schema.String).annotate({
-    description: "X-Request-Id of the charged call; null for all but charges."
+  balance: Schema.Int.annotate({ description: "Balance of the account after the entry, in credits. Never negative." }),
+  budget_credits: Schema.NullOr(Schema.Int).annotate({
+    description: "Monthly budget of the key when the call was admitted, in credits; null for all but charges."
   }),
-  note: Schema.NullOr(Schema.String).annotate({ description: "The operator's reason; null for charges." })
+  request_id: Schema.NullOr(Schema.String).annotate({
+    description:
+      "X-Request-Id of the charged call, never charged twice; of a refund the call that got it back, else null."
+  }),
+  note: Schema.NullOr(Schema.String).annotate({ description: "The operator's reason; null for charges." }),
+  hash: described(
+    "SHA-256 in hexadecimal over the hash of the account's entry before this one and the fields of this one, `sequence` excepted: an entry that is changed, left out or put in breaks the chain of its account."
+  )
 }).annotate({
   identifier: "entry",
   description: "Every movement of credits. Rows are only added; balances and monthly spending are their sums."

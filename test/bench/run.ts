@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: measures the bars of the API on this machine and prints them as tables. Each pair runs side by side in
- * one run, in turns, and the medians are compared: ratios count, machines differ. It takes about four minutes.
+ * one run, in turns, and the medians are compared: ratios count, machines differ. It takes about six minutes.
  */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -8,7 +8,9 @@ import { cpus, tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import { admin, newKey, run, startServer } from "../programs.ts"
+import { compareLedgers } from "./ledgers.ts"
 import { load, type Measured } from "./load.ts"
+import { startWithLargeLedger } from "./start-up.ts"
 import { swapUnderLoad } from "./swap.ts"
 
 const rounds = 5
@@ -64,7 +66,6 @@ try {
   const rows = { bare: middle(measured.bare), free: middle(measured.free), charged: middle(measured.charged) }
   const rate = (name: keyof typeof servers) => rows[name].requests_per_second
   bare.stop()
-  free.stop()
 
   console.log(`${cpus().length} cores, Node ${process.version}, 64 connections, ${answer.body.length} bytes per answer`)
   console.table({
@@ -72,6 +73,8 @@ try {
     "larder-serve without access and ledger": rows.free,
     "larder-serve, charged and durable": rows.charged
   })
+  await compareLedgers({ home, request, free, embedded: { ...served, key } })
+  free.stop()
   const swap = await swapUnderLoad({ home, api: served.api, request, key })
   await served.stop()
   console.table({ "before the swaps": swap.before, "during the swaps": swap.during })
@@ -83,6 +86,8 @@ try {
     "B8 failed requests during swaps (0)": { measured: String(swap.during.failed) },
     "B8 p99 during ÷ before (≤ 3)": { measured: (swap.during.p99_ms / swap.before.p99_ms).toFixed(2) }
   })
+  console.log("Start with a large ledger, from the command to the open port")
+  console.table([await startWithLargeLedger(home, 1_000), await startWithLargeLedger(home, 10_000_000)])
 } finally {
   rmSync(home, { recursive: true, force: true })
 }

@@ -15,9 +15,9 @@ import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/generation/live.ts"
 import { Effect } from "effect"
 
-const key = { id: "key_bench", account_id: "acct_bench", name: "bench", scopes: new Set(scopes) }
-const hold = {} as Parameters<LedgerAccess["commit"]>[0] // nobody looks into it
+const key = { id: "key_bench", account_id: "acct_bench", name: "bench", scopes: new Set(scopes), revision: 1 }
 const done = Promise.resolve()
+const admission = { held: { commit: () => done, release: () => {} } }
 
 const open = Effect.gen(function* () {
   const live = yield* watchLive(yield* layoutOf(process.argv[2] ?? ""), loadReadModel)
@@ -25,10 +25,9 @@ const open = Effect.gen(function* () {
   const pipeline = makePipeline({
     live,
     ledger: {
-      authenticate: () => key,
-      hold: () => ({ hold }),
-      commit: () => done,
-      release: () => {},
+      authenticate: async () => key,
+      isCurrent: async () => true,
+      hold: async () => admission,
       remaining: () => 1_000_000
     } as unknown as LedgerAccess, // the pipeline uses no more of it
     meters: makeMeters(),

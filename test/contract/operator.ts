@@ -4,13 +4,9 @@
  */
 
 import { type Scope, scopes } from "@larder/schemas/scopes.ts"
-import {
-  Administration,
-  type AdministrationError,
-  type NewKey,
-  type StatementLine
-} from "@larder/serve/ledger/administration.ts"
+import { Administration, type AdministrationError, type NewKey } from "@larder/serve/ledger/administration.ts"
 import { layerAdministration } from "@larder/serve/ledger/reach.ts"
+import type { Entry } from "@larder/serve/ledger/records.ts"
 import { Effect, Stream } from "effect"
 
 export const operate = <A>(
@@ -40,11 +36,11 @@ export const createKey = (
   )
 
 /** The entries of an account, oldest first. */
-export const statement = (home: string, account: string): Promise<ReadonlyArray<StatementLine>> =>
+export const statement = (home: string, account: string): Promise<ReadonlyArray<Entry>> =>
   operate(home, (ledger) => Stream.runCollect(ledger.entriesOf(account)))
 
 /** The entries of all accounts. */
-export const statements = (home: string): Promise<ReadonlyArray<StatementLine>> =>
+export const statements = (home: string): Promise<ReadonlyArray<Entry>> =>
   operate(home, (ledger) =>
     Effect.gen(function* () {
       const accounts = yield* ledger.listAccounts({})

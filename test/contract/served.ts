@@ -3,7 +3,8 @@
  * ledger must hold exactly the charges that the answers announced: that closes every file.
  */
 import { rmSync } from "node:fs"
-import type { NewKey, StatementLine } from "@larder/serve/ledger/administration.ts"
+import type { NewKey } from "@larder/serve/ledger/administration.ts"
+import type { Entry } from "@larder/serve/ledger/records.ts"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
@@ -11,7 +12,7 @@ import { type Charge, type Client, makeClient, type Options } from "./client.ts"
 import type { Reply } from "./judge.ts"
 import { createKey, statements } from "./operator.ts"
 
-const charges = (entries: ReadonlyArray<StatementLine>) =>
+const charges = (entries: ReadonlyArray<Entry>) =>
   entries.flatMap(({ credits, endpoint, request_id, type }) =>
     type === "charge" ? [{ request_id: String(request_id), credits: -credits, endpoint }] : []
   )

@@ -35,7 +35,11 @@ const commands: ReadonlyArray<readonly [Program, ReadonlyArray<string>]> = [
   ["larder-serve", ["keys", "list"]],
   ["larder-serve", ["keys", "edit"]],
   ["larder-serve", ["keys", "revoke"]],
-  ["larder-serve", ["ledger", "export"]]
+  ["larder-serve", ["ledger", "export"]],
+  ["larder-serve", ["ledger", "usage"]],
+  ["larder-serve", ["ledger", "verify"]],
+  ["larder-serve", ["ledger", "backup"]],
+  ["larder-serve", ["ledger", "migrate"]]
 ]
 
 const found = (pattern: RegExp) => [

@@ -1,0 +1,33 @@
+/** `larder-serve ledger migrate` */
+import { Effect, Option, Schema } from "effect"
+import { Command } from "effect/cli"
+import { usdOf } from "../../ledger/money.ts"
+import { moveToPostgres } from "../../ledger/postgres/migration.ts"
+import { ledgerDirectoryIn } from "../../ledger/reach.ts"
+import { homeSetting, ledgerUrlSetting } from "../../settings.ts"
+import { json, print } from "../flags.ts"
+
+class NoTarget extends Schema.TaggedError<NoTarget>()("NoTarget", {}) {
+  override get message() {
+    return "Set LARDER_LEDGER_URL to the PostgreSQL database that shall keep the ledger, as in postgres://user:password@host/database"
+  }
+}
+
+export const migrate = Command.make(
+  "migrate",
+  { json },
+  Effect.fn(function* ({ json }) {
+    const url = yield* ledgerUrlSetting
+    if (Option.isNone(url)) return yield* new NoTarget()
+    const moved = yield* moveToPostgres(ledgerDirectoryIn(yield* homeSetting), url.value)
+    const { accounts, balance_credits, entries, keys, place } = moved
+    yield* print(json, moved, [
+      `${place} holds the ledger now: ${entries} entries, ${accounts} accounts, ${keys} keys, ${usdOf(balance_credits)} USD in all balances, the same as before.`,
+      "Start every larder-serve with this LARDER_LEDGER_URL. The old ledger stays where it is, and no server opens it any more."
+    ])
+  })
+).pipe(
+  Command.withDescription(
+    "Copy the ledger in LARDER_HOME into the empty PostgreSQL database of LARDER_LEDGER_URL, verified; servers must be stopped"
+  )
+)

@@ -1,0 +1,37 @@
+/**
+ * The chain of an account: each entry carries a SHA-256 over the hash before it and its own fields, so that a changed,
+ * missing or added entry shows. DuckDB and PostgreSQL compute the same text and hash in SQL; a test compares all three.
+ *
+ * The text is the fields in a fixed order, one a line. No field can contain a line break, so no two entries share a text.
+ * `sequence` is left out: it says where a store has put the entry, and changes when a ledger moves to another store.
+ */
+import { hash } from "node:crypto"
+import type { Entry } from "./records.ts"
+
+/** What the first entry of an account follows. */
+export const beginning = { position: 0, balance: 0, hash: "" }
+
+/** Where the chain of an account has arrived. */
+export interface ChainHead {
+  readonly position: number
+  readonly balance: number
+  readonly hash: string
+}
+
+export const hashOf = (previous: string, entry: Omit<Entry, "sequence" | "hash">): string =>
+  hash(
+    "sha256",
+    `${previous}\n${entry.account_id}\n${entry.position}\n${entry.type}\n${entry.occurred_at}\n${entry.key_id ?? ""}\n${entry.endpoint ?? ""}\n${entry.credits}\n${entry.balance}\n${entry.budget_credits ?? ""}\n${entry.request_id ?? ""}\n${entry.note ?? ""}`,
+    "hex"
+  )
+
+/** Why the entry does not follow the head, or undefined where it does. */
+export const breakBefore = (head: ChainHead, entry: Entry): string | undefined => {
+  const place = `entry ${entry.position} of account ${entry.account_id}`
+  if (entry.position !== head.position + 1) return `${place} follows its entry ${head.position}, so entries are missing`
+  if (entry.balance !== head.balance + entry.credits) {
+    return `${place} says that the balance is ${entry.balance} credits, and the entries before it say ${head.balance + entry.credits}`
+  }
+  if (entry.hash !== hashOf(head.hash, entry)) return `${place} is not what was written: its hash is another one`
+  return undefined
+}

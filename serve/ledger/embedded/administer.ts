@@ -1,0 +1,111 @@
+/** Carries out what an operator asks, in the process that holds the ledger. One change at a time. */
+
+import { Clock, Effect, Result, Semaphore, Stream } from "effect"
+import { fingerprint, last4, newApiKey } from "../../access/api-key.ts"
+import { type AccountSummary, Administration, type AdministrationError, type KeySummary } from "../administration.ts"
+import type { ChainHead } from "../chain.ts"
+import {
+  creditAccount,
+  type Decision,
+  editKey,
+  issueKey,
+  openAccount,
+  revokeKey,
+  UnknownAccount,
+  unknownKey
+} from "../decisions.ts"
+import { LedgerUnavailable } from "../errors.ts"
+import { type AccountState, type KeyState, type LedgerState, spentInMonth } from "../machine.ts"
+import { usdOf } from "../money.ts"
+import { newId } from "../new-id.ts"
+import type { GroupWriter } from "./group-writer.ts"
+import type { LedgerStore } from "./store.ts"
+
+const accountSummary = ({ head, record }: AccountState): AccountSummary => ({
+  ...record,
+  balance_credits: head.balance
+})
+
+const keySummary = (key: KeyState, now: number): KeySummary => {
+  const { id, account_id, name, scopes, budget_credits, last4, created_at, revoked_at } = key.record
+  const spent_usd = usdOf(spentInMonth(key, now))
+  return { id, account_id, name, scopes, budget_usd: usdOf(budget_credits), spent_usd, last4, created_at, revoked_at }
+}
+
+export const administer = Effect.fnUntraced(function* (state: LedgerState, writer: GroupWriter, store: LedgerStore) {
+  const oneAtATime = yield* Semaphore.make(1)
+
+  const accountOf = (id: string) => {
+    const account = state.accounts.get(id)
+    return account === undefined ? Result.fail(new UnknownAccount({ id })) : Result.succeed(account)
+  }
+  const keyOf = (id: string) => {
+    const key = state.keys.get(id)
+    return key === undefined ? Result.fail(unknownKey(id)) : Result.succeed(key)
+  }
+
+  /** Decides on the state as it is, and waits until the decision is durable and in force. */
+  const change = <E>(decide: (now: number) => Result.Result<Decision, E>) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const decision = yield* Effect.fromResult(decide(now))
+      yield* Effect.tryPromise({
+        try: () => writer.decide(decision),
+        catch: (cause) =>
+          cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action: "be written", cause })
+      })
+      return now
+    }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
+
+  const account = (id: string) => Effect.map(Effect.fromResult(accountOf(id)), accountSummary)
+  const key = (id: string, now: number) => Effect.map(Effect.fromResult(keyOf(id)), (found) => keySummary(found, now))
+
+  return Administration.of({
+    createAccount: Effect.fn("Administration.createAccount")(function* ({ name }) {
+      const id = yield* newId("acct_")
+      yield* change((now) => Result.succeed(openAccount(id, name, now)))
+      return yield* account(id)
+    }),
+    listAccounts: () => Effect.sync(() => [...state.accounts.values()].map(accountSummary)),
+    creditAccount: Effect.fn("Administration.creditAccount")(function* ({ account_id, credits, note }) {
+      yield* change((now) => Result.map(accountOf(account_id), () => creditAccount(account_id, credits, note, now)))
+      return yield* account(account_id)
+    }),
+    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, name, scopes, budget_credits }) {
+      const id = yield* newId("key_")
+      const secret = yield* Effect.sync(newApiKey)
+      const record = { id, account_id, name, scopes, budget_credits, sha256: fingerprint(secret), last4: last4(secret) }
+      const now = yield* change((now) => Result.map(accountOf(account_id), () => issueKey(record, now)))
+      return { key: secret, ...(yield* key(id, now)) }
+    }),
+    listKeys: Effect.fn("Administration.listKeys")(function* ({ account_id }) {
+      yield* account(account_id)
+      const now = yield* Clock.currentTimeMillis
+      const keys = [...state.keys.values()].filter(({ record }) => record.account_id === account_id)
+      return keys.map((found) => keySummary(found, now))
+    }),
+    editKey: Effect.fn("Administration.editKey")(function* ({ key_id, ...changes }) {
+      const now = yield* change(() => Result.flatMap(keyOf(key_id), ({ record }) => editKey(record, changes)))
+      return yield* key(key_id, now)
+    }),
+    revokeKey: Effect.fn("Administration.revokeKey")(function* ({ key_id }) {
+      const now = yield* change((now) => Result.map(keyOf(key_id), ({ record }) => revokeKey(record, now)))
+      return yield* key(key_id, now)
+    }),
+    usage: Effect.fn("Administration.usage")(function* (of) {
+      yield* account(of.account_id)
+      return yield* store.usage(of)
+    }),
+    verify: () =>
+      Effect.suspend(() => {
+        const heads = new Map([...state.accounts].map(([id, { head }]): [string, ChainHead] => [id, head]))
+        return store.verify({ sequence: state.sequence, heads })
+      }),
+    backup: ({ file }) => store.backup(file),
+    entriesOf: (accountId) =>
+      Stream.unwrap(Effect.as(account(accountId), store.entriesOf(accountId))) satisfies Stream.Stream<
+        unknown,
+        AdministrationError
+      >
+  })
+})

@@ -1,0 +1,137 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import type { LedgerAccess } from "../ledger.ts"
+import { embeddedLedger } from "./embedded-ledger.ts"
+import { append, opened, sampleGroups, temporaryFolder } from "./sample-ledger-for-tests.ts"
+
+const openIn = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
+
+/** An account with 5,000 credits and a key. */
+const newKey = Effect.fnUntraced(function* ({ administration }: LedgerAccess) {
+  const { id } = yield* administration.createAccount({ name: "A" })
+  return yield* administration.createKey({
+    account_id: id,
+    name: "k",
+    scopes: ["get-store"],
+    budget_credits: 100_000
+  })
+})
+
+/** A whole call of 1 credit. */
+const pay = async (ledger: LedgerAccess, token: string, requestId: string) => {
+  const view = await ledger.authenticate(token)
+  if (view === undefined) throw new Error("the key is unknown")
+  const admission = await ledger.hold(view, "/v1/stores", 1, Date.now())
+  if ("refused" in admission) throw new Error(admission.refused)
+  await admission.held.commit(requestId)
+}
+
+/** The copy alone, as `ledger.duckdb` in a folder that holds nothing else. */
+const restored = (folder: string, copy: string) => {
+  mkdirSync(path.join(folder, "restored", "ledger"), { recursive: true })
+  copyFileSync(copy, path.join(folder, "restored", "ledger", "ledger.duckdb"))
+  return openIn(path.join(folder, "restored"))
+}
+
+describe("a backup", () => {
+  it.live("taken while calls are charged is the ledger of one moment, and can be gone on with", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const file = path.join(folder, "copy.duckdb")
+      const ledger = yield* openIn(folder)
+      const { administration } = ledger
+      const key = yield* newKey(ledger)
+      let charged = 0
+      let isOver = false
+      const calls = Effect.promise(async () => {
+        while (!isOver || charged < 200) await pay(ledger, key.key, `req_${++charged}`)
+      })
+      const backUp = Effect.gen(function* () {
+        while (charged < 50) yield* Effect.sleep("1 millis")
+        const before = charged
+        const backup = yield* administration.backup({ file })
+        isOver = true
+        return { before, backup }
+      })
+      const [, { backup, before }] = yield* Effect.all([calls, backUp], { concurrency: 2 })
+
+      assert.deepStrictEqual(backup, { file, entries: backup.entries, bytes: statSync(file).size })
+      assert.isAtLeast(backup.entries, before) // one call may have been under way
+      assert.isBelow(backup.entries, charged + 1)
+      const copy = yield* restored(folder, file)
+      const entries = yield* Stream.runCollect(copy.administration.entriesOf(key.account_id))
+      const original = yield* Stream.runCollect(administration.entriesOf(key.account_id))
+      assert.deepStrictEqual(entries, original.slice(0, backup.entries))
+      assert.strictEqual(original.length, charged + 1)
+
+      const [account] = yield* copy.administration.listAccounts({})
+      assert.strictEqual(account?.balance_credits, 5_000 - (backup.entries - 1))
+      const listed = yield* copy.administration.listKeys({ account_id: key.account_id })
+      const { key: _, ...summary } = key
+      assert.deepStrictEqual(listed, [{ ...summary, spent_usd: (backup.entries - 1) / 1_000 }])
+      assert.deepStrictEqual((yield* copy.administration.verify({})).problems, [])
+
+      yield* Effect.promise(() => pay(copy, key.key, "req_after"))
+      assert.strictEqual((yield* copy.administration.verify({})).entries, backup.entries + 1)
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("holds what was only in the journal, for its owner alone, and leaves nothing else behind", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const file = path.join(folder, "copy.duckdb")
+      const backup = yield* opened(path.join(folder, "ledger"), (store) =>
+        Effect.andThen(append(store, sampleGroups()), store.backup(file))
+      )
+      assert.strictEqual(backup.entries, 62)
+      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+      assert.deepStrictEqual(readdirSync(folder).toSorted(), ["copy.duckdb", "ledger"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("can be taken again, under another name", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const ledger = yield* openIn(folder)
+      const key = yield* newKey(ledger)
+      const first = yield* ledger.administration.backup({ file: path.join(folder, "1.duckdb") })
+      yield* Effect.promise(() => pay(ledger, key.key, "req_1"))
+      const second = yield* ledger.administration.backup({ file: path.join(folder, "2.duckdb") })
+      assert.deepStrictEqual([first.entries, second.entries], [1, 2])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses a file that is there, and leaves it as it is", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const file = path.join(folder, "copy.duckdb")
+      writeFileSync(file, "precious")
+      const { administration } = yield* openIn(folder)
+      const error = yield* Effect.flip(administration.backup({ file }))
+      assert.strictEqual(error._tag, "BackupFailed")
+      assert.strictEqual(
+        error.message,
+        `The ledger was not backed up to ${file}: there is a file of this name already; choose another name`
+      )
+      assert.strictEqual(readFileSync(file, "utf8"), "precious")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says where it could not be written, and the ledger goes on", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const ledger = yield* openIn(folder)
+      const key = yield* newKey(ledger)
+      const file = path.join(folder, "missing", "copy.duckdb")
+      const error = yield* Effect.flip(ledger.administration.backup({ file }))
+      assert.match(error.message, /The ledger was not backed up to .*: ENOENT/)
+      const relative = yield* Effect.flip(ledger.administration.backup({ file: "copy.duckdb" }))
+      assert.include(relative.message, "the path must be absolute")
+      yield* Effect.promise(() => pay(ledger, key.key, "req_1"))
+      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+})

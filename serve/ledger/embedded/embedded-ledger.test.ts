@@ -1,0 +1,314 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope, Stream } from "effect"
+import { newApiKey } from "../../access/api-key.ts"
+import { beginning, breakBefore, type ChainHead } from "../chain.ts"
+import { LedgerUnavailable } from "../errors.ts"
+import type { ApiKeyView, Held, LedgerAccess } from "../ledger.ts"
+import { embeddedLedger, ledgerOver } from "./embedded-ledger.ts"
+import { memoryStore } from "./memory-store-for-tests.ts"
+
+const endpoint = "/v1/stores"
+const now = Date.parse("2026-10-15T12:00:00.000Z")
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-ledger-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** An account with 5,000 credits and a key. */
+const keyIn = Effect.fnUntraced(function* (ledger: LedgerAccess, budget_credits = 1_000_000) {
+  const { id } = yield* ledger.administration.createAccount({ name: "A" })
+  return yield* ledger.administration.createKey({
+    account_id: id,
+    name: "k",
+    scopes: ["get-store"],
+    budget_credits
+  })
+})
+
+const inMemory = Effect.fnUntraced(function* (budget?: number) {
+  const store = memoryStore()
+  const ledger = yield* ledgerOver(store)
+  return { store, ledger, key: yield* keyIn(ledger, budget) }
+})
+
+/** The key as a request has looked it up. */
+const known = async (ledger: LedgerAccess, { key }: { readonly key: string }): Promise<ApiKeyView> => {
+  const found = await ledger.authenticate(key)
+  if (found === undefined) throw new Error("the key is unknown")
+  return found
+}
+
+const admitted = async (ledger: LedgerAccess, key: ApiKeyView, credits: number): Promise<Held> => {
+  const admission = await ledger.hold(key, endpoint, credits, now)
+  if ("refused" in admission) throw new Error(admission.refused)
+  return admission.held
+}
+
+/** A whole call of 100 credits. */
+const pay = (ledger: LedgerAccess, key: { readonly key: string }, requestId: string) =>
+  Effect.promise(async () => {
+    const held = await admitted(ledger, await known(ledger, key), 100)
+    await held.commit(requestId)
+  })
+
+const remaining = (ledger: LedgerAccess, key: { readonly key: string }) =>
+  Effect.promise(async () => ledger.remaining(await known(ledger, key), now))
+
+describe("a key", () => {
+  it.effect("is known by its whole text only", () =>
+    Effect.gen(function* () {
+      const { key, ledger } = yield* inMemory()
+      assert.deepStrictEqual(yield* Effect.promise(() => ledger.authenticate(key.key)), {
+        id: key.id,
+        account_id: key.account_id,
+        name: "k",
+        scopes: new Set(["get-store" as const]),
+        revision: 1
+      })
+      for (const other of [newApiKey(), key.key.slice(0, -1), `${key.key} `, key.key.toLowerCase(), key.id, ""]) {
+        assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(other)))
+      }
+    })
+  )
+
+  it.effect("takes edits and revocation for the next request", () =>
+    Effect.gen(function* () {
+      const { key, ledger } = yield* inMemory()
+      const { administration } = ledger
+      yield* administration.editKey({ key_id: key.id, scopes: ["get-product"], budget_credits: 0 })
+      const edited = yield* Effect.promise(() => known(ledger, key))
+      assert.deepStrictEqual(edited.scopes, new Set(["get-product" as const]))
+      const paused = yield* Effect.promise(() => ledger.hold(edited, endpoint, 10, now))
+      assert.deepStrictEqual(paused, { refused: "spend_cap_reached" })
+      const revoked = yield* administration.revokeKey({ key_id: key.id })
+      assert.isNotNull(revoked.revoked_at)
+      assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(key.key)))
+      assert.strictEqual((yield* Effect.flip(administration.editKey({ key_id: key.id, name: "x" })))._tag, "KeyRevoked")
+    })
+  )
+
+  it.effect("that was edited or revoked after it was looked up admits nothing until it is looked up again", () =>
+    Effect.gen(function* () {
+      const { key, ledger } = yield* inMemory()
+      const { administration } = ledger
+      const before = yield* Effect.promise(() => known(ledger, key))
+      assert.isTrue(yield* Effect.promise(() => ledger.isCurrent(before)))
+      yield* administration.editKey({ key_id: key.id, scopes: ["get-product"] })
+      assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(before)))
+      const changed = { refused: "key_changed" as const }
+      assert.deepStrictEqual(yield* Effect.promise(() => ledger.hold(before, endpoint, 100, now)), changed)
+
+      const after = yield* Effect.promise(() => known(ledger, key))
+      assert.isTrue(yield* Effect.promise(() => ledger.isCurrent(after)))
+      yield* administration.revokeKey({ key_id: key.id })
+      assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(after)))
+      assert.deepStrictEqual(yield* Effect.promise(() => ledger.hold(after, endpoint, 100, now)), changed)
+      assert.strictEqual(ledger.remaining(after, now), 5000)
+    })
+  )
+
+  it.effect("and an account are told apart from what is not in the ledger", () =>
+    Effect.gen(function* () {
+      const { administration } = (yield* inMemory()).ledger
+      const edited = yield* Effect.flip(administration.editKey({ key_id: "key_b", name: "b" }))
+      assert.strictEqual(edited._tag, "UnknownKey")
+      const revoked = yield* Effect.flip(administration.revokeKey({ key_id: "key_b" }))
+      assert.strictEqual(revoked._tag, "UnknownKey")
+      const issued = yield* Effect.flip(
+        administration.createKey({ account_id: "acct_b", name: "b", scopes: ["get-store"], budget_credits: 10 })
+      )
+      assert.strictEqual(issued._tag, "UnknownAccount")
+    })
+  )
+
+  it.effect("is shown once and listed by its last four characters", () =>
+    Effect.gen(function* () {
+      const { key, ledger } = yield* inMemory(2_500)
+      yield* pay(ledger, key, "req_1")
+      const keys = yield* ledger.administration.listKeys({ account_id: key.account_id })
+      assert.deepStrictEqual(
+        keys.map(({ budget_usd, last4 }) => ({ budget_usd, last4 })),
+        [{ budget_usd: 2.5, last4: key.key.slice(-4) }]
+      )
+    })
+  )
+})
+
+describe("a burst", () => {
+  it.effect("of 1,000 calls with credits for 50 charges exactly 50", () =>
+    Effect.gen(function* () {
+      const { key, ledger, store } = yield* inMemory()
+      const view = yield* Effect.promise(() => known(ledger, key))
+      const outcomes = yield* Effect.promise(() =>
+        Promise.all(
+          Array.from({ length: 1000 }, async (_, call) => {
+            await new Promise((resolve) => setTimeout(resolve, call % 7))
+            const admission = await ledger.hold(view, endpoint, 100, now)
+            if ("refused" in admission) return admission.refused
+            await admission.held.commit(`req_${call}`)
+            return "charged"
+          })
+        )
+      )
+      const count = (outcome: string) => outcomes.filter((one) => one === outcome).length
+      assert.strictEqual(count("charged"), 50)
+      assert.strictEqual(count("insufficient_balance"), 950)
+      const charges = store.entries.filter((entry) => entry.type === "charge")
+      assert.strictEqual(new Set(charges.map((entry) => entry.request_id)).size, 50)
+      assert.strictEqual(ledger.remaining(view, now), 0)
+      assert.strictEqual(ledger.counters.commits, 50)
+      assert.strictEqual(ledger.counters.refused_insufficient_balance, 950)
+    })
+  )
+
+  it.effect("of one turn of the event loop is written as one group", () =>
+    Effect.gen(function* () {
+      const { key, ledger } = yield* inMemory()
+      const groups = ledger.counters.groups
+      yield* Effect.promise(async () => {
+        const view = await known(ledger, key)
+        const holds = await Promise.all(Array.from({ length: 20 }, () => admitted(ledger, view, 100)))
+        await Promise.all(holds.map((held, call) => held.commit(`req_${call}`)))
+      })
+      assert.strictEqual(ledger.counters.groups - groups, 1)
+    })
+  )
+})
+
+describe("a request id", () => {
+  it.effect("is charged once; the second call keeps its credits", () =>
+    Effect.gen(function* () {
+      const { key, ledger, store } = yield* inMemory()
+      yield* pay(ledger, key, "req_1")
+      const held = yield* Effect.promise(async () => admitted(ledger, await known(ledger, key), 100))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => held.commit("req_1")))))
+      assert.strictEqual(yield* remaining(ledger, key), 4900)
+      assert.strictEqual(store.entries.filter((entry) => entry.request_id === "req_1").length, 1)
+    })
+  )
+})
+
+describe("a store that fails", () => {
+  it.live("charges nobody, gives the holds back, and is tried again until it works", () =>
+    Effect.gen(function* () {
+      const { key, ledger, store } = yield* inMemory()
+      store.failure = new Error("no space left on device")
+      const failed = yield* Effect.promise(async () => {
+        const view = await known(ledger, key)
+        const holds = await Promise.all(
+          ["req_1", "req_2"].map(async (id) => [id, await admitted(ledger, view, 100)] as const)
+        )
+        return Promise.allSettled(holds.map(([id, held]) => held.commit(id)))
+      })
+      for (const outcome of failed) {
+        assert.isTrue(outcome.status === "rejected" && outcome.reason instanceof LedgerUnavailable)
+      }
+      assert.strictEqual(yield* remaining(ledger, key), 5000)
+      assert.isFalse(ledger.writable())
+      const error = yield* Effect.flip(ledger.administration.createAccount({ name: "B" }))
+      assert.strictEqual(error.message, "The ledger cannot be written: no space left on device")
+      assert.strictEqual((yield* ledger.administration.listAccounts({})).length, 1)
+
+      store.failure = undefined
+      while (!ledger.writable()) yield* Effect.sleep("50 millis") // nobody calls: the ledger finds out by itself
+      yield* pay(ledger, key, "req_3")
+      assert.strictEqual(yield* remaining(ledger, key), 4900)
+      assert.deepStrictEqual(
+        store.entries.map((entry) => entry.sequence),
+        [1, 2]
+      )
+      let head: ChainHead = beginning
+      for (const entry of store.entries) {
+        assert.isUndefined(breakBefore(head, entry)) // the failed group has left no link
+        head = entry
+      }
+    })
+  )
+})
+
+describe("the ledger in a folder", () => {
+  it.effect("has a charge on the disk before the commit resolves", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const live = path.join(folder, "live")
+      const killed = path.join(folder, "killed")
+      const ledger = yield* embeddedLedger(live)
+      const key = yield* keyIn(ledger)
+      yield* pay(ledger, key, "req_1")
+      cpSync(live, killed, { recursive: true })
+      const again = yield* embeddedLedger(killed)
+      assert.strictEqual(yield* remaining(again, key), 4900)
+      assert.strictEqual((yield* Effect.promise(() => known(again, key))).id, key.id)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("waits for running commits when it closes", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const scope = yield* Scope.make()
+      const ledger = yield* embeddedLedger(folder).pipe(Scope.provide(scope))
+      const key = yield* keyIn(ledger)
+      const held = yield* Effect.promise(async () => admitted(ledger, await known(ledger, key), 100))
+      const running = held.commit("req_1")
+      yield* Scope.close(scope, Exit.void)
+      yield* Effect.promise(() => running)
+      const again = yield* embeddedLedger(folder)
+      assert.strictEqual(yield* remaining(again, key), 4900)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("tells the statement of an account, with the balance after each entry", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Effect.flatMap(temporaryFolder, embeddedLedger)
+      const key = yield* keyIn(ledger)
+      yield* keyIn(ledger)
+      yield* pay(ledger, key, "req_1")
+      yield* ledger.administration.creditAccount({ account_id: key.account_id, credits: 250, note: "sorry" })
+      const lines = yield* Stream.runCollect(ledger.administration.entriesOf(key.account_id))
+      assert.deepStrictEqual(
+        lines.map(({ balance, credits, endpoint, key_id, note, request_id, type }) => {
+          return { balance, credits, endpoint, key_id, note, request_id, type }
+        }),
+        [
+          {
+            balance: 5000,
+            credits: 5000,
+            endpoint: null,
+            key_id: null,
+            note: "starting balance",
+            request_id: null,
+            type: "grant"
+          },
+          { balance: 4900, credits: -100, endpoint, key_id: key.id, note: null, request_id: "req_1", type: "charge" },
+          {
+            balance: 5150,
+            credits: 250,
+            endpoint: null,
+            key_id: null,
+            note: "sorry",
+            request_id: null,
+            type: "adjustment"
+          }
+        ]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("never holds a key", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const ledger = yield* embeddedLedger(folder)
+      const key = yield* keyIn(ledger)
+      const secret = key.key.slice("svc_data_".length, -4)
+      const holdsKey = () =>
+        readdirSync(folder).filter((name) => readFileSync(path.join(folder, name)).includes(secret))
+      assert.deepStrictEqual(holdsKey(), [])
+      yield* Stream.runDrain(ledger.administration.entriesOf(key.account_id)) // now it is in the database
+      assert.deepStrictEqual(holdsKey(), [])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,63 @@
+/**
+ * The ledger that one process holds: the state machine in memory, over a store that makes its groups durable. What runs on
+ * every request is a plain function or one shared promise; nothing comes between the check and the hold.
+ */
+import { Effect } from "effect"
+import { fingerprint } from "../../access/api-key.ts"
+import { type Admission, Ledger, noCounts } from "../ledger.ts"
+import { type ApiKeyView, charge, type Hold, hold, type LedgerState, release, remaining, restore } from "../machine.ts"
+import { administer } from "./administer.ts"
+import { embeddedStore } from "./embedded-store.ts"
+import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"
+import type { LedgerStore } from "./store.ts"
+
+const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: string): Promise<void> => {
+  const draft = charge(state, held, requestId)
+  if (draft !== undefined) return writer.charge(held, draft)
+  release(held)
+  return Promise.reject(new Error(`request ${requestId} has been charged already: its id was used twice`))
+}
+
+/** Over any store. The scope waits for what is being written. */
+export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
+  const state = restore(yield* store.load)
+  const counters = noCounts()
+  const writer = yield* Effect.acquireRelease(
+    Effect.sync(() => makeGroupWriter(state, store, counters)),
+    (writer) => Effect.promise(() => writer.close())
+  )
+  const administration = yield* administer(state, writer, store)
+
+  const isCurrent = (key: ApiKeyView) => {
+    const record = state.keys.get(key.id)?.record
+    return record?.revision === key.revision && record.revoked_at === null
+  }
+  const admit = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number): Admission => {
+    if (!isCurrent(key)) return { refused: "key_changed" }
+    const admission = hold(state, key.id, endpoint, credits, nowMs)
+    if ("refused" in admission) {
+      counters[`refused_${admission.refused}`]++
+      return admission
+    }
+    const held = admission.hold
+    return {
+      held: {
+        commit: (requestId) => commit(state, writer, held, requestId),
+        release: () => release(held)
+      }
+    }
+  }
+
+  return Ledger.of({
+    authenticate: async (token) => state.valid.get(fingerprint(token))?.view,
+    isCurrent: async (key) => isCurrent(key),
+    hold: async (key, endpoint, credits, nowMs) => admit(key, endpoint, credits, nowMs),
+    remaining: (key, nowMs) => remaining(state, key.id, nowMs),
+    writable: writer.isWritable,
+    counters,
+    administration
+  })
+})
+
+/** In a folder: `$LARDER_HOME/ledger`. */
+export const embeddedLedger = (directory: string) => Effect.flatMap(embeddedStore(directory), ledgerOver)

@@ -1,0 +1,129 @@
+/**
+ * The ledger in `$LARDER_HOME/ledger/`: a journal in front of `ledger.duckdb`. A group is durable when it is in the
+ * journal; full journal files are taken up into the database in the background, and the rest when the ledger is opened,
+ * asked or closed. A file goes only after the database has it. One process holds the folder, by a lock that dies with it.
+ */
+import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs"
+import path from "node:path"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Effect, Semaphore, Stream } from "effect"
+import { LedgerInUse, LedgerUnavailable } from "../errors.ts"
+import type { Snapshot } from "../machine.ts"
+import { backUp } from "./backup.ts"
+import { entriesIn } from "./entries.ts"
+import { syncDirectory } from "./files.ts"
+import { makeJournal, spareName } from "./journal.ts"
+import { openDatabase } from "./ledger-database.ts"
+import { refuseMoved } from "./moved.ts"
+import { recover } from "./recovery.ts"
+import type { LedgerStore } from "./store.ts"
+import { makeTakeUp } from "./take-up.ts"
+import { usageOf } from "./usage.ts"
+import { verify } from "./verification.ts"
+
+const unavailable = (action: string) => (cause: unknown) => new LedgerUnavailable({ action, cause })
+const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: unavailable(action) })
+
+/** File locks do not hold between two instances in one process. */
+const heldHere = new Set<string>()
+
+const lock = Effect.fnUntraced(function* (directory: string) {
+  const file = path.join(directory, ".lock")
+  if (heldHere.has(file)) return yield* new LedgerInUse({ file })
+  yield* Effect.acquireRelease(
+    Effect.sync(() => heldHere.add(file)),
+    () => Effect.sync(() => heldHere.delete(file))
+  )
+  yield* DuckDb.readWrite(file).pipe(
+    Effect.catchTag("FileInUse", () => Effect.fail(new LedgerInUse({ file }))),
+    Effect.catchTag(["DuckDbError", "NotADatabase"], (cause) => Effect.fail(unavailable("be locked")(cause)))
+  )
+})
+
+export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
+  directory: string,
+  options: { readonly journalFileSize?: number; readonly entriesBetweenSnapshots?: number } = {}
+) {
+  const folder = yield* attempt(`be kept in ${directory}`, () => {
+    const home = path.dirname(directory)
+    mkdirSync(home, { recursive: true }) // analysts read the warehouse in it
+    if (!existsSync(directory)) {
+      mkdirSync(directory, { mode: 0o700 })
+      syncDirectory(home)
+    }
+    return realpathSync(directory)
+  })
+  yield* lock(folder)
+  yield* refuseMoved(folder)
+  const file = path.join(folder, "ledger.duckdb")
+  const database = yield* openDatabase(file).pipe(
+    Effect.catchTag("FileInUse", () => Effect.fail(new LedgerInUse({ file }))),
+    Effect.catchTag(["DuckDbError", "NotADatabase"], (cause) => Effect.fail(unavailable("be opened")(cause)))
+  )
+  yield* attempt("be tidied", () => rmSync(path.join(folder, spareName), { force: true }))
+  const recovered = yield* recover(folder, database)
+
+  const taking = yield* makeTakeUp({
+    directory: folder,
+    database,
+    reuse: (journalFile) => journal.reuse(journalFile),
+    entriesBetweenSnapshots: options.entriesBetweenSnapshots
+  })
+  const journal = makeJournal({
+    directory: folder,
+    number: recovered.nextJournal,
+    fileSize: options.journalFileSize,
+    onSealed: taking.add
+  })
+  yield* Effect.addFinalizer(() =>
+    attempt("end its journal", journal.close).pipe(
+      Effect.flatMap((closed) => Effect.tryPromise({ try: () => closed, catch: unavailable("end its journal") })),
+      Effect.andThen(taking.all),
+      Effect.catch((error) => Effect.logWarning(`${error.message}. The next start takes the journal up.`))
+    )
+  )
+  yield* taking.inBackground
+
+  /** The database then has all that was durable. */
+  const takeUpAll = Effect.andThen(attempt("end its journal", journal.seal), taking.all)
+  /** A backup closes the database, and with it would go what a verification has summed up. */
+  const oneLongWork = yield* Semaphore.make(1)
+  let state: Snapshot | undefined = recovered.state
+
+  const store: LedgerStore = {
+    load: Effect.suspend(() => {
+      const loaded = state
+      state = undefined
+      return loaded === undefined ? Effect.die("the ledger has been loaded already") : Effect.succeed(loaded)
+    }),
+    append: async (group) => {
+      try {
+        journal.append(group)
+      } catch (cause) {
+        throw new LedgerUnavailable({ action: "be written", cause })
+      }
+    },
+    entriesOf: (accountId) =>
+      Stream.unwrap(Effect.as(takeUpAll, Stream.mapError(entriesIn(database, accountId), unavailable("be read")))),
+    usage: (of) =>
+      Effect.andThen(
+        takeUpAll,
+        Effect.mapError(
+          database.use((db) => usageOf(db, of)),
+          unavailable("be read")
+        )
+      ),
+    verify: (held) =>
+      Effect.andThen(takeUpAll, Effect.mapError(verify(database, held), unavailable("be verified"))).pipe(
+        oneLongWork.withPermit
+      ),
+    backup: (to) =>
+      Effect.andThen(takeUpAll, backUp(database, to)).pipe(
+        Effect.catchTag(["DuckDbError", "FileInUse", "NotADatabase"], (cause) =>
+          Effect.fail(unavailable("be backed up")(cause))
+        ),
+        oneLongWork.withPermit
+      )
+  }
+  return store
+})

@@ -1,0 +1,113 @@
+/**
+ * Group commit: what arrives in one turn of the event loop, or while the last group is being written, becomes durable
+ * together. One promise is shared by a whole group, and no fiber runs per charge: at 30,000 charges a second that counts.
+ */
+import type { Decision } from "../decisions.ts"
+import type { LedgerCounters } from "../ledger.ts"
+import { apply, chain, type Draft, type Group, giveBack, type Hold, type LedgerState, settle } from "../machine.ts"
+import type { Account, ApiKey } from "../records.ts"
+import type { LedgerStore } from "./store.ts"
+
+interface PendingGroup {
+  readonly accounts: Array<Account>
+  readonly keys: Array<ApiKey>
+  readonly drafts: Array<Draft>
+  readonly holds: Array<Hold>
+  readonly durable: PromiseWithResolvers<void>
+  readonly since: number
+}
+
+export interface GroupWriter {
+  /** Resolves when the charge is durable. Rejects when it could not be written; the hold is given back then. */
+  readonly charge: (hold: Hold, draft: Draft) => Promise<void>
+  /** Resolves when the decision is durable and in force. */
+  readonly decide: (decision: Decision) => Promise<void>
+  /** Whether the last group could be written. After a failure an empty group is tried every second. */
+  readonly isWritable: () => boolean
+  /** Waits for what is pending. Nothing may be added afterwards. */
+  readonly close: () => Promise<void>
+}
+
+const retryAfter = 1_000
+
+export const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: LedgerCounters): GroupWriter => {
+  let pending: PendingGroup | undefined
+  let writing: Promise<void> | undefined
+  let writable = true
+  let probe: NodeJS.Timeout | undefined
+
+  const open = (): PendingGroup => {
+    if (pending !== undefined) return pending
+    if (writing === undefined) setImmediate(write)
+    pending = {
+      accounts: [],
+      keys: [],
+      drafts: [],
+      holds: [],
+      durable: Promise.withResolvers<void>(),
+      since: performance.now()
+    }
+    return pending
+  }
+
+  const write = () => {
+    const group = pending
+    if (group === undefined) return
+    pending = undefined
+    const { accounts, keys } = group
+    const written = { accounts, keys, entries: chain(state, group.drafts) }
+    writing = store.append(written).then(
+      () => succeed(group, written),
+      (error) => fail(group, error)
+    )
+  }
+
+  const succeed = (group: PendingGroup, written: Group) => {
+    apply(state, written)
+    for (const hold of group.holds) settle(hold)
+    counters.commits += group.holds.length
+    counters.groups++
+    counters.durable_seconds += (performance.now() - group.since) / 1_000
+    writable = true
+    next()
+    group.durable.resolve()
+  }
+
+  const fail = (group: PendingGroup, error: unknown) => {
+    for (const hold of group.holds) giveBack(hold)
+    counters.failed_groups++
+    writable = false
+    clearTimeout(probe)
+    probe = setTimeout(() => open().durable.promise.catch(() => {}), retryAfter).unref() // each failure sets the next one
+    next()
+    group.durable.reject(error)
+  }
+
+  const next = () => {
+    writing = undefined
+    if (pending !== undefined) setImmediate(write)
+  }
+
+  return {
+    charge: (hold, draft) => {
+      const group = open()
+      group.drafts.push(draft)
+      group.holds.push(hold)
+      return group.durable.promise
+    },
+    decide: ({ accounts, keys, entries }) => {
+      const group = open()
+      group.accounts.push(...accounts)
+      group.keys.push(...keys)
+      group.drafts.push(...entries)
+      return group.durable.promise
+    },
+    isWritable: () => writable,
+    close: async () => {
+      while (pending !== undefined || writing !== undefined) {
+        await (pending?.durable.promise ?? writing)?.catch(() => {})
+      }
+      clearTimeout(probe)
+    }
+  }
+}

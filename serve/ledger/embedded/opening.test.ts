@@ -1,0 +1,333 @@
+import { writeFileSync } from "node:fs"
+import path from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import fc from "fast-check"
+import { Line } from "../administration.ts"
+import { type Decision, openAccount } from "../decisions.ts"
+import { entryTypes } from "../records.ts"
+import { bytesOf } from "./journal-group.ts"
+import {
+  aCharge,
+  aKey,
+  author,
+  inDatabase,
+  opened,
+  readDatabase,
+  sampleCopies,
+  sampleGroups,
+  takeSnapshot,
+  temporaryFolder,
+  written
+} from "./sample-ledger-for-tests.ts"
+
+const load = (folder: string) => opened(folder, (store) => store.load)
+const coveredNow = "select sequence::integer as n from snapshot"
+const refusal = (folder: string) => Effect.flip(opened(folder, () => Effect.void))
+
+const plain = sampleCopies({ withSnapshot: false })
+const snapshotted = sampleCopies({ withSnapshot: true })
+afterAll(() => {
+  plain.remove()
+  snapshotted.remove()
+})
+
+describe("the hash that DuckDB computes", () => {
+  const text = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text))
+  const moment = fc
+    .date({ min: new Date("1970-01-01"), max: new Date("2999-12-31"), noInvalidDate: true })
+    .map((date) => date.toISOString())
+  const draft = fc.record({
+    account_id: fc.constantFrom("acct_a", "acct_b"),
+    type: fc.constantFrom(...entryTypes.filter((type) => type !== "charge")),
+    occurred_at: moment,
+    key_id: fc.option(text),
+    endpoint: fc.option(text),
+    credits: fc.nat(1e9),
+    budget_credits: fc.option(fc.nat(1e12)),
+    request_id: fc.option(text),
+    note: fc.option(text)
+  })
+
+  it.live("is the one that was written, for any entry", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const write = author()
+      const drafts = fc.sample(draft, { numRuns: 2_000, seed: 20_261_030 })
+      const births = [openAccount("acct_a", "A", 0), openAccount("acct_b", "B", 0)]
+      yield* written(folder, [...births, { entries: drafts }].map(write))
+      assert.strictEqual((yield* load(folder)).sequence, 2_002)
+    }).pipe(Effect.scoped)
+  )
+
+  it.each(["\ud800", "half \udc00 a pair", "line\nbreak", "\u0000", "  "])("never meets a note like %j", (note) => {
+    assert.throws(() => Line.make(note))
+  })
+})
+
+describe("a start", () => {
+  it.live("finds the same state from a snapshot as from the beginning", () =>
+    Effect.gen(function* () {
+      const fromTheBeginning = yield* load(yield* plain.copy)
+      const fromTheSnapshot = yield* load(yield* snapshotted.copy)
+      const ordered = (state: typeof fromTheSnapshot) => ({
+        ...state,
+        spending: state.spending.toSorted((a, b) => a.month - b.month || a.key_id.localeCompare(b.key_id))
+      })
+      assert.deepStrictEqual(ordered(fromTheSnapshot), ordered(fromTheBeginning))
+      assert.strictEqual(fromTheSnapshot.spending.length, 6)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reads no entry before the snapshot, which is renewed from itself and what came since", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const groups = sampleGroups()
+      yield* written(folder, groups.slice(0, 30))
+      yield* takeSnapshot(folder)
+      yield* inDatabase(folder, "update entry set note = 'nobody reads this at a start' where sequence = 5")
+      yield* written(folder, groups.slice(30))
+      yield* takeSnapshot(folder)
+      assert.deepStrictEqual(yield* readDatabase(folder, coveredNow), [{ n: 62 }])
+      assert.strictEqual((yield* load(folder)).sequence, 62)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has the snapshot renewed in the background, once enough entries have come", () =>
+    Effect.gen(function* () {
+      const folder = yield* plain.copy
+      yield* opened(folder, () => Effect.void, { entriesBetweenSnapshots: 63 })
+      assert.deepStrictEqual(yield* readDatabase(folder, coveredNow), [])
+      const look = Effect.gen(function* () {
+        yield* opened(folder, () => Effect.sleep("20 millis"), { entriesBetweenSnapshots: 62 })
+        return yield* readDatabase(folder, coveredNow)
+      })
+      assert.deepStrictEqual(yield* Effect.repeat(look, { until: (rows) => rows.length > 0 }), [{ n: 62 }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps the old snapshot where the entries since are damaged", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const groups = sampleGroups()
+      yield* written(folder, groups.slice(0, 30))
+      yield* takeSnapshot(folder)
+      yield* written(folder, groups.slice(30))
+      yield* inDatabase(folder, "update entry set note = 'x' where sequence = 33")
+      const problems = yield* takeSnapshot(folder)
+      assert.match(problems[0] ?? "", /\(number 33\) is not what was written: its hash is another one/)
+      assert.deepStrictEqual(yield* readDatabase(folder, coveredNow), [{ n: 29 }])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a start refuses entries that are not what was written", () => {
+  it.live.each([
+    [
+      "update entry set credits = -5 where sequence = 6",
+      /entry 4 of account acct_a \(number 6\) says that the balance is 4970 credits, and the entries before it say 4975/
+    ],
+    [
+      "update entry set balance = 4000 where sequence = 6",
+      /entry 4 of account acct_a \(number 6\) says that the balance is 4000 credits/
+    ],
+    [
+      "update entry set hash = upper(hash) where sequence = 6",
+      /entry 4 of account acct_a \(number 6\) is not what was written/
+    ],
+    [
+      "update entry set endpoint = '/v1/storez' where sequence = 6",
+      /entry 4 of account acct_a \(number 6\) is not what was written/
+    ],
+    [
+      "update entry set type = 'gift' where sequence = 6",
+      /entry 4 of account acct_a \(number 6\) is not what was written/
+    ],
+    [
+      "update entry set occurred_at = occurred_at + interval 1 millisecond where sequence = 6",
+      /number 6\) is not what was written/
+    ],
+    ["update entry set budget_credits = 9000 where sequence = 6", /number 6\) is not what was written/],
+    ["update entry set request_id = 'req_7' where sequence = 6", /number 6\) is not what was written/],
+    ["delete from entry where sequence = 6", /entry 7 follows entry 5, so entries are missing/],
+    ["delete from entry where sequence = 1", /entry 2 follows entry 0, so entries are missing/],
+    [
+      "delete from entry where sequence = 6; update entry set sequence = sequence - 1 where sequence > 6",
+      /entry 5 of account acct_a \(number 7\) does not follow an entry 4, so entries are missing/
+    ],
+    [
+      "insert into entry select * replace (63 as sequence) from entry where sequence = 6",
+      /entry 4 of account acct_a is there 2 times/
+    ],
+    ["insert into entry select * from entry where sequence = 6", /entry 6 is there twice/],
+    [
+      "update entry set sequence = case sequence when 5 then 6 when 6 then 5 else sequence end",
+      /entry 4 of account acct_a \(number 5\) stands before entry 3/
+    ],
+    [
+      "update entry set account_id = 'acct_c' where sequence = 6",
+      /entry 4 of account acct_c \(number 6\) is of an account that is not there/
+    ],
+    [
+      "update entry set credits = 9223372036854775807 where sequence = 6",
+      /number 6\) says that the balance is 4970 credits, and the entries before it say/
+    ],
+    [
+      "delete from api_key where id = 'key_b'",
+      /entry 2 of account acct_b was charged to key key_b, which is no key of this account/
+    ],
+    [
+      "update api_key set account_id = 'acct_b' where id = 'key_c'",
+      /was charged to key key_c, which is no key of this account/
+    ],
+    [
+      "delete from account where id = 'acct_b'",
+      /entry 1 of account acct_b \(number 2\) is of an account that is not there/
+    ],
+    ["insert into account from account where id = 'acct_b'", /there/],
+    ["insert into api_key from api_key where id = 'key_b'", /key key_b is there 2 times/],
+    [
+      "update api_key set scopes = ['everything'] where id = 'key_b'",
+      /key key_b cannot be read: Expected .* at \["scopes"\]\[0\]/
+    ]
+  ] as const)("%s", ([sql, problem]) =>
+    Effect.gen(function* () {
+      const folder = yield* plain.copy
+      yield* inDatabase(folder, sql)
+      const error = yield* refusal(folder)
+      assert.strictEqual(error._tag, "LedgerDamaged")
+      assert.match(error.message, problem)
+      assert.include(error.message, path.join(folder, "ledger.duckdb"))
+    }).pipe(Effect.scoped)
+  )
+
+  const grown = (...decisions: ReadonlyArray<Partial<Decision>>) => {
+    const write = author()
+    return [...sampleGroups(write), ...decisions.map(write)]
+  }
+
+  it.live("or that exceed the highest budget of their month", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const inNovember = { occurred_at: "2026-11-01T00:00:00.000Z", budget_credits: 900 }
+      yield* written(folder, grown({ entries: [aCharge("req_63", { ...inNovember, credits: -870 })] }))
+      yield* takeSnapshot(folder)
+      assert.strictEqual((yield* load(folder)).sequence, 63)
+      const more = grown(
+        { entries: [aCharge("req_63", { ...inNovember, credits: -870 })] },
+        { entries: [aCharge("req_64", { ...inNovember, credits: -100 })] }
+      )
+      yield* written(folder, more.slice(-1))
+      const error = yield* refusal(folder)
+      assert.match(
+        error.message,
+        /key key_a was charged 1010 credits in 2026-11, and the highest budget of these charges is 1000/
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("or that overdraw a balance", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const overdrawn = aCharge("req_63", { credits: -4_701, budget_credits: 9_000, account_id: "acct_a" })
+      yield* written(folder, grown({ entries: [{ ...overdrawn, credits: -4_601 }] }))
+      const error = yield* refusal(folder)
+      assert.match(error.message, /entry 42 of account acct_a \(number 63\) leaves a balance of -1 credits/)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a start refuses a snapshot that is not what was written", () => {
+  it.live.each([
+    ["update snapshot_account set balance = balance + 1 where account_id = 'acct_a'", /its digest is another one/],
+    ["update snapshot_account set hash = md5('') where account_id = 'acct_a'", /its digest is another one/],
+    ["delete from snapshot_account where account_id = 'acct_a'", /its digest is another one/],
+    ["update snapshot_spending set spent = 0", /its digest is another one/],
+    ["update snapshot_spending set budget = budget + 1", /its digest is another one/],
+    ["update snapshot set sequence = 61", /its digest is another one/],
+    ["delete from snapshot", /the snapshot is missing, and its accounts are there/],
+    ["insert into snapshot from snapshot", /there are 2 snapshots/],
+    ["delete from entry where sequence = 62", /the snapshot covers entry 62, and the last entry is 61/],
+    ["delete from account where id = 'acct_b'", /key key_b belongs to account acct_b, which is not there/],
+    ["delete from api_key where id = 'key_b'", /key key_b was charged, and is not there/]
+  ] as const)("%s", ([sql, problem]) =>
+    Effect.gen(function* () {
+      const folder = yield* snapshotted.copy
+      yield* inDatabase(folder, sql)
+      const error = yield* refusal(folder)
+      assert.strictEqual(error._tag, "LedgerDamaged")
+      assert.match(error.message, problem)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a start refuses a journal that does not follow the database", () => {
+  /** What the process had left if it had been killed with these groups in the journal. */
+  const withJournal = Effect.fnUntraced(function* (spoil: (groups: ReturnType<typeof sampleGroups>) => typeof groups) {
+    const folder = yield* temporaryFolder
+    const groups = sampleGroups()
+    yield* written(folder, groups.slice(0, 20))
+    const journal = path.join(folder, "journal-000001.ndjson")
+    writeFileSync(journal, Buffer.concat(spoil(groups.slice(20)).map((group) => bytesOf(1, group))))
+    return { folder, journal }
+  })
+  const firstEntry = (change: object) => (groups: ReturnType<typeof sampleGroups>) =>
+    groups.map((group, index) =>
+      index === 1 ? { ...group, entries: group.entries.map((entry) => ({ ...entry, ...change })) } : group
+    )
+
+  it.live.each([
+    ["a changed note", firstEntry({ note: "x" }), /entry 14 of account acct_a is not what was written/],
+    [
+      "another price",
+      firstEntry({ credits: -1 }),
+      /entry 14 of account acct_a says that the balance is 4870 credits, and the entries before it say 4879/
+    ],
+    [
+      "a missing position",
+      firstEntry({ position: 15 }),
+      /entry 15 of account acct_a follows its entry 13, so entries are missing/
+    ],
+    ["a negative balance", firstEntry({ balance: -1 }), /entry 14 of account acct_a leaves a balance of -1 credits/],
+    [
+      "an unknown account",
+      firstEntry({ account_id: "acct_c" }),
+      /entry 14 of account acct_c is of an account that is not there/
+    ]
+  ] as const)("%s", ([, spoil, problem]) =>
+    Effect.gen(function* () {
+      const { folder, journal } = yield* withJournal(spoil)
+      const error = yield* refusal(folder)
+      assert.strictEqual(error._tag, "LedgerDamaged")
+      assert.match(error.message, problem)
+      assert.include(error.message, journal)
+      assert.deepStrictEqual(yield* readDatabase(folder, "select max(sequence)::integer as n from entry"), [{ n: 19 }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("in an account that only the journal knows", () =>
+    Effect.gen(function* () {
+      const { folder, journal } = yield* withJournal((groups) => {
+        const write = author()
+        sampleGroups(write)
+        const birth = write(openAccount("acct_c", "C", 0))
+        const first = write({
+          keys: [aKey("key_d", "acct_c")],
+          entries: [aCharge("req_64", { account_id: "acct_c", key_id: "key_d" })]
+        })
+        const spoilt = { ...first, entries: first.entries.map((entry) => ({ ...entry, request_id: "req_65" })) }
+        return [...groups, birth, spoilt]
+      })
+      const error = yield* refusal(folder)
+      assert.include(error.message, `${journal}: entry 2 of account acct_c is not what was written`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("and takes one that does", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* withJournal((groups) => groups)
+      const state = yield* load(folder)
+      assert.deepStrictEqual([state.sequence, state.accounts.map(({ head }) => head.balance)], [62, [4600, 4800]])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,27 @@
+/**
+ * The port behind which the embedded ledger is kept. A store knows nothing of rules: it makes groups durable in the order
+ * in which they are given, and gives everything back when the ledger starts.
+ */
+import type { Effect, Stream } from "effect"
+import type { Backup, BackupFailed, Input, UsageOfDay, Verification } from "../administration.ts"
+import type { LedgerDamaged, LedgerUnavailable } from "../errors.ts"
+import type { Group, Snapshot } from "../machine.ts"
+import type { Entry } from "../records.ts"
+import type { Held } from "./verification.ts"
+
+export interface LedgerStore {
+  /** Read once, before the first group. Fails where what is stored does not add up. */
+  readonly load: Effect.Effect<Snapshot, LedgerUnavailable | LedgerDamaged>
+  /**
+   * Resolves when the group is durable. When it rejects, nothing of the group was kept, and the next group may bear the
+   * same numbers. Never called again before the last call has ended.
+   */
+  readonly append: (group: Group) => Promise<void>
+  /** Entries of an account in order: all that were durable when the reading began. */
+  readonly entriesOf: (accountId: string) => Stream.Stream<Entry, LedgerUnavailable>
+  readonly usage: (of: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
+  /** Checks everything that is stored, and that it says what the state machine held when it was asked. */
+  readonly verify: (held: Held) => Effect.Effect<Verification, LedgerUnavailable>
+  /** Copies everything that was durable when it was asked into a new file. */
+  readonly backup: (file: string) => Effect.Effect<Backup, BackupFailed | LedgerUnavailable>
+}

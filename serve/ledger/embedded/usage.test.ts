@@ -1,0 +1,89 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { UsageOfDay } from "../administration.ts"
+import { monthOf } from "../moments.ts"
+import { embeddedLedger } from "./embedded-ledger.ts"
+import { aCharge, append, author, opened, sampleGroups, temporaryFolder, written } from "./sample-ledger-for-tests.ts"
+
+const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
+const everything = { account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" }
+
+/** The same sums, from the groups that were written. */
+const expected = (groups: ReturnType<typeof sampleGroups>, accountId: string): ReadonlyArray<UsageOfDay> => {
+  const sums = new Map<string, { day: string; key_id: string; endpoint: string; calls: number; credits: number }>()
+  for (const entry of groups.flatMap(({ entries }) => entries)) {
+    if (entry.account_id !== accountId || entry.key_id === null || entry.endpoint === null) continue
+    const day = entry.occurred_at.slice(0, 10)
+    const id = `${day} ${entry.key_id} ${entry.endpoint}`
+    const sum = sums.get(id) ?? { day, key_id: entry.key_id, endpoint: entry.endpoint, calls: 0, credits: 0 }
+    sums.set(id, { ...sum, calls: sum.calls + 1, credits: sum.credits - entry.credits })
+  }
+  return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+}
+
+describe("usage", () => {
+  it.live("is counted per UTC day, key and endpoint, with both days included", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      yield* written(folder, sampleGroups())
+      const usage = yield* opened(folder, (store) => store.usage(october))
+      assert.deepStrictEqual(usage.slice(0, 2), [
+        { day: "2026-10-30", key_id: "key_a", endpoint: "/v1/branded-foods", calls: 4, credits: 40 },
+        { day: "2026-10-30", key_id: "key_a", endpoint: "/v1/stores", calls: 4, credits: 40 }
+      ])
+      assert.deepStrictEqual([...new Set(usage.map(({ day }) => day))], ["2026-10-30", "2026-10-31"])
+      const all = yield* opened(folder, (store) => store.usage(everything))
+      assert.deepStrictEqual(all, expected(sampleGroups(), "acct_a"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("includes what is in the journal, and what came in many files", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const groups = sampleGroups()
+      yield* opened(
+        folder,
+        (store) =>
+          Effect.gen(function* () {
+            yield* append(store, groups.slice(0, 33))
+            assert.deepStrictEqual(yield* store.usage(everything), expected(groups.slice(0, 33), "acct_a"))
+            yield* append(store, groups.slice(33))
+            assert.deepStrictEqual(yield* store.usage(everything), expected(groups, "acct_a"))
+          }),
+        { journalFileSize: 2048 }
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts a charge towards the day of its admission, at the last millisecond too", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const write = author()
+      const late = ["2026-12-31T23:59:59.999Z", "2027-01-01T00:00:00.000Z"].map((occurred_at, index) =>
+        aCharge(`late_${index}`, { occurred_at })
+      )
+      yield* written(folder, [...sampleGroups(write), write({ entries: late })])
+      const usage = yield* opened(folder, (store) =>
+        store.usage({ ...everything, from: "2026-12-01", to: "2027-01-01" })
+      )
+      assert.deepStrictEqual(
+        usage.map(({ calls, day }) => [day, calls]),
+        [
+          ["2026-12-31", 1],
+          ["2027-01-01", 1]
+        ]
+      )
+      assert.strictEqual(monthOf(Date.parse(late[0]?.occurred_at ?? "")), 2026 * 12 + 11)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of an unknown account is an error, and of an account without calls is empty", () =>
+    Effect.gen(function* () {
+      const { administration } = yield* embeddedLedger(yield* temporaryFolder)
+      const error = yield* Effect.flip(administration.usage(october))
+      assert.strictEqual(error._tag, "UnknownAccount")
+      const { id } = yield* administration.createAccount({ name: "A" })
+      assert.deepStrictEqual(yield* administration.usage({ ...everything, account_id: id }), [])
+    }).pipe(Effect.scoped)
+  )
+})

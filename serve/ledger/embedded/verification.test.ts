@@ -1,0 +1,218 @@
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { beginning, type ChainHead } from "../chain.ts"
+import { embeddedLedger } from "./embedded-ledger.ts"
+import {
+  aCharge,
+  append,
+  author,
+  inDatabase,
+  opened,
+  sampleCopies,
+  sampleGroups,
+  takeSnapshot,
+  temporaryFolder,
+  written
+} from "./sample-ledger-for-tests.ts"
+import type { LedgerStore } from "./store.ts"
+
+/** What the state machine holds when it has loaded what the store gives. */
+const verifyLoaded = (store: LedgerStore) =>
+  Effect.flatMap(store.load, ({ accounts, sequence }) =>
+    store.verify({
+      sequence,
+      heads: new Map(accounts.map(({ account, head }): [string, ChainHead] => [account.id, head]))
+    })
+  )
+const verified = (folder: string) => opened(folder, verifyLoaded)
+
+const plain = sampleCopies({ withSnapshot: false })
+/** All entries are behind the snapshot: a start does not read them, and a verification does. */
+const snapshotted = sampleCopies({ withSnapshot: true })
+afterAll(() => {
+  plain.remove()
+  snapshotted.remove()
+})
+
+describe("a verification", () => {
+  it.live("finds nothing wrong with a ledger as it was written, with a snapshot or without", () =>
+    Effect.gen(function* () {
+      const sound = { accounts: 2, keys: 3, entries: 62, balance_credits: 9_400, problems: [] }
+      assert.deepStrictEqual(yield* verified(yield* plain.copy), sound)
+      assert.deepStrictEqual(yield* verified(yield* snapshotted.copy), sound)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of an empty ledger finds nothing", () =>
+    Effect.gen(function* () {
+      const nothing = { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems: [] }
+      assert.deepStrictEqual(yield* verified(yield* temporaryFolder), nothing)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("includes what is in the journal", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const entries = yield* opened(folder, (store) =>
+        Effect.gen(function* () {
+          yield* append(store, sampleGroups())
+          return (yield* store.verify({ sequence: 0, heads: new Map() })).entries
+        })
+      )
+      assert.strictEqual(entries, 62)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("runs while calls are charged", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const ledger = yield* embeddedLedger(folder)
+      const { administration } = ledger
+      const { id } = yield* administration.createAccount({ name: "A" })
+      const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 100_000 } as const
+      const { key: token } = yield* administration.createKey(key)
+      let charged = 0
+      const calls = Effect.promise(async () => {
+        for (; charged < 2_000; charged++) {
+          const view = await ledger.authenticate(token)
+          if (view === undefined) throw new Error("the key is unknown")
+          const admission = await ledger.hold(view, "/v1/stores", 1, Date.now())
+          if ("refused" in admission) throw new Error(admission.refused)
+          await admission.held.commit(`req_${charged}`)
+        }
+      })
+      const verify = Effect.gen(function* () {
+        const counts: Array<number> = []
+        while (charged < 2_000) {
+          const { entries, problems } = yield* administration.verify({})
+          assert.deepStrictEqual(problems, [])
+          counts.push(entries)
+        }
+        return counts
+      })
+      const [, counts] = yield* Effect.all([calls, verify], { concurrency: 2 })
+      assert.isAbove(counts.length, 1)
+      assert.strictEqual((yield* administration.verify({})).entries, 2_001)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.each([
+    [
+      "update entry set note = 'x' where sequence = 6",
+      ["entry 4 of account acct_a (number 6) is not what was written: its hash is another one"]
+    ],
+    [
+      "update entry set credits = credits - 1 where sequence = 6",
+      [
+        "entry 4 of account acct_a (number 6) says that the balance is 4970 credits, and the entries before it say 4969",
+        "the snapshot says that key key_a spent 160 of 1000 credits in 2026-10, and its charges say 161 of 1000",
+        "the usage of key key_a of account acct_a on 2026-10-30 for /v1/branded-foods is 4 calls and 40 credits, and its charges are 4 and 41"
+      ]
+    ],
+    [
+      "update entry set balance = 9223372036854775807 where sequence = 6",
+      [
+        "entry 4 of account acct_a (number 6) says that the balance is 9223372036854775807 credits, and the entries before it say 4970",
+        "entry 5 of account acct_a (number 8) says that the balance is 4960 credits, and the entries before it say 9223372036854775797"
+      ]
+    ],
+    [
+      "update entry set request_id = 'req_5' where sequence = 6",
+      [
+        "entry 4 of account acct_a (number 6) is not what was written: its hash is another one",
+        "request req_5 was charged 2 times"
+      ]
+    ],
+    [
+      "update entry set budget_credits = 1 where key_id = 'key_b' and sequence > 60",
+      ["entry 21 of account acct_b (number 61) is not what was written: its hash is another one"]
+    ],
+    [
+      "update usage_of_day set calls = calls + 1 where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
+      [
+        "the usage of key key_b of account acct_b on 2026-10-31 for /v1/stores is 5 calls and 40 credits, and its charges are 4 and 40"
+      ]
+    ],
+    [
+      "delete from usage_of_day where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
+      [
+        "the usage of key key_b of account acct_b on 2026-10-31 for /v1/stores is 0 calls and 0 credits, and its charges are 4 and 40"
+      ]
+    ],
+    [
+      "insert into usage_of_day from usage_of_day where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
+      [
+        "the usage of key key_b of account acct_b on 2026-10-31 for /v1/stores is 8 calls and 80 credits, and its charges are 4 and 40"
+      ]
+    ]
+  ] as const)("finds behind the snapshot: %s", ([sql, problems]) =>
+    Effect.gen(function* () {
+      const folder = yield* snapshotted.copy
+      yield* inDatabase(folder, sql)
+      assert.deepStrictEqual((yield* verified(folder)).problems, problems)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finds entries that are gone behind the snapshot", () =>
+    Effect.gen(function* () {
+      const folder = yield* snapshotted.copy
+      yield* inDatabase(folder, "delete from entry where sequence = 6")
+      const { problems } = yield* verified(folder)
+      assert.include(problems, "entry 7 follows entry 5, so entries are missing")
+      assert.include(
+        problems,
+        "entry 5 of account acct_a (number 8) does not follow an entry 4, so entries are missing"
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finds a snapshot that is consistent in itself and wrong", () =>
+    Effect.gen(function* () {
+      const folder = yield* snapshotted.copy
+      const digest = `(select sha256(concat(sequence, e'\\n',
+        (select string_agg(concat_ws(' ', account_id, position, balance, hash), e'\\n' order by account_id) from snapshot_account), e'\\n',
+        (select string_agg(concat_ws(' ', key_id, month, spent, budget), e'\\n' order by key_id, month) from snapshot_spending))))`
+      yield* inDatabase(
+        folder,
+        `update snapshot_account set balance = balance + 1000 where account_id = 'acct_b';
+        update snapshot_spending set spent = spent - 10 where key_id = 'key_c' and month = ${2026 * 12 + 10};
+        update snapshot set digest = ${digest}`
+      )
+      assert.deepStrictEqual((yield* verified(folder)).problems, [
+        "the snapshot says that account acct_b is at its entry 21 with 5800 credits, and its entries say 21 with 4800",
+        "the snapshot says that key key_c spent 30 of 1000 credits in 2026-11, and its charges say 40 of 1000",
+        "account acct_b is at its entry 21 with 5800 credits in the running server, and at its entry 21 with 4800 credits in the database"
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finds a server that holds something else than what is stored", () =>
+    Effect.gen(function* () {
+      const folder = yield* plain.copy
+      const { problems } = yield* opened(folder, (store) =>
+        store.verify({ sequence: 63, heads: new Map([["acct_x", { ...beginning, balance: 5 }]]) })
+      )
+      assert.deepStrictEqual(problems, ["the database ends at entry 62, and the running server has written 63"])
+      const { problems: others } = yield* opened(folder, (store) =>
+        store.verify({ sequence: 62, heads: new Map([["acct_x", { ...beginning, balance: 5 }]]) })
+      )
+      assert.deepStrictEqual(others, [
+        "account acct_x is at its entry 0 with 5 credits in the running server, and at its entry 0 with 0 credits in the database",
+        "account acct_a is at its entry 0 with 0 credits in the running server, and at its entry 41 with 4600 credits in the database",
+        "account acct_b is at its entry 0 with 0 credits in the running server, and at its entry 21 with 4800 credits in the database"
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("tells at most 100 problems", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const write = author()
+      const many = Array.from({ length: 150 }, (_, index) => aCharge(`req_${index + 63}`, { credits: -1 }))
+      yield* written(folder, [...sampleGroups(write), write({ entries: many })])
+      yield* takeSnapshot(folder)
+      yield* inDatabase(folder, "update entry set note = 'x'")
+      assert.strictEqual((yield* verified(folder)).problems.length, 100)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,32 @@
+/** What can be wrong with the ledger itself, wherever it is kept. */
+import { Schema } from "effect"
+
+const firstLine = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)).split("\n")[0]
+
+/** The ledger cannot be written or read now: the disk is full or gone, the database is away. Trying again is right. */
+export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {
+  action: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return `The ledger cannot ${this.action}: ${firstLine(this.cause)}`
+  }
+}
+
+/** Another process holds the ledger. */
+export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse", { file: Schema.String }) {
+  override get message() {
+    return `${this.file} is held by another process: a larder-serve that is running, or a DuckDB client that has the ledger open. Stop it, or choose another LARDER_HOME.`
+  }
+}
+
+/** What is stored is not what was written. Nothing is mended silently. */
+export class LedgerDamaged extends Schema.TaggedError<LedgerDamaged>()("LedgerDamaged", {
+  /** A file, or the tables of a database. */
+  place: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The ledger is damaged: ${this.place}: ${this.problem}. Nothing was changed. Restore the ledger from a backup; the README's "Operating the ledger" tells how.`
+  }
+}

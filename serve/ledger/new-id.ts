@@ -1,0 +1,6 @@
+/** Ids of accounts and keys. */
+import { Effect } from "effect"
+import { randomText } from "../access/random-text.ts"
+
+/** 119 random bits: permanent, and never met twice. */
+export const newId = (prefix: "acct_" | "key_") => Effect.sync(() => prefix + randomText(20))

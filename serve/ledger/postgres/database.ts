@@ -1,0 +1,121 @@
+/** The connections of one server to the PostgreSQL database that keeps the ledger, and what is asked through them. */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { LedgerUnavailable } from "../errors.ts"
+import { prepareSchema } from "./schema.ts"
+import { GroupAnswer, type GroupAsked } from "./wire.ts"
+
+/** Groups take one; operators, exports and checks share the others. */
+const connections = 4
+/** Milliseconds. A statement that takes longer is given up: callers wait for it. */
+const longestStatement = 5_000
+
+export const unavailable = (action: string) => (cause: unknown) =>
+  cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action, cause: innermost(cause) })
+
+/** The driver says "Query failed"; what the database said is its cause. */
+const innermost = (error: unknown): unknown => {
+  if (!(error instanceof Error)) return error
+  const cause = "reason" in error && error.reason instanceof Error ? error.reason : error.cause
+  return cause instanceof Error ? innermost(cause) : error
+}
+
+/** Nothing of the statement was kept, and the same statement may pass next time. */
+const wasRolledBack = ({ reason }: SqlError) =>
+  reason._tag === "SerializationError" || reason._tag === "DeadlockError" || reason._tag === "LockTimeoutError"
+
+/** Connects, and makes the tables where there are none. The URL holds a password: errors name the place alone. */
+export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redacted.Redacted) {
+  const client = PgClient.layer({
+    url,
+    applicationName: "larder-serve",
+    maxConnections: connections,
+    prepare: false, // poolers that share a session among clients lose what one of them has prepared
+    keepAlive: "5 seconds"
+  })
+  return yield* Effect.gen(function* () {
+    const context = yield* Layer.build(client)
+    const sql = Context.get(context, PgClient.PgClient)
+    yield* refuseUnfit(sql)
+    yield* Effect.provide(prepareSchema, context)
+    return sql
+  }).pipe(Effect.mapError(unavailable(`be reached at ${placeOf(url)}`)))
+})
+
+class UnfitDatabase extends Schema.TaggedError<UnfitDatabase>()("UnfitDatabase", { problem: Schema.String }) {
+  override get message() {
+    return this.problem
+  }
+}
+
+/**
+ * The functions lock accounts and then read what the lock protects: with `read committed` they see what others have
+ * written meanwhile. Stricter levels would see the past, and fail.
+ */
+const refuseUnfit = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const [found] = yield* sql.unsafe<{ version: number; isolation: string }>(
+    "select current_setting('server_version_num')::integer as version, current_setting('default_transaction_isolation') as isolation"
+  )
+  if (found === undefined || found.version < 140_000) {
+    return yield* new UnfitDatabase({ problem: `PostgreSQL 14 or newer is needed, and this is ${found?.version}` })
+  }
+  if (found.isolation !== "read committed") {
+    const problem = `default_transaction_isolation is ${found.isolation}, and must be read committed for this role or database`
+    return yield* new UnfitDatabase({ problem })
+  }
+})
+
+export const placeOf = (url: Redacted.Redacted) => {
+  const { host, pathname } = URL.parse(Redacted.value(url)) ?? { host: "?", pathname: "" }
+  return `postgres://${host}${pathname}`
+}
+
+const decodeAnswer = Schema.decodeUnknownEffect(Schema.NullOr(GroupAnswer))
+const decodeIds = Schema.decodeUnknownEffect(Schema.Array(Schema.String))
+
+/** What the conversation asks, as promises: a group is one statement, and no fiber runs per call. */
+export const groupStatements = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const run = Effect.runPromiseWith(yield* Effect.context<never>())
+  const ask = <A, E>(
+    statement: string,
+    params: ReadonlyArray<string>,
+    decode: (answer: unknown) => Effect.Effect<A, E>
+  ) => {
+    const asked = sql.unsafe<{ answer: unknown }>(statement, params).pipe(
+      Effect.retry({ times: 5, while: wasRolledBack }),
+      Effect.flatMap((rows) => decode(rows[0]?.answer))
+    )
+    return withDeadline((signal) => run(Effect.mapError(asked, unavailable("be written")), { signal }))
+  }
+  return {
+    /** Null where the server is not known any more. */
+    takeGroup: (server: string, asked: GroupAsked) =>
+      ask("select ledger.take_group($1, $2::text::jsonb) as answer", [server, JSON.stringify(asked)], decodeAnswer),
+    /** Which of the waiting calls are charged. The answered ones get back what they were charged. */
+    join: (server: string, previous: string, waiting: ReadonlyArray<string>, answered: ReadonlyArray<string>) =>
+      ask(
+        "select ledger.join_servers($1, $2, $3::text::jsonb, $4::text::jsonb) as answer",
+        [server, previous, JSON.stringify(waiting), JSON.stringify(answered)],
+        decodeIds
+      ),
+    leave: (server: string) => ask("delete from ledger.server where id = $1", [server], () => Effect.void)
+  }
+})
+
+export type GroupStatements = Effect.Success<ReturnType<typeof groupStatements>>
+
+/** What takes too long is cancelled, and nobody waits for the end of that: a peer that has vanished says nothing for minutes. */
+const withDeadline = <A>(ask: (signal: AbortSignal) => Promise<A>): Promise<A> => {
+  const { promise, reject, resolve } = Promise.withResolvers<A>()
+  const controller = new AbortController()
+  const timer = setTimeout(() => {
+    const cause = `no answer within ${longestStatement / 1_000} seconds`
+    reject(new LedgerUnavailable({ action: "be written", cause }))
+    controller.abort()
+  }, longestStatement)
+  ask(controller.signal)
+    .then(resolve, reject)
+    .finally(() => clearTimeout(timer))
+  return promise
+}

@@ -1,0 +1,108 @@
+/**
+ * The ledger in PostgreSQL, shared by many servers. The database decides (`functions/*.sql`), for all of them; a server
+ * remembers keys only so that it need not ask for their scopes, and every hold says which revision it knows.
+ */
+import { Effect, type Redacted } from "effect"
+import { fingerprint } from "../../access/api-key.ts"
+import { type Admission, type ApiKeyView, type Held, Ledger, noCounts } from "../ledger.ts"
+import { monthOf, timestampOf } from "../moments.ts"
+import { administer } from "./administer.ts"
+import { type Conversation, converse, type Decided } from "./conversation.ts"
+import { connect, groupStatements, placeOf, unavailable } from "./database.ts"
+import { rememberedKeys } from "./remembered-keys.ts"
+import { verifyHeads } from "./verification.ts"
+
+/** One admitted call. It ends once. */
+const heldCall = (
+  conversation: Conversation,
+  { membership }: Decided,
+  call: { key: ApiKeyView; endpoint: string; credits: number; budget: number; nowMs: number }
+): Held => {
+  const { budget, credits, endpoint, key, nowMs } = call
+  let stage: "held" | "ended" = "held"
+  return {
+    commit: async (requestId) => {
+      if (stage === "ended") throw new Error(`the hold of request ${requestId} has been used already`)
+      stage = "ended"
+      await conversation.charge(
+        {
+          account_id: key.account_id,
+          type: "charge",
+          occurred_at: timestampOf(nowMs),
+          key_id: key.id,
+          endpoint,
+          credits: -credits,
+          budget_credits: budget,
+          request_id: requestId,
+          note: null
+        },
+        membership
+      )
+    },
+    release: () => {
+      if (stage === "ended") return
+      stage = "ended"
+      conversation.release({ key_id: key.id, month: monthOf(nowMs), credits }, membership)
+    }
+  }
+}
+
+export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: Redacted.Redacted) {
+  const sql = yield* connect(url)
+  yield* verifyHeads(sql, placeOf(url))
+  const statements = yield* groupStatements(sql)
+  const counters = noCounts()
+  const keys = rememberedKeys()
+  const log = Effect.runForkWith(yield* Effect.context<never>())
+  const conversation = yield* Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () =>
+        converse(
+          statements,
+          counters,
+          {
+            remaining: keys.setRemaining,
+            lost: (cause) =>
+              log(Effect.logWarning(`${cause.message}. Calls are refused, and not charged, until it is back.`)),
+            found: () => log(Effect.logInfo("The ledger is back."))
+          },
+          Date.now
+        ),
+      catch: unavailable("be joined")
+    }),
+    (conversation) => Effect.promise(conversation.close)
+  )
+  const administration = administer(sql)
+
+  const lookUp = async (sha256: string) => {
+    const key = await conversation.lookUp(sha256)
+    if (key === null || key.revoked) {
+      keys.forget(sha256)
+      return undefined
+    }
+    return keys.remember(key)
+  }
+
+  return Ledger.of({
+    authenticate: async (token) => {
+      const sha256 = fingerprint(token)
+      return keys.get(sha256) ?? (await lookUp(sha256))
+    },
+    isCurrent: async (key) => (await lookUp(keys.sha256Of(key)))?.revision === key.revision,
+    hold: async (key, endpoint, credits, nowMs): Promise<Admission> => {
+      const { id: key_id, revision } = key
+      const decided = await conversation.hold({ key_id, revision, month: monthOf(nowMs), credits })
+      const { outcome } = decided
+      if (outcome === "held") {
+        return { held: heldCall(conversation, decided, { key, endpoint, credits, budget: keys.budgetOf(key), nowMs }) }
+      }
+      if (outcome === "key_changed") keys.forget(keys.sha256Of(key))
+      else counters[`refused_${outcome}`]++
+      return { refused: outcome }
+    },
+    remaining: (key) => keys.remainingOf(key),
+    writable: conversation.isWritable,
+    counters,
+    administration
+  })
+})

@@ -1,0 +1,4 @@
+create table ledger.server (
+  id text primary key,
+  seen_at timestamptz not null
+)

@@ -1,0 +1,77 @@
+/**
+ * What access and ledger cost: the same server without them, with the embedded ledger, and with one in PostgreSQL, each
+ * with 1, 16, 64 and 256 connections, in turns. PostgreSQL shares the two cores with the server and the load.
+ */
+
+import { startPostgres } from "../postgres.ts"
+import { admin, newKey, type Server, startServer } from "../programs.ts"
+import { between, type Commits, commitsOf } from "./commits.ts"
+import { load, type Measured } from "./load.ts"
+
+const connectionCounts = [1, 16, 64, 256]
+const rounds = 3
+const seconds = 3
+
+interface Subject {
+  readonly name: string
+  readonly api: string
+  readonly key: string
+  /** Undefined where nothing is committed. */
+  readonly console?: string
+}
+
+type Row = Partial<Commits> & { readonly requests_per_second: number; readonly p50_ms: number; readonly p99_ms: number }
+
+const measure = async ({ api, console, key }: Subject, request: string, connections: number): Promise<Row> => {
+  const before = console === undefined ? undefined : await commitsOf(console)
+  const { failed, ...measured }: Measured = await load({ url: api + request, key, seconds, connections })
+  if (failed > 0) throw new Error(`${failed} calls failed`)
+  if (console === undefined || before === undefined) return measured
+  return { ...measured, ...between(before, await commitsOf(console)) }
+}
+
+/** The round in the middle, by throughput. */
+const middle = (rows: ReadonlyArray<Row>): Row | undefined =>
+  rows.toSorted((a, b) => a.requests_per_second - b.requests_per_second)[Math.floor(rows.length / 2)]
+
+const rich = async (home: string, environment: Readonly<Record<string, string>>) => {
+  const key = await newKey(home, { budget: "1000000", environment })
+  await admin(
+    home,
+    ["accounts", "credit", "--account", key.account_id, "--usd", "1000000", "--note", "bench"],
+    environment
+  )
+  return key.key
+}
+
+/** Prints a table per number of connections, and answers what the embedded ledger loses with 64 of them, in per cent. */
+export const compareLedgers = async (options: {
+  readonly home: string
+  readonly request: string
+  readonly free: { readonly api: string }
+  readonly embedded: Server & { readonly key: string }
+}): Promise<void> => {
+  const { embedded, free, home, request } = options
+  const postgres = await startPostgres()
+  try {
+    const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
+    const shared = await startServer(home, environment)
+    const subjects: ReadonlyArray<Subject> = [
+      { name: "without access and ledger", api: free.api, key: embedded.key },
+      { name: "embedded ledger", api: embedded.api, key: embedded.key, console: embedded.console },
+      { name: "ledger in PostgreSQL", api: shared.api, key: await rich(home, environment), console: shared.console }
+    ]
+    for (const subject of subjects) await load({ url: subject.api + request, key: subject.key, seconds: 2 }) // warm up
+    for (const connections of connectionCounts) {
+      const rows = new Map<string, Array<Row>>(subjects.map(({ name }) => [name, []]))
+      for (let round = 0; round < rounds; round++) {
+        for (const subject of subjects) rows.get(subject.name)?.push(await measure(subject, request, connections))
+      }
+      console.log(`\n${connections} connection${connections === 1 ? "" : "s"}`)
+      console.table(Object.fromEntries([...rows].map(([name, measured]) => [name, middle(measured)])))
+    }
+    await shared.stop()
+  } finally {
+    await postgres.remove()
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Who calls and what for: a rich account with two keys that may spend it and one that soon reaches its budget, and a poor
+ * account whose two keys soon have spent all. What calls cost and may answer is written down here, from the price list.
+ */
+import { scopes } from "@larder/schemas/scopes.ts"
+import { Administration } from "@larder/serve/ledger/administration.ts"
+import { layerAdministration } from "@larder/serve/ledger/reach.ts"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { admin, type CreatedKey, type Environment } from "../programs.ts"
+import type { Chance } from "./chance.ts"
+
+/** Where a ledger is, for servers and commands alike. */
+export interface Place {
+  readonly home: string
+  readonly environment: Environment
+}
+
+export interface Call {
+  readonly key: CreatedKey
+  readonly target: string
+  /** As entries name it. */
+  readonly endpoint: string
+  /** What a 200 costs. */
+  readonly credits: number
+  readonly statuses: ReadonlyArray<number>
+}
+
+const prices = {
+  target: "/v1/commodities/prices?series=butter-sales-price-weekly&from=2026-08-01",
+  endpoint: "/v1/commodities/prices",
+  credits: 10,
+  statuses: [200, 402]
+}
+const stores = { target: "/v1/stores", endpoint: "/v1/stores", credits: 100, statuses: [200, 402] }
+/** Held, read, and given back. */
+const unknownStore = { target: "/v1/stores/none", endpoint: "/v1/stores/{id}", credits: 100, statuses: [404, 402] }
+const invalid = { target: "/v1/commodities?limit=0", endpoint: "/v1/commodities", credits: 10, statuses: [400] }
+
+export interface Cast {
+  readonly accounts: ReadonlyArray<string>
+  /** The account of the key that soon reaches its budget. */
+  readonly rich: string
+  readonly draw: (chance: Chance) => Call
+  /** What an operator does between two blows, in turns: 4 USD more for the poor, or a budget that is 2 USD higher. */
+  readonly giveMore: () => Promise<void>
+}
+
+const plenty = 1_000_000_000
+const smallBudget = 2_000
+
+export const hire = async ({ environment, home }: Place): Promise<Cast> => {
+  const settings = ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))
+  const hired = Administration.use((ledger) =>
+    Effect.gen(function* () {
+      const key = (account_id: string, budget_credits: number) =>
+        ledger.createKey({ account_id, name: "caller", scopes, budget_credits })
+      const rich = (yield* ledger.createAccount({ name: "rich" })).id
+      const poor = (yield* ledger.createAccount({ name: "poor" })).id
+      yield* ledger.creditAccount({ account_id: rich, credits: plenty, note: "load" })
+      return {
+        rich: [yield* key(rich, plenty), yield* key(rich, plenty)],
+        careful: yield* key(rich, smallBudget),
+        poor: [yield* key(poor, plenty), yield* key(poor, plenty)]
+      } as const
+    })
+  ).pipe(Effect.provide(layerAdministration(home).pipe(Layer.provide(settings))), Effect.runPromise)
+  const { careful, poor, rich } = await hired
+  const [{ account_id: richAccount }] = rich
+  const [{ account_id: poorAccount }] = poor
+  let given = 0
+  return {
+    accounts: [richAccount, poorAccount],
+    rich: richAccount,
+    draw: ({ oneOf }) => {
+      const key = oneOf([...rich, ...rich, ...rich, ...poor, careful, careful])
+      return { key, ...oneOf([prices, prices, prices, prices, stores, stores, unknownStore, invalid]) }
+    },
+    giveMore: async () => {
+      given++
+      const credit = ["accounts", "credit", "--account", poorAccount, "--usd", "4", "--note", "more"]
+      const edit = ["keys", "edit", "--key", careful.id, "--budget-usd", String(smallBudget / 1_000 + given)]
+      await admin(home, given % 2 === 0 ? edit : credit, environment)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/** What a command changes is in force for the next call on each of two servers. Fifteen seconds. */
+import type { NewKey } from "@larder/serve/ledger/administration.ts"
+import { describe, expect, it } from "vitest"
+import type { CreatedKey } from "../programs.ts"
+import { site } from "./site.ts"
+
+describe("a command on a ledger that two servers share", () => {
+  const { command, newKey, servers } = site("two servers over one PostgreSQL")
+
+  const call = async (api: string, { key }: CreatedKey, target = "/v1/stores") => {
+    const response = await fetch(`${api}${target}`, { headers: { authorization: `Bearer ${key}` } })
+    const { error } = (await response.json()) as { readonly error?: { readonly message: string } }
+    return error === undefined ? String(response.status) : `${response.status} ${error.message}`
+  }
+  /** The next call on each server, one after the other. */
+  const onEach = async (key: CreatedKey, target?: string) => {
+    const answers: Array<string> = []
+    for (const { api } of servers()) answers.push(await call(api, key, target))
+    return answers
+  }
+
+  it("creates a key that works at once", async () => {
+    const key = await newKey()
+    expect(await onEach(key)).toEqual(["200", "200"])
+  })
+
+  it("takes a scope away, and gives it back", async () => {
+    const key = await newKey()
+    expect(await onEach(key)).toEqual(["200", "200"])
+    await command("keys", "edit", "--key", key.id, "--scopes", "get-commodity-prices")
+    const refused = "403 This key is not scoped to search-stores"
+    expect(await onEach(key)).toEqual([refused, refused])
+    await command("keys", "edit", "--key", key.id, "--scopes", "all")
+    expect(await onEach(key)).toEqual(["200", "200"])
+  })
+
+  it("lowers a budget, and raises it", async () => {
+    const key = await newKey()
+    expect(await onEach(key)).toEqual(["200", "200"])
+    await command("keys", "edit", "--key", key.id, "--budget-usd", "0.299")
+    const refused = "402 Monthly spend cap reached"
+    expect(await onEach(key)).toEqual([refused, refused])
+    await command("keys", "edit", "--key", key.id, "--budget-usd", "0.3")
+    expect(await onEach(key)).toEqual(["200", refused]) // for one more
+  })
+
+  it("gives credits to an account that has none", async () => {
+    const key = await newKey()
+    for (let number = 0; number < 25; number++) expect(await onEach(key)).toEqual(["200", "200"])
+    const refused = "402 Insufficient balance"
+    expect(await onEach(key)).toEqual([refused, refused])
+    await command("accounts", "credit", "--account", key.account_id, "--usd", "0.1", "--note", "one more")
+    expect(await onEach(key)).toEqual(["200", refused])
+    await command("accounts", "credit", "--account", key.account_id, "--usd", "0.2", "--note", "two more")
+    expect(await onEach(key)).toEqual(["200", "200"])
+  })
+
+  it("revokes a key under load: no call that begins afterwards is answered", async () => {
+    const key = await newKey()
+    await command("accounts", "credit", "--account", key.account_id, "--usd", "1000", "--note", "load")
+    let isRevoked = false
+    let isDone = false
+    const before = new Set<string>()
+    const after: Array<string> = []
+    const caller = async (api: string) => {
+      while (!isDone) {
+        const beganAfter = isRevoked
+        const answer = await call(api, key)
+        if (beganAfter) after.push(answer)
+        else before.add(answer)
+      }
+    }
+    const callers = Array.from({ length: 8 }, () => servers().map(({ api }) => caller(api))).flat()
+    expect((await command<NewKey>("keys", "revoke", "--key", key.id)).revoked_at).not.toBeNull()
+    isRevoked = true
+    const revoked = "401 Unknown or revoked API key"
+    expect(await onEach(key)).toEqual([revoked, revoked])
+    isDone = true
+    await Promise.all(callers)
+    expect(before).toContain("200")
+    expect(new Set(after)).toEqual(new Set([revoked]))
+  })
+})

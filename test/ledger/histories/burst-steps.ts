@@ -1,0 +1,239 @@
+/**
+ * Many calls at once, from several servers, on one key or on two keys of one account, while an operator changes
+ * something. Who comes first is not known, so the outcome is judged by what any order must fulfil: whoever was admitted
+ * had room, and whoever was refused had none, because during a burst room only shrinks.
+ */
+import assert from "node:assert/strict"
+import type { ApiKeyView } from "@larder/serve/ledger/ledger.ts"
+import fc from "fast-check"
+import { type Call, calls, viewOf } from "./call-steps.ts"
+import { type HoldModel, type KeyModel, timeOf } from "./model.ts"
+import { budget, choice, oneOrMore, scopes } from "./operator-steps.ts"
+import { pick, step } from "./steps.ts"
+import type { World } from "./world.ts"
+
+/** Turns of the event loop before something happens. */
+const turns = fc.nat(3)
+const wait = async (count: number) => {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const change = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({ what: "nothing" as const }) },
+  { weight: 2, arbitrary: fc.record({ what: fc.constant("budget" as const), budget }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ what: fc.constant("credits" as const), credits: fc.integer({ min: 1, max: 500 }) })
+  },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("scopes" as const), scopes }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("revocation" as const) }) }
+)
+type Change = typeof change extends fc.Arbitrary<infer A> ? A : never
+
+const details = fc.record({
+  key: choice,
+  other: choice,
+  calls: fc.array(fc.record({ server: choice, onOther: fc.boolean(), call: calls, turns }), {
+    minLength: 2,
+    maxLength: 60,
+    size: "max"
+  }),
+  /** Holds stay open, or each call goes on to its commit. */
+  commits: fc.boolean(),
+  change,
+  changedBy: choice,
+  changedAfter: turns
+})
+
+/** Carries the change out; what it makes of the reference is done when the burst is over. */
+const carryOut = async (world: World, server: number, key: KeyModel, change: Change): Promise<() => void> => {
+  const { model } = world
+  const key_id = key.id
+  if (change.what === "budget") {
+    const budget_credits = change.budget
+    await world.change(server, ({ editKey }) => editKey({ key_id, budget_credits }))
+    return () => {
+      key.budget = budget_credits
+      key.revision++
+    }
+  }
+  if (change.what === "scopes") {
+    const list = oneOrMore(change.scopes)
+    await world.change(server, ({ editKey }) => editKey({ key_id, scopes: list }))
+    return () => {
+      key.scopes = list
+      key.revision++
+    }
+  }
+  if (change.what === "revocation") {
+    await world.change(server, ({ revokeKey }) => revokeKey({ key_id }))
+    return () => {
+      key.revokedAt = timeOf(model.now)
+      key.revision++
+    }
+  }
+  if (change.what === "credits") {
+    const { credits } = change
+    const input = { account_id: key.account.id, credits, note: "in between" }
+    await world.change(server, ({ creditAccount }) => creditAccount(input))
+    return () => model.book(key.account, "adjustment", credits, "in between")
+  }
+  return () => {}
+}
+
+interface Ended {
+  readonly key: KeyModel
+  readonly credits: number
+  /** Of the key as the call knew it at last. */
+  readonly budget: number
+  readonly outcome: "held" | "insufficient_balance" | "spend_cap_reached" | "key_changed"
+}
+
+/** One call as the request pipeline makes it: it looks the key up again when it was changed in between. */
+const admit = async (
+  world: World,
+  call: Call,
+  asking: { readonly server: number; readonly key: KeyModel; readonly view: ApiKeyView }
+) => {
+  const { key, server } = asking
+  let { view } = asking
+  for (;;) {
+    const outcome = await world.hold(server, view, call)
+    if (outcome !== "key_changed") return { outcome, revision: view.revision }
+    const again = await world.lookUp(server, key)
+    if (again === undefined) return { outcome, revision: view.revision }
+    assert.notEqual(again.revision, view.revision, "a key has changed and has not")
+    view = again
+  }
+}
+
+const totalOf = (ended: ReadonlyArray<Ended>) =>
+  ended.filter(({ outcome }) => outcome === "held").reduce((total, { credits }) => total + credits, 0)
+
+/** `available` is the balance before the burst, `extra` what was added meanwhile. */
+const judgeAccount = (ended: ReadonlyArray<Ended>, available: number, extra: number) => {
+  const admitted = totalOf(ended)
+  assert.ok(
+    admitted <= Math.max(0, available + extra),
+    `${admitted} credits were admitted and ${available + extra} there`
+  )
+  for (const { credits, outcome } of ended) {
+    if (outcome === "insufficient_balance") assert.ok(available - admitted < credits, "refused, and balance was left")
+  }
+}
+
+/** `used` is what had been spent and held of the month before the burst; `budget` what the key had then. */
+const judgeKey = (ended: ReadonlyArray<Ended>, budget: number, used: number) => {
+  const admitted = totalOf(ended)
+  const underOld = totalOf(ended.filter((one) => one.budget === budget))
+  assert.ok(underOld <= Math.max(0, budget - used), `${underOld} credits were admitted of a budget of ${budget - used}`)
+  for (const one of ended) {
+    const left = one.budget - used - admitted
+    if (one.outcome === "held" && one.budget !== budget)
+      assert.ok(left >= 0, `the new budget was overspent by ${-left}`)
+    if (one.outcome === "spend_cap_reached") assert.ok(left < one.credits, "refused, and budget was left")
+  }
+}
+
+const burst = step("burst", details, {
+  can: (model) => !model.isOut && model.validKeys().length > 0,
+  happens: async (world, burst) => {
+    const { model } = world
+    const first = pick(model.validKeys(), burst.key)
+    const { account } = first
+    const second = pick(
+      model.validKeys().filter((key) => key.account === account),
+      burst.other
+    )
+    const keys = [...new Set([first, second])]
+    const available = model.available(account)
+    const before = keys.map((key) => ({ key, budget: key.budget, used: key.budget - model.room(key) }))
+    const { revision } = first
+    const newBudget = burst.change.what === "budget" ? burst.change.budget : first.budget
+    const budgetOf = (key: KeyModel, known: number) => (key === first && known > revision ? newBudget : key.budget)
+
+    const asking = await Promise.all(
+      burst.calls.map(async ({ call, onOther, server: anyServer, turns }) => {
+        const server = world.serverAt(anyServer)
+        const key = onOther ? second : first
+        return { server, key, view: await viewOf(world, server, key), call, turns }
+      })
+    )
+    const ended: Array<Ended> = []
+    const charged: Array<readonly [HoldModel, string]> = []
+    const changing = wait(burst.changedAfter).then(() =>
+      carryOut(world, world.serverAt(burst.changedBy), first, burst.change)
+    )
+    const calling = asking.map(async ({ call, turns, ...from }) => {
+      await wait(turns)
+      const { key, server } = from
+      const { outcome, revision } = await admit(world, call, from)
+      assert.ok(outcome !== "away")
+      const isHeld = typeof outcome === "object"
+      const budget = budgetOf(key, revision)
+      ended.push({ key, credits: call.credits, budget, outcome: isHeld ? "held" : outcome })
+      if (!isHeld) return
+      const held = world.keep({ key, server, ...call, admittedAt: model.now, budget }, outcome)
+      if (!burst.commits) return
+      const id = world.newRequestId()
+      assert.ok(await world.commits(held, id), `the commit of ${id} was rejected`)
+      charged.push([held, id])
+    })
+    await Promise.all(calling)
+    const tellReference = await changing
+
+    judgeAccount(ended, available, burst.change.what === "credits" ? burst.change.credits : 0)
+    for (const { budget, key, used } of before) {
+      judgeKey(
+        ended.filter((one) => one.key === key),
+        budget,
+        used
+      )
+    }
+    const isRevoked = burst.change.what === "revocation"
+    assert.ok(isRevoked || ended.every(({ outcome }) => outcome !== "key_changed"), "a key was refused for no reason")
+    for (const [held, id] of charged) world.settle(held, id)
+    tellReference()
+    world.note(`burst with ${burst.change.what}`)
+    if (keys.length > 1) world.note("burst on two keys")
+  }
+})
+
+const manyCredits = 1_000_000
+const dearCall = { endpoint: "/v1/stores", credits: 100 }
+
+/** As many calls at once as the balance pays for, or two more, or a few less. */
+const useUp = step(
+  "use up the balance",
+  fc.record({ server: choice, key: choice, left: fc.constantFrom(-2, 0, 1, 3) }),
+  {
+    can: (model) => !model.isOut && model.validKeys().length > 0,
+    happens: async (world, { key: anyKey, left, server: anyServer }) => {
+      const { model } = world
+      const server = world.serverAt(anyServer)
+      const key = pick(model.validKeys(), anyKey)
+      await world.change(server, ({ editKey }) => editKey({ key_id: key.id, budget_credits: manyCredits }))
+      key.budget = manyCredits
+      key.revision++
+      const view = await viewOf(world, server, key)
+      const affordable = Math.floor(model.available(key.account) / dearCall.credits)
+      const calls = Array.from({ length: Math.max(0, affordable - left) }, async () => {
+        const outcome = await world.hold(server, view, dearCall)
+        if (typeof outcome === "string") return outcome
+        const held = { key, server, ...dearCall, admittedAt: model.now, budget: manyCredits }
+        await world.commit(world.keep(held, outcome))
+        return "charged"
+      })
+      const outcomes = await Promise.all(calls)
+      const refused = outcomes.filter((outcome) => outcome === "insufficient_balance").length
+      assert.equal(refused, Math.max(0, outcomes.length - affordable))
+      assert.equal(outcomes.filter((outcome) => outcome === "charged").length, outcomes.length - refused)
+      world.note("balance used up")
+    }
+  }
+)
+
+export const burstSteps = [
+  { weight: 5, arbitrary: burst },
+  { weight: 2, arbitrary: useUp }
+]

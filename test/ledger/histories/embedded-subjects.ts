@@ -1,0 +1,139 @@
+/** The embedded ledger as a subject of the histories: over memory, and in a folder that can be left as a kill leaves it. */
+import assert from "node:assert/strict"
+import { cpSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { ledgerOver } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import { memoryStore } from "@larder/serve/ledger/embedded/memory-store-for-tests.ts"
+import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
+import type { Entry } from "@larder/serve/ledger/records.ts"
+import { Effect, Exit, Logger, Scope, Stream } from "effect"
+import type { LedgerKind, Subject, Traits } from "./subject.ts"
+import { journalsIn, tear } from "./torn-group.ts"
+import { type LeaveBehind, watch } from "./watched-store.ts"
+
+/** Where the store of a ledger is, from one death to the next. */
+interface Place {
+  readonly open: Effect.Effect<LedgerStore, unknown, Scope.Scope>
+  /** The next opening is of what has been left behind. */
+  readonly leaveBehind: LeaveBehind
+  readonly remove: () => void
+}
+
+const inMemory = (): Place => {
+  const store = memoryStore()
+  return {
+    open: Effect.succeed(store),
+    leaveBehind: async ({ moment }, write) => {
+      if (moment === "after") await write()
+    },
+    remove: () => {}
+  }
+}
+
+type FolderOptions = NonNullable<Parameters<typeof embeddedStore>[1]>
+
+const inFolder = (options: FolderOptions): Place => {
+  const home = mkdtempSync(path.join(tmpdir(), "larder-histories-"))
+  let lives = 1
+  const folder = () => path.join(home, `life-${lives}`)
+  /** Nothing of ours goes on during the copy, and what DuckDB writes meanwhile it writes to the end of its log. */
+  const copyToNext = () => {
+    const last = folder()
+    lives++
+    cpSync(last, folder(), { recursive: true })
+  }
+  return {
+    open: Effect.suspend(() => embeddedStore(folder(), options)),
+    leaveBehind: async (death, write) => {
+      if (death.moment === "idle" || death.moment === "before") return copyToNext()
+      const before = journalsIn(folder())
+      await write()
+      copyToNext()
+      if (death.moment === "torn") tear(folder(), before, death)
+    },
+    remove: () => rmSync(home, { recursive: true, force: true })
+  }
+}
+
+const isExpectedWarning = (message: string) => /was not written to its end and is dropped/.test(message)
+
+/** Entries are seen on their way to the store: reading them from a folder after each step would empty its journal. */
+const over = async (place: Place): Promise<Subject> => {
+  const written: Array<Entry> = []
+  const warnings: Array<string> = []
+  const logger = Logger.layer([Logger.make(({ message }) => warnings.push(String(message)))])
+
+  const start = async () => {
+    const scope = Scope.makeUnsafe()
+    const opening = Effect.gen(function* () {
+      const store = yield* place.open
+      const watched = watch(store, written, place.leaveBehind)
+      return { scope, store, watched, ledger: yield* ledgerOver(watched) }
+    })
+    return Effect.runPromise(opening.pipe(Scope.provide(scope), Effect.provide(logger)))
+  }
+  let running = await start()
+  const stop = () => Effect.runPromise(Scope.close(running.scope, Exit.void))
+
+  const entriesOf = (accountId: string) => written.filter((entry) => entry.account_id === accountId)
+  /** What was durable is there again, and nothing else. */
+  const comeBack = async () => {
+    running = await start()
+    for (const account of new Set(written.map(({ account_id }) => account_id))) {
+      const entries = await Effect.runPromise(Stream.runCollect(running.store.entriesOf(account)))
+      assert.deepEqual(entries, entriesOf(account), "what was written is not what is there after a start")
+    }
+  }
+
+  return {
+    servers: () => [running.ledger],
+    entriesOf: async (accountId) => entriesOf(accountId),
+    settled: async () => {},
+    restart: async (_, begin) => {
+      begin()
+      await stop()
+      await comeBack()
+    },
+    crash: async (_, death, begin) => {
+      const { watched } = running
+      if (death.moment === "idle") await watched.dieNow()
+      const died = watched.dieAtNextGroup(death)
+      const ended = begin()
+      const isInterrupted = await Promise.race([died.then(() => true), ended.then(() => false)])
+      if (!isInterrupted) await watched.dieNow()
+      await Promise.all([stop(), comeBack()])
+    },
+    beginOutage: async () => {
+      running.watched.isOut = true
+    },
+    endOutage: async () => {
+      running.watched.isOut = false
+    },
+    close: async () => {
+      await stop()
+      place.remove()
+      assert.deepEqual(
+        warnings.filter((message) => !isExpectedWarning(message)),
+        []
+      )
+    }
+  }
+}
+
+const traits: Traits = {
+  sumsUp: false,
+  outage: "of writes",
+  knowsRemaining: true,
+  numbersHaveNoGaps: true,
+  remembersRequestIds: "while it runs"
+}
+
+export const overMemory: LedgerKind = { name: "memory", traits, open: () => over(inMemory()) }
+
+export const overFolder = (name: string, options: FolderOptions): LedgerKind => ({
+  name,
+  traits: { ...traits, sumsUp: true },
+  open: () => over(inFolder(options))
+})

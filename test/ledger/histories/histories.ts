@@ -1,0 +1,136 @@
+/**
+ * Random histories of a ledger: holds and all their ends, bursts, edits, revocations, months, outages, restarts and
+ * crashes. After every step the ledger must say what a small reference says (`model.ts`, `invariants.ts`).
+ *
+ * A failure prints the seed and the shortest history that fast-check has found. `LARDER_TEST_SEED` runs the same histories
+ * again, `LARDER_TEST_RUNS` sets how many are run over each store.
+ */
+import assert from "node:assert/strict"
+import fc from "fast-check"
+import { expect, it } from "vitest"
+import { burstSteps } from "./burst-steps.ts"
+import { callSteps } from "./call-steps.ts"
+import { fateSteps } from "./fate-steps.ts"
+import { checkEverything } from "./invariants.ts"
+import { Model } from "./model.ts"
+import { createKey, openAccount, operatorSteps } from "./operator-steps.ts"
+import type { History } from "./steps.ts"
+import type { LedgerKind } from "./subject.ts"
+import { World } from "./world.ts"
+
+const numberIn = (variable: string): number | undefined => {
+  const text = process.env[variable]
+  if (text === undefined || text === "") return undefined
+  assert.match(text, /^-?\d{1,10}$/, `${variable} must be an integer`)
+  return Number(text)
+}
+
+const history = fc.commands([fc.oneof(...operatorSteps, ...callSteps, ...burstSteps, ...fateSteps)], {
+  maxCommands: 160,
+  size: "max"
+})
+
+/** An account with a key, so that calls can begin. */
+const begin = async (kind: LedgerKind, tally: Map<string, number>) => {
+  const subject = await kind.open()
+  const model = new Model(kind.traits)
+  const world = new World(model, subject, tally)
+  const real: History = { world, seen: new Map() }
+  try {
+    await openAccount(world, 0)
+    await createKey(world, 0, { account: 0, scopes: ["get-store"], budget: 2_000 })
+    await checkEverything(world, real.seen)
+  } catch (error) {
+    await subject.close()
+    throw error
+  }
+  return { model, real }
+}
+
+const end = async ({ seen, world }: History) => {
+  if (world.model.isOut) {
+    await world.subject.endOutage()
+    world.model.isOut = false
+    await checkEverything(world, seen)
+  }
+  for (const hold of world.model.holds) world.release(hold)
+  await checkEverything(world, seen)
+}
+
+/** In milliseconds: whoever waits for longer waits for ever. */
+const longestHistory = 30_000
+
+export const histories = (kind: LedgerKind, usualRuns: number): void => {
+  const runs = numberIn("LARDER_TEST_RUNS") ?? usualRuns
+  /** Also for finding the shortest history that fails. */
+  const patience = 60_000 * Math.max(1, runs / usualRuns)
+
+  it(
+    `${kind.name}: nothing is lost, nothing is charged twice, nothing is overspent`,
+    async () => {
+      const seed = numberIn("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
+      console.info(`${runs} histories over ${kind.name}; again with LARDER_TEST_SEED=${seed}`)
+      const tally = new Map<string, number>()
+      const property = fc.asyncProperty(history, async (steps) => {
+        const { model, real } = await begin(kind, tally)
+        try {
+          await fc.asyncModelRun(() => ({ model, real }), steps)
+          await end(real)
+        } finally {
+          await real.world.subject.close()
+        }
+      })
+      const plugins = [fc.timeout(longestHistory), fc.interruptAfterTimeLimit(patience, { failOnInterrupt: true })]
+      await fc.assert(property, { seed, numRuns: runs, plugins })
+      console.info(
+        [...tally]
+          .toSorted()
+          .map(([what, times]) => `${what} ${times}`)
+          .join(", ")
+      )
+      if (runs >= enoughRuns) expect(whatHappens.filter((what) => !tally.has(what))).toEqual([])
+    },
+    patience + 2 * longestHistory
+  )
+}
+
+/** So many histories meet each of these twenty times and more; else they would prove less than they seem to. */
+const enoughRuns = 100
+const whatHappens = [
+  "held",
+  "insufficient_balance",
+  "spend_cap_reached",
+  "key_changed",
+  "charged",
+  "charged to another month",
+  "charge refused",
+  "change refused in an outage",
+  "released",
+  "ended twice at once",
+  "commit after the end",
+  "release after the end",
+  "request id again",
+  "one request id at once",
+  "many ended at once",
+  "balance used up",
+  "burst on two keys",
+  "burst with nothing",
+  "burst with budget",
+  "burst with credits",
+  "burst with scopes",
+  "burst with revocation",
+  "budget edited",
+  "scopes edited",
+  "revoked",
+  "statement",
+  "clock set back",
+  "outage",
+  "restart",
+  "charged while stopping",
+  "crash: idle",
+  "crash: before",
+  "crash: torn",
+  "crash: after",
+  "charged in a crash",
+  "not charged in a crash"
+]

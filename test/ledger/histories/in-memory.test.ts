@@ -1,0 +1,7 @@
+import { describe } from "vitest"
+import { overMemory } from "./embedded-subjects.ts"
+import { histories } from "./histories.ts"
+
+describe("random histories of the state machine", () => {
+  histories(overMemory, 400)
+})

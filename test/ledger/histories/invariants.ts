@@ -1,0 +1,179 @@
+/** What holds after every step of every history, whatever has happened. */
+import assert from "node:assert/strict"
+import type { Administration, AdministrationError } from "@larder/serve/ledger/administration.ts"
+import { beginning, breakBefore, type ChainHead } from "@larder/serve/ledger/chain.ts"
+import type { Entry } from "@larder/serve/ledger/records.ts"
+import { type Effect, Result } from "effect"
+import type { AccountModel, Expected } from "./model.ts"
+import type { World } from "./world.ts"
+
+const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
+
+/** The entries of each account as they were after the last step: what is written stays. */
+export type Seen = Map<string, ReadonlyArray<Entry>>
+
+const checkChain = (account: AccountModel, entries: ReadonlyArray<Entry>) => {
+  let head: ChainHead = beginning
+  let total = 0
+  for (const entry of entries) {
+    assert.equal(breakBefore(head, entry), undefined)
+    total += entry.credits
+    assert.equal(entry.account_id, account.id)
+    assert.equal(entry.balance, total, `entry ${entry.position}: the balance is not the sum of the entries`)
+    assert.ok(entry.balance >= 0, `entry ${entry.position}: a balance of ${entry.balance}`)
+    head = entry
+  }
+}
+
+const isSame = (entry: Entry, expected: Expected) =>
+  entry.type === expected.type &&
+  entry.occurred_at === expected.occurred_at &&
+  entry.key_id === expected.key_id &&
+  entry.endpoint === expected.endpoint &&
+  entry.credits === expected.credits &&
+  entry.request_id === expected.request_id &&
+  entry.note === expected.note &&
+  entry.budget_credits === expected.budget_credits
+
+/** What was written since the last step is what the reference expects, each exactly once, and nothing else. */
+const checkNew = (account: AccountModel, entries: ReadonlyArray<Entry>, before: ReadonlyArray<Entry>) => {
+  for (const [index, entry] of before.entries()) {
+    if (entries[index] !== entry) assert.deepEqual(entries[index], entry, "an entry that was written has changed")
+  }
+  const missing = account.expected.slice(before.length)
+  for (const entry of entries.slice(before.length)) {
+    const index = missing.findIndex((expected) => isSame(entry, expected))
+    assert.ok(index >= 0, `nobody asked for the entry ${JSON.stringify(entry)}; wanted: ${JSON.stringify(missing)}`)
+    missing.splice(index, 1)
+  }
+  assert.deepEqual(missing, [], "what a server has confirmed is not in the entries")
+}
+
+/** The last call that was admitted in a month had room for all of them, under the budget of its moment. */
+const checkBudgets = (entries: ReadonlyArray<Entry>) => {
+  const months = Map.groupBy(
+    entries.filter(({ type }) => type === "charge"),
+    ({ key_id, occurred_at }) => `${key_id} in ${occurred_at.slice(0, 7)}`
+  )
+  for (const [month, charges] of months) {
+    const spent = -sum(charges.map(({ credits }) => credits))
+    const budget = Math.max(...charges.map(({ budget_credits }) => budget_credits ?? 0))
+    assert.ok(spent <= budget, `${month}: ${spent} credits were spent of a budget of ${budget}`)
+  }
+}
+
+const checkNumbers = (all: ReadonlyArray<ReadonlyArray<Entry>>, haveNoGaps: boolean) => {
+  for (const entries of all) {
+    for (const [index, { sequence }] of entries.entries()) {
+      assert.ok(index === 0 || sequence > (entries[index - 1]?.sequence ?? 0), `entry ${sequence} is out of order`)
+    }
+  }
+  const flat = all.flat()
+  const sequences = flat.map(({ sequence }) => sequence)
+  assert.equal(new Set(sequences).size, sequences.length, "two entries have one number")
+  if (haveNoGaps) assert.equal(Math.max(0, ...sequences), sequences.length, "a number was left out")
+  const requestIds = flat.flatMap(({ request_id }) => (request_id === null ? [] : [request_id]))
+  assert.equal(new Set(requestIds).size, requestIds.length, "a request id was charged twice")
+}
+
+/** What an operator is told; while writes fail reading goes on. */
+const told = async <A>(
+  world: World,
+  server: number,
+  question: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
+): Promise<A> => Result.getOrThrow(await world.ask(server, question))
+
+const checkKeys = async (world: World, server: number) => {
+  const { model } = world
+  for (const key of model.keys) {
+    const view = await world.lookUp(server, key)
+    if (key.revokedAt !== null) {
+      assert.equal(view, undefined, "a revoked key is known")
+      continue
+    }
+    assert.ok(view !== undefined, "a valid key is unknown")
+    assert.equal(view.id, key.id)
+    assert.equal(view.account_id, key.account.id)
+    assert.equal(view.revision, key.revision)
+    assert.deepEqual([...view.scopes].sort(), [...key.scopes].sort())
+    const remaining = world.server(server).remaining(view, model.now)
+    assert.ok(remaining >= 0)
+    if (model.traits.knowsRemaining) assert.equal(remaining, model.remaining(key), "remaining() is another one")
+  }
+}
+
+/** What operators are told by this server. */
+const checkSummaries = async (world: World, server: number) => {
+  const { model } = world
+  const accounts = await told(world, server, ({ listAccounts }) => listAccounts({}))
+  const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1)
+  assert.deepEqual(
+    accounts.toSorted(byId),
+    model.accounts
+      .map((account) => ({
+        id: account.id,
+        name: account.name,
+        created_at: account.created_at,
+        balance_credits: model.balance(account)
+      }))
+      .toSorted(byId)
+  )
+  for (const account of model.accounts) {
+    const keys = await told(world, server, ({ listKeys }) => listKeys({ account_id: account.id }))
+    const summaries = keys.map((key) => ({
+      id: key.id,
+      created_at: key.created_at,
+      scopes: key.scopes,
+      budget: Math.round(key.budget_usd * 1_000),
+      spent: Math.round(key.spent_usd * 1_000),
+      revokedAt: key.revoked_at
+    }))
+    const known = model.keys
+      .filter((key) => key.account === account)
+      .map((key) => ({
+        id: key.id,
+        created_at: key.created_at,
+        scopes: key.scopes,
+        budget: key.budget,
+        spent: model.spent(key),
+        revokedAt: key.revokedAt
+      }))
+    assert.deepEqual(summaries.toSorted(byId), known.toSorted(byId))
+  }
+}
+
+const checkCounters = (world: World) => {
+  for (const [server, counts] of world.counts.entries()) {
+    const { commits, refused_insufficient_balance, refused_spend_cap_reached } = world.server(server).counters
+    assert.deepEqual(
+      {
+        commits,
+        insufficient_balance: refused_insufficient_balance,
+        spend_cap_reached: refused_spend_cap_reached
+      },
+      counts
+    )
+  }
+}
+
+export const checkEverything = async (world: World, seen: Seen): Promise<void> => {
+  const { model, subject } = world
+  if (model.isOut && model.traits.outage === "of everything") return // the end of the outage shows what has happened
+  await subject.settled()
+  const all: Array<ReadonlyArray<Entry>> = []
+  for (const account of model.accounts) {
+    const entries = await subject.entriesOf(account.id)
+    checkChain(account, entries)
+    checkNew(account, entries, seen.get(account.id) ?? [])
+    checkBudgets(entries)
+    assert.equal(entries.at(-1)?.balance, model.balance(account))
+    seen.set(account.id, entries)
+    all.push(entries)
+  }
+  checkNumbers(all, model.traits.numbersHaveNoGaps)
+  for (const server of subject.servers().keys()) {
+    await checkKeys(world, server)
+    await checkSummaries(world, server)
+  }
+  checkCounters(world)
+}

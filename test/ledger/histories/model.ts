@@ -1,0 +1,160 @@
+/**
+ * The reference that histories are compared with: plain lists, sums made when they are asked for, and nothing taken from
+ * the ledger's own code. It is slow and knows nothing of groups, stores or servers.
+ */
+import type { Scope } from "@larder/schemas/scopes.ts"
+import type { UsageOfDay } from "@larder/serve/ledger/administration.ts"
+import type { Traits } from "./subject.ts"
+
+export const timeOf = (ms: number): string => new Date(ms).toISOString()
+const monthOf = (ms: number): string => timeOf(ms).slice(0, 7)
+
+/** An entry that must turn up. Calls that overlap come in any order. */
+export interface Expected {
+  readonly type: "grant" | "charge" | "adjustment"
+  readonly occurred_at: string
+  readonly key_id: string | null
+  readonly endpoint: string | null
+  readonly credits: number
+  readonly request_id: string | null
+  readonly note: string | null
+  readonly budget_credits: number | null
+}
+
+export interface AccountModel {
+  readonly id: string
+  readonly name: string
+  readonly created_at: string
+  /** Oldest first, as far as the order is known. */
+  readonly expected: Array<Expected>
+}
+
+export interface KeyModel {
+  readonly id: string
+  readonly secret: string
+  readonly account: AccountModel
+  readonly created_at: string
+  scopes: ReadonlyArray<Scope>
+  budget: number
+  revokedAt: string | null
+  revision: number
+}
+
+export interface HoldModel {
+  readonly key: KeyModel
+  readonly server: number
+  readonly endpoint: string
+  readonly credits: number
+  readonly admittedAt: number
+  /** Of the key when the call was admitted. */
+  readonly budget: number
+}
+
+export type Outcome = "held" | "insufficient_balance" | "spend_cap_reached"
+
+const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
+
+export class Model {
+  now = Date.parse("2026-10-15T12:00:00.000Z")
+  readonly accounts: Array<AccountModel> = []
+  readonly keys: Array<KeyModel> = []
+  /** Open holds. */
+  holds: Array<HoldModel> = []
+  /** Holds that have ended while their server ran. */
+  ended: Array<HoldModel> = []
+  /** Request ids that a server would recognise. */
+  charged: Array<string> = []
+  isOut = false
+  readonly traits: Traits
+
+  constructor(traits: Traits) {
+    this.traits = traits
+  }
+
+  validKeys(): ReadonlyArray<KeyModel> {
+    return this.keys.filter((key) => key.revokedAt === null)
+  }
+
+  balance(account: AccountModel): number {
+    return sum(account.expected.map(({ credits }) => credits))
+  }
+
+  /** The balance without what is held. */
+  available(account: AccountModel): number {
+    const held = this.holds.filter(({ key }) => key.account === account)
+    return this.balance(account) - sum(held.map(({ credits }) => credits))
+  }
+
+  /** Charged to the key in the month of a moment. */
+  spent(key: KeyModel, at = this.now): number {
+    const charges = key.account.expected.filter(
+      ({ key_id, occurred_at }) => key_id === key.id && occurred_at.slice(0, 7) === monthOf(at)
+    )
+    return sum(charges.map(({ credits }) => Math.abs(credits)))
+  }
+
+  /** What is left of a budget in this month, without what is held. Below 0 where the budget was lowered. */
+  room(key: KeyModel, budget = key.budget): number {
+    const held = this.holds.filter((hold) => hold.key === key && monthOf(hold.admittedAt) === monthOf(this.now))
+    return budget - this.spent(key) - sum(held.map(({ credits }) => credits))
+  }
+
+  /** Charged calls per day, key and endpoint; both days included. */
+  usage(account: AccountModel, from: string, to: string): ReadonlyArray<UsageOfDay> {
+    const charges = account.expected.flatMap(({ credits, endpoint, key_id, occurred_at }) =>
+      key_id === null || endpoint === null ? [] : [{ day: occurred_at.slice(0, 10), key_id, endpoint, credits }]
+    )
+    const asked = charges.filter(({ day }) => from <= day && day <= to)
+    const rows = Map.groupBy(asked, ({ day, endpoint, key_id }) => `${day} ${key_id} ${endpoint}`)
+    return [...rows.values()].flatMap((calls) =>
+      calls.slice(0, 1).map(({ day, endpoint, key_id }) => {
+        return { day, key_id, endpoint, calls: calls.length, credits: -sum(calls.map(({ credits }) => credits)) }
+      })
+    )
+  }
+
+  remaining(key: KeyModel): number {
+    return Math.max(0, Math.min(this.available(key.account), this.room(key)))
+  }
+
+  judge(key: KeyModel, credits: number): Outcome {
+    if (this.available(key.account) < credits) return "insufficient_balance"
+    return this.room(key) < credits ? "spend_cap_reached" : "held"
+  }
+
+  isOfAnotherMonth(hold: HoldModel): boolean {
+    return monthOf(hold.admittedAt) !== monthOf(this.now)
+  }
+
+  release(hold: HoldModel): void {
+    this.holds = this.holds.filter((other) => other !== hold)
+    this.ended.push(hold)
+  }
+
+  charge(hold: HoldModel, requestId: string): void {
+    this.release(hold)
+    this.charged.push(requestId)
+    hold.key.account.expected.push({
+      type: "charge",
+      occurred_at: timeOf(hold.admittedAt),
+      key_id: hold.key.id,
+      endpoint: hold.endpoint,
+      credits: -hold.credits,
+      request_id: requestId,
+      note: null,
+      budget_credits: hold.budget
+    })
+  }
+
+  book(account: AccountModel, type: "grant" | "adjustment", credits: number, note: string): void {
+    const nothing = { key_id: null, endpoint: null, request_id: null, budget_credits: null }
+    account.expected.push({ ...nothing, type, occurred_at: timeOf(this.now), credits, note })
+  }
+
+  /** A server has ended: its holds are gone, and so is what it remembered. */
+  forget(server: number): void {
+    this.holds = this.holds.filter((hold) => hold.server !== server)
+    this.ended = this.ended.filter((hold) => hold.server !== server)
+    if (this.traits.remembersRequestIds === "while it runs") this.charged = []
+  }
+}

@@ -1,0 +1,195 @@
+/** What an operator does: accounts, keys, credits, edits, revocations, and reading the statement of an account. */
+import assert from "node:assert/strict"
+import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
+import type { UsageOfDay } from "@larder/serve/ledger/administration.ts"
+import { Stream } from "effect"
+import fc from "fast-check"
+import { timeOf } from "./model.ts"
+import { pick, step } from "./steps.ts"
+import type { World } from "./world.ts"
+
+/** Names one of a list, whatever its length; see `pick`. */
+export const choice = fc.nat(1_000)
+/** Small ones are used up in a few calls; the balance of 5,000 is met before the large ones. */
+export const budget = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(0, 10, 100, 150, 1_000, 5_000, 100_000) },
+  { weight: 2, arbitrary: fc.nat(3_000) }
+)
+export const scopes: fc.Arbitrary<ReadonlyArray<Scope>> = fc.subarray([...allScopes], { minLength: 1 })
+
+/** A list that is not empty, as its type says. */
+export const oneOrMore = <A>([first, ...rest]: ReadonlyArray<A>): [A, ...Array<A>] => {
+  if (first === undefined) throw new Error("an empty list")
+  return [first, ...rest]
+}
+
+export const openAccount = async (world: World, server: number): Promise<void> => {
+  const { model } = world
+  const name = `account ${model.accounts.length}`
+  const opened = await world.change(server, ({ createAccount }) => createAccount({ name }))
+  if (opened === undefined) return
+  const account = { id: opened.id, name, created_at: timeOf(model.now), expected: [] }
+  model.accounts.push(account)
+  model.book(account, "grant", 5_000, "starting balance")
+}
+
+export const createKey = async (
+  world: World,
+  server: number,
+  settings: { readonly account: number; readonly scopes: ReadonlyArray<Scope>; readonly budget: number }
+): Promise<void> => {
+  const { model } = world
+  const account = pick(model.accounts, settings.account)
+  const input = {
+    account_id: account.id,
+    name: "k",
+    scopes: oneOrMore(settings.scopes),
+    budget_credits: settings.budget
+  }
+  const created = await world.change(server, (administration) => administration.createKey(input))
+  if (created === undefined) return
+  const { budget, scopes } = settings
+  const created_at = timeOf(model.now)
+  model.keys.push({
+    id: created.id,
+    secret: created.key,
+    account,
+    created_at,
+    scopes,
+    budget,
+    revokedAt: null,
+    revision: 1
+  })
+}
+
+const openAnAccount = step("open account", fc.record({ server: choice }), {
+  can: (model) => model.accounts.length < 3,
+  happens: (world, { server }) => openAccount(world, world.serverAt(server))
+})
+
+const createAKey = step("create key", fc.record({ server: choice, account: choice, scopes, budget }), {
+  can: (model) => model.keys.length < 6,
+  happens: (world, { server, ...settings }) => createKey(world, world.serverAt(server), settings)
+})
+
+const credit = step(
+  "credit",
+  fc.record({ server: choice, account: choice, credits: fc.integer({ min: 1, max: 2_000 }) }),
+  {
+    happens: async (world, { account, credits, server }) => {
+      const { model } = world
+      const credited = pick(model.accounts, account)
+      const done = await world.change(world.serverAt(server), ({ creditAccount }) =>
+        creditAccount({ account_id: credited.id, credits, note: "a gift" })
+      )
+      if (done !== undefined) model.book(credited, "adjustment", credits, "a gift")
+    }
+  }
+)
+
+const edit = step(
+  "edit key",
+  fc.record({ server: choice, key: choice, changes: fc.oneof(fc.record({ budget }), fc.record({ scopes })) }),
+  {
+    can: (model) => model.validKeys().length > 0,
+    happens: async (world, { changes, key, server }) => {
+      const edited = pick(world.model.validKeys(), key)
+      const input = "budget" in changes ? { budget_credits: changes.budget } : { scopes: oneOrMore(changes.scopes) }
+      const done = await world.change(world.serverAt(server), ({ editKey }) => editKey({ key_id: edited.id, ...input }))
+      if (done === undefined) return
+      edited.revision++
+      Object.assign(edited, changes)
+      world.note("budget" in changes ? "budget edited" : "scopes edited")
+    }
+  }
+)
+
+const revoke = step("revoke key", fc.record({ server: choice, key: choice }), {
+  can: (model) => model.validKeys().length > 1,
+  happens: async (world, { key, server }) => {
+    const { model } = world
+    const revoked = pick(model.validKeys(), key)
+    const done = await world.change(world.serverAt(server), ({ revokeKey }) => revokeKey({ key_id: revoked.id }))
+    if (done === undefined) return
+    revoked.revokedAt = timeOf(model.now)
+    revoked.revision++
+    world.note("revoked")
+  }
+})
+
+const changeRevoked = step("change a revoked key", fc.record({ server: choice, key: choice }), {
+  can: (model) => !model.isOut && model.validKeys().length < model.keys.length,
+  happens: async (world, { key, server }) => {
+    const revoked = pick(
+      world.model.keys.filter(({ revokedAt }) => revokedAt !== null),
+      key
+    )
+    const at = world.serverAt(server)
+    const again = await world.change(at, ({ revokeKey }) => revokeKey({ key_id: revoked.id }))
+    assert.equal(again?.revoked_at, revoked.revokedAt)
+    const edited = await world.ask(at, ({ editKey }) => editKey({ key_id: revoked.id, budget_credits: 1_000 }))
+    assert.ok(edited._tag === "Failure" && edited.failure._tag === "KeyRevoked")
+  }
+})
+
+/** A store may keep what is newest elsewhere than what is older; a statement has all of it. */
+const statement = step("read statement", fc.record({ server: choice, account: choice }), {
+  can: ({ isOut }) => !isOut,
+  happens: async (world, { account, server }) => {
+    const { id } = pick(world.model.accounts, account)
+    const { administration } = world.server(world.serverAt(server))
+    const entries = await world.run(Stream.runCollect(administration.entriesOf(id)))
+    assert.deepEqual(entries, await world.subject.entriesOf(id))
+    world.note("statement")
+  }
+})
+
+/** The days around now, and what was called in them. */
+const usage = step(
+  "read usage",
+  fc.record({ server: choice, account: choice, before: fc.nat(60), after: fc.nat(60) }),
+  {
+    can: ({ isOut, traits }) => traits.sumsUp && !isOut,
+    happens: async (world, { account, after, before, server }) => {
+      const { model } = world
+      const asked = pick(model.accounts, account)
+      const dayOf = (days: number) => timeOf(model.now + days * 86_400_000).slice(0, 10)
+      const days = { from: dayOf(-before), to: dayOf(after) }
+      const { administration } = world.server(world.serverAt(server))
+      const told = await world.run(administration.usage({ account_id: asked.id, ...days }))
+      assert.deepEqual(sorted(told), sorted(model.usage(asked, days.from, days.to)))
+      world.note("usage")
+    }
+  }
+)
+
+const sorted = (rows: ReadonlyArray<UsageOfDay>) =>
+  rows.map(({ calls, credits, day, endpoint, key_id }) => [day, key_id, endpoint, calls, credits].join(" ")).sort()
+
+const verify = step("verify", fc.record({ server: choice }), {
+  can: ({ isOut, traits }) => traits.sumsUp && !isOut,
+  happens: async (world, { server }) => {
+    const { model } = world
+    const found = await world.run(world.server(world.serverAt(server)).administration.verify({}))
+    assert.deepEqual(found, {
+      accounts: model.accounts.length,
+      keys: model.keys.length,
+      entries: model.accounts.reduce((count, { expected }) => count + expected.length, 0),
+      balance_credits: model.accounts.reduce((sum, account) => sum + model.balance(account), 0),
+      problems: []
+    })
+    world.note("verified")
+  }
+})
+
+export const operatorSteps = [
+  { weight: 2, arbitrary: openAnAccount },
+  { weight: 3, arbitrary: createAKey },
+  { weight: 3, arbitrary: credit },
+  { weight: 6, arbitrary: edit },
+  { weight: 1, arbitrary: revoke },
+  { weight: 1, arbitrary: changeRevoked },
+  { weight: 2, arbitrary: statement },
+  { weight: 1, arbitrary: usage },
+  { weight: 1, arbitrary: verify }
+]

@@ -1,0 +1,205 @@
+/** A history under way: the reference, the servers, and what calls and operators do to both. */
+import assert from "node:assert/strict"
+import type { Administration, AdministrationError } from "@larder/serve/ledger/administration.ts"
+import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
+import type { ApiKeyView, Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { Clock, Effect, Result } from "effect"
+import type { HoldModel, KeyModel, Model, Outcome } from "./model.ts"
+import type { Subject } from "./subject.ts"
+
+const systemClock = Effect.runSync(Clock.clockWith(Effect.succeed))
+
+/** Time stands still but for the steps that move it. */
+const clockAt = (now: () => number): Clock.Clock => ({
+  currentTimeMillisUnsafe: now,
+  currentTimeMillis: Effect.sync(now),
+  currentTimeNanosUnsafe: () => BigInt(now()) * 1_000_000n,
+  currentTimeNanos: Effect.sync(() => BigInt(now()) * 1_000_000n),
+  monotonicTimeNanosUnsafe: () => systemClock.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: systemClock.monotonicTimeNanos,
+  sleep: (duration) => systemClock.sleep(duration)
+})
+
+/** A key as a server has handed it out before it was edited or revoked. */
+export interface StaleView {
+  readonly server: number
+  readonly key: KeyModel
+  readonly view: ApiKeyView
+}
+
+interface Counts {
+  commits: number
+  insufficient_balance: number
+  spend_cap_reached: number
+}
+const noCounts = (): Counts => ({ commits: 0, insufficient_balance: 0, spend_cap_reached: 0 })
+
+export class World {
+  readonly model: Model
+  readonly subject: Subject
+  /** How often each thing has happened, over all histories of a run. */
+  readonly tally: Map<string, number>
+  readonly handles = new Map<HoldModel, Held>()
+  stale: Array<StaleView> = []
+  /** What the counters of each server must say. */
+  readonly counts: Array<Counts>
+  private readonly views = new Map<string, ApiKeyView>()
+  private requests = 0
+  private readonly clock: Clock.Clock
+
+  constructor(model: Model, subject: Subject, tally: Map<string, number>) {
+    this.model = model
+    this.subject = subject
+    this.tally = tally
+    this.clock = clockAt(() => model.now)
+    this.counts = subject.servers().map(noCounts)
+  }
+
+  note(what: string): void {
+    this.tally.set(what, (this.tally.get(what) ?? 0) + 1)
+  }
+
+  /** Any number names a server. */
+  serverAt(choice: number): number {
+    return choice % this.subject.servers().length
+  }
+
+  server(index: number): LedgerAccess {
+    const server = this.subject.servers()[index]
+    assert.ok(server !== undefined, `there is no server ${index}`)
+    return server
+  }
+
+  countsOf(server: number): Counts {
+    const counts = this.counts[server]
+    assert.ok(counts !== undefined, `there is no server ${server}`)
+    return counts
+  }
+
+  newRequestId(): string {
+    return `req_${++this.requests}`
+  }
+
+  /** What an operator asks, at the time of the history. */
+  ask<A>(
+    server: number,
+    question: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
+  ): Promise<Result.Result<A, AdministrationError>> {
+    return this.run(Effect.result(question(this.server(server).administration)))
+  }
+
+  /** At the time of the history. */
+  run<A, E>(effect: Effect.Effect<A, E>): Promise<A> {
+    return Effect.runPromise(Effect.provideService(effect, Clock.Clock, this.clock))
+  }
+
+  /** A change by an operator: undefined where the store is out, and then nothing may have changed. */
+  async change<A>(
+    server: number,
+    question: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
+  ): Promise<A | undefined> {
+    const answer = await this.ask(server, question)
+    if (!this.model.isOut) return Result.getOrThrow(answer)
+    assert.ok(Result.isFailure(answer), "a change was made while the store was out")
+    assert.equal(answer.failure._tag, "LedgerUnavailable")
+    this.note("change refused in an outage")
+    return undefined
+  }
+
+  /** The key as the request pipeline finds it: a server may remember an older state, and asks again then. */
+  async lookUp(server: number, key: KeyModel): Promise<ApiKeyView | undefined> {
+    const ledger = this.server(server)
+    const place = `${server} ${key.id}`
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const view = await ledger.authenticate(key.secret)
+      const before = this.views.get(place)
+      if (before !== undefined && before.revision !== view?.revision) this.stale.push({ server, key, view: before })
+      if (view === undefined) {
+        this.views.delete(place)
+        return undefined
+      }
+      this.views.set(place, view)
+      if (await ledger.isCurrent(view)) return view
+    }
+    throw new Error(`key ${key.id} was looked up twice on server ${server} and is not current`)
+  }
+
+  /** Asks for a hold. The reference is told of it by whoever judges the outcome. */
+  async hold(
+    server: number,
+    view: ApiKeyView,
+    call: { readonly endpoint: string; readonly credits: number }
+  ): Promise<Held | "key_changed" | "away" | Exclude<Outcome, "held">> {
+    try {
+      const admission = await this.server(server).hold(view, call.endpoint, call.credits, this.model.now)
+      if ("held" in admission) {
+        this.note("held")
+        return admission.held
+      }
+      this.note(admission.refused)
+      if (admission.refused !== "key_changed") this.countsOf(server)[admission.refused]++
+      return admission.refused
+    } catch (error) {
+      assert.ok(error instanceof LedgerUnavailable && this.model.isOut, `a hold failed: ${error}`)
+      return "away"
+    }
+  }
+
+  keep(hold: HoldModel, held: Held): HoldModel {
+    this.model.holds.push(hold)
+    this.handles.set(hold, held)
+    return hold
+  }
+
+  handleOf(hold: HoldModel): Held {
+    const held = this.handles.get(hold)
+    assert.ok(held !== undefined, "a hold without a handle")
+    return held
+  }
+
+  /** Whether the commit resolved. A store that is out must reject it, and only that one may. */
+  async commits(hold: HoldModel, requestId: string): Promise<boolean> {
+    try {
+      await this.handleOf(hold).commit(requestId)
+    } catch (error) {
+      if (error instanceof LedgerUnavailable) assert.ok(this.model.isOut, `a charge was not written: ${error}`)
+      return false
+    }
+    this.countsOf(hold.server).commits++
+    return true
+  }
+
+  /** A commit that must go through, or fail with the store. */
+  async commit(hold: HoldModel, requestId = this.newRequestId()): Promise<void> {
+    const resolved = await this.commits(hold, requestId)
+    assert.equal(resolved, !this.model.isOut, `the commit of ${requestId} ${resolved ? "resolved" : "was rejected"}`)
+    this.settle(hold, resolved ? requestId : undefined)
+  }
+
+  /** Tells the reference how a hold that was to be charged has ended. */
+  settle(hold: HoldModel, chargedAs: string | undefined): void {
+    if (chargedAs === undefined) {
+      this.note("charge refused")
+      this.model.release(hold)
+      return
+    }
+    this.note("charged")
+    if (this.model.isOfAnotherMonth(hold)) this.note("charged to another month")
+    this.model.charge(hold, chargedAs)
+  }
+
+  release(hold: HoldModel): void {
+    this.handleOf(hold).release()
+    this.model.release(hold)
+    this.note("released")
+  }
+
+  /** A server was stopped or has died, and another runs in its place. */
+  replaced(server: number): void {
+    this.model.forget(server)
+    this.counts[server] = noCounts()
+    this.stale = this.stale.filter((view) => view.server !== server)
+    for (const place of this.views.keys()) if (place.startsWith(`${server} `)) this.views.delete(place)
+    for (const hold of this.handles.keys()) if (hold.server === server) this.handles.delete(hold)
+  }
+}

@@ -1,0 +1,300 @@
+/** The ledger in PostgreSQL, seen from inside one process: two of them share a database here as two servers do. */
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { beginning, breakBefore, type ChainHead } from "@larder/serve/ledger/chain.ts"
+import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
+import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
+import { Context, Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
+import { inject } from "vitest"
+import { newDatabase } from "../postgres.ts"
+import { breakableWire } from "./breakable-wire.ts"
+
+const october = Date.parse("2026-10-31T23:59:59.999Z")
+const november = Date.parse("2026-11-01T00:00:00.000Z")
+const endpoint = "/v1/stores"
+
+const database = Effect.promise(() => newDatabase(inject("postgresUrl")))
+const open = (url: string) => postgresLedger(Redacted.make(url))
+/** For what no operator does. */
+const client = (url: string) =>
+  Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
+
+const keyOf = Effect.fnUntraced(function* ({ administration }: LedgerAccess, budget_credits = 1_000_000) {
+  const { id } = yield* administration.createAccount({ name: "Überrest & Söhne" })
+  return yield* administration.createKey({ account_id: id, name: "k", scopes: ["get-store"], budget_credits })
+})
+
+type Key = Effect.Success<ReturnType<typeof keyOf>>
+
+const hold = async (ledger: LedgerAccess, { key }: Key, credits: number, nowMs = october) => {
+  const view = await ledger.authenticate(key)
+  if (view === undefined) return "unknown" as const
+  const admission = await ledger.hold(view, endpoint, credits, nowMs)
+  return "held" in admission ? admission.held : admission.refused
+}
+const admitted = async (ledger: LedgerAccess, key: Key, credits: number, nowMs = october): Promise<Held> => {
+  const held = await hold(ledger, key, credits, nowMs)
+  if (typeof held === "string") throw new Error(held)
+  return held
+}
+const entriesOf = (ledger: LedgerAccess, { account_id }: Key) =>
+  Stream.runCollect(ledger.administration.entriesOf(account_id))
+const balanceOf = (ledger: LedgerAccess, { account_id }: Key) =>
+  Effect.map(
+    ledger.administration.listAccounts({}),
+    (accounts) => accounts.find(({ id }) => id === account_id)?.balance_credits
+  )
+
+const until = async (isSo: () => boolean) => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+describe("servers that share a ledger", () => {
+  it.live("start together on an empty database", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledgers = yield* Effect.all([open(url), open(url), open(url)], { concurrency: "unbounded" })
+      for (const ledger of ledgers) assert.isTrue(ledger.writable())
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("see each other's holds, and the end of them", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = yield* Effect.all([open(url), open(url)])
+      const key = yield* keyOf(here)
+      const held = yield* Effect.promise(() => admitted(here, key, 4_950))
+      assert.strictEqual(yield* Effect.promise(() => hold(there, key, 100)), "insufficient_balance")
+      held.release()
+      const second = yield* Effect.promise(() => admitted(there, key, 5_000))
+      yield* Effect.promise(() => second.commit("req_1"))
+      assert.strictEqual(yield* Effect.promise(() => hold(here, key, 10)), "insufficient_balance")
+      assert.strictEqual(yield* balanceOf(here, key), 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("decide a group call by call: a small call passes after a large one was refused", () =>
+    Effect.gen(function* () {
+      const ledger = yield* open(yield* database)
+      const key = yield* keyOf(ledger, 150)
+      const view = yield* Effect.promise(() => ledger.authenticate(key.key))
+      if (view === undefined) throw new Error("unknown key")
+      const outcomes = yield* Effect.promise(() =>
+        Promise.all([100, 100, 10, 5_000, 40, 1].map((credits) => ledger.hold(view, endpoint, credits, october)))
+      )
+      const names = outcomes.map((outcome) => ("held" in outcome ? "held" : outcome.refused))
+      assert.deepStrictEqual(names, [
+        "held",
+        "spend_cap_reached",
+        "held",
+        "insufficient_balance",
+        "held",
+        "spend_cap_reached"
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("count a hold towards the month of its admission", () =>
+    Effect.gen(function* () {
+      const ledger = yield* open(yield* database)
+      const key = yield* keyOf(ledger, 100)
+      const before = yield* Effect.promise(() => admitted(ledger, key, 100, october))
+      const after = yield* Effect.promise(() => admitted(ledger, key, 100, november))
+      yield* Effect.promise(() => Promise.all([after.commit("req_n"), before.commit("req_o")]))
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, october)), "spend_cap_reached")
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, november)), "spend_cap_reached")
+      const charges = (yield* entriesOf(ledger, key)).slice(1)
+      assert.deepStrictEqual(charges.map(({ occurred_at, request_id }) => [request_id, occurred_at]).toSorted(), [
+        ["req_n", "2026-11-01T00:00:00.000Z"],
+        ["req_o", "2026-10-31T23:59:59.999Z"]
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("take what a dead one held as free again", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const key = yield* keyOf(ledger)
+      const sql = yield* client(url)
+      yield* sql`insert into ledger.server values ('dead', clock_timestamp() - interval '4 seconds')`
+      yield* sql`insert into ledger.holding values (${key.account_id}, ${key.id}, 24321, 'dead', 5000)`
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10)), "insufficient_balance")
+      yield* sql`update ledger.server set seen_at = seen_at - interval '2 seconds' where id = 'dead'`
+      const other = yield* open(url)
+      yield* Effect.promise(async () => (await admitted(other, key, 5_000)).release())
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("go on under a new name when they were silent too long, and what they held is lost, not charged", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const key = yield* keyOf(ledger)
+      const held = yield* Effect.promise(() => admitted(ledger, key, 100))
+      const sql = yield* client(url)
+      yield* sql`delete from ledger.server`
+      const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
+      assert.instanceOf(error, LedgerUnavailable)
+      yield* Effect.promise(() => until(ledger.writable))
+      yield* Effect.promise(async () => (await admitted(ledger, key, 5_000)).commit("req_2"))
+      assert.deepStrictEqual(
+        (yield* entriesOf(ledger, key)).map(({ request_id }) => request_id),
+        [null, "req_2"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leave nothing held behind when they stop", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const staying = yield* open(url)
+      const key = yield* keyOf(staying)
+      const scope = yield* Scope.make()
+      const leaving = yield* Scope.provide(open(url), scope)
+      yield* Effect.promise(() => admitted(leaving, key, 5_000))
+      yield* Scope.close(scope, Exit.void)
+      yield* Effect.promise(() => admitted(staying, key, 5_000))
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a charge whose answer is lost", () => {
+  const behindWire = Effect.fnUntraced(function* () {
+    const url = yield* database
+    const wire = yield* Effect.acquireRelease(
+      Effect.promise(() => breakableWire(url)),
+      ({ close }) => Effect.promise(close)
+    )
+    const ledger = yield* open(wire.url)
+    const key = yield* keyOf(ledger)
+    const held = yield* Effect.promise(() => admitted(ledger, key, 100))
+    return { wire, ledger, key, held, observer: yield* open(url) }
+  })
+
+  it.live("is found when the database is back in time, and charged once", () =>
+    Effect.gen(function* () {
+      const { held, key, ledger, observer, wire } = yield* behindWire()
+      wire.loseAnswers()
+      const charged = held.commit("req_1")
+      yield* Effect.promise(() => until(() => !ledger.writable()))
+      const refused = yield* Effect.flip(
+        Effect.tryPromise({ try: () => hold(ledger, key, 10), catch: (cause) => cause })
+      )
+      assert.instanceOf(refused, LedgerUnavailable) // at once, while the database is away
+      wire.mend()
+      yield* Effect.promise(() => charged)
+      const requests = (yield* entriesOf(observer, key)).map(({ credits, request_id }) => [credits, request_id])
+      assert.deepStrictEqual(requests, [
+        [5_000, null],
+        [-100, "req_1"]
+      ])
+      yield* Effect.promise(async () => (await admitted(ledger, key, 4_900)).release())
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is answered with an error when the database stays away, and given back when it returns", () =>
+    Effect.gen(function* () {
+      const { held, key, ledger, observer, wire } = yield* behindWire()
+      wire.loseAnswers()
+      const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
+      assert.instanceOf(error, LedgerUnavailable)
+      assert.strictEqual(yield* balanceOf(observer, key), 4_900) // nobody can tell yet
+      wire.mend()
+      yield* Effect.promise(() => until(ledger.writable))
+      const entries = yield* entriesOf(observer, key)
+      assert.deepStrictEqual(
+        entries.map(({ credits, request_id, type }) => [type, credits, request_id]),
+        [
+          ["grant", 5_000, null],
+          ["charge", -100, "req_1"],
+          ["refund", 100, "req_1"]
+        ]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that never reached the database costs nothing", () =>
+    Effect.gen(function* () {
+      const { held, key, ledger, observer, wire } = yield* behindWire()
+      wire.cut()
+      const charged = Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
+      setTimeout(wire.mend, 500)
+      assert.instanceOf(yield* charged, LedgerUnavailable)
+      yield* Effect.promise(() => until(ledger.writable))
+      assert.strictEqual((yield* entriesOf(observer, key)).length, 1)
+      yield* Effect.promise(async () => (await admitted(ledger, key, 5_000)).release())
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the entries in the database", () => {
+  it.live("chain by the hash that the embedded ledger computes, whatever a note says", () =>
+    Effect.gen(function* () {
+      const ledger = yield* open(yield* database)
+      const key = yield* keyOf(ledger)
+      const notes = ["sorry", "ünïcödé 🧀", "a | b", "'; drop table ledger.entry --", "\\n"]
+      for (const note of notes) {
+        yield* ledger.administration.creditAccount({ account_id: key.account_id, credits: 1, note })
+      }
+      yield* Effect.promise(async () => {
+        const holds = await Promise.all(Array.from({ length: 40 }, () => admitted(ledger, key, 100)))
+        await Promise.all(holds.map((held, call) => held.commit(`req_${call}`)))
+      })
+      const entries = yield* entriesOf(ledger, key)
+      let head: ChainHead = beginning
+      for (const entry of entries) {
+        assert.isUndefined(breakBefore(head, entry))
+        head = entry
+      }
+      assert.strictEqual(entries.length, 46)
+      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  const damages = {
+    "an amount": ["update ledger.entry set credits = credits - 1 where position = 3", /entry 3 .* the balance is/],
+    "a request id": [
+      "update ledger.entry set request_id = 'other' where position = 3",
+      /entry 3 of account acct_\w+ is not what was written/
+    ],
+    "a missing entry": [
+      "delete from ledger.entry where position = 3",
+      /entry 4 of account acct_\w+ follows its entry 2, so entries are missing/
+    ],
+    "the spending of a month": [
+      "update ledger.spent_in_month set credits = credits + 1",
+      /was charged 300 credits in \d+, and 301 are counted for its budget/
+    ],
+    "a usage": ["update ledger.usage_of_day set calls = calls + 1", /the usage of key key_\w+ on 2026-10-31 is not/]
+  } as const
+  it.live.each(Object.entries(damages))(
+    "are verified as a whole: %s that was changed is found",
+    ([, [damage, found]]) =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const ledger = yield* open(url)
+        const key = yield* keyOf(ledger)
+        yield* Effect.promise(async () => {
+          for (const id of ["a", "b", "c"]) await (await admitted(ledger, key, 100)).commit(`req_${id}`)
+        })
+        const sql = yield* client(url)
+        yield* sql.unsafe(damage)
+        const { problems } = yield* ledger.administration.verify({})
+        assert.match(problems.join("\n"), found)
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("must end where their account stands, else no server starts", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const key = yield* Effect.scoped(Effect.flatMap(open(url), keyOf))
+      const sql = yield* client(url)
+      yield* sql`update ledger.account set balance = 6000`
+      const error = yield* Effect.flip(open(url))
+      assert.strictEqual(error._tag, "LedgerDamaged")
+      assert.include(error.message, `account ${key.account_id} has 6000 credits after 1 entries`)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,16 @@
+/** One PostgreSQL server for all tests of a run. Each takes databases of its own from it, and nobody stops or kills it. */
+import type { TestProject } from "vitest/node"
+import { startPostgres } from "../postgres.ts"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** For `newDatabase`; a test that kills a server starts its own. */
+    readonly postgresUrl: string
+  }
+}
+
+export default async (project: TestProject) => {
+  const server = await startPostgres()
+  project.provide("postgresUrl", server.url)
+  return () => server.remove()
+}
