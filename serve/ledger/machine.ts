@@ -7,6 +7,7 @@
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { beginning, type ChainHead, hashOf } from "./chain.ts"
+import { type ChargedRequests, chargedRequests } from "./charged-requests.ts"
 import { monthOf, timestampOf } from "./moments.ts"
 import type { Account, ApiKey, Entry } from "./records.ts"
 
@@ -66,9 +67,7 @@ export interface LedgerState {
   readonly valid: Map<string, KeyState>
   /** Number of the last durable entry. */
   sequence: number
-  /** Request ids of the latest charges, in two halves; the older one is dropped when the newer one is full. */
-  requestIds: Set<string>
-  olderRequestIds: Set<string>
+  readonly charged: ChargedRequests
 }
 
 /** The price of one admitted call, set aside. It ends exactly once: settled or given back. */
@@ -92,9 +91,6 @@ const spendCapReached: Admission = { refused: "spend_cap_reached" }
 /** An entry that gets its place, balance and hash when its group is written. */
 export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">
 
-/** Each half: under a second of the fastest traffic, an hour of the usual one. Ids are unique by their making; this finds a bug. */
-const rememberedRequestIds = 10_000
-
 /** The state as of the last durable group. */
 export const restore = (snapshot: Snapshot): LedgerState => {
   const state: LedgerState = {
@@ -102,8 +98,7 @@ export const restore = (snapshot: Snapshot): LedgerState => {
     keys: new Map(),
     valid: new Map(),
     sequence: snapshot.sequence,
-    requestIds: new Set(),
-    olderRequestIds: new Set()
+    charged: chargedRequests()
   }
   for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, { record: account, head, held: 0 })
   for (const key of snapshot.keys) putKey(state, key)
@@ -176,12 +171,7 @@ export const hold = (state: LedgerState, keyId: string, endpoint: string, credit
 /** The charge of an admitted call, or undefined where this request id has been charged already. */
 export const charge = (state: LedgerState, held: Hold, requestId: string): Draft | undefined => {
   if (held.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
-  if (state.requestIds.has(requestId) || state.olderRequestIds.has(requestId)) return undefined
-  if (state.requestIds.size >= rememberedRequestIds) {
-    state.olderRequestIds = state.requestIds
-    state.requestIds = new Set()
-  }
-  state.requestIds.add(requestId)
+  if (!state.charged.add(requestId)) return undefined
   held.stage = "charging"
   return {
     account_id: held.key.record.account_id,

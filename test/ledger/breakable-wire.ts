@@ -10,12 +10,16 @@ export interface BreakableWire {
   /** No connection reaches the database until it is mended. */
   readonly cut: () => void
   readonly mend: () => void
+  readonly isCut: () => boolean
+  /** Of the connections to the database, as it sees them. */
+  readonly ports: () => ReadonlyArray<number>
   readonly close: () => Promise<void>
 }
 
 export const breakableWire = async (databaseUrl: string): Promise<BreakableWire> => {
   const database = new URL(databaseUrl)
   const sockets = new Set<Socket>()
+  const ports = new Set<number>()
   let isLosing = false
   let isCut = false
   const endAll = () => {
@@ -27,6 +31,7 @@ export const breakableWire = async (databaseUrl: string): Promise<BreakableWire>
       return
     }
     const upstream = connect(Number(database.port), database.hostname)
+    upstream.on("connect", () => ports.add(upstream.localPort ?? 0))
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on("error", () => {})
@@ -63,6 +68,8 @@ export const breakableWire = async (databaseUrl: string): Promise<BreakableWire>
     mend: () => {
       isCut = false
     },
+    isCut: () => isCut,
+    ports: () => [...ports],
     close: async () => {
       endAll()
       server.close()

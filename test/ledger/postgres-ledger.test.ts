@@ -160,6 +160,30 @@ describe("servers that share a ledger", () => {
   )
 })
 
+describe("a request id that was charged already", () => {
+  it.live("is not charged again, nor answered as if it were, on any server", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = yield* Effect.all([open(url), open(url)])
+      const key = yield* keyOf(here)
+      yield* Effect.promise(async () => (await admitted(here, key, 100)).commit("req_1"))
+      for (const ledger of [here, there]) {
+        const holds = yield* Effect.promise(() => Promise.all([0, 1, 2].map(() => admitted(ledger, key, 100))))
+        const ids = [ledger === here ? "req_2" : "req_3", "req_1", ledger === here ? "req_4" : "req_5"]
+        const ends = yield* Effect.promise(() =>
+          Promise.allSettled(holds.map((held, index) => held.commit(ids[index] ?? "")))
+        )
+        assert.deepStrictEqual(
+          ends.map(({ status }) => status),
+          ["fulfilled", "rejected", "fulfilled"]
+        )
+      }
+      assert.strictEqual(yield* balanceOf(here, key), 4_500)
+      yield* Effect.promise(async () => (await admitted(there, key, 4_500)).release())
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("a charge whose answer is lost", () => {
   const behindWire = Effect.fnUntraced(function* () {
     const url = yield* database

@@ -133,7 +133,8 @@ export const followPiece = Effect.fnUntraced(function* (db: Db, of: Purpose, aft
 
 /** Exact: the call that was admitted last in a month saw every other one as spent or held. */
 const overspent = (of: Purpose) => `
-  select format('key {} was charged {} credits in {}-{:02d}, and the highest budget of these charges is {}', key_id, spent,
+  select format('key {} was charged {} credits in {}-{:02d}, and the highest budget of these charges is {}',
+    coalesce(key_id, 'null'), spent,
     month // 12, month % 12 + 1, coalesce(budget, 0)) as problem
   from ${of}_spending
   where spent > coalesce(budget, 0)

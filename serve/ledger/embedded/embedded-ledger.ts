@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { fingerprint } from "../../access/api-key.ts"
+import { chargedTwice } from "../charged-requests.ts"
 import { type Admission, Ledger, noCounts } from "../ledger.ts"
 import { type ApiKeyView, charge, type Hold, hold, type LedgerState, release, remaining, restore } from "../machine.ts"
 import { administer } from "./administer.ts"
@@ -15,7 +16,7 @@ const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: 
   const draft = charge(state, held, requestId)
   if (draft !== undefined) return writer.charge(held, draft)
   release(held)
-  return Promise.reject(new Error(`request ${requestId} has been charged already: its id was used twice`))
+  return Promise.reject(chargedTwice(requestId))
 }
 
 /** Over any store. The scope waits for what is being written. */

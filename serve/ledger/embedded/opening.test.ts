@@ -4,6 +4,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
 import { Line } from "../administration.ts"
+import { hashOf } from "../chain.ts"
 import { type Decision, openAccount } from "../decisions.ts"
 import { entryTypes } from "../records.ts"
 import { bytesOf } from "./journal-group.ts"
@@ -223,6 +224,22 @@ describe("a start refuses entries that are not what was written", () => {
         error.message,
         /key key_a was charged 1010 credits in 2026-11, and the highest budget of these charges is 1000/
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("or whose balance does not add up, although their hash is right", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const [last, ...before] = sampleGroups().toReversed()
+      const [entry] = last?.entries ?? []
+      const [previous] = before.flatMap(({ entries }) => entries).filter(({ account_id }) => account_id === "acct_a")
+      assert.isDefined(entry)
+      assert.isDefined(previous)
+      const wrong = { ...entry, balance: entry.balance + 1 }
+      const group = { accounts: [], keys: [], entries: [{ ...wrong, hash: hashOf(previous.hash, wrong) }] }
+      yield* written(folder, [...before.toReversed(), group])
+      const error = yield* refusal(folder)
+      assert.match(error.message, /says that the balance is 4601 credits, and the entries before it say 4600/)
     }).pipe(Effect.scoped)
   )
 

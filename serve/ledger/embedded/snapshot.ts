@@ -56,7 +56,8 @@ export const differences = (of: Purpose) => `
   where coalesce(s.position, 0) <> coalesce(e.position, 0) or coalesce(s.balance, 0) <> coalesce(e.balance, 0)
     or coalesce(s.hash, '') <> coalesce(e.hash, '')
   union all
-  select format('the snapshot says that key {} spent {} of {} credits in {}-{:02d}, and its charges say {} of {}', key_id,
+  select format('the snapshot says that key {} spent {} of {} credits in {}-{:02d}, and its charges say {} of {}',
+    coalesce(key_id, 'null'),
     coalesce(s.spent, 0), coalesce(s.budget, 0), month // 12, month % 12 + 1, coalesce(e.spent, 0), coalesce(e.budget, 0))
   from snapshot_spending as s
   full join ${of}_spending as e using (key_id, month)

@@ -153,6 +153,19 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("finds charges without a key, an endpoint and a request", () =>
+    Effect.gen(function* () {
+      const folder = yield* snapshotted.copy
+      yield* inDatabase(
+        folder,
+        "update entry set key_id = null, endpoint = null, request_id = null where sequence > 60"
+      )
+      const { problems } = yield* verified(folder)
+      assert.include(problems, "entry 41 of account acct_a was charged to key null, which is no key of this account")
+      assert.include(problems, "request null was charged 2 times")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("finds entries that are gone behind the snapshot", () =>
     Effect.gen(function* () {
       const folder = yield* snapshotted.copy

@@ -40,7 +40,7 @@ const beginUsage = `
 
 const usageDifferences = `
   select format('the usage of key {} of account {} on {} for {} is {} calls and {} credits, and its charges are {} and {}',
-    key_id, account_id, day::varchar, endpoint, coalesce(kept.calls, 0), coalesce(kept.credits, 0),
+    coalesce(key_id, 'null'), account_id, day::varchar, coalesce(endpoint, 'null'), coalesce(kept.calls, 0), coalesce(kept.credits, 0),
     coalesce(charged.calls, 0), coalesce(charged.credits, 0)) as problem
   from (
     select day, account_id, key_id, endpoint, sum(calls) as calls, sum(credits) as credits from usage_of_day group by all
@@ -79,19 +79,21 @@ const goOn = Effect.fnUntraced(function* (db: Db, reached: number, held: Held) {
   yield* db.rows(addUsage("verification_usage", piece), { after: reached, upTo })
   if (upTo === covered) problems.push(...(yield* problemsOf(db, differences(of))))
   if (upTo === held.sequence) problems.push(...headDifferences(held.heads, yield* headsIn(db, of)))
-  if (upTo < last) return { upTo, problems }
+  if (upTo < last) return { upTo, problems, totals: undefined }
 
-  if (last < held.sequence)
+  if (last < held.sequence) {
     problems.push(`the database ends at entry ${last}, and the running server has written ${held.sequence}`)
+  }
   problems.push(...(yield* checkSums(db, of)), ...(yield* problemsOf(db, usageDifferences)))
-  return { upTo, problems, totals: yield* db.all(Totals, totals) }
+  const [counted] = yield* db.all(Totals, totals)
+  return { upTo, problems, totals: counted }
 })
 
 /** Some 200 MB of memory; each part reads all request ids, 0.7 s at 10 million. */
 const requestIdsAtOnce = 2_000_000
 /** Without the casts DuckDB divides in 128 bits, which takes thirteen times as long. */
 const repeatedRequests = `
-  select format('request {} was charged {} times', request_id, count(*)) as problem
+  select format('request {} was charged {} times', coalesce(request_id, 'null'), count(*)) as problem
   from entry
   where sequence <= $upTo and type = 'charge' and hash(request_id) % $parts::ubigint = $part::ubigint
   group by request_id
@@ -107,29 +109,25 @@ const repeatedRequestsUpTo = Effect.fnUntraced(function* ({ use }: LedgerDatabas
   return problems
 })
 
+const dropSums = (db: Db) => Effect.andThen(end(db, of), db.run("drop table if exists verification_usage"))
+
 /** `held` was in memory before the database was brought up to it. */
 export const verify = Effect.fn("EmbeddedStore.verify")(
   function* (database: LedgerDatabase, held: Held) {
     const { use } = database
-    const problems = [
-      ...(yield* use((db) =>
-        Effect.andThen(Effect.andThen(beginWithNothing(db, of), db.run(beginUsage)), snapshotProblems(db))
-      ))
-    ]
-    for (let reached = 0; ; ) {
-      const from = reached
-      const found = yield* use((db) => goOn(db, from, held))
-      problems.push(...found.problems)
-      reached = found.upTo
-      const counted = found.totals?.[0]
-      if (counted === undefined) continue
-      problems.push(...(yield* repeatedRequestsUpTo(database, reached)))
-      return { ...counted, problems: problems.slice(0, mostProblems) }
-    }
+    const problems: Array<string> = []
+    const goOnFrom = (reached: number) =>
+      Effect.tap(
+        use((db) => goOn(db, reached, held)),
+        (found) => Effect.sync(() => problems.push(...found.problems))
+      )
+    yield* use((db) => Effect.andThen(beginWithNothing(db, of), db.run(beginUsage)))
+    problems.push(...(yield* use(snapshotProblems)))
+    let found = yield* goOnFrom(0)
+    while (found.totals === undefined) found = yield* goOnFrom(found.upTo)
+    problems.push(...(yield* repeatedRequestsUpTo(database, found.upTo)))
+    return { ...found.totals, problems: problems.slice(0, mostProblems) }
   },
-  (verified, { use }) =>
-    Effect.ensuring(
-      verified,
-      Effect.ignore(use((db) => Effect.andThen(end(db, of), db.run("drop table if exists verification_usage"))))
-    )
+  // where this fails, the database was closed, and temporary tables went with it
+  (verified, { use }) => Effect.ensuring(verified, Effect.ignore(use(dropSums)))
 )

@@ -8,8 +8,8 @@ import { LedgerUnavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
 import type { Draft } from "../machine.ts"
 import { monthOf } from "../moments.ts"
-import type { GroupStatements } from "./database.ts"
-import { joinServers, type Membership } from "./membership.ts"
+import { type GroupStatements, wasRefused } from "./database.ts"
+import { joinServers, type Membership, type WaitingCharge } from "./membership.ts"
 import type { GroupAnswer, GroupAsked, HoldAsked, StoredKey } from "./wire.ts"
 
 /** The outcome of a hold, and the name under which it was placed. */
@@ -35,6 +35,8 @@ interface Group {
   readonly holds: Array<Waiting<HoldAsked, Decided>>
   readonly since: number
 }
+
+const noGroup = (since: number): Group => ({ charges: [], released: [], keys: new Map(), holds: [], since })
 
 /** A server that says nothing for five seconds is taken for dead. */
 const heartbeat = 1_000
@@ -64,7 +66,7 @@ export const converse = async (
   const open = (): Group => {
     if (pending !== undefined) return pending
     if (writing === undefined) setImmediate(write)
-    pending = { charges: [], released: [], keys: new Map(), holds: [], since: performance.now() }
+    pending = noGroup(performance.now())
     return pending
   }
 
@@ -72,6 +74,13 @@ export const converse = async (
     const group = pending
     if (group === undefined) return
     pending = undefined
+    writing = send(group).then(() => {
+      writing = undefined
+      if (pending !== undefined) setImmediate(write)
+    })
+  }
+
+  const send = async (group: Group): Promise<void> => {
     const asked: GroupAsked = {
       month: monthOf(now()),
       charges: group.charges.map(({ question }) => question),
@@ -79,16 +88,29 @@ export const converse = async (
       keys: [...group.keys.keys()],
       holds: group.holds.map(({ question }) => question)
     }
-    writing = statements
-      .takeGroup(membership.current().id, asked)
-      .then(
-        (answer) => (answer === null ? lose(group, "this server was silent for too long") : succeed(group, answer)),
-        (cause) => lose(group, cause)
+    try {
+      const answer = await statements.takeGroup(membership.current().id, asked)
+      if (answer === null) await lose(group, "this server was silent for too long")
+      else succeed(group, answer)
+    } catch (cause) {
+      await (wasRefused(cause) ? sendApart(group, cause) : lose(group, cause))
+    }
+  }
+
+  /** One charge of the group was refused, such as one whose request id was used before. The others shall not suffer. */
+  const sendApart = async (group: Group, cause: unknown): Promise<void> => {
+    const [charge, ...others] = group.charges
+    if (charge === undefined) return lose(group, cause)
+    const rest = group.released.length + group.keys.size + group.holds.length
+    if (others.length === 0 && rest === 0) {
+      const { credits, key_id, occurred_at } = charge.question
+      open().released.push({ key_id: key_id ?? "", month: monthOf(Date.parse(occurred_at)), credits: -credits })
+      return charge.reject(
+        new Error(`request ${charge.question.request_id} was not charged: ${unavailable(cause).message}`)
       )
-      .then(() => {
-        writing = undefined
-        if (pending !== undefined) setImmediate(write)
-      })
+    }
+    for (const one of group.charges) await send({ ...noGroup(group.since), charges: [one] })
+    await send({ ...group, charges: [] })
   }
 
   const succeed = (group: Group, answer: GroupAnswer) => {
@@ -107,6 +129,15 @@ export const converse = async (
     for (const { reject } of waiting) reject(error)
   }
 
+  const waitingCharge = ({ question, reject, resolve }: Waiting<Draft, void>): WaitingCharge => ({
+    requestId: question.request_id ?? "",
+    reject,
+    resolve: () => {
+      counters.commits++
+      resolve()
+    }
+  })
+
   /** The group got no answer, or none that can be used. */
   const lose = async (group: Group, cause: unknown) => {
     lost = unavailable(cause)
@@ -115,15 +146,7 @@ export const converse = async (
     refuse(lost, [...group.keys.values(), ...group.holds])
     if (pending !== undefined) refuse(lost, [...pending.keys.values(), ...pending.holds, ...pending.charges]) // never sent
     pending = undefined
-    const inDoubt = group.charges.map(({ question, reject, resolve }) => ({
-      requestId: question.request_id ?? "",
-      reject,
-      resolve: () => {
-        counters.commits++
-        resolve()
-      }
-    }))
-    await membership.rejoin(inDoubt, (error) => {
+    await membership.rejoin(group.charges.map(waitingCharge), (error) => {
       lost = unavailable(error)
     })
     lost = undefined

@@ -25,6 +25,13 @@ const innermost = (error: unknown): unknown => {
 const wasRolledBack = ({ reason }: SqlError) =>
   reason._tag === "SerializationError" || reason._tag === "DeadlockError" || reason._tag === "LockTimeoutError"
 
+/** The database refused a group because of what is in it (SQLSTATE class 23), so nothing of it was written. */
+export const wasRefused = (error: unknown): boolean =>
+  error instanceof LedgerUnavailable &&
+  error.cause instanceof Error &&
+  "code" in error.cause &&
+  String(error.cause.code).startsWith("23")
+
 /** Connects, and makes the tables where there are none. The URL holds a password: errors name the place alone. */
 export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redacted.Redacted) {
   const client = PgClient.layer({

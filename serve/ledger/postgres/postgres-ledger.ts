@@ -4,6 +4,7 @@
  */
 import { Effect, type Redacted } from "effect"
 import { fingerprint } from "../../access/api-key.ts"
+import { type ChargedRequests, chargedRequests, chargedTwice } from "../charged-requests.ts"
 import { type Admission, type ApiKeyView, type Held, Ledger, noCounts } from "../ledger.ts"
 import { monthOf, timestampOf } from "../moments.ts"
 import { administer } from "./administer.ts"
@@ -15,14 +16,24 @@ import { verifyHeads } from "./verification.ts"
 /** One admitted call. It ends once. */
 const heldCall = (
   conversation: Conversation,
+  charged: ChargedRequests,
   { membership }: Decided,
   call: { key: ApiKeyView; endpoint: string; credits: number; budget: number; nowMs: number }
 ): Held => {
   const { budget, credits, endpoint, key, nowMs } = call
   let stage: "held" | "ended" = "held"
+  const release = () => {
+    if (stage === "ended") return
+    stage = "ended"
+    conversation.release({ key_id: key.id, month: monthOf(nowMs), credits }, membership)
+  }
   return {
     commit: async (requestId) => {
       if (stage === "ended") throw new Error(`the hold of request ${requestId} has been used already`)
+      if (!charged.add(requestId)) {
+        release()
+        throw chargedTwice(requestId)
+      }
       stage = "ended"
       await conversation.charge(
         {
@@ -39,11 +50,7 @@ const heldCall = (
         membership
       )
     },
-    release: () => {
-      if (stage === "ended") return
-      stage = "ended"
-      conversation.release({ key_id: key.id, month: monthOf(nowMs), credits }, membership)
-    }
+    release
   }
 }
 
@@ -53,6 +60,7 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: R
   const statements = yield* groupStatements(sql)
   const counters = noCounts()
   const keys = rememberedKeys()
+  const charged = chargedRequests()
   const log = Effect.runForkWith(yield* Effect.context<never>())
   const conversation = yield* Effect.acquireRelease(
     Effect.tryPromise({
@@ -94,7 +102,9 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: R
       const decided = await conversation.hold({ key_id, revision, month: monthOf(nowMs), credits })
       const { outcome } = decided
       if (outcome === "held") {
-        return { held: heldCall(conversation, decided, { key, endpoint, credits, budget: keys.budgetOf(key), nowMs }) }
+        return {
+          held: heldCall(conversation, charged, decided, { key, endpoint, credits, budget: keys.budgetOf(key), nowMs })
+        }
       }
       if (outcome === "key_changed") keys.forget(keys.sha256Of(key))
       else counters[`refused_${outcome}`]++

@@ -46,8 +46,7 @@ const beginOutage = step("outage begins", fc.constant({}), {
 const endOutage = step("outage ends", fc.constant({}), {
   can: ({ isOut }) => isOut,
   happens: async (world) => {
-    await world.subject.endOutage()
-    world.model.isOut = false
+    await world.endOutage()
   }
 })
 
@@ -140,7 +139,7 @@ const crash = step(
     server: choice,
     death: fc.record({
       moment: fc.constantFrom(...moments, "torn" as const, "after" as const),
-      tear: fc.double({ min: 0, max: 1, noNaN: true }),
+      tear: fc.nat(100).map((percent) => percent / 100),
       tornAt: fc.constantFrom("end" as const, "beginning" as const)
     }),
     commits: fc.nat(5),

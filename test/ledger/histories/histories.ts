@@ -49,8 +49,7 @@ const begin = async (kind: LedgerKind, tally: Map<string, number>) => {
 
 const end = async ({ seen, world }: History) => {
   if (world.model.isOut) {
-    await world.subject.endOutage()
-    world.model.isOut = false
+    await world.endOutage()
     await checkEverything(world, seen)
   }
   for (const hold of world.model.holds) world.release(hold)

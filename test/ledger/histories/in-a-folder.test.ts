@@ -5,6 +5,6 @@ import { histories } from "./histories.ts"
 describe("random histories of the ledger in a folder", () => {
   histories(overFolder("a folder", { journalFileSize: 256 * 1024 }), 16)
   // small ones are sealed, taken up and used again in every history
-  const often = { journalFileSize: 4 * 1024, entriesBetweenSnapshots: 20 }
+  const often = { journalFileSize: 16 * 1024, entriesBetweenSnapshots: 20 }
   histories(overFolder("a folder with small journal files and many snapshots", often), 16)
 })

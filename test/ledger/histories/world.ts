@@ -194,6 +194,13 @@ export class World {
     this.note("released")
   }
 
+  /** A server that could reach nothing has lost what it held; nobody can use those holds any more. */
+  async endOutage(): Promise<void> {
+    await this.subject.endOutage()
+    this.model.isOut = false
+    if (this.model.traits.outage === "of everything") this.model.holds = []
+  }
+
   /** A server was stopped or has died, and another runs in its place. */
   replaced(server: number): void {
     this.model.forget(server)

@@ -1,0 +1,11 @@
+import { describe, inject } from "vitest"
+import { newDatabase } from "../../postgres.ts"
+import { histories } from "./histories.ts"
+import { overPostgres } from "./postgres-subject.ts"
+
+describe("random histories of the ledger in PostgreSQL", () => {
+  histories(
+    overPostgres(() => newDatabase(inject("postgresUrl"))),
+    6
+  )
+})
