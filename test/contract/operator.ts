@@ -7,12 +7,25 @@ import { type Scope, scopes } from "@larder/schemas/scopes.ts"
 import { Administration, type AdministrationError, type NewKey } from "@larder/serve/ledger/administration.ts"
 import { layerAdministration } from "@larder/serve/ledger/reach.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
-import { Effect, Stream } from "effect"
+import { ConfigProvider, Effect, Stream } from "effect"
+
+/** Ledgers in PostgreSQL, by the home of their server. */
+const urls = new Map<string, string>()
+export const operateIn = (home: string, ledgerUrl: string): void => {
+  urls.set(home, ledgerUrl)
+}
+const settingsOf = (home: string) => {
+  const url = urls.get(home)
+  return ConfigProvider.layer(ConfigProvider.fromUnknown(url === undefined ? {} : { LARDER_LEDGER_URL: url }))
+}
 
 export const operate = <A>(
   home: string,
   ask: (ledger: Administration["Service"]) => Effect.Effect<A, AdministrationError>
-): Promise<A> => Effect.runPromise(Administration.use(ask).pipe(Effect.provide(layerAdministration(home))))
+): Promise<A> =>
+  Effect.runPromise(
+    Administration.use(ask).pipe(Effect.provide(layerAdministration(home)), Effect.provide(settingsOf(home)))
+  )
 
 export interface KeySettings {
   /** An account that exists; by default a new one. */

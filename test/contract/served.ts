@@ -6,11 +6,12 @@ import { rmSync } from "node:fs"
 import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import { afterAll, beforeAll, expect, inject } from "vitest"
+import { newDatabase } from "../postgres.ts"
 import { type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
 import { type Charge, type Client, makeClient, type Options } from "./client.ts"
 import type { Reply } from "./judge.ts"
-import { createKey, statements } from "./operator.ts"
+import { createKey, operateIn, statements } from "./operator.ts"
 
 const charges = (entries: ReadonlyArray<Entry>) =>
   entries.flatMap(({ credits, endpoint, request_id, type }) =>
@@ -19,12 +20,16 @@ const charges = (entries: ReadonlyArray<Entry>) =>
 const byRequest = <A extends { readonly request_id: string }>(rows: ReadonlyArray<A>) =>
   rows.toSorted((a, b) => a.request_id.localeCompare(b.request_id))
 
+/** Where the ledger of a server may be kept. What a caller meets is the same. */
+export const ledgers = ["in its folder", "in PostgreSQL"] as const
+
 interface Settings {
   readonly environment?: Readonly<Record<string, string>>
+  readonly ledger?: (typeof ledgers)[number]
 }
 
 /** Registers start and end of a server with the file's hooks; what it returns may be used inside of tests. */
-export const served = ({ environment = {} }: Settings = {}) => {
+export const served = ({ environment: given = {}, ledger = "in its folder" }: Settings = {}) => {
   interface State {
     readonly home: string
     server: Server
@@ -36,6 +41,12 @@ export const served = ({ environment = {} }: Settings = {}) => {
     if (state === undefined) throw new Error("the server is started by beforeAll")
     return state
   }
+  let url: string | undefined
+  const keepInPostgres = async (home: string) => {
+    url = await newDatabase(inject("postgresUrl"))
+    operateIn(home, url)
+  }
+  const environment = () => (url === undefined ? given : { ...given, LARDER_LEDGER_URL: url })
   /** Announced before a restart. */
   const earlier: Array<Charge> = []
 
@@ -43,7 +54,8 @@ export const served = ({ environment = {} }: Settings = {}) => {
     const home = copyHome(inject("sampleHome"))
     let server: Server | undefined
     try {
-      server = await startServer(home, environment)
+      if (ledger === "in PostgreSQL") await keepInPostgres(home)
+      server = await startServer(home, environment())
       state = { home, server, client: await makeClient(server.api), key: await createKey(home) }
     } catch (error) {
       await server?.stop()
@@ -78,7 +90,7 @@ export const served = ({ environment = {} }: Settings = {}) => {
       now.client.close()
       await now.server.stop()
       await between()
-      now.server = await startServer(now.home, environment)
+      now.server = await startServer(now.home, environment())
       now.client = await makeClient(now.server.api)
     }
   }

@@ -1,11 +1,14 @@
+import { execFile } from "node:child_process"
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import type { LedgerAccess } from "../ledger.ts"
 import { embeddedLedger } from "./embedded-ledger.ts"
 import { append, opened, sampleGroups, temporaryFolder } from "./sample-ledger-for-tests.ts"
 
+const execFileAsync = promisify(execFile)
 const openIn = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
 
 /** An account with 5,000 credits and a key. */
@@ -26,6 +29,18 @@ const pay = async (ledger: LedgerAccess, token: string, requestId: string) => {
   const admission = await ledger.hold(view, "/v1/stores", 1, Date.now())
   if ("refused" in admission) throw new Error(admission.refused)
   await admission.held.commit(requestId)
+}
+
+/** What another process finds: closing a file gives up every lock that the process has on it. */
+const openedElsewhere = async (file: string) => {
+  const program = `
+    import { DuckDb } from "@larder/warehouse/duckdb.ts"
+    import { Effect } from "effect"
+    const opened = Effect.scoped(Effect.as(DuckDb.readWrite(process.argv[1]), "opened"))
+    console.log(await Effect.runPromise(Effect.catch(opened, (error) => Effect.succeed(error._tag))))`
+  const options = { cwd: import.meta.dirname }
+  const { stdout } = await execFileAsync(process.execPath, ["--input-type=module", "-e", program, file], options)
+  return stdout.trim()
 }
 
 /** The copy alone, as `ledger.duckdb` in a folder that holds nothing else. */
@@ -101,6 +116,20 @@ describe("a backup", () => {
       yield* Effect.promise(() => pay(ledger, key.key, "req_1"))
       const second = yield* ledger.administration.backup({ file: path.join(folder, "2.duckdb") })
       assert.deepStrictEqual([first.entries, second.entries], [1, 2])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves the database to this process alone", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const { administration } = yield* openIn(folder)
+      yield* administration.backup({ file: path.join(folder, "copy.duckdb") })
+      yield* administration.verify({})
+      assert.strictEqual(
+        yield* Effect.promise(() => openedElsewhere(path.join(folder, "ledger", "ledger.duckdb"))),
+        "FileInUse"
+      )
+      assert.strictEqual(yield* Effect.promise(() => openedElsewhere(path.join(folder, "copy.duckdb"))), "opened")
     }).pipe(Effect.scoped)
   )
 

@@ -1,8 +1,11 @@
+import { writeFileSync } from "node:fs"
+import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { UsageOfDay } from "../administration.ts"
 import { monthOf } from "../moments.ts"
 import { embeddedLedger } from "./embedded-ledger.ts"
+import { bytesOf } from "./journal-group.ts"
 import { aCharge, append, author, opened, sampleGroups, temporaryFolder, written } from "./sample-ledger-for-tests.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
@@ -52,6 +55,18 @@ describe("usage", () => {
           }),
         { journalFileSize: 2048 }
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts a charge once, when its file is taken up again after a crash", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const groups = sampleGroups()
+      yield* written(folder, groups.slice(0, 40))
+      const again = Buffer.concat(groups.slice(30).map((group) => bytesOf(1, group)))
+      writeFileSync(path.join(folder, "journal-000001.ndjson"), again)
+      const usage = yield* opened(folder, (store) => store.usage(everything))
+      assert.deepStrictEqual(usage, expected(groups, "acct_a"))
     }).pipe(Effect.scoped)
   )
 

@@ -224,7 +224,7 @@ describe("a verification", () => {
       const many = Array.from({ length: 150 }, (_, index) => aCharge(`req_${index + 63}`, { credits: -1 }))
       yield* written(folder, [...sampleGroups(write), write({ entries: many })])
       yield* takeSnapshot(folder)
-      yield* inDatabase(folder, "update entry set note = 'x'")
+      yield* inDatabase(folder, "update entry set note = 'x'; delete from usage_of_day")
       assert.strictEqual((yield* verified(folder)).problems.length, 100)
     }).pipe(Effect.scoped)
   )

@@ -6,6 +6,7 @@
  * again, `LARDER_TEST_RUNS` sets how many are run over each store.
  */
 import assert from "node:assert/strict"
+import { inspect } from "node:util"
 import fc from "fast-check"
 import { expect, it } from "vitest"
 import { burstSteps } from "./burst-steps.ts"
@@ -75,6 +76,8 @@ export const histories = (kind: LedgerKind, usualRuns: number): void => {
         try {
           await fc.asyncModelRun(() => ({ model, real }), steps)
           await end(real)
+        } catch (error) {
+          throw error instanceof assert.AssertionError ? error : new Error(inspect(error)) // the report leaves causes out
         } finally {
           await real.world.subject.close()
         }

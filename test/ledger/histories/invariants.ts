@@ -4,7 +4,7 @@ import type { Administration, AdministrationError } from "@larder/serve/ledger/a
 import { beginning, breakBefore, type ChainHead } from "@larder/serve/ledger/chain.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import { type Effect, Result } from "effect"
-import type { AccountModel, Expected } from "./model.ts"
+import type { AccountModel, Expected, KeyModel } from "./model.ts"
 import type { World } from "./world.ts"
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
@@ -83,30 +83,27 @@ const told = async <A>(
   question: (administration: Administration["Service"]) => Effect.Effect<A, AdministrationError>
 ): Promise<A> => Result.getOrThrow(await world.ask(server, question))
 
-const checkKeys = async (world: World, server: number) => {
+const checkKey = async (world: World, server: number, key: KeyModel) => {
   const { model } = world
-  for (const key of model.keys) {
-    const view = await world.lookUp(server, key)
-    if (key.revokedAt !== null) {
-      assert.equal(view, undefined, "a revoked key is known")
-      continue
-    }
-    assert.ok(view !== undefined, "a valid key is unknown")
-    assert.equal(view.id, key.id)
-    assert.equal(view.account_id, key.account.id)
-    assert.equal(view.revision, key.revision)
-    assert.deepEqual([...view.scopes].sort(), [...key.scopes].sort())
-    const remaining = world.server(server).remaining(view, model.now)
-    assert.ok(remaining >= 0)
-    if (model.traits.knowsRemaining) assert.equal(remaining, model.remaining(key), "remaining() is another one")
+  const view = await world.lookUp(server, key)
+  if (key.revokedAt !== null) {
+    assert.equal(view, undefined, "a revoked key is known")
+    return
   }
+  assert.ok(view !== undefined, "a valid key is unknown")
+  assert.equal(view.id, key.id)
+  assert.equal(view.account_id, key.account.id)
+  assert.equal(view.revision, key.revision)
+  assert.deepEqual([...view.scopes].sort(), [...key.scopes].sort())
+  const remaining = world.server(server).remaining(view, model.now)
+  assert.ok(remaining >= 0)
+  if (model.traits.knowsRemaining) assert.equal(remaining, model.remaining(key), "remaining() is another one")
 }
 
 /** What operators are told by this server. */
-const checkSummaries = async (world: World, server: number) => {
+const checkAccounts = async (world: World, server: number) => {
   const { model } = world
   const accounts = await told(world, server, ({ listAccounts }) => listAccounts({}))
-  const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1)
   assert.deepEqual(
     accounts.toSorted(byId),
     model.accounts
@@ -118,29 +115,33 @@ const checkSummaries = async (world: World, server: number) => {
       }))
       .toSorted(byId)
   )
-  for (const account of model.accounts) {
-    const keys = await told(world, server, ({ listKeys }) => listKeys({ account_id: account.id }))
-    const summaries = keys.map((key) => ({
+}
+
+const checkKeysOf = async (world: World, server: number, account: AccountModel) => {
+  const { model } = world
+  const keys = await told(world, server, ({ listKeys }) => listKeys({ account_id: account.id }))
+  const summaries = keys.map((key) => ({
+    id: key.id,
+    created_at: key.created_at,
+    scopes: key.scopes,
+    budget: Math.round(key.budget_usd * 1_000),
+    spent: Math.round(key.spent_usd * 1_000),
+    revokedAt: key.revoked_at
+  }))
+  const known = model.keys
+    .filter((key) => key.account === account)
+    .map((key) => ({
       id: key.id,
       created_at: key.created_at,
       scopes: key.scopes,
-      budget: Math.round(key.budget_usd * 1_000),
-      spent: Math.round(key.spent_usd * 1_000),
-      revokedAt: key.revoked_at
+      budget: key.budget,
+      spent: model.spent(key),
+      revokedAt: key.revokedAt
     }))
-    const known = model.keys
-      .filter((key) => key.account === account)
-      .map((key) => ({
-        id: key.id,
-        created_at: key.created_at,
-        scopes: key.scopes,
-        budget: key.budget,
-        spent: model.spent(key),
-        revokedAt: key.revokedAt
-      }))
-    assert.deepEqual(summaries.toSorted(byId), known.toSorted(byId))
-  }
+  assert.deepEqual(summaries.toSorted(byId), known.toSorted(byId))
 }
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1)
 
 const checkCounters = (world: World) => {
   for (const [server, counts] of world.counts.entries()) {
@@ -160,20 +161,24 @@ export const checkEverything = async (world: World, seen: Seen): Promise<void> =
   const { model, subject } = world
   if (model.isOut && model.traits.outage === "of everything") return // the end of the outage shows what has happened
   await subject.settled()
-  const all: Array<ReadonlyArray<Entry>> = []
-  for (const account of model.accounts) {
-    const entries = await subject.entriesOf(account.id)
-    checkChain(account, entries)
-    checkNew(account, entries, seen.get(account.id) ?? [])
-    checkBudgets(entries)
-    assert.equal(entries.at(-1)?.balance, model.balance(account))
-    seen.set(account.id, entries)
-    all.push(entries)
-  }
+  const all = await Promise.all(
+    model.accounts.map(async (account) => {
+      const entries = await subject.entriesOf(account.id)
+      checkChain(account, entries)
+      checkNew(account, entries, seen.get(account.id) ?? [])
+      checkBudgets(entries)
+      assert.equal(entries.at(-1)?.balance, model.balance(account))
+      seen.set(account.id, entries)
+      return entries
+    })
+  )
   checkNumbers(all, model.traits.numbersHaveNoGaps)
-  for (const server of subject.servers().keys()) {
-    await checkKeys(world, server)
-    await checkSummaries(world, server)
-  }
+  await Promise.all(
+    [...subject.servers().keys()].flatMap((server) => [
+      checkAccounts(world, server),
+      ...model.accounts.map((account) => checkKeysOf(world, server, account)),
+      ...model.keys.map((key) => checkKey(world, server, key))
+    ])
+  )
   checkCounters(world)
 }

@@ -189,7 +189,7 @@ export const operatorSteps = [
   { weight: 6, arbitrary: edit },
   { weight: 1, arbitrary: revoke },
   { weight: 1, arbitrary: changeRevoked },
-  { weight: 2, arbitrary: statement },
+  { weight: 4, arbitrary: statement },
   { weight: 1, arbitrary: usage },
   { weight: 1, arbitrary: verify }
 ]
