@@ -107,7 +107,7 @@ export const makeBooks = (place: Place, cast: Cast, diary: Diary) => {
       expect(problems.slice(0, 10)).toEqual([])
     },
     counts: (): Readonly<Record<string, number>> => ({
-      "answers of 200, each charged": diary.paid.size,
+      "answers of 200": diary.paid.size,
       "charges without a received 200": settled.size,
       refunds,
       ...Object.fromEntries(Object.entries(diary.statuses).map(([status, count]) => [`× ${status}`, count]))

@@ -28,13 +28,14 @@ export interface Callers {
 }
 
 export const startCallers = (api: string, draw: () => Call, diary: Diary): Callers => {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  // one connection a caller: what callers share may lie idle until the server closes it, just when it is used again
+  const agents = Array.from({ length: connections }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
   let waiting = 0
   let isCalling = true
   let isLost = false
   const tolerated = new Set<unknown>()
 
-  const ask = async (call: Call): Promise<"answered" | "refused" | "no answer"> => {
+  const ask = async (agent: Agent, call: Call): Promise<"answered" | "refused" | "no answer"> => {
     waiting++
     try {
       const reply = await send(agent, api, call.target, { key: call.key.key })
@@ -49,16 +50,16 @@ export const startCallers = (api: string, draw: () => Call, diary: Diary): Calle
       waiting--
     }
   }
-  const caller = async (hasAnswer: () => void) => {
+  const caller = async (agent: Agent, hasAnswer: () => void) => {
     while (isCalling) {
-      const outcome = await ask(draw())
+      const outcome = await ask(agent, draw())
       hasAnswer()
       if (outcome === "refused") await sleep(pause)
       if (outcome === "no answer") return
     }
   }
-  const connected = Array.from({ length: connections }, () => Promise.withResolvers<void>())
-  const all = Promise.all(connected.map(({ resolve }) => caller(resolve)))
+  const connected = agents.map((agent) => ({ agent, ...Promise.withResolvers<void>() }))
+  const all = Promise.all(connected.map(({ agent, resolve }) => caller(agent, resolve)))
 
   return {
     underWay: Promise.all(connected.map(({ promise }) => promise)),
@@ -77,7 +78,7 @@ export const startCallers = (api: string, draw: () => Call, diary: Diary): Calle
       const late = sleep(longestAnswer, true, { signal: timer.signal }).catch(() => false)
       const isLate = await Promise.race([all.then(() => false), late])
       timer.abort()
-      agent.destroy()
+      for (const agent of agents) agent.destroy()
       if (isLate) throw new Error(`${waiting} calls have no answer after ${longestAnswer} ms`)
     }
   }

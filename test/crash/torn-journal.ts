@@ -9,6 +9,8 @@ import { bytesOf, groupAt } from "@larder/serve/ledger/embedded/journal-group.ts
 import type { Group } from "@larder/serve/ledger/machine.ts"
 import type { Chance } from "./chance.ts"
 
+export const isJournal = (name: string): boolean => /^journal-\d+\.ndjson$/.test(name)
+
 /** What is missing of the group. Without its beginning nothing tells that there was one. */
 export const tears = ["its end", "a hole in it", "its beginning"] as const
 export type Tear = (typeof tears)[number]
@@ -55,7 +57,7 @@ const torn = (whole: Buffer, how: Tear, { between }: Chance): Buffer => {
   return part.fill(0, from, between(from + 1, length))
 }
 
-/** Tears the newest journal file in `$LARDER_HOME/ledger`. Answers with its path, or nothing where there is no journal. */
+/** Tears the newest journal file in `$LARDER_HOME/ledger`. Answers with its name, or nothing where there is no journal. */
 export const tearJournal = (
   home: string,
   how: Tear,
@@ -63,10 +65,7 @@ export const tearJournal = (
   chance: Chance
 ): string | undefined => {
   const folder = path.join(home, "ledger")
-  const name = readdirSync(folder)
-    .filter((file) => /^journal-\d+\.ndjson$/.test(file))
-    .sort()
-    .at(-1)
+  const name = readdirSync(folder).filter(isJournal).sort().at(-1)
   if (name === undefined) return undefined
   const file = path.join(folder, name)
   const bytes = readFileSync(file)
@@ -85,5 +84,5 @@ export const tearJournal = (
   } finally {
     closeSync(fd)
   }
-  return file
+  return name
 }

@@ -1,4 +1,4 @@
-/** Many calls at once, with credit for some of them. Fifteen seconds. */
+/** Many calls at once, with credit for some of them. Twenty seconds. */
 import { Agent } from "node:http"
 import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger/administration.ts"
 import { describe, expect, it } from "vitest"

@@ -1,4 +1,4 @@
-/** What a command changes is in force for the next call on each of two servers. Fifteen seconds. */
+/** What a command changes is in force for the next call on each of two servers. Twenty seconds. */
 import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import { describe, expect, it } from "vitest"
 import type { CreatedKey } from "../programs.ts"

@@ -23,20 +23,29 @@ const Head = Schema.Struct({
 const heads = (of: Purpose) => `
   select account_id, position::double as position, balance::double as balance, hash from ${of}_head`
 
-/** A month a row: 1.2 million sums, of 100,000 keys in a year, take 0.6 s, against 2 s row by row. */
-const SpentInMonth = Schema.Struct({
-  month: Schema.Int,
-  keys: Schema.fromJsonString(Schema.Array(Schema.String)),
-  spent: Schema.fromJsonString(Schema.Array(Schema.Int))
+/**
+ * Keys with their months, some thousand a row: 1.2 million sums, of 100,000 keys in a year. The text of a key's id is then
+ * made and hashed once, not once a month, which halves the time of a start.
+ */
+const SpentByKeys = Schema.Struct({
+  keys: Schema.fromJsonString(
+    Schema.Array(
+      Schema.Struct({ key_id: Schema.String, months: Schema.Array(Schema.Int), spent: Schema.Array(Schema.Int) })
+    )
+  )
 })
 const spending = `
-  select month, to_json(list(key_id))::varchar as keys, to_json(list(spent))::varchar as spent
-  from opening_spending
-  group by month`
+  select to_json(list(k))::varchar as keys
+  from (
+    select key_id, list(month) as months, list(spent) as spent from opening_spending group by key_id
+  ) as k
+  group by hash(key_id) % 64`
 const readSpending = (db: Db) =>
-  Effect.map(db.all(SpentInMonth, spending), (months) =>
-    months.flatMap(({ keys, month, spent }) =>
-      keys.map((key_id, index) => ({ key_id, month, spent: spent[index] ?? 0 }))
+  Effect.map(db.all(SpentByKeys, spending), (rows) =>
+    rows.flatMap(({ keys }) =>
+      keys.flatMap(({ key_id, months, spent }) =>
+        months.map((month, index) => ({ key_id, month, spent: spent[index] ?? 0 }))
+      )
     )
   )
 

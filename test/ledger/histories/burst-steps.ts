@@ -199,41 +199,4 @@ const burst = step("burst", details, {
   }
 })
 
-const manyCredits = 1_000_000
-const dearCall = { endpoint: "/v1/stores", credits: 100 }
-
-/** As many calls at once as the balance pays for, or two more, or a few less. */
-const useUp = step(
-  "use up the balance",
-  fc.record({ server: choice, key: choice, left: fc.constantFrom(-2, 0, 1, 3) }),
-  {
-    can: (model) => !model.isOut && model.validKeys().length > 0,
-    happens: async (world, { key: anyKey, left, server: anyServer }) => {
-      const { model } = world
-      const server = world.serverAt(anyServer)
-      const key = pick(model.validKeys(), anyKey)
-      await world.change(server, ({ editKey }) => editKey({ key_id: key.id, budget_credits: manyCredits }))
-      key.budget = manyCredits
-      key.revision++
-      const view = await viewOf(world, server, key)
-      const affordable = Math.floor(model.available(key.account) / dearCall.credits)
-      const calls = Array.from({ length: Math.max(0, affordable - left) }, async () => {
-        const outcome = await world.hold(server, view, dearCall)
-        if (typeof outcome === "string") return outcome
-        const held = { key, server, ...dearCall, admittedAt: model.now, budget: manyCredits }
-        await world.commit(world.keep(held, outcome))
-        return "charged"
-      })
-      const outcomes = await Promise.all(calls)
-      const refused = outcomes.filter((outcome) => outcome === "insufficient_balance").length
-      assert.equal(refused, Math.max(0, outcomes.length - affordable))
-      assert.equal(outcomes.filter((outcome) => outcome === "charged").length, outcomes.length - refused)
-      world.note("balance used up")
-    }
-  }
-)
-
-export const burstSteps = [
-  { weight: 5, arbitrary: burst },
-  { weight: 2, arbitrary: useUp }
-]
+export const burstSteps = [{ weight: 5, arbitrary: burst }]

@@ -6,6 +6,6 @@ import { overPostgres } from "./postgres-subject.ts"
 describe("random histories of the ledger in PostgreSQL", () => {
   histories(
     overPostgres(() => newDatabase(inject("postgresUrl"))),
-    6
+    { runs: 6, steps: 400 }
   )
 })

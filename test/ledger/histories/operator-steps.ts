@@ -68,7 +68,7 @@ const openAnAccount = step("open account", fc.record({ server: choice }), {
 })
 
 const createAKey = step("create key", fc.record({ server: choice, account: choice, scopes, budget }), {
-  can: (model) => model.keys.length < 6,
+  can: (model) => model.validKeys().length < 4 && model.keys.length < 10,
   happens: (world, { server, ...settings }) => createKey(world, world.serverAt(server), settings)
 })
 

@@ -26,6 +26,7 @@ export const step = <Details>(
     check: (model) => can(model, drawn),
     run: async (_, { seen, world }) => {
       world.note("steps")
+      world.steps++
       await happens(world, drawn)
       await checkEverything(world, seen)
     },

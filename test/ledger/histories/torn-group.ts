@@ -15,11 +15,12 @@ export const journalsIn = (folder: string): ReadonlyMap<string, Buffer> =>
 
 /** Takes a part of the last group back, in the folder where it was written whole. At least one byte goes, and one stays. */
 export const tear = (folder: string, before: ReadonlyMap<string, Buffer>, { tear, tornAt }: Death): void => {
-  const [name, whole] =
-    [...journalsIn(folder)]
-      .filter(([name]) => name.endsWith(".ndjson"))
-      .sort()
-      .at(-1) ?? []
+  const journals = journalsIn(folder)
+  const name = [...journals.keys()]
+    .filter((name) => name.endsWith(".ndjson"))
+    .sort()
+    .at(-1)
+  const whole = journals.get(name ?? "")
   if (name === undefined || whole === undefined) throw new Error(`there is no journal in ${folder}`)
   const earlier = before.get(name) ?? before.get("journal.next") ?? Buffer.alloc(0)
   const was = Buffer.concat([earlier, Buffer.alloc(Math.max(0, whole.length - earlier.length))])

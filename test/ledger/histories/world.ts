@@ -44,6 +44,7 @@ export class World {
   /** What the counters of each server must say. */
   readonly counts: Array<Counts>
   private readonly views = new Map<string, ApiKeyView>()
+  steps = 0
   private requests = 0
   private readonly clock: Clock.Clock
 
