@@ -1,5 +1,6 @@
 /** A listener: an h3 application on an address, closed with its scope after the requests in flight are answered. */
-import type { IncomingMessage, Server } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import { methodNotAllowed } from "@larder/schemas/api-errors.ts"
 import { Effect, Schema } from "effect"
@@ -21,6 +22,32 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
 
 /** Longest time that a stop waits for requests in flight. */
 const longestDrain = "10 seconds"
+/** Milliseconds in which a caller may still send a request on a connection that it keeps open: it is answered. */
+const grace = 200
+
+/**
+ * Ends a server without cutting off a call. Node would close idle connections at once, also those on which a request is
+ * under way to us, and would leave the busy ones open for as long as their callers go on. So nobody new is let in, every
+ * answer from now on is the last one of its connection, and what stays idle is closed a moment later.
+ */
+const drain = (server: Server, answering: ReadonlySet<ServerResponse>) => {
+  for (const response of answering) response.shouldKeepAlive = false
+  server.prependListener("request", (_request, response) => {
+    response.shouldKeepAlive = false
+  })
+  setTimeout(() => server.closeIdleConnections(), grace).unref()
+  return new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+}
+
+/** The answers that are under way. */
+const answersOf = (server: Server): ReadonlySet<ServerResponse> => {
+  const answering = new Set<ServerResponse>()
+  server.prependListener("request", (_request, response) => {
+    answering.add(response)
+    response.once("close", () => answering.delete(response))
+  })
+  return answering
+}
 
 /** What Node and its adapter would answer with an empty body, or cut off, gets the shape of every other error. */
 const answerBrokenHttp = (server: Server) => {
@@ -80,18 +107,15 @@ export const listen = Effect.fnUntraced(function* (app: H3, { host, port, settin
         })
         const node = listening.node?.server as Server // srvx on Node, HTTP/1.1
         answerBrokenHttp(node)
+        const answering = answersOf(node)
         const failed = new Promise<never>((_, reject) => node.once("error", reject))
         await Promise.race([Promise.resolve(listening.serve()).then(() => listening.ready()), failed])
-        return { listening, node }
+        return { answering, node }
       },
       catch: (cause) => new CannotListen({ what, host, port, setting, cause })
     }),
-    ({ listening, node }) =>
-      Effect.promise(async () => {
-        const closed = listening.close()
-        node.closeIdleConnections()
-        await closed
-      }).pipe(
+    ({ answering, node }) =>
+      Effect.promise(() => drain(node, answering)).pipe(
         Effect.timeoutOrElse({ duration: longestDrain, orElse: () => Effect.sync(() => node.closeAllConnections()) })
       )
   )

@@ -23,10 +23,10 @@ const gaugesOf = (ledger: LedgerAccess, pipeline: Pipeline, swaps: () => number)
   gauge("larder_requests_in_flight", "Calls that are being answered.", () => pipeline.inFlight()),
   counter("larder_generation_swaps_total", "New generations taken over since the start.", swaps),
   counter("larder_ledger_charges_total", "Charges made durable.", () => ledger.counters.commits),
-  counter("larder_ledger_groups_total", "Groups of charges written.", () => ledger.counters.groups),
+  counter("larder_ledger_groups_total", "Groups of charges and holds written.", () => ledger.counters.groups),
   counter(
     "larder_ledger_failed_groups_total",
-    "Groups that could not be written.",
+    "Groups that could not be written, or got no answer.",
     () => ledger.counters.failed_groups
   ),
   counter(
@@ -132,7 +132,9 @@ export const startCommand = Command.make(
     const { home, ledgerUrl } = yield* serveSettings
     const ledger = Layer.effect(
       Ledger,
-      Option.isSome(ledgerUrl) ? postgresLedger(ledgerUrl.value) : embeddedLedger(ledgerDirectoryIn(home))
+      Option.isSome(ledgerUrl)
+        ? postgresLedger(ledgerUrl.value, ledgerDirectoryIn(home))
+        : embeddedLedger(ledgerDirectoryIn(home))
     )
     yield* Effect.gen(function* () {
       const opened = yield* open()

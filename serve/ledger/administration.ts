@@ -44,13 +44,13 @@ export type KeySummary = typeof KeySummary.Type
 export const NewKey = Schema.Struct({ key: Schema.String, ...KeySummary.fields })
 export type NewKey = typeof NewKey.Type
 
-/** Successful calls of one UTC day, of one key, to one endpoint. */
+/** Successful calls of one UTC day, of one key, to one endpoint. Calls that were given back are not counted. */
 export const UsageOfDay = Schema.Struct({
   day: Day,
   key_id: Schema.String,
   endpoint: Schema.String,
   calls: Schema.Int,
-  /** Credits charged for them, above 0. */
+  /** Credits charged for them. */
   credits: Schema.Int
 })
 export type UsageOfDay = typeof UsageOfDay.Type

@@ -58,8 +58,8 @@ export const openAccount = (id: string, name: string, now: number): Decision => 
 })
 
 /**
- * Credits that an operator gives by hand are an `adjustment`: a `grant` is the starting balance and nothing else, and
- * `top_up`, `auto_recharge` and `refund` tell of money that a card processor has moved.
+ * Credits that an operator gives by hand are an `adjustment`: a `grant` is the starting balance and nothing else, `top_up`
+ * and `auto_recharge` tell of money that a card processor has moved, and a `refund` gives back what was paid.
  */
 export const creditAccount = (accountId: string, credits: number, note: string, now: number): Decision => ({
   accounts: [],

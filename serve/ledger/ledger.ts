@@ -4,11 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Administration } from "./administration.ts"
-import type { ApiKeyView } from "./machine.ts"
-
-export type { ApiKeyView } from "./machine.ts"
-
-export type Refusal = "insufficient_balance" | "spend_cap_reached"
+import type { ApiKeyView, Refusal } from "./machine.ts"
 
 /** The price of one admitted call, set aside. It ends once: committed or released. */
 export interface Held {
@@ -25,10 +21,10 @@ export type Admission = { readonly held: Held } | { readonly refused: Refusal | 
 export interface LedgerCounters {
   /** Durable charges. */
   commits: number
-  /** Groups that were written; `durable_seconds` is the time they took, from their first charge to their flush. */
+  /** Groups that were written, of charges and whatever else; `durable_seconds` is the time they took, from their first part on. */
   groups: number
   durable_seconds: number
-  /** Groups that could not be written; nothing in them was charged. */
+  /** Groups that could not be written, or got no answer. */
   failed_groups: number
   refused_insufficient_balance: number
   refused_spend_cap_reached: number

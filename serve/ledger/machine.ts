@@ -11,7 +11,7 @@ import { type ChargedRequests, chargedRequests } from "./charged-requests.ts"
 import { monthOf, timestampOf } from "./moments.ts"
 import type { Account, ApiKey, Entry } from "./records.ts"
 
-/** Records that become durable together or not at all. A key or account that exists already is replaced. */
+/** Records that become durable together or not at all. Accounts are new ones; a key that exists already is replaced. */
 export interface Group {
   readonly accounts: ReadonlyArray<Account>
   readonly keys: ReadonlyArray<ApiKey>
@@ -24,7 +24,7 @@ export interface Snapshot {
   readonly sequence: number
   readonly accounts: ReadonlyArray<{ readonly account: Account; readonly head: ChainHead }>
   readonly keys: ReadonlyArray<ApiKey>
-  /** Credits charged per key and UTC month; see `monthOf`. */
+  /** Credits charged per key and UTC month, less those given back; see `monthOf`. */
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
 }
 

@@ -48,14 +48,17 @@ export const Entry = Schema.Struct({
   }),
   type: Schema.Literals(entryTypes).annotate({
     description:
-      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: given back; `adjustment`: booked by the operator."
+      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: given back, such as a call that was answered with an error; `adjustment`: booked by the operator."
   }),
-  occurred_at: moment("When it happened, in UTC; for a charge the moment of admission, whose month it counts towards."),
+  occurred_at: moment(
+    "When it happened, in UTC; for a charge the moment of admission, whose month it counts towards; for the refund of a call that of its charge."
+  ),
   key_id: Schema.NullOr(Schema.String).annotate({
-    description: "Key that was charged: `api_key.id`; null where no key took part."
+    description: "Key that was charged, or gets a call back: `api_key.id`; null where no key took part."
   }),
   endpoint: Schema.NullOr(Schema.String).annotate({
-    description: "Endpoint that was called, such as `/v1/commodities/prices`; null for all but charges."
+    description:
+      "Endpoint that was called, such as `/v1/commodities/prices`; null for all but charges and refunds of calls."
   }),
   credits: Schema.Int.annotate({ description: "Credits added to the balance; negative for charges." }),
   balance: Schema.Int.annotate({ description: "Balance of the account after the entry, in credits. Never negative." }),
@@ -64,7 +67,7 @@ export const Entry = Schema.Struct({
   }),
   request_id: Schema.NullOr(Schema.String).annotate({
     description:
-      "X-Request-Id of the charged call, never charged twice; of a refund the call that got it back, else null."
+      "X-Request-Id of the call, for a charge or the refund of one; null for all others. No call is charged twice, nor given back twice."
   }),
   note: Schema.NullOr(Schema.String).annotate({ description: "The operator's reason; null for charges." }),
   hash: described(
@@ -72,6 +75,7 @@ export const Entry = Schema.Struct({
   )
 }).annotate({
   identifier: "entry",
-  description: "Every movement of credits. Rows are only added; balances and monthly spending are their sums."
+  description:
+    "Every movement of credits. Rows are only added. The sum of an account is its balance; the sum of a key in a UTC month is what it has spent, with the sign turned."
 })
 export type Entry = typeof Entry.Type

@@ -1,24 +1,28 @@
-/** How long a server takes from its start to its first charged answer, on a ledger of ten million entries. */
+/** How long a server takes from its start to its first charged answer, on a large ledger. */
 import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { startServer } from "../programs.ts"
-import { makeLargeLedger } from "./large-ledger.ts"
+import { type LedgerSize, makeLargeLedger } from "./large-ledger.ts"
 
-export const startWithLargeLedger = async (warehouseHome: string, entries: number) => {
+/** `request` is a path that the key of a large ledger may call. */
+export const startWithLargeLedger = async (warehouseHome: string, request: string, size: LedgerSize) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-large-"))
   try {
     cpSync(path.join(warehouseHome, "warehouse"), path.join(home, "warehouse"), {
       recursive: true,
       verbatimSymlinks: true
     })
-    await makeLargeLedger(path.join(home, "ledger"), entries)
+    const token = await makeLargeLedger(path.join(home, "ledger"), size)
     const startedAt = performance.now()
     const server = await startServer(home)
-    const started_seconds = Number(((performance.now() - startedAt) / 1000).toFixed(2))
+    const { headers, status } = await fetch(server.api + request, { headers: { authorization: `Bearer ${token}` } })
+    const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(2))
     await server.stop()
+    if (status !== 200) throw new Error(`the first call was answered with ${status}, ${headers.get("x-request-id")}`)
     const bytes = statSync(path.join(home, "ledger", "ledger.duckdb")).size
-    return { entries, "ledger.duckdb, MB": Math.round(bytes / 1e6), started_seconds }
+    const { accounts, entries, keysOfEach } = size
+    return { entries, keys: accounts * keysOfEach, "ledger.duckdb, MB": Math.round(bytes / 1e6), seconds }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

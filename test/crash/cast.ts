@@ -40,6 +40,7 @@ export interface Cast {
   readonly accounts: ReadonlyArray<string>
   /** The account of the key that soon reaches its budget. */
   readonly rich: string
+  readonly poor: string
   readonly draw: (chance: Chance) => Call
   /** What an operator does between two blows, in turns: 4 USD more for the poor, or a budget that is 2 USD higher. */
   readonly giveMore: () => Promise<void>
@@ -71,6 +72,7 @@ export const hire = async ({ environment, home }: Place): Promise<Cast> => {
   return {
     accounts: [richAccount, poorAccount],
     rich: richAccount,
+    poor: poorAccount,
     draw: ({ oneOf }) => {
       const key = oneOf([...rich, ...rich, ...rich, ...poor, careful, careful])
       return { key, ...oneOf([prices, prices, prices, prices, stores, stores, unknownStore, invalid]) }

@@ -1,13 +1,16 @@
 /** An embedded ledger that moves into PostgreSQL, by the command that operators use. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
+import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import type { Administration } from "@larder/serve/ledger/administration.ts"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { markAs } from "@larder/serve/ledger/embedded/moved.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { placeOf } from "@larder/serve/ledger/postgres/database.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
-import { Effect, Redacted, Stream } from "effect"
+import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../postgres.ts"
 import { run } from "../programs.ts"
@@ -20,7 +23,12 @@ const home = Effect.acquireRelease(
 )
 const database = Effect.promise(() => newDatabase(inject("postgresUrl")))
 const openEmbedded = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
-const openPostgres = (url: string) => postgresLedger(Redacted.make(url))
+const refusal = (folder: string) => Effect.scoped(Effect.flip(openEmbedded(folder)))
+const openPostgres = (url: string) => postgresLedger(Redacted.make(url), path.join(tmpdir(), "larder-doubts-of-tests"))
+
+/** For what no operator does. */
+const client = (url: string) =>
+  Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
 
 const migrate = (folder: string, url: string) =>
   Effect.promise(() =>
@@ -106,8 +114,7 @@ describe("ledger migrate", () => {
       const [folder, url] = [yield* home, yield* database]
       yield* aLedger(folder)
       yield* migrate(folder, url)
-      const error = yield* Effect.scoped(Effect.flip(openEmbedded(folder)))
-      assert.strictEqual(error._tag, "LedgerMoved")
+      assert.strictEqual((yield* refusal(folder))._tag, "LedgerMoved")
       const { code, stderr } = yield* Effect.promise(() =>
         run("larder-serve", ["accounts", "list"], { LARDER_HOME: folder })
       )
@@ -122,10 +129,57 @@ describe("ledger migrate", () => {
       const [folder, url] = [yield* home, yield* database]
       yield* aLedger(folder)
       yield* migrate(folder, url)
-      rmSync(path.join(folder, "ledger", "moved-to-postgresql"))
+      yield* markAs("moving", path.join(folder, "ledger"), placeOf(Redacted.make(url)))
+      assert.match(
+        (yield* refusal(folder)).message,
+        /nobody has seen the end of it. Repeat: larder-serve ledger migrate/
+      )
       const { code, stderr } = yield* migrate(folder, url)
       assert.strictEqual(code, 0, stderr)
-      assert.strictEqual((yield* Effect.flip(openEmbedded(folder)))._tag, "LedgerMoved")
+      assert.match((yield* refusal(folder)).message, /This ledger was moved to/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps the old ledger closed when the end of its transaction fails, until it is repeated", () =>
+    Effect.gen(function* () {
+      const [folder, url, other] = [yield* home, yield* database, yield* database]
+      const { accounts, before } = yield* aLedger(folder)
+      yield* Effect.scoped(openPostgres(url)) // makes the tables
+      const sql = yield* client(url)
+      yield* sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'the disk is full'; end $$`
+      yield* sql`create constraint trigger refuse after insert on ledger.account deferrable initially deferred
+        for each row execute function refuse()`
+      const failed = yield* migrate(folder, url)
+      assert.deepStrictEqual([failed.code, failed.stdout], [1, ""])
+      assert.match(failed.stderr, /The ledger cannot be moved: the disk is full/)
+      assert.match((yield* refusal(folder)).message, /was being moved to postgres:.* larder-serve ledger migrate/)
+      // to another database than the one that may have it, it is not moved
+      const elsewhere = yield* migrate(folder, other)
+      assert.strictEqual(elsewhere.code, 1)
+      assert.match(elsewhere.stderr, /was being moved to postgres:/)
+
+      yield* sql`drop trigger refuse on ledger.account`
+      const repeated = yield* migrate(folder, url)
+      assert.strictEqual(repeated.code, 0, repeated.stderr)
+      const { administration } = yield* openPostgres(url)
+      assert.deepStrictEqual(yield* everything(administration, accounts), before)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses a folder without a ledger, and one with an empty ledger, and leaves both as they are", () =>
+    Effect.gen(function* () {
+      const [folder, url] = [yield* home, yield* database]
+      const wrong = path.join(folder, "wrong")
+      const without = yield* migrate(wrong, url)
+      assert.strictEqual(without.code, 1)
+      assert.include(without.stderr, `The ledger was not moved: there is none in ${path.join(wrong, "ledger")}`)
+      assert.deepStrictEqual(readdirSync(folder), [])
+
+      yield* Effect.scoped(openEmbedded(folder))
+      const empty = yield* migrate(folder, url)
+      assert.strictEqual(empty.code, 1)
+      assert.match(empty.stderr, /The ledger was not moved: the one in .* has no entries/)
+      yield* Effect.scoped(openEmbedded(folder))
     }).pipe(Effect.scoped)
   )
 
@@ -150,6 +204,7 @@ describe("ledger migrate", () => {
       const without = yield* Effect.promise(() => run("larder-serve", ["ledger", "migrate"], { LARDER_HOME: folder }))
       assert.deepStrictEqual([without.code, without.stdout], [1, ""])
       assert.match(without.stderr, /Set LARDER_LEDGER_URL to the PostgreSQL database/)
+      yield* Effect.scoped(openEmbedded(folder))
       const away = yield* migrate(folder, "postgres://larder:secret@127.0.0.1:9/nowhere")
       assert.strictEqual(away.code, 1)
       assert.match(away.stderr, /The ledger cannot be reached at postgres:\/\/127\.0\.0\.1:9\/nowhere: .*ECONNREFUSED/)
@@ -190,6 +245,80 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
       assert.strictEqual((yield* migrate(folder, other)).code, 0)
       const restored = yield* openPostgres(other)
       assert.deepStrictEqual(yield* everything(restored.administration, accounts), before)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts a call that was given back as the database does: not at all", () =>
+    Effect.gen(function* () {
+      const [folder, url] = [yield* home, yield* database]
+      const { administration, authenticate, hold } = yield* openPostgres(url)
+      const { id } = yield* administration.createAccount({ name: "A" })
+      const scopes = ["get-store"] as const
+      const key = yield* administration.createKey({ account_id: id, name: "k", scopes, budget_credits: 150 })
+      const now = Date.now()
+      yield* Effect.promise(async () => {
+        const view = await authenticate(key.key)
+        if (view === undefined) throw new Error("unknown key")
+        for (const endpoint of ["/v1/stores", "/v1/branded-foods"]) {
+          const admission = await hold(view, endpoint, 75, now)
+          if ("held" in admission) await admission.held.commit(`req ${endpoint}`)
+        }
+      })
+      const sql = yield* client(url)
+      yield* sql`
+        select ledger.book(jsonb_agg(to_jsonb(entry) || jsonb_build_object('type', 'refund', 'credits', -credits,
+          'occurred_at', ledger.moment_of(occurred_at), 'budget_credits', null, 'note', 'answered with an error')))
+        from ledger.entry
+        where request_id = 'req /v1/stores'`
+      const day = new Date(now).toISOString().slice(0, 10)
+      const told = Effect.fnUntraced(function* (administration: Administration["Service"]) {
+        return {
+          ...(yield* everything(administration, [id])),
+          usage: yield* administration.usage({ account_id: id, from: day, to: day })
+        }
+      })
+      const before = yield* told(administration)
+      assert.deepStrictEqual(before.totals.problems, [])
+      assert.deepStrictEqual(before.usage, [
+        { day, key_id: key.id, endpoint: "/v1/branded-foods", calls: 1, credits: 75 },
+        { day, key_id: key.id, endpoint: "/v1/stores", calls: 0, credits: 0 }
+      ])
+      assert.strictEqual(before.keys[0]?.[0]?.spent_usd, 0.075)
+
+      mkdirSync(path.join(folder, "ledger"), { mode: 0o700 })
+      yield* administration.backup({ file: path.join(folder, "ledger", "ledger.duckdb") })
+      const restored = yield* openEmbedded(folder)
+      assert.deepStrictEqual(yield* told(restored.administration), before)
+      const view = yield* Effect.promise(() => restored.authenticate(key.key))
+      if (view === undefined) throw new Error("unknown key")
+      assert.strictEqual(restored.remaining(view, now), 75)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is for its owner alone from the first byte on", () =>
+    Effect.gen(function* () {
+      const [folder, url] = [yield* home, yield* database]
+      const ledger = yield* openPostgres(url)
+      yield* history(ledger)
+      const file = path.join(folder, "copy.duckdb")
+      const backup = yield* Effect.forkChild(ledger.administration.backup({ file }))
+      const seen = new Set<string>()
+      while (backup.pollUnsafe() === undefined) {
+        for (const name of readdirSync(folder)) {
+          const mode = statSync(path.join(folder, name), { throwIfNoEntry: false })?.mode ?? 0
+          seen.add(`${name.replace(/(?<=backup-).*/, "…")} ${(mode & 0o077).toString(8)}`)
+        }
+        yield* Effect.sleep("1 millis")
+      }
+      const { entries } = yield* Fiber.join(backup)
+      assert.isAbove(entries, 200)
+      assert.include([...seen], "larder-backup-… 0")
+      assert.deepStrictEqual(
+        [...seen].filter((name) => !name.endsWith(" 0")),
+        []
+      )
+      assert.deepStrictEqual(readdirSync(folder), ["copy.duckdb"])
+      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
     }).pipe(Effect.scoped)
   )
 

@@ -5,8 +5,9 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import type { LedgerAccess } from "../ledger.ts"
+import { finishBackup } from "./backup.ts"
 import { embeddedLedger } from "./embedded-ledger.ts"
-import { append, opened, sampleGroups, temporaryFolder } from "./sample-ledger-for-tests.ts"
+import { append, opened, sampleGroups, temporaryFolder, written } from "./sample-ledger-for-tests.ts"
 
 const execFileAsync = promisify(execFile)
 const openIn = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
@@ -130,6 +131,25 @@ describe("a backup", () => {
         "FileInUse"
       )
       assert.strictEqual(yield* Effect.promise(() => openedElsewhere(path.join(folder, "copy.duckdb"))), "opened")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused where the copy does not hold what it should, and nothing of it stays", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      yield* written(path.join(folder, "ledger"), sampleGroups())
+      const expected = { entries: 62, last: 62, credits: 9_400, accounts: 2, keys: 3 }
+      const finish = (change: Partial<typeof expected>) => {
+        const part = path.join(folder, "part")
+        copyFileSync(path.join(folder, "ledger", "ledger.duckdb"), part)
+        return finishBackup(part, path.join(folder, "copy.duckdb"), { ...expected, ...change })
+      }
+      for (const change of [{ entries: 61 }, { credits: 9_401 }, { accounts: 3 }, { keys: 2 }]) {
+        const error = yield* Effect.flip(finish(change))
+        assert.match(error.message, /the copy does not hold what the ledger holds/)
+        assert.deepStrictEqual(readdirSync(folder), ["ledger"])
+      }
+      assert.strictEqual((yield* finish({})).entries, 62)
     }).pipe(Effect.scoped)
   )
 

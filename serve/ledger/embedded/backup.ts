@@ -23,13 +23,16 @@ import { BackupFailed } from "../administration.ts"
 import { syncDirectory, syncFile } from "./files.ts"
 import type { LedgerDatabase } from "./ledger-database.ts"
 
-const Contents = Schema.Struct({
+/** What a copy is counted by. `last` is the number of the last entry. */
+export const Contents = Schema.Struct({
   entries: Schema.Int,
   last: Schema.Int,
   credits: Schema.Int,
   accounts: Schema.Int,
   keys: Schema.Int
 })
+export type Contents = typeof Contents.Type
+const nothing: Contents = { entries: 0, last: 0, credits: 0, accounts: 0, keys: 0 }
 const contents = `
   select count(*)::double as entries, coalesce(max(sequence), 0)::double as last, coalesce(sum(credits), 0)::double as credits,
     (select count(*) from account)::double as accounts, (select count(*) from api_key)::double as keys
@@ -64,10 +67,10 @@ const contentsIn = (part: string, file: string) =>
   )
 
 /** Flushes a copy, opens and counts it, and gives it its name. Where that fails nothing of it stays. */
-export const finishBackup = (part: string, file: string, expected?: ReadonlyArray<typeof Contents.Type>) =>
+export const finishBackup = (part: string, file: string, expected: Contents) =>
   Effect.gen(function* () {
-    const found = yield* contentsIn(part, file)
-    if (expected !== undefined && !isDeepStrictEqual(found, expected)) {
+    const [found] = yield* contentsIn(part, file)
+    if (!isDeepStrictEqual(found, expected)) {
       return yield* new BackupFailed({ file, problem: "the copy does not hold what the ledger holds" })
     }
     yield* refuseExisting(file)
@@ -78,7 +81,7 @@ export const finishBackup = (part: string, file: string, expected?: ReadonlyArra
       syncDirectory(path.dirname(file))
       return statSync(file).size
     })
-    return { file, entries: found[0]?.entries ?? 0, bytes }
+    return { file, entries: expected.entries, bytes }
   }).pipe(Effect.ensuring(Effect.sync(() => rmSync(part, { force: true }))))
 
 /** Backs up what is in the database, once what is in the journal has been taken up. */
@@ -90,7 +93,7 @@ export const backUp = Effect.fn("EmbeddedStore.backup")(function* (
   const part = path.join(path.dirname(file), `larder-backup-${randomUUID()}.part`)
   const copied = yield* use((db, close) =>
     Effect.gen(function* () {
-      const original = yield* db.all(Contents, contents)
+      const [original = nothing] = yield* db.all(Contents, contents)
       yield* db.run("checkpoint")
       yield* close
       if (existsSync(`${source}.wal`)) {

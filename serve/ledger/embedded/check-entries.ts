@@ -89,11 +89,12 @@ const repeated = `
   having count(*) > 1
   order by account_id, position`
 
+/** What carries a key is a charge, or the refund of one. */
 const strangers = `
   select format('entry {} of account {} was charged to key {}, which is no key of this account', position, e.account_id,
     coalesce(key_id, 'null')) as problem
   from (${piece}) as e
-  where type = 'charge'
+  where (type = 'charge' or key_id is not null)
     and not exists (from api_key where api_key.id = e.key_id and api_key.account_id = e.account_id)
   order by sequence`
 
@@ -109,13 +110,13 @@ const arrive = (of: Purpose) => `
 
 const spend = (of: Purpose) => `
   create or replace temp table ${of}_spending as
-    select key_id, month, sum(spent) as spent, max(budget) as budget
+    select key_id, month, sum(spent) as spent, coalesce(max(budget), 0) as budget
     from (
       from ${of}_spending
       union all
       select key_id, (year(occurred_at) * 12 + month(occurred_at) - 1)::integer, -credits::hugeint, budget_credits
       from (${piece})
-      where type = 'charge'
+      where key_id is not null
     )
     group by key_id, month`
 
@@ -131,13 +132,13 @@ export const followPiece = Effect.fnUntraced(function* (db: Db, of: Purpose, aft
   return problems
 })
 
-/** Exact: the call that was admitted last in a month saw every other one as spent or held. */
+/** Exact: the call that was admitted last in a month saw every other one as spent or held. A refund only makes room. */
 const overspent = (of: Purpose) => `
   select format('key {} was charged {} credits in {}-{:02d}, and the highest budget of these charges is {}',
     coalesce(key_id, 'null'), spent,
-    month // 12, month % 12 + 1, coalesce(budget, 0)) as problem
+    month // 12, month % 12 + 1, budget) as problem
   from ${of}_spending
-  where spent > coalesce(budget, 0)
+  where spent > budget
   order by key_id, month`
 
 const records = `

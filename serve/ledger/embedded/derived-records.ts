@@ -29,7 +29,7 @@ export const SnapshotAccount = Schema.Struct({
 export const SnapshotSpending = Schema.Struct({
   key_id: text("Key that was charged: `api_key.id`."),
   month: count("UTC month, counted from the year 0: twelve times the year, plus 0 for January to 11 for December."),
-  spent: count("Credits charged to the key in the month."),
+  spent: count("Credits charged to the key in the month, less those given back."),
   budget: count("Highest budget of the key among these charges, in credits: never below `spent`.")
 }).annotate({
   identifier: "snapshot_spending",
@@ -37,13 +37,13 @@ export const SnapshotSpending = Schema.Struct({
 })
 
 export const UsageRow = Schema.Struct({
-  day: Day.annotate({ description: "UTC day of the charges' `entry.occurred_at`." }),
+  day: Day.annotate({ description: "UTC day of the entries' `entry.occurred_at`." }),
   account_id: Entry.fields.account_id,
   key_id: text("Key that was charged: `api_key.id`."),
   endpoint: text("Endpoint that was called, such as `/v1/commodities/prices`."),
-  calls: count("Charged calls."),
-  credits: count("Credits charged for them, above 0.")
+  calls: count("Charged calls, less those given back."),
+  credits: count("Credits charged for them.")
 }).annotate({
   identifier: "usage_of_day",
-  description: "Charges per UTC day, key and endpoint: sums of `entry`, kept when entries are added."
+  description: "Charged calls per UTC day, key and endpoint: sums of `entry`, kept when entries are added."
 })

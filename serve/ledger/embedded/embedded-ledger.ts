@@ -43,7 +43,7 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
     const held = admission.hold
     return {
       held: {
-        commit: (requestId) => commit(state, writer, held, requestId),
+        commit: async (requestId) => commit(state, writer, held, requestId),
         release: () => release(held)
       }
     }

@@ -5,12 +5,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Logger, Schema, Stream } from "effect"
 import { beginning, type ChainHead, hashOf } from "../chain.ts"
+import { creditAccount, openAccount } from "../decisions.ts"
 import type { Group } from "../machine.ts"
 import { monthOf } from "../moments.ts"
 import { Account, ApiKey, Entry } from "../records.ts"
 import { SnapshotAccount, SnapshotRow, SnapshotSpending, UsageRow } from "./derived-records.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import * as journalGroup from "./journal-group.ts"
+import { author } from "./sample-ledger-for-tests.ts"
 import type { LedgerStore } from "./store.ts"
 
 const createdAt = "2026-10-31T23:59:59.999Z"
@@ -137,6 +139,28 @@ describe("the ledger in a folder", () => {
       const entries = yield* opened(folder, (store) => Stream.runCollect(store.entriesOf("acct_a")))
       assert.deepStrictEqual(entries, [aGrant, aCharge(2), aCharge(3)])
     })
+  )
+
+  it.live("gives back the entries of all accounts in the order of writing, over any number of pages", () =>
+    Effect.gen(function* () {
+      for (const count of [0, 1, 1_000, 1_001, 2_500]) {
+        const folder = yield* temporaryFolder
+        const write = author()
+        const births = ["acct_a", "acct_b", "acct_c"].map((id) => write(openAccount(id, id, 0))).slice(0, count)
+        const more = Array.from({ length: count - births.length }, (_, index) =>
+          creditAccount(`acct_${"abc"[(index * 7) % 3]}`, index + 1, "x", index)
+        )
+        const groups = [...births, write({ entries: more.flatMap(({ entries }) => entries) })]
+        const entries = yield* opened(folder, (store) =>
+          Effect.andThen(append(store, ...groups), Stream.runCollect(store.allEntries))
+        )
+        assert.deepStrictEqual(
+          entries,
+          groups.flatMap((group) => group.entries)
+        )
+        assert.strictEqual(entries.length, count)
+      }
+    }).pipe(Effect.scoped)
   )
 
   it.effect("gives it back after a kill, too", () =>

@@ -10,7 +10,7 @@ import { Effect, Semaphore, Stream } from "effect"
 import { LedgerInUse, LedgerUnavailable } from "../errors.ts"
 import type { Snapshot } from "../machine.ts"
 import { backUp } from "./backup.ts"
-import { entriesIn } from "./entries.ts"
+import { allEntriesIn, entriesIn } from "./entries.ts"
 import { syncDirectory } from "./files.ts"
 import { makeJournal, spareName } from "./journal.ts"
 import { openDatabase } from "./ledger-database.ts"
@@ -42,7 +42,12 @@ const lock = Effect.fnUntraced(function* (directory: string) {
 
 export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
   directory: string,
-  options: { readonly journalFileSize?: number; readonly entriesBetweenSnapshots?: number } = {}
+  options: {
+    readonly journalFileSize?: number
+    readonly entriesBetweenSnapshots?: number
+    /** Where the ledger is being moved to: a folder that is marked so may be opened by whoever moves it. */
+    readonly movingTo?: string
+  } = {}
 ) {
   const folder = yield* attempt(`be kept in ${directory}`, () => {
     const home = path.dirname(directory)
@@ -54,7 +59,7 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
     return realpathSync(directory)
   })
   yield* lock(folder)
-  yield* refuseMoved(folder)
+  yield* refuseMoved(folder, options.movingTo)
   const file = path.join(folder, "ledger.duckdb")
   const database = yield* openDatabase(file).pipe(
     Effect.catchTag("FileInUse", () => Effect.fail(new LedgerInUse({ file }))),
@@ -105,6 +110,7 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
     },
     entriesOf: (accountId) =>
       Stream.unwrap(Effect.as(takeUpAll, Stream.mapError(entriesIn(database, accountId), unavailable("be read")))),
+    allEntries: Stream.unwrap(Effect.as(takeUpAll, Stream.mapError(allEntriesIn(database), unavailable("be read")))),
     usage: (of) =>
       Effect.andThen(
         takeUpAll,

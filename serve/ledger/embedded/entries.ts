@@ -1,5 +1,5 @@
 /**
- * The entries of an account, page by page. A page is looked for in a range of numbers, else DuckDB would look at all entries
+ * The entries of an account or of all, page by page. A page of one account is looked for in a range of numbers, else DuckDB would look at all entries
  * that follow for each of them; the range grows while the account has few entries in it.
  */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
@@ -20,6 +20,13 @@ const page = `
   where account_id = $account_id and sequence > $after and sequence <= $upTo
   order by entry.sequence
   limit ${entriesPerPage}`
+
+/** Numbers have no gaps, so a page is a range of them, and DuckDB looks at no other rows. */
+const pageOfAll = `
+  select ${entryColumns}
+  from entry
+  where sequence > $after and sequence <= $upTo
+  order by entry.sequence`
 
 interface Range {
   readonly after: number
@@ -44,5 +51,19 @@ export const entriesIn = ({ use }: LedgerDatabase, accountId: string) =>
           ([entries, next]) => [entries, next.after < last ? Option.some(next) : Option.none()] as const
         )
       )
+    )
+  )
+
+/** The same of all accounts, in the order of their numbers. */
+export const allEntriesIn = ({ use }: LedgerDatabase) =>
+  Stream.unwrap(
+    Effect.map(use(lastEntry), (last) =>
+      Stream.paginate(0, (after: number) => {
+        const upTo = Math.min(last, after + entriesPerPage)
+        return Effect.map(
+          use((db) => db.all(Entry, pageOfAll, { after, upTo })),
+          (entries) => [entries, upTo < last ? Option.some(upTo) : Option.none()] as const
+        )
+      })
     )
   )

@@ -26,7 +26,7 @@ export const memoryStore = (): MemoryStore => {
   const load = Effect.sync((): Snapshot => {
     const spending = new Map<string, { key_id: string; month: number; spent: number }>()
     for (const entry of entries) {
-      if (entry.type !== "charge" || entry.key_id === null) continue
+      if (entry.key_id === null) continue
       const month = monthOf(Date.parse(entry.occurred_at))
       const id = `${entry.key_id} ${month}`
       const spent = spending.get(id) ?? { key_id: entry.key_id, month, spent: 0 }
@@ -52,6 +52,7 @@ export const memoryStore = (): MemoryStore => {
     },
     entriesOf: (accountId) =>
       Stream.suspend(() => Stream.fromIterable(entries.filter((entry) => entry.account_id === accountId))),
+    allEntries: Stream.suspend(() => Stream.fromIterable(entries)),
     usage: () => Effect.die("a ledger in memory sums up no usage"),
     verify: () => Effect.die("a ledger in memory is not verified"),
     backup: (file) => Effect.fail(new BackupFailed({ file, problem: "the ledger is in memory" }))

@@ -1,8 +1,8 @@
 /**
  * The mark in the folder of a ledger that was moved into PostgreSQL: two ledgers with the same credits would let them be
- * spent twice.
+ * spent twice. It is there before the database has the ledger for good, and says whether the move was seen to its end.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { Effect, Schema } from "effect"
 import { LedgerUnavailable } from "../errors.ts"
@@ -10,28 +10,48 @@ import { syncDirectory } from "./files.ts"
 
 const fileIn = (directory: string) => path.join(directory, "moved-to-postgresql")
 
+const Mark = Schema.Struct({ place: Schema.String, stage: Schema.Literals(["moving", "moved"]) })
+type Mark = typeof Mark.Type
+const readMark = Schema.decodeUnknownEffect(Schema.fromJsonString(Mark))
+
 export class LedgerMoved extends Schema.TaggedError<LedgerMoved>()("LedgerMoved", {
   file: Schema.String,
-  place: Schema.String
+  ...Mark.fields
 }) {
   override get message() {
-    return `This ledger was moved to ${this.place}: set LARDER_LEDGER_URL. To go on with the old one, which knows nothing of what was charged since, remove ${this.file}.`
+    const { file, place, stage } = this
+    return stage === "moved"
+      ? `This ledger was moved to ${place}: set LARDER_LEDGER_URL. To go on with the old one, which knows nothing of what was charged since, remove ${file}.`
+      : `This ledger was being moved to ${place}, and nobody has seen the end of it. Repeat: larder-serve ledger migrate. To stay with the old one, make sure that no server uses that database, and remove ${file}.`
   }
 }
 
-export const markAsMoved = (directory: string, place: string) =>
+const cannotBeMarked = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
+
+/** The mark is there whole or not at all, also after a power cut. */
+export const markAs = (stage: Mark["stage"], directory: string, place: string) =>
   Effect.try({
     try: () => {
-      writeFileSync(fileIn(directory), `${place}\n`, { flush: true, mode: 0o600 })
+      const part = `${fileIn(directory)}.part`
+      writeFileSync(part, `${JSON.stringify({ place, stage })}\n`, { flush: true, mode: 0o600 })
+      renameSync(part, fileIn(directory))
       syncDirectory(directory)
     },
-    catch: (cause) => new LedgerUnavailable({ action: "be marked as moved", cause })
+    catch: cannotBeMarked
   })
 
-export const refuseMoved = (directory: string) =>
-  Effect.suspend(() => {
-    const file = fileIn(directory)
-    return existsSync(file)
-      ? Effect.fail(new LedgerMoved({ file, place: readFileSync(file, "utf8").trim() }))
-      : Effect.void
-  })
+/** `movingTo` names the place to which the caller moves the ledger. */
+export const refuseMoved = Effect.fnUntraced(function* (directory: string, movingTo: string | undefined) {
+  const file = fileIn(directory)
+  if (!existsSync(file)) return
+  const mark = yield* Effect.try({
+    try: () => readFileSync(file, "utf8"),
+    catch: (cause) => new LedgerUnavailable({ action: "be opened", cause })
+  }).pipe(
+    Effect.flatMap(readMark),
+    Effect.catchTag("SchemaError", () =>
+      Effect.fail(new LedgerUnavailable({ action: "be opened", cause: `${file} is not what larder-serve has written` }))
+    )
+  )
+  if (mark.place !== movingTo) return yield* new LedgerMoved({ file, ...mark })
+})

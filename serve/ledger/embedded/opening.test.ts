@@ -8,6 +8,7 @@ import { type Decision, openAccount } from "../decisions.ts"
 import { entryTypes } from "../records.ts"
 import {
   aCharge,
+  aKey,
   author,
   inDatabase,
   opened,
@@ -35,17 +36,20 @@ describe("the hash that DuckDB computes", () => {
   const moment = fc
     .date({ min: new Date("1970-01-01"), max: new Date("2999-12-31"), noInvalidDate: true })
     .map((date) => date.toISOString())
-  const draft = fc.record({
-    account_id: fc.constantFrom("acct_a", "acct_b"),
+  /** An entry that carries a key counts for its usage, and there it has an endpoint. */
+  const called = fc.oneof(
+    fc.constant({ account_id: "acct_b", key_id: null, endpoint: null }),
+    fc.record({ account_id: fc.constant("acct_a"), key_id: text, endpoint: text })
+  )
+  const rest = fc.record({
     type: fc.constantFrom(...entryTypes.filter((type) => type !== "charge")),
     occurred_at: moment,
-    key_id: fc.option(text),
-    endpoint: fc.option(text),
     credits: fc.nat(1e9),
     budget_credits: fc.option(fc.nat(1e12)),
     request_id: fc.option(text),
     note: fc.option(text)
   })
+  const draft = fc.tuple(called, rest).map(([call, others]) => ({ ...call, ...others }))
 
   it.live("is the one that was written, for any entry", () =>
     Effect.gen(function* () {
@@ -53,7 +57,9 @@ describe("the hash that DuckDB computes", () => {
       const write = author()
       const drafts = fc.sample(draft, { numRuns: 2_000, seed: 20_261_030 })
       const births = [openAccount("acct_a", "A", 0), openAccount("acct_b", "B", 0)]
-      yield* written(folder, [...births, { entries: drafts }].map(write))
+      const keyIds = new Set(drafts.flatMap(({ key_id }) => key_id ?? []))
+      const keys = Array.from(keyIds, (id) => aKey(id, "acct_a"))
+      yield* written(folder, [...births, { keys }, { entries: drafts }].map(write))
       assert.strictEqual((yield* load(folder)).sequence, 2_002)
     }).pipe(Effect.scoped)
   )

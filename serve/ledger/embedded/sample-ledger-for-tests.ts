@@ -45,6 +45,15 @@ export const aCharge = (request_id: string, charge: Partial<Draft> = {}): Draft 
   ...charge
 })
 
+/** The call of a charge is given back: it counts for the same key, endpoint and month. */
+export const aRefund = (charge: Draft): Draft => ({
+  ...charge,
+  type: "refund",
+  credits: -charge.credits,
+  budget_credits: null,
+  note: "the call was answered with an error"
+})
+
 /** Chains what is decided to what was decided before. */
 export const author = () => {
   const state = restore({ sequence: 0, accounts: [], keys: [], spending: [] })

@@ -19,6 +19,8 @@ export interface LedgerStore {
   readonly append: (group: Group) => Promise<void>
   /** Entries of an account in order: all that were durable when the reading began. */
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, LedgerUnavailable>
+  /** The same of all accounts, in the order of writing. */
+  readonly allEntries: Stream.Stream<Entry, LedgerUnavailable>
   readonly usage: (of: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
   /** Checks everything that is stored, and that it says what the state machine held when it was asked. */
   readonly verify: (held: Held) => Effect.Effect<Verification, LedgerUnavailable>

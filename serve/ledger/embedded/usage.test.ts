@@ -6,7 +6,17 @@ import type { UsageOfDay } from "../administration.ts"
 import { monthOf } from "../moments.ts"
 import { embeddedLedger } from "./embedded-ledger.ts"
 import { bytesOf } from "./journal-group.ts"
-import { aCharge, append, author, opened, sampleGroups, temporaryFolder, written } from "./sample-ledger-for-tests.ts"
+import {
+  aCharge,
+  append,
+  aRefund,
+  author,
+  opened,
+  sampleGroups,
+  takeSnapshot,
+  temporaryFolder,
+  written
+} from "./sample-ledger-for-tests.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
 const everything = { account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" }
@@ -89,6 +99,32 @@ describe("usage", () => {
         ]
       )
       assert.strictEqual(monthOf(Date.parse(late[0]?.occurred_at ?? "")), 2026 * 12 + 11)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("and spending leave out a call that was given back, whenever that was, with a snapshot between or not", () =>
+    Effect.gen(function* () {
+      for (const between of [takeSnapshot, () => Effect.void]) {
+        const folder = yield* temporaryFolder
+        const write = author()
+        const charge = (id: string, endpoint: string) =>
+          aCharge(id, { occurred_at: "2026-12-31T23:59:59.999Z", credits: -100, endpoint })
+        const [kept, lost] = [charge("kept", "/v1/stores"), charge("lost", "/v1/branded-foods")]
+        yield* written(folder, [...sampleGroups(write), write({ entries: [kept, lost] })])
+        yield* between(folder)
+        yield* written(folder, [write({ entries: [aRefund(lost)] })])
+        const { state, usage } = yield* opened(folder, (store) =>
+          Effect.all({ state: store.load, usage: store.usage({ ...everything, from: "2026-12-01" }) })
+        )
+        assert.deepStrictEqual(usage, [
+          { day: "2026-12-31", key_id: "key_a", endpoint: "/v1/branded-foods", calls: 0, credits: 0 },
+          { day: "2026-12-31", key_id: "key_a", endpoint: "/v1/stores", calls: 1, credits: 100 }
+        ])
+        assert.deepStrictEqual(
+          state.spending.filter(({ month }) => month === 2026 * 12 + 11),
+          [{ key_id: "key_a", month: 2026 * 12 + 11, spent: 100 }]
+        )
+      }
     }).pipe(Effect.scoped)
   )
 

@@ -5,13 +5,14 @@
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { type Input, UsageOfDay } from "../administration.ts"
 
-/** Adds the charges among the entries that a query gives. */
+/** Adds the charges among the entries that a query gives, and takes out the calls that were given back. */
 export const addUsage = (table: string, entries: string): string => `
   merge into ${table} as usage
   using (
-    select occurred_at::date as day, account_id, key_id, endpoint, count(*) as calls, -sum(credits) as credits
+    select occurred_at::date as day, account_id, key_id, endpoint,
+      count(*) filter (type = 'charge') - count(*) filter (type = 'refund') as calls, -sum(credits) as credits
     from (${entries})
-    where type = 'charge'
+    where key_id is not null
     group by all
   ) as added
   on usage.day = added.day and usage.account_id = added.account_id and usage.key_id = added.key_id

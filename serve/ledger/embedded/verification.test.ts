@@ -5,6 +5,7 @@ import { embeddedLedger } from "./embedded-ledger.ts"
 import {
   aCharge,
   append,
+  aRefund,
   author,
   inDatabase,
   opened,
@@ -163,6 +164,19 @@ describe("a verification", () => {
       const { problems } = yield* verified(folder)
       assert.include(problems, "entry 41 of account acct_a was charged to key null, which is no key of this account")
       assert.include(problems, "request null was charged 2 times")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finds nothing wrong with a call that was given back, and finds one that was given back twice", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const write = author()
+      const refund = aRefund(aCharge("req_3", { occurred_at: "2026-10-30T00:00:00.000Z" }))
+      yield* written(folder, [...sampleGroups(write), write({ entries: [refund] })])
+      yield* takeSnapshot(folder)
+      assert.deepStrictEqual((yield* verified(folder)).problems, [])
+      yield* written(folder, [write({ entries: [refund] })])
+      assert.deepStrictEqual((yield* verified(folder)).problems, ["request req_3 was given back 2 times"])
     }).pipe(Effect.scoped)
   )
 

@@ -93,10 +93,12 @@ const goOn = Effect.fnUntraced(function* (db: Db, reached: number, held: Held) {
 const requestIdsAtOnce = 2_000_000
 /** Without the casts DuckDB divides in 128 bits, which takes thirteen times as long. */
 const repeatedRequests = `
-  select format('request {} was charged {} times', coalesce(request_id, 'null'), count(*)) as problem
+  select format('request {} was {} {} times', coalesce(request_id, 'null'),
+    case type when 'charge' then 'charged' else 'given back' end, count(*)) as problem
   from entry
-  where sequence <= $upTo and type = 'charge' and hash(request_id) % $parts::ubigint = $part::ubigint
-  group by request_id
+  where sequence <= $upTo and (type = 'charge' or request_id is not null)
+    and hash(request_id) % $parts::ubigint = $part::ubigint
+  group by request_id, type
   having count(*) > 1`
 
 /** A request id that comes twice is looked for in parts: each id is in one of them. */

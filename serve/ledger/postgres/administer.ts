@@ -84,11 +84,15 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
     if (entries.length > 0) yield* run("select ledger.book($1::text::jsonb)", [JSON.stringify(entries)])
   })
 
+  /** A command that loses its connection half-way must not keep an account locked, and it waits for none for long. */
+  const limits =
+    "select set_config('idle_in_transaction_session_timeout', '2s', true), set_config('lock_timeout', '5s', true)"
+
   /** Decides and writes in one transaction. */
   const change = <A, E>(work: (now: number) => Effect.Effect<A, E>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       sql
-        .withTransaction(work(now))
+        .withTransaction(Effect.andThen(run(limits, []), work(now)))
         .pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be written")(error))))
     )
 

@@ -1,15 +1,15 @@
 /**
  * A backup of a ledger in PostgreSQL, as it is at one moment: the same DuckDB file that an embedded ledger is and backs up
- * to. What the database says in lines of JSON is taken up like the journal of an embedded ledger, a piece at a time.
+ * to. What the database says in lines of JSON is taken up like the journal of an embedded ledger, a piece at a time, in a
+ * folder beside the target that is its owner's alone.
  */
-import { randomUUID } from "node:crypto"
-import { appendFileSync, rmSync } from "node:fs"
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs"
 import path from "node:path"
 import type { PgClient } from "@effect/sql-pg"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { Effect, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { BackupFailed } from "../administration.ts"
-import { finishBackup, refuseExisting } from "../embedded/backup.ts"
+import { Contents, finishBackup, refuseExisting } from "../embedded/backup.ts"
 import { definitions, takeUp } from "../embedded/tables.ts"
 import { unavailable } from "./database.ts"
 
@@ -29,38 +29,62 @@ const lines = [
   from ledger.entry order by sequence`
 ]
 
+const contents = `
+  select jsonb_build_object('entries', count(*), 'last', count(*), 'credits', coalesce(sum(credits), 0),
+    'accounts', (select count(*) from ledger.account), 'keys', (select count(*) from ledger.api_key)) as value
+  from ledger.entry`
+const decodeContents = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ value: Contents })]))
+
+const readContents = (sql: PgClient.PgClient) =>
+  sql.unsafe(contents).pipe(
+    Effect.flatMap(decodeContents),
+    Effect.map(([{ value }]) => value),
+    Effect.mapError(unavailable("be read"))
+  )
+
+/** A folder that nobody else can look into: DuckDB makes its files as the process's umask says. */
+const ownFolder = (file: string) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => mkdtempSync(path.join(path.dirname(file), "larder-backup-")),
+      catch: (cause) => new BackupFailed({ file, problem: String(cause) })
+    }),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
+
+/** Copies everything, and answers what it must come to: both are of one moment. */
+const copy = Effect.fnUntraced(function* (sql: PgClient.PgClient, file: string, part: string) {
+  const failed = (error: { readonly message: string }) => new BackupFailed({ file, problem: error.message })
+  const piece = `${part}.ndjson`
+  const db = yield* Effect.mapError(DuckDb.readWrite(part), failed)
+  yield* Effect.mapError(db.run(definitions.join(";\n")), failed)
+  const takeUpPiece = (some: ReadonlyArray<{ readonly line: string }>) =>
+    Effect.try({
+      try: () => appendFileSync(piece, `${some.map(({ line }) => line).join("\n")}\n`),
+      catch: (cause) => new BackupFailed({ file, problem: String(cause) })
+    }).pipe(
+      Effect.andThen(Effect.mapError(db.run(takeUp(piece)), failed)),
+      Effect.andThen(Effect.sync(() => rmSync(piece)))
+    )
+  const expected = yield* sql
+    .withTransaction(
+      Effect.gen(function* () {
+        yield* sql.unsafe("set transaction isolation level repeatable read read only")
+        for (const query of lines) {
+          yield* sql
+            .unsafe<{ line: string }>(query)
+            .stream.pipe(Stream.grouped(linesAtOnce), Stream.runForEach(takeUpPiece))
+        }
+        return yield* readContents(sql)
+      })
+    )
+    .pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be read")(error))))
+  yield* Effect.mapError(db.run("checkpoint"), failed)
+  return expected
+}, Effect.scoped)
+
 export const backUp = Effect.fn("PostgresLedger.backup")(function* (sql: PgClient.PgClient, file: string) {
   yield* refuseExisting(file)
-  const part = path.join(path.dirname(file), `larder-backup-${randomUUID()}.part`)
-  const piece = `${part}.ndjson`
-  const failed = (error: { readonly message: string }) => new BackupFailed({ file, problem: error.message })
-  const remove = (name: string) => Effect.sync(() => rmSync(name, { force: true }))
-
-  yield* Effect.gen(function* () {
-    const db = yield* Effect.mapError(DuckDb.readWrite(part), failed)
-    yield* Effect.mapError(db.run(definitions.join(";\n")), failed)
-    const takeUpPiece = (some: ReadonlyArray<{ readonly line: string }>) =>
-      Effect.try({
-        try: () => appendFileSync(piece, `${some.map(({ line }) => line).join("\n")}\n`, { mode: 0o600 }),
-        catch: (cause) => new BackupFailed({ file, problem: String(cause) })
-      }).pipe(Effect.andThen(Effect.mapError(db.run(takeUp(piece)), failed)), Effect.andThen(remove(piece)))
-    yield* sql
-      .withTransaction(
-        Effect.gen(function* () {
-          yield* sql.unsafe("set transaction isolation level repeatable read read only")
-          for (const query of lines) {
-            yield* sql
-              .unsafe<{ line: string }>(query)
-              .stream.pipe(Stream.grouped(linesAtOnce), Stream.runForEach(takeUpPiece))
-          }
-        })
-      )
-      .pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be read")(error))))
-    yield* Effect.mapError(db.run("checkpoint"), failed)
-  }).pipe(
-    Effect.scoped,
-    Effect.onError(() => Effect.andThen(remove(part), remove(`${part}.wal`))),
-    Effect.ensuring(remove(piece))
-  )
-  return yield* finishBackup(part, file)
-})
+  const part = path.join(yield* ownFolder(file), "ledger.duckdb")
+  return yield* finishBackup(part, file, yield* copy(sql, file, part))
+}, Effect.scoped)

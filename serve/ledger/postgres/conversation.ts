@@ -7,39 +7,27 @@
 import { LedgerUnavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
 import type { Draft } from "../machine.ts"
-import { monthOf } from "../moments.ts"
-import { type GroupStatements, wasRefused } from "./database.ts"
+import { type GroupStatements, wasLockedOut, wasRefused } from "./database.ts"
+import type { DoubtFiles } from "./doubt-files.ts"
+import {
+  accountByAccount,
+  chargeByCharge,
+  type Decided,
+  type Group,
+  heldBy,
+  newGroup,
+  questionOf,
+  type Released,
+  type Waiting,
+  waitingFor
+} from "./group.ts"
 import { joinServers, type Membership, type WaitingCharge } from "./membership.ts"
-import type { GroupAnswer, GroupAsked, HoldAsked, StoredKey } from "./wire.ts"
-
-/** The outcome of a hold, and the name under which it was placed. */
-export interface Decided {
-  readonly outcome: GroupAnswer["holds"][number]
-  readonly membership: Membership
-}
-type Released = GroupAsked["released"][number]
-
-interface Waiting<Question, Answer> extends PromiseWithResolvers<Answer> {
-  readonly question: Question
-}
-const waitingFor = <Question, Answer>(question: Question): Waiting<Question, Answer> => ({
-  question,
-  ...Promise.withResolvers<Answer>()
-})
-
-interface Group {
-  readonly charges: Array<Waiting<Draft, void>>
-  readonly released: Array<Released>
-  /** By SHA-256. */
-  readonly keys: Map<string, Waiting<string, StoredKey | null>>
-  readonly holds: Array<Waiting<HoldAsked, Decided>>
-  readonly since: number
-}
-
-const noGroup = (since: number): Group => ({ charges: [], released: [], keys: new Map(), holds: [], since })
+import type { GroupAnswer, HoldAsked, StoredKey } from "./wire.ts"
 
 /** A server that says nothing for five seconds is taken for dead. */
 const heartbeat = 1_000
+/** How long calls of an account are refused that somebody has locked in the database: others shall not wait for it each time. */
+const lockedOut = 5_000
 
 const unavailable = (cause: unknown) =>
   cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action: "be written", cause })
@@ -50,23 +38,28 @@ export interface Listener {
   /** The database went away, or came back. */
   readonly lost: (cause: LedgerUnavailable) => void
   readonly found: () => void
+  /** Somebody has locked an account. */
+  readonly locked: (accountId: string) => void
 }
 
 export const converse = async (
   statements: GroupStatements,
+  doubts: DoubtFiles,
   counters: LedgerCounters,
   listener: Listener,
   now: () => number
 ) => {
-  const membership = await joinServers(statements)
+  const membership = await joinServers(statements, doubts)
   let pending: Group | undefined
   let writing: Promise<void> | undefined
   let lost: LedgerUnavailable | undefined
+  /** Until when the calls of an account are refused. */
+  const locked = new Map<string, number>()
 
   const open = (): Group => {
     if (pending !== undefined) return pending
     if (writing === undefined) setImmediate(write)
-    pending = noGroup(performance.now())
+    pending = newGroup(performance.now())
     return pending
   }
 
@@ -81,36 +74,40 @@ export const converse = async (
   }
 
   const send = async (group: Group): Promise<void> => {
-    const asked: GroupAsked = {
-      month: monthOf(now()),
-      charges: group.charges.map(({ question }) => question),
-      released: group.released,
-      keys: [...group.keys.keys()],
-      holds: group.holds.map(({ question }) => question)
-    }
     try {
-      const answer = await statements.takeGroup(membership.current().id, asked)
+      const answer = await statements.takeGroup(membership.current().id, questionOf(group, now()))
       if (answer === null) await lose(group, "this server was silent for too long")
       else succeed(group, answer)
     } catch (cause) {
-      await (wasRefused(cause) ? sendApart(group, cause) : lose(group, cause))
+      const concernsAccounts = group.charges.length + group.holds.length > 0 // else a whole table is locked
+      if (wasLockedOut(cause) && concernsAccounts) await sendApart(group, accountByAccount(group), cause)
+      else if (wasRefused(cause) && group.charges.length > 0) await sendApart(group, chargeByCharge(group), cause)
+      else await lose(group, cause)
     }
   }
 
-  /** One charge of the group was refused, such as one whose request id was used before. The others shall not suffer. */
-  const sendApart = async (group: Group, cause: unknown): Promise<void> => {
-    const [charge, ...others] = group.charges
-    if (charge === undefined) return lose(group, cause)
-    const rest = group.released.length + group.keys.size + group.holds.length
-    if (others.length === 0 && rest === 0) {
-      const { credits, key_id, occurred_at } = charge.question
-      open().released.push({ key_id: key_id ?? "", month: monthOf(Date.parse(occurred_at)), credits: -credits })
-      return charge.reject(
-        new Error(`request ${charge.question.request_id} was not charged: ${unavailable(cause).message}`)
+  /** A charge was refused, such as one whose request id was used before, or an account is locked. Others shall not suffer. */
+  const sendApart = async (group: Group, parts: ReadonlyArray<Group>, cause: unknown): Promise<void> => {
+    if (parts.length > 1) for (const part of parts) await send(part)
+    else giveUp(group, cause)
+  }
+
+  /** Nothing of the group was written. */
+  const giveUp = ({ charges, holds, keys, released }: Group, cause: unknown) => {
+    counters.failed_groups++
+    const error = unavailable(cause)
+    const accountId = (charges[0] ?? holds[0])?.question.account_id
+    if (wasLockedOut(cause) && accountId !== undefined) {
+      locked.set(accountId, performance.now() + lockedOut)
+      listener.locked(accountId)
+    }
+    open().released.push(...released, ...charges.map(({ question }) => heldBy(question)))
+    refuse(error, [...keys.values(), ...holds])
+    for (const { question, reject } of charges) {
+      reject(
+        wasLockedOut(cause) ? error : new Error(`request ${question.request_id} was not charged: ${error.message}`)
       )
     }
-    for (const one of group.charges) await send({ ...noGroup(group.since), charges: [one] })
-    await send({ ...group, charges: [] })
   }
 
   const succeed = (group: Group, answer: GroupAnswer) => {
@@ -146,11 +143,20 @@ export const converse = async (
     refuse(lost, [...group.keys.values(), ...group.holds])
     if (pending !== undefined) refuse(lost, [...pending.keys.values(), ...pending.holds, ...pending.charges]) // never sent
     pending = undefined
-    await membership.rejoin(group.charges.map(waitingCharge), (error) => {
+    const isMember = await membership.rejoin(group.charges.map(waitingCharge), (error) => {
       lost = unavailable(error)
     })
+    if (!isMember) return
     lost = undefined
     listener.found()
+  }
+
+  const refuseLocked = (accountId: string) => {
+    if (lost !== undefined) throw lost
+    const until = locked.get(accountId)
+    if (until === undefined) return
+    if (performance.now() < until) throw unavailable(`somebody has locked account ${accountId} in the database`)
+    locked.delete(accountId)
   }
 
   const beat = setInterval(() => {
@@ -167,12 +173,12 @@ export const converse = async (
       return waiting.promise
     },
     hold: async (question: HoldAsked): Promise<Decided> => {
-      if (lost !== undefined) throw lost
+      refuseLocked(question.account_id)
       const waiting = waitingFor<HoldAsked, Decided>(question)
       open().holds.push(waiting)
       return waiting.promise
     },
-    /** Resolves when the charge is durable. Rejects when nothing is charged: the hold ended with its membership, too. */
+    /** Resolves when the charge is durable. Its hold ends either way. */
     charge: async (question: Draft, heldUnder: Membership): Promise<void> => {
       if (lost !== undefined) throw lost
       if (heldUnder !== membership.current()) throw unavailable("the hold was lost with the connection")
@@ -184,17 +190,14 @@ export const converse = async (
       if (lost === undefined && heldUnder === membership.current()) open().released.push(released)
     },
     isWritable: () => lost === undefined,
-    /** Ends what is under way, and leaves. */
+    /** Ends what is under way, and leaves. A database that is away is tried once more. */
     close: async () => {
       clearInterval(beat)
-      if (lost !== undefined) {
-        await membership.leave().catch(() => {}) // the database is away, and forgets this server by itself
-        return
-      }
+      membership.tryNoMore()
       while (pending !== undefined || writing !== undefined) {
         await (writing ?? new Promise((resolve) => setImmediate(resolve)))
       }
-      await membership.leave().catch(() => {})
+      await membership.leave().catch(() => {}) // the database is away, and forgets this server by itself
     }
   }
 }

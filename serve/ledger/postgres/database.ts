@@ -4,9 +4,9 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { LedgerUnavailable } from "../errors.ts"
 import { prepareSchema } from "./schema.ts"
-import { GroupAnswer, type GroupAsked } from "./wire.ts"
+import { GroupAnswer, type GroupAsked, type JoinAsked } from "./wire.ts"
 
-/** Groups take one; operators, exports and checks share the others. */
+/** One group is under way at a time; operators, exports and checks use the others. */
 const connections = 4
 /** Milliseconds. A statement that takes longer is given up: callers wait for it. */
 const longestStatement = 5_000
@@ -22,15 +22,19 @@ const innermost = (error: unknown): unknown => {
 }
 
 /** Nothing of the statement was kept, and the same statement may pass next time. */
-const wasRolledBack = ({ reason }: SqlError) =>
-  reason._tag === "SerializationError" || reason._tag === "DeadlockError" || reason._tag === "LockTimeoutError"
+const wasRolledBack = ({ reason }: SqlError) => reason._tag === "SerializationError" || reason._tag === "DeadlockError"
 
-/** The database refused a group because of what is in it (SQLSTATE class 23), so nothing of it was written. */
-export const wasRefused = (error: unknown): boolean =>
-  error instanceof LedgerUnavailable &&
-  error.cause instanceof Error &&
-  "code" in error.cause &&
-  String(error.cause.code).startsWith("23")
+/** SQLSTATE of what the database said no with. */
+const stateOf = (error: unknown): string =>
+  error instanceof LedgerUnavailable && error.cause instanceof Error && "code" in error.cause
+    ? String(error.cause.code)
+    : ""
+
+/** The database refused a group because of what is in it (integrity constraints), so nothing of it was written. */
+export const wasRefused = (error: unknown): boolean => stateOf(error).startsWith("23")
+
+/** An account of the group is locked by somebody for longer than a group waits, so nothing of it was written. */
+export const wasLockedOut = (error: unknown): boolean => stateOf(error) === "55P03"
 
 /** Connects, and makes the tables where there are none. The URL holds a password: errors name the place alone. */
 export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redacted.Redacted) {
@@ -100,10 +104,10 @@ export const groupStatements = Effect.fnUntraced(function* (sql: PgClient.PgClie
     takeGroup: (server: string, asked: GroupAsked) =>
       ask("select ledger.take_group($1, $2::text::jsonb) as answer", [server, JSON.stringify(asked)], decodeAnswer),
     /** Which of the waiting calls are charged. The answered ones get back what they were charged. */
-    join: (server: string, previous: string, waiting: ReadonlyArray<string>, answered: ReadonlyArray<string>) =>
+    join: ({ answered, id, previous, waiting }: JoinAsked) =>
       ask(
         "select ledger.join_servers($1, $2, $3::text::jsonb, $4::text::jsonb) as answer",
-        [server, previous, JSON.stringify(waiting), JSON.stringify(answered)],
+        [id, previous, JSON.stringify(waiting), JSON.stringify(answered)],
         decodeIds
       ),
     leave: (server: string) => ask("delete from ledger.server where id = $1", [server], () => Effect.void)

@@ -3,11 +3,12 @@
  *
  * When a group gets no answer nobody knows whether it was written. The server then joins anew, under another name: that
  * ends whatever is still under way for the old one, and tells which calls were charged. A call that cannot wait so long is
- * answered with an error; should it turn out to be charged, it gets a refund.
+ * answered with an error and noted; should it turn out to be charged, it gets a refund, by this server or the next one.
  */
 import { randomText } from "../../access/random-text.ts"
 import { LedgerUnavailable } from "../errors.ts"
 import type { GroupStatements } from "./database.ts"
+import type { DoubtFiles } from "./doubt-files.ts"
 
 export interface Membership {
   readonly id: string
@@ -24,61 +25,79 @@ const longestWait = 5_000
 const betweenAttempts = 250
 
 const newMembership = (): Membership => ({ id: randomText(20) })
-const notCharged = new LedgerUnavailable({
-  action: "be written",
-  cause: "the connection was lost, and nothing was charged"
-})
+const notWritten = (cause: string) => new LedgerUnavailable({ action: "be written", cause })
 
-export const joinServers = async (statements: GroupStatements) => {
+export const joinServers = async (statements: GroupStatements, doubts: DoubtFiles) => {
   let current = newMembership()
-  await statements.join(current.id, current.id, [], [])
   let waiting: Array<WaitingCharge & { readonly since: number }> = []
-  /** Request ids of calls that were answered with an error while their charge was in doubt. */
-  let answered: Array<string> = []
-  let isLeaving = false
+  let isLast = false
 
-  const answerTheOldest = () => {
-    const isOld = ({ since }: { readonly since: number }) => performance.now() - since > longestWait
-    for (const { reject, requestId } of waiting.filter(isOld)) {
-      answered.push(requestId)
-      reject(notCharged)
+  /** Gives back what was charged to calls that an earlier server, or this one under an earlier name, left in doubt. */
+  const settleDoubts = async () => {
+    for (const { member, requestIds } of doubts.all()) {
+      const next = newMembership()
+      await statements.join({ id: next.id, previous: member, waiting: [], answered: requestIds })
+      await statements.leave(next.id)
+      doubts.remove(member)
     }
-    waiting = waiting.filter((call) => !isOld(call))
+  }
+
+  /** Answers those who have waited long enough, whatever has become of their charges. */
+  const answer = (isToBeAnswered: (call: { readonly since: number }) => boolean) => {
+    const leaving = waiting.filter(isToBeAnswered)
+    if (leaving.length === 0) return
+    doubts.add(
+      current.id,
+      leaving.map(({ requestId }) => requestId)
+    )
+    waiting = waiting.filter((call) => !leaving.includes(call))
+    const error = notWritten("the connection was lost; should the call turn out to be charged, it gets a refund")
+    for (const { reject } of leaving) reject(error)
   }
 
   const joinAnew = async () => {
     const next = newMembership()
-    const ids = waiting.map(({ requestId }) => requestId)
-    const charged = new Set(await statements.join(next.id, current.id, ids, answered))
+    const asked = waiting
+    const ids = asked.map(({ requestId }) => requestId)
+    const charged = new Set(await statements.join({ id: next.id, previous: current.id, waiting: ids, answered: [] }))
     current = next
-    for (const { reject, requestId, resolve } of waiting) {
-      if (charged.has(requestId)) resolve()
-      else reject(notCharged)
-    }
     waiting = []
-    answered = []
+    for (const { reject, requestId, resolve } of asked) {
+      if (charged.has(requestId)) resolve()
+      else reject(notWritten("the connection was lost, and nothing was charged"))
+    }
+    await settleDoubts()
   }
+
+  await settleDoubts()
+  await statements.join({ id: current.id, previous: current.id, waiting: [], answered: [] })
 
   return {
     current: () => current,
-    /** Returns when the server is a member again, or leaves. `onFailure` hears why an attempt failed. */
-    rejoin: async (inDoubt: ReadonlyArray<WaitingCharge>, onFailure: (error: unknown) => void) => {
+    /** True when the server is a member again, false when it stops. `onFailure` hears why an attempt failed. */
+    rejoin: async (inDoubt: ReadonlyArray<WaitingCharge>, onFailure: (error: unknown) => void): Promise<boolean> => {
       const since = performance.now()
       waiting.push(...inDoubt.map((call) => ({ ...call, since })))
-      while (!isLeaving) {
+      for (;;) {
         try {
-          return await joinAnew()
+          await joinAnew()
+          return true
         } catch (error) {
           onFailure(error)
         }
-        answerTheOldest()
+        try {
+          answer(({ since }) => isLast || performance.now() - since > longestWait)
+        } catch (error) {
+          onFailure(error) // it cannot be noted whom to ask for: they wait on
+        }
+        if (isLast) return false
         await new Promise((resolve) => setTimeout(resolve, betweenAttempts))
       }
-      for (const { reject } of waiting) reject(notCharged)
     },
-    leave: async () => {
-      isLeaving = true
-      await statements.leave(current.id)
-    }
+    /** The attempt under way is the last one. */
+    tryNoMore: () => {
+      isLast = true
+    },
+    leave: () => statements.leave(current.id)
   }
 }

@@ -1,15 +1,18 @@
 /**
  * Moves an embedded ledger into PostgreSQL: entries as they are, hashes and all, in one transaction. It ends only when the
- * database says the same of every account as the old ledger did, and its whole content adds up. A mark in the folder then
- * keeps servers from opening the old ledger, which would spend the same credits twice.
+ * database says the same of every account as the old ledger did, and its whole content adds up. A mark in the folder, which
+ * is there before the transaction ends, keeps servers from opening the old ledger and spending the same credits twice.
  */
+import { existsSync } from "node:fs"
+import path from "node:path"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, type Redacted, Schema, Stream } from "effect"
 import { embeddedStore } from "../embedded/embedded-store.ts"
-import { markAsMoved } from "../embedded/moved.ts"
+import { markAs } from "../embedded/moved.ts"
+import type { LedgerStore } from "../embedded/store.ts"
 import type { Snapshot } from "../machine.ts"
-import type { Entry } from "../records.ts"
 import { connect, placeOf, unavailable } from "./database.ts"
+import { spentInMonth, usageOfDay } from "./sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
 
 export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
@@ -19,24 +22,30 @@ export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", {
 }
 
 /** Some 2 MB of JSON a statement. */
-const entriesAtOnce = 5_000
+const rowsAtOnce = 5_000
 
-const write = (sql: PgClient.PgClient, statement: string, rows: ReadonlyArray<unknown>) =>
-  Effect.mapError(sql.unsafe(statement, [JSON.stringify(rows)]), unavailable("be written"))
-
-const insertAll = (table: string, rest = "") =>
-  `insert into ledger.${table} select * from jsonb_populate_recordset(null::ledger.${table}, $1::text::jsonb) ${rest}`
-
-const insertEntries = (sql: PgClient.PgClient, entries: ReadonlyArray<Entry>) => write(sql, insertAll("entry"), entries)
+const insertAll = <E>(
+  sql: PgClient.PgClient,
+  table: "account" | "api_key" | "entry",
+  rows: Stream.Stream<unknown, E>
+) =>
+  rows.pipe(
+    Stream.grouped(rowsAtOnce),
+    Stream.runForEach((some) =>
+      Effect.mapError(
+        sql.unsafe(
+          `insert into ledger.${table} select * from jsonb_populate_recordset(null::ledger.${table}, $1::text::jsonb)`,
+          [JSON.stringify(some)]
+        ),
+        unavailable("be written")
+      )
+    )
+  )
 
 /** Where the sums that servers keep beside the entries come from. */
 const sums = [
-  `insert into ledger.spent_in_month (key_id, month, credits)
-  select key_id, ledger.month_of(ledger.moment_of(occurred_at)), -sum(credits)
-  from ledger.entry where type = 'charge' group by 1, 2`,
-  `insert into ledger.usage_of_day (account_id, day, key_id, endpoint, calls, credits)
-  select account_id, (occurred_at at time zone 'UTC')::date, key_id, endpoint, count(*), -sum(credits)
-  from ledger.entry where type = 'charge' group by 1, 2, 3, 4`,
+  `insert into ledger.spent_in_month (key_id, month, credits) ${spentInMonth}`,
+  `insert into ledger.usage_of_day (account_id, day, key_id, endpoint, calls, credits) ${usageOfDay}`,
   "select setval(pg_get_serial_sequence('ledger.entry', 'sequence'), greatest(1, (select max(sequence) from ledger.entry)))"
 ]
 
@@ -68,38 +77,49 @@ const compare = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: S
 const copy = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   snapshot: Snapshot,
-  entriesOf: (accountId: string) => Stream.Stream<Entry, unknown>
+  entries: LedgerStore["allEntries"]
 ) {
-  const accounts = rowsOf(snapshot)
-  yield* write(sql, insertAll("account"), accounts)
-  yield* write(sql, insertAll("api_key"), snapshot.keys)
-  yield* Stream.fromIterable(accounts).pipe(
-    Stream.flatMap(({ id }) => entriesOf(id)),
-    Stream.grouped(entriesAtOnce),
-    Stream.runForEach((entries) => insertEntries(sql, entries))
-  )
+  yield* insertAll(sql, "account", Stream.fromIterable(rowsOf(snapshot)))
+  yield* insertAll(sql, "api_key", Stream.fromIterable(snapshot.keys))
+  yield* insertAll(sql, "entry", entries)
   for (const statement of sums) yield* Effect.mapError(sql.unsafe(statement), unavailable("be written"))
 })
 
-/** Repeating it after a crash is safe: a database that holds this very ledger already is accepted. */
+/** Opening a folder makes a ledger in it: a wrong `LARDER_HOME` is to be left as it is. */
+const refuseWithout = (directory: string) =>
+  existsSync(path.join(directory, "ledger.duckdb"))
+    ? Effect.void
+    : Effect.fail(new CannotMove({ problem: `there is none in ${directory}. Is LARDER_HOME the right folder?` }))
+
+/**
+ * Repeating it after a crash is safe: a database that holds this very ledger already is accepted, and so is the mark. What
+ * fails before the transaction ends leaves no mark; when its end itself fails, nobody knows what the database has, and the
+ * mark stays.
+ */
 export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   directory: string,
   url: Redacted.Redacted
 ) {
+  const place = placeOf(url)
+  yield* refuseWithout(directory)
   const sql = yield* connect(url)
-  const store = yield* embeddedStore(directory)
+  const store = yield* embeddedStore(directory, { movingTo: place })
   const snapshot = yield* store.load
-  const moved = yield* sql.withTransaction(
-    Effect.gen(function* () {
-      const isEmpty = (yield* headsIn(sql)).size === 0
-      if (isEmpty) yield* copy(sql, snapshot, store.entriesOf)
-      const difference = yield* compare(sql, snapshot)
-      if (difference !== undefined) return yield* new CannotMove({ problem: difference })
-      const { problems, ...totals } = yield* verifyContents(sql)
-      if (problems.length > 0) return yield* new CannotMove({ problem: problems.join("; ") })
-      return totals
-    })
-  )
-  yield* markAsMoved(directory, placeOf(url))
-  return { ...moved, place: placeOf(url) }
+  if (snapshot.sequence === 0) return yield* new CannotMove({ problem: `the one in ${directory} has no entries` })
+  const moved = yield* sql
+    .withTransaction(
+      Effect.gen(function* () {
+        const isEmpty = (yield* headsIn(sql)).size === 0
+        if (isEmpty) yield* copy(sql, snapshot, store.allEntries)
+        const difference = yield* compare(sql, snapshot)
+        if (difference !== undefined) return yield* new CannotMove({ problem: difference })
+        const { problems, ...totals } = yield* verifyContents(sql)
+        if (problems.length > 0) return yield* new CannotMove({ problem: problems.join("; ") })
+        yield* markAs("moving", directory, place)
+        return totals
+      })
+    )
+    .pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be moved")(error))))
+  yield* markAs("moved", directory, place)
+  return { ...moved, place }
 }, Effect.scoped)

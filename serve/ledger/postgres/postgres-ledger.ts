@@ -5,11 +5,14 @@
 import { Effect, type Redacted } from "effect"
 import { fingerprint } from "../../access/api-key.ts"
 import { type ChargedRequests, chargedRequests, chargedTwice } from "../charged-requests.ts"
-import { type Admission, type ApiKeyView, type Held, Ledger, noCounts } from "../ledger.ts"
+import { type Admission, type Held, Ledger, noCounts } from "../ledger.ts"
+import type { ApiKeyView } from "../machine.ts"
 import { monthOf, timestampOf } from "../moments.ts"
 import { administer } from "./administer.ts"
-import { type Conversation, converse, type Decided } from "./conversation.ts"
+import { type Conversation, converse } from "./conversation.ts"
 import { connect, groupStatements, placeOf, unavailable } from "./database.ts"
+import { doubtFiles } from "./doubt-files.ts"
+import type { Decided } from "./group.ts"
 import { rememberedKeys } from "./remembered-keys.ts"
 import { verifyHeads } from "./verification.ts"
 
@@ -25,7 +28,7 @@ const heldCall = (
   const release = () => {
     if (stage === "ended") return
     stage = "ended"
-    conversation.release({ key_id: key.id, month: monthOf(nowMs), credits }, membership)
+    conversation.release({ account_id: key.account_id, key_id: key.id, month: monthOf(nowMs), credits }, membership)
   }
   return {
     commit: async (requestId) => {
@@ -54,7 +57,8 @@ const heldCall = (
   }
 }
 
-export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: Redacted.Redacted) {
+/** `directory` keeps what must not be forgotten while the database is away: `$LARDER_HOME/ledger`. */
+export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: Redacted.Redacted, directory: string) {
   const sql = yield* connect(url)
   yield* verifyHeads(sql, placeOf(url))
   const statements = yield* groupStatements(sql)
@@ -67,12 +71,19 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: R
       try: () =>
         converse(
           statements,
+          doubtFiles(directory),
           counters,
           {
             remaining: keys.setRemaining,
             lost: (cause) =>
               log(Effect.logWarning(`${cause.message}. Calls are refused, and not charged, until it is back.`)),
-            found: () => log(Effect.logInfo("The ledger is back."))
+            found: () => log(Effect.logInfo("The ledger is back.")),
+            locked: (id) =>
+              log(
+                Effect.logWarning(
+                  `Somebody has locked account ${id} in the database. Its calls are refused, and not charged, for five seconds.`
+                )
+              )
           },
           Date.now
         ),
@@ -98,8 +109,8 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: R
     },
     isCurrent: async (key) => (await lookUp(keys.sha256Of(key)))?.revision === key.revision,
     hold: async (key, endpoint, credits, nowMs): Promise<Admission> => {
-      const { id: key_id, revision } = key
-      const decided = await conversation.hold({ key_id, revision, month: monthOf(nowMs), credits })
+      const { account_id, id: key_id, revision } = key
+      const decided = await conversation.hold({ account_id, key_id, revision, month: monthOf(nowMs), credits })
       const { outcome } = decided
       if (outcome === "held") {
         return {

@@ -3,7 +3,7 @@
  * that several servers must keep together are functions there, one file each; a group of calls is one of them.
  */
 import { readFileSync } from "node:fs"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
@@ -34,4 +34,4 @@ export const prepareSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe("create schema if not exists ledger")
   yield* Migrator.make({})({ loader: Migrator.fromRecord({ "0001_ledger": create }), table: "ledger.migration" })
-}).pipe(Effect.retry({ times: 5 }))
+}).pipe(Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis") }))

@@ -4,6 +4,7 @@ import { Schema } from "effect"
 import type { Draft } from "../machine.ts"
 
 export interface HoldAsked {
+  readonly account_id: string
   readonly key_id: string
   readonly revision: number
   readonly month: number
@@ -14,7 +15,12 @@ export interface GroupAsked {
   /** Month of the lookups. */
   readonly month: number
   readonly charges: ReadonlyArray<Draft>
-  readonly released: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly credits: number }>
+  readonly released: Array<{
+    readonly account_id: string
+    readonly key_id: string
+    readonly month: number
+    readonly credits: number
+  }>
   /** SHA-256 of keys to look up. */
   readonly keys: ReadonlyArray<string>
   readonly holds: ReadonlyArray<HoldAsked>
@@ -41,3 +47,14 @@ export const GroupAnswer = Schema.Struct({
   remaining: Schema.Record(Schema.String, Schema.Int)
 })
 export type GroupAnswer = typeof GroupAnswer.Type
+
+export interface JoinAsked {
+  /** The new name of the server. */
+  readonly id: string
+  /** The name that it was known by before. */
+  readonly previous: string
+  /** Request ids of calls that wait for their charge. */
+  readonly waiting: ReadonlyArray<string>
+  /** Request ids of calls that were answered with an error. */
+  readonly answered: ReadonlyArray<string>
+}

@@ -4,7 +4,7 @@
  * had room, and whoever was refused had none, because during a burst room only shrinks.
  */
 import assert from "node:assert/strict"
-import type { ApiKeyView } from "@larder/serve/ledger/ledger.ts"
+import type { ApiKeyView } from "@larder/serve/ledger/machine.ts"
 import fc from "fast-check"
 import { type Call, calls, viewOf } from "./call-steps.ts"
 import { type HoldModel, type KeyModel, timeOf } from "./model.ts"

@@ -16,7 +16,7 @@ import { checkEverything } from "./invariants.ts"
 import { limitSteps } from "./limit-steps.ts"
 import { Model } from "./model.ts"
 import { createKey, openAccount, operatorSteps } from "./operator-steps.ts"
-import type { History } from "./steps.ts"
+import type { History, Step } from "./steps.ts"
 import type { LedgerKind } from "./subject.ts"
 import { World } from "./world.ts"
 
@@ -46,6 +46,21 @@ const begin = async (kind: LedgerKind, tally: Map<string, number>) => {
   return { model, real }
 }
 
+const live = async (kind: LedgerKind, steps: Iterable<Step>, tally: Map<string, number>) => {
+  const { model, real } = await begin(kind, tally)
+  try {
+    await fc.asyncModelRun(() => ({ model, real }), steps)
+    await end(real)
+  } finally {
+    await real.world.subject.close()
+  }
+}
+
+/** The report would leave causes out. */
+const withCauses = (error: unknown) => {
+  throw error instanceof assert.AssertionError ? error : new Error(inspect(error))
+}
+
 const end = async ({ seen, world }: History) => {
   if (world.model.isOut) {
     await world.endOutage()
@@ -56,14 +71,14 @@ const end = async ({ seen, world }: History) => {
 }
 
 /** In milliseconds: whoever waits for longer waits for ever. */
-const longestHistory = 30_000
+const longestHistory = 120_000
+/** For finding a short history that fails as well. */
+const longestShortening = 60_000
 
 /** `steps` is the length of the longest history; those that cannot happen are left out. */
 export const histories = (kind: LedgerKind, usual: { readonly runs: number; readonly steps: number }): void => {
   const runs = numberIn("LARDER_TEST_RUNS") ?? usual.runs
-  const history = fc.commands([anyStep], { maxCommands: usual.steps, size: "max" })
-  /** Also for finding the shortest history that fails. */
-  const patience = 60_000 * Math.max(1, runs / usual.runs)
+  const patience = 600_000 * Math.max(1, runs / usual.runs)
 
   it(
     `${kind.name}: nothing is lost, nothing is charged twice, nothing is overspent`,
@@ -71,19 +86,17 @@ export const histories = (kind: LedgerKind, usual: { readonly runs: number; read
       const seed = numberIn("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
       console.info(`${runs} histories over ${kind.name}; again with LARDER_TEST_SEED=${seed}`)
       const tally = new Map<string, number>()
-      const property = fc.asyncProperty(history, async (steps) => {
-        const { model, real } = await begin(kind, tally)
-        try {
-          await fc.asyncModelRun(() => ({ model, real }), steps)
-          await end(real)
-        } catch (error) {
-          throw error instanceof assert.AssertionError ? error : new Error(inspect(error)) // the report leaves causes out
-        } finally {
-          await real.world.subject.close()
-        }
-      })
-      const plugins = [fc.timeout(longestHistory), fc.interruptAfterTimeLimit(patience, { failOnInterrupt: true })]
-      await fc.assert(property, { seed, numRuns: runs, plugins })
+      const history = fc.commands([anyStep], { maxCommands: usual.steps, size: "max" })
+      const property = fc.asyncProperty(history, (steps) => live(kind, steps, tally).catch(withCauses))
+      const plugins = [fc.timeout(longestHistory)]
+      const ran = await fc.check(property, { seed, numRuns: runs, endOnFailure: true, plugins })
+      if (ran.failed) {
+        const path = ran.counterexamplePath ?? ""
+        plugins.push(fc.interruptAfterTimeLimit(longestShortening))
+        const shorter = await fc.check(property, { seed, path, numRuns: 1, plugins })
+        const found = shorter.counterexample === null ? ran : shorter
+        throw new Error(await fc.asyncDefaultReportMessage(found), { cause: found.errorInstance })
+      }
       console.info(
         [...tally]
           .toSorted()
@@ -92,7 +105,7 @@ export const histories = (kind: LedgerKind, usual: { readonly runs: number; read
       )
       if (runs >= enoughRuns) expect(whatHappens.filter((what) => !tally.has(what))).toEqual([])
     },
-    patience + 2 * longestHistory
+    patience
   )
 }
 

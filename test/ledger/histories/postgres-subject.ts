@@ -1,4 +1,7 @@
 /** Two servers that share a ledger in PostgreSQL, each at the end of a wire that can be cut. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { administer } from "@larder/serve/ledger/postgres/administer.ts"
@@ -27,6 +30,7 @@ const turns = async (count: number) => {
 const quiet = Logger.layer([])
 
 const open = async (url: string): Promise<Subject> => {
+  const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
   const watching = Scope.makeUnsafe()
   const { administration, sql } = await Effect.gen(function* () {
     const administration = administer(yield* connect(Redacted.make(url)))
@@ -46,7 +50,9 @@ const open = async (url: string): Promise<Subject> => {
   const join = async (): Promise<Member> => {
     const wire = await breakableWire(url)
     const scope = Scope.makeUnsafe()
-    const ledger = await postgresLedger(Redacted.make(wire.url)).pipe(
+    // of its own: what a dead one still writes here, where it only seems dead, a killed process could not
+    const directory = mkdtempSync(path.join(doubts, "server-"))
+    const ledger = await postgresLedger(Redacted.make(wire.url), directory).pipe(
       Scope.provide(scope),
       Effect.provide(quiet),
       Effect.runPromise
@@ -119,6 +125,7 @@ const open = async (url: string): Promise<Subject> => {
     close: async () => {
       for (const member of members) await end(member)
       await Effect.runPromise(Scope.close(watching, Exit.void))
+      rmSync(doubts, { recursive: true })
     }
   }
 }

@@ -4,5 +4,5 @@
  */
 import { startVitest } from "vitest/node"
 
-process.env.LARDER_TEST_RUNS ??= "400"
+process.env.LARDER_TEST_RUNS ??= "200"
 await startVitest("test", ["test/ledger/histories/"], { watch: false })

@@ -1,4 +1,5 @@
 -- Writes entries in the order given: chains them to what their accounts have, moves balances, and counts spending and usage.
+-- What carries a key is a charge, or the refund of one, which takes it out of the month and the day that it was counted in.
 -- The accounts are locked first, always in the order of their ids, so that two groups can wait for each other only one way.
 create function ledger.book(drafts jsonb) returns void
 language plpgsql as $$
@@ -10,7 +11,7 @@ begin
   perform from ledger.account
   where id in (select draft ->> 'account_id' from jsonb_array_elements(drafts) as draft)
   order by id
-  for update;
+  for no key update;
 
   with draft as (
     select *
@@ -58,14 +59,15 @@ begin
     insert into ledger.spent_in_month as spent (key_id, month, credits)
     select key_id, ledger.month_of(occurred_at), -sum(credits)
     from chained
-    where type = 'charge'
+    where key_id is not null
     group by 1, 2
     on conflict (key_id, month) do update set credits = spent.credits + excluded.credits
   )
   insert into ledger.usage_of_day as usage (account_id, day, key_id, endpoint, calls, credits)
-  select account_id, substr(occurred_at, 1, 10)::date, key_id, endpoint, count(*), -sum(credits)
+  select account_id, substr(occurred_at, 1, 10)::date, key_id, endpoint,
+    count(*) filter (where type = 'charge') - count(*) filter (where type = 'refund'), -sum(credits)
   from chained
-  where type = 'charge'
+  where key_id is not null
   group by 1, 2, 3, 4
   on conflict (account_id, day, key_id, endpoint)
   do update set calls = usage.calls + excluded.calls, credits = usage.credits + excluded.credits;

@@ -13,7 +13,7 @@ begin
   insert into ledger.server (id, seen_at) values (member, clock_timestamp());
 
   select jsonb_agg(jsonb_build_object(
-    'account_id', charge.account_id, 'type', 'refund', 'occurred_at', ledger.moment_of(clock_timestamp()),
+    'account_id', charge.account_id, 'type', 'refund', 'occurred_at', ledger.moment_of(charge.occurred_at),
     'key_id', charge.key_id, 'endpoint', charge.endpoint, 'credits', -charge.credits, 'budget_credits', null,
     'request_id', charge.request_id, 'note', 'the call was answered with an error'
   ))

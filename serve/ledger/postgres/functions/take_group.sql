@@ -2,14 +2,22 @@
 -- without a charge, keys to look up, and holds to decide. Null where the server is not known (any more): it was silent for
 -- too long, and what it held counts no longer.
 --
--- The group: { server, month, charges: [draft], released: [{ key_id, month, credits }], keys: [sha256],
+-- The group: { month, charges: [draft], released: [{ account_id, key_id, month, credits }], keys: [sha256],
 -- holds: [{ key_id, revision, month, credits }] }. `month` is the month of the lookups.
 -- The answer: { holds: [outcome], keys: [key or null], remaining: { key id: credits } }.
+--
+-- Compiling a plan takes longer than any group. An account that somebody has locked is not waited for longer than a second:
+-- the server then sends the calls of each account by themselves.
 create function ledger.take_group(member text, asked jsonb) returns jsonb
-language plpgsql as $$
+language plpgsql
+set jit = off
+set lock_timeout = '1s'
+as $$
 declare
   charges constant jsonb := asked -> 'charges';
+  released constant jsonb := asked -> 'released';
   holds constant jsonb := asked -> 'holds';
+  this_month constant integer := (asked ->> 'month')::integer;
   last_seen timestamptz;
   expected integer;
   found_rows integer;
@@ -20,12 +28,13 @@ begin
   if not found then
     return null;
   end if;
-  if last_seen < clock_timestamp() - interval '1 second' then
+  if last_seen not between clock_timestamp() - interval '1 second' and clock_timestamp() then
     update ledger.server set seen_at = clock_timestamp() where id = member;
+    delete from ledger.holding where server_id = member and credits = 0;
     perform ledger.forget_silent_servers();
   end if;
-  -- Holds need not survive a crash of the database: then the server joins anew, and holds nothing.
-  if jsonb_array_length(charges) = 0 then
+  -- A hold need not survive a crash of the database: its charge finds too little then, and the server joins anew.
+  if jsonb_array_length(charges) = 0 and jsonb_array_length(released) = 0 then
     perform set_config('synchronous_commit', 'off', true);
   end if;
 
@@ -38,21 +47,22 @@ begin
     join ledger.api_key as key on key.id = hold ->> 'key_id'
   )
   order by id
-  for update;
+  for no key update;
 
   with ended as (
-    select key_id, month, credits
-    from jsonb_to_recordset(asked -> 'released') as released (key_id text, month integer, credits bigint)
+    select account_id, key_id, month, credits
+    from jsonb_to_recordset(released) as hold (account_id text, key_id text, month integer, credits bigint)
     union all
-    select key_id, ledger.month_of(occurred_at), -credits
-    from jsonb_to_recordset(charges) as charge (key_id text, occurred_at text, credits bigint)
+    select account_id, key_id, ledger.month_of(occurred_at), -credits
+    from jsonb_to_recordset(charges) as charge (account_id text, key_id text, occurred_at text, credits bigint)
   ), gone as (
-    select key_id, month, sum(credits) as credits from ended group by key_id, month
+    select account_id, key_id, month, sum(credits) as credits from ended group by account_id, key_id, month
   ), given_back as (
     update ledger.holding
     set credits = holding.credits - gone.credits
     from gone
-    where holding.server_id = member and holding.key_id = gone.key_id and holding.month = gone.month
+    where holding.account_id = gone.account_id and holding.key_id = gone.key_id and holding.month = gone.month
+      and holding.server_id = member
     returning 1
   )
   select (select count(*) from gone), (select count(*) from given_back) into expected, found_rows;
@@ -65,11 +75,26 @@ begin
   end if;
   outcomes := case when jsonb_array_length(holds) > 0 then ledger.admit(member, holds) else '[]' end;
 
-  with key as (
-    select * from ledger.api_key
-    where sha256 in (select jsonb_array_elements_text(asked -> 'keys'))
-      or id in (select hold ->> 'key_id' from jsonb_array_elements(holds) as hold)
-      or id in (select charge ->> 'key_id' from jsonb_array_elements(charges) as charge)
+  with used as (
+    select hold ->> 'key_id' as id from jsonb_array_elements(holds) as hold
+    union
+    select charge ->> 'key_id' from jsonb_array_elements(charges) as charge
+  ), key as (
+    select api_key.* from used join ledger.api_key using (id)
+    union
+    select api_key.*
+    from jsonb_array_elements_text(asked -> 'keys') as looked_up (sha256)
+    join ledger.api_key using (sha256)
+  ), held as (
+    select account_id, sum(credits) as credits
+    from ledger.holding
+    where account_id in (select account_id from key)
+    group by account_id
+  ), held_of_month as (
+    select key_id, sum(credits) as credits
+    from ledger.holding
+    where account_id in (select account_id from key) and month = this_month
+    group by key_id
   ), remaining as (
     select
       key.id,
@@ -79,15 +104,9 @@ begin
       )) as credits
     from key
     join ledger.account on account.id = key.account_id
-    left join ledger.spent_in_month as spent on spent.key_id = key.id and spent.month = (asked ->> 'month')::integer
-    left join lateral (
-      select sum(holding.credits) as credits from ledger.holding where holding.account_id = key.account_id
-    ) as held on true
-    left join lateral (
-      select sum(holding.credits) as credits from ledger.holding
-      where holding.account_id = key.account_id and holding.key_id = key.id
-        and holding.month = (asked ->> 'month')::integer
-    ) as held_of_month on true
+    left join ledger.spent_in_month as spent on spent.key_id = key.id and spent.month = this_month
+    left join held on held.account_id = key.account_id
+    left join held_of_month on held_of_month.key_id = key.id
   )
   select jsonb_build_object(
     'holds', outcomes,

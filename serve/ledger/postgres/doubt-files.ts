@@ -1,0 +1,38 @@
+/**
+ * Calls that were answered with an error while nobody could tell whether they were charged: on the disk until the database
+ * has been asked, so that they get a refund even when the server ends before. A file per name of a server, in
+ * `$LARDER_HOME/ledger/in-doubt`, with a request id a line.
+ */
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import path from "node:path"
+
+export interface Doubt {
+  /** Name under which the server was known when it asked for the charges. */
+  readonly member: string
+  readonly requestIds: ReadonlyArray<string>
+}
+
+export interface DoubtFiles {
+  /** Returns when it is on the disk. */
+  readonly add: (member: string, requestIds: ReadonlyArray<string>) => void
+  readonly all: () => ReadonlyArray<Doubt>
+  readonly remove: (member: string) => void
+}
+
+export const doubtFiles = (ledgerDirectory: string): DoubtFiles => {
+  const folder = path.join(ledgerDirectory, "in-doubt")
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return {
+    add: (member, requestIds) =>
+      appendFileSync(path.join(folder, member), requestIds.map((id) => `${id}\n`).join(""), {
+        mode: 0o600,
+        flush: true
+      }),
+    all: () =>
+      readdirSync(folder).map((member) => ({
+        member,
+        requestIds: readFileSync(path.join(folder, member), "utf8").split("\n").slice(0, -1)
+      })),
+    remove: (member) => rmSync(path.join(folder, member), { force: true })
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * What entries come to, beside the balance: what keys have spent, and usage per day. What carries a key is a charge, or the
+ * refund of one, which takes it out again.
+ */
+
+export const spentInMonth = `
+  select key_id, ledger.month_of(ledger.moment_of(occurred_at)) as month, -sum(credits) as credits
+  from ledger.entry
+  where key_id is not null
+  group by 1, 2`
+
+export const usageOfDay = `
+  select account_id, (occurred_at at time zone 'UTC')::date as day, key_id, endpoint,
+    count(*) filter (where type = 'charge') - count(*) filter (where type = 'refund') as calls, -sum(credits) as credits
+  from ledger.entry
+  where key_id is not null
+  group by 1, 2, 3, 4`

@@ -1,0 +1,36 @@
+/** Calls that meet a lock, as a forgotten session of an operator holds it. Twenty-five seconds. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { Effect } from "effect"
+import { describe, expect, inject, it } from "vitest"
+import { newDatabase } from "../postgres.ts"
+import { connected, through } from "./outage.ts"
+
+/** Longer than a server waits for an answer. */
+const lockedFor = 6_000
+
+const lock = (url: string, statement: string, params: ReadonlyArray<string>, whileLocked: () => Promise<void>) =>
+  connected(url, (sql) =>
+    sql.withTransaction(Effect.andThen(sql.unsafe(statement, params), Effect.promise(whileLocked)))
+  )
+
+describe("a call that meets a lock", () => {
+  it("on all accounts ends with 503 and costs nothing", async () => {
+    const url = await newDatabase(inject("postgresUrl"))
+    await through("locked accounts", url, () =>
+      lock(url, "lock table ledger.account in access exclusive mode", [], () => sleep(lockedFor))
+    )
+  })
+
+  it("on its account ends with 503 and costs nothing, while other accounts go on", async () => {
+    const url = await newDatabase(inject("postgresUrl"))
+    await through("locked account", url, ({ cast, diary }) =>
+      lock(url, "select from ledger.account where id = $1 for update", [cast.poor], async () => {
+        await sleep(lockedFor / 2)
+        const before = diary.paid.size
+        await sleep(lockedFor / 2)
+        expect(diary.paid.size).toBeGreaterThan(before)
+        expect(new Set(diary.unavailable.map(({ key }) => key.account_id))).toEqual(new Set([cast.poor]))
+      })
+    )
+  })
+})
