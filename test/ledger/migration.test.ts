@@ -24,7 +24,7 @@ const home = Effect.acquireRelease(
 const database = Effect.promise(() => newDatabase(inject("postgresUrl")))
 const openEmbedded = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
 const refusal = (folder: string) => Effect.scoped(Effect.flip(openEmbedded(folder)))
-const openPostgres = (url: string) => postgresLedger(Redacted.make(url), path.join(tmpdir(), "larder-doubts-of-tests"))
+const openPostgres = (url: string) => Effect.flatMap(home, (folder) => postgresLedger(Redacted.make(url), folder))
 
 /** For what no operator does. */
 const client = (url: string) =>
@@ -56,15 +56,21 @@ const history = Effect.fnUntraced(function* ({ administration, authenticate, hol
   return { accounts: [first.id, second.id], key, revoked }
 })
 
-/** Everything that an operator can ask, but for where a store has put an entry. */
+const byId = <A extends { readonly id: string }>(records: ReadonlyArray<A>) =>
+  records.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+
+/**
+ * Everything that an operator can ask, but for where a store has put an entry, and which of two records of the same
+ * millisecond it lists first.
+ */
 const everything = Effect.fnUntraced(function* (
   administration: Administration["Service"],
   accounts: ReadonlyArray<string>
 ) {
   const days = { from: "2026-01-01", to: "2026-12-31" }
   return {
-    accounts: yield* administration.listAccounts({}),
-    keys: yield* Effect.forEach(accounts, (account_id) => administration.listKeys({ account_id })),
+    accounts: byId(yield* administration.listAccounts({})),
+    keys: yield* Effect.forEach(accounts, (account_id) => Effect.map(administration.listKeys({ account_id }), byId)),
     usage: yield* Effect.forEach(accounts, (account_id) => administration.usage({ account_id, ...days })),
     entries: yield* Effect.forEach(accounts, (account_id) =>
       Stream.runCollect(administration.entriesOf(account_id)).pipe(

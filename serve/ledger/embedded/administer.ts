@@ -32,6 +32,13 @@ const keySummary = (key: KeyState, now: number): KeySummary => {
   return { id, account_id, name, scopes, budget_usd: usdOf(budget_credits), spent_usd, last4, created_at, revoked_at }
 }
 
+interface Aged {
+  readonly record: { readonly id: string; readonly created_at: string }
+}
+/** The oldest first; what is equally old always comes in one order. */
+const byAge = (a: Aged, b: Aged) => (ageOf(a) < ageOf(b) ? -1 : 1)
+const ageOf = ({ record: { created_at, id } }: Aged) => `${created_at} ${id}`
+
 export const administer = Effect.fnUntraced(function* (state: LedgerState, writer: GroupWriter, store: LedgerStore) {
   const oneAtATime = yield* Semaphore.make(1)
 
@@ -66,7 +73,7 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       yield* change((now) => Result.succeed(openAccount(id, name, now)))
       return yield* account(id)
     }),
-    listAccounts: () => Effect.sync(() => [...state.accounts.values()].map(accountSummary)),
+    listAccounts: () => Effect.sync(() => [...state.accounts.values()].toSorted(byAge).map(accountSummary)),
     creditAccount: Effect.fn("Administration.creditAccount")(function* ({ account_id, credits, note }) {
       yield* change((now) => Result.map(accountOf(account_id), () => creditAccount(account_id, credits, note, now)))
       return yield* account(account_id)
@@ -82,7 +89,7 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       yield* account(account_id)
       const now = yield* Clock.currentTimeMillis
       const keys = [...state.keys.values()].filter(({ record }) => record.account_id === account_id)
-      return keys.map((found) => keySummary(found, now))
+      return keys.toSorted(byAge).map((found) => keySummary(found, now))
     }),
     editKey: Effect.fn("Administration.editKey")(function* ({ key_id, ...changes }) {
       const now = yield* change(() => Result.flatMap(keyOf(key_id), ({ record }) => editKey(record, changes)))
