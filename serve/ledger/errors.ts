@@ -13,6 +13,10 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
   }
 }
 
+/** What went wrong, as the ledger's own error. */
+export const unavailable = (action: string) => (cause: unknown) =>
+  cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action, cause })
+
 /** Another process holds the ledger. */
 export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse", { file: Schema.String }) {
   override get message() {

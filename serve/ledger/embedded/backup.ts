@@ -20,7 +20,7 @@ import { isDeepStrictEqual } from "node:util"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 import { BackupFailed } from "../administration.ts"
-import { syncDirectory, syncFile } from "./files.ts"
+import { syncDirectory, syncFile } from "../files.ts"
 import type { LedgerDatabase } from "./ledger-database.ts"
 
 /** What a copy is counted by. `last` is the number of the last entry. */

@@ -7,11 +7,11 @@ import { existsSync, mkdirSync, realpathSync, rmSync } from "node:fs"
 import path from "node:path"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Semaphore, Stream } from "effect"
-import { LedgerInUse, LedgerUnavailable } from "../errors.ts"
+import { LedgerInUse, unavailable } from "../errors.ts"
+import { syncDirectory } from "../files.ts"
 import type { Snapshot } from "../machine.ts"
 import { backUp } from "./backup.ts"
 import { allEntriesIn, entriesIn } from "./entries.ts"
-import { syncDirectory } from "./files.ts"
 import { makeJournal, spareName } from "./journal.ts"
 import { openDatabase } from "./ledger-database.ts"
 import { refuseMoved } from "./moved.ts"
@@ -21,7 +21,6 @@ import { makeTakeUp } from "./take-up.ts"
 import { usageOf } from "./usage.ts"
 import { verify } from "./verification.ts"
 
-const unavailable = (action: string) => (cause: unknown) => new LedgerUnavailable({ action, cause })
 const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: unavailable(action) })
 
 /** File locks do not hold between two instances in one process. */
@@ -105,7 +104,7 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
       try {
         journal.append(group)
       } catch (cause) {
-        throw new LedgerUnavailable({ action: "be written", cause })
+        throw unavailable("be written")(cause)
       }
     },
     entriesOf: (accountId) =>

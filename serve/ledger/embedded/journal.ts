@@ -9,8 +9,8 @@
  */
 import { closeSync, fsyncSync, ftruncateSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
+import { createZeros, createZerosInBackground, removeDurably, syncDirectory, writeDurably } from "../files.ts"
 import type { Group } from "../machine.ts"
-import { createZeros, createZerosInBackground, removeDurably, syncDirectory, writeDurably } from "./files.ts"
 import { bytesOf } from "./journal-group.ts"
 
 export const journalPattern = /^journal-(\d{6,})\.ndjson$/

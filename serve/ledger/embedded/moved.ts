@@ -6,7 +6,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { Effect, Schema } from "effect"
 import { LedgerUnavailable } from "../errors.ts"
-import { syncDirectory } from "./files.ts"
+import { syncDirectory } from "../files.ts"
 
 const fileIn = (directory: string) => path.join(directory, "moved-to-postgresql")
 

@@ -6,8 +6,8 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { Effect } from "effect"
-import { LedgerDamaged, LedgerUnavailable } from "../errors.ts"
-import { removeDurably } from "./files.ts"
+import { LedgerDamaged, unavailable } from "../errors.ts"
+import { removeDurably } from "../files.ts"
 import { journalPattern } from "./journal.ts"
 import { breakIn, type Place } from "./journal-chain.ts"
 import { readJournal } from "./journal-reading.ts"
@@ -52,8 +52,8 @@ const cut = ({ file, length }: Leftover) => {
   }
 }
 
-const unavailable = (cause: unknown) => new LedgerUnavailable({ action: "be recovered from its journal", cause })
-const attempt = <A>(run: () => A) => Effect.try({ try: run, catch: unavailable })
+const notRecovered = unavailable("be recovered from its journal")
+const attempt = <A>(run: () => A) => Effect.try({ try: run, catch: notRecovered })
 
 /** Leaves the database with every durable group, and no journal. Returns the state and the number of the next journal file. */
 export const recover = Effect.fn("EmbeddedStore.recover")(
@@ -88,5 +88,5 @@ export const recover = Effect.fn("EmbeddedStore.recover")(
     })
     return { state, nextJournal: (files.at(-1)?.number ?? 0) + 1 }
   },
-  Effect.catchTag(["DuckDbError", "FileInUse", "NotADatabase"], (cause) => Effect.fail(unavailable(cause)))
+  Effect.catchTag(["DuckDbError", "FileInUse", "NotADatabase"], (cause) => Effect.fail(notRecovered(cause)))
 )

@@ -3,13 +3,11 @@
  * taken up now waits in its file, where it is durable; it is tried again until it goes.
  */
 import { Effect, Queue, Semaphore } from "effect"
-import { LedgerDamaged, LedgerUnavailable } from "../errors.ts"
-import { removeDurably } from "./files.ts"
+import { LedgerDamaged, type LedgerUnavailable, unavailable } from "../errors.ts"
+import { removeDurably } from "../files.ts"
 import type { LedgerDatabase } from "./ledger-database.ts"
 import { renewSnapshot } from "./snapshot.ts"
 import { takeUp } from "./tables.ts"
-
-const unavailable = (action: string) => (cause: unknown) => new LedgerUnavailable({ action, cause })
 
 const nextTry = "5 seconds"
 

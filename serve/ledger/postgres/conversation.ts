@@ -4,7 +4,7 @@
  *
  * While the database is away holds and look-ups are refused at once, and nothing is charged.
  */
-import { LedgerUnavailable } from "../errors.ts"
+import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
 import type { Draft } from "../machine.ts"
 import { type GroupStatements, wasLockedOut, wasRefused } from "./database.ts"
@@ -29,8 +29,7 @@ const heartbeat = 1_000
 /** How long calls of an account are refused that somebody has locked in the database: others shall not wait for it each time. */
 const lockedOut = 5_000
 
-const unavailable = (cause: unknown) =>
-  cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action: "be written", cause })
+const notWritten = unavailable("be written")
 
 export interface Listener {
   /** What each of the keys of a group can still spend after it. */
@@ -95,7 +94,7 @@ export const converse = async (
   /** Nothing of the group was written. */
   const giveUp = ({ charges, holds, keys, released }: Group, cause: unknown) => {
     counters.failed_groups++
-    const error = unavailable(cause)
+    const error = notWritten(cause)
     const accountId = (charges[0] ?? holds[0])?.question.account_id
     if (wasLockedOut(cause) && accountId !== undefined) {
       locked.set(accountId, performance.now() + lockedOut)
@@ -137,14 +136,14 @@ export const converse = async (
 
   /** The group got no answer, or none that can be used. */
   const lose = async (group: Group, cause: unknown) => {
-    lost = unavailable(cause)
+    lost = notWritten(cause)
     counters.failed_groups++
     listener.lost(lost)
     refuse(lost, [...group.keys.values(), ...group.holds])
     if (pending !== undefined) refuse(lost, [...pending.keys.values(), ...pending.holds, ...pending.charges]) // never sent
     pending = undefined
     const isMember = await membership.rejoin(group.charges.map(waitingCharge), (error) => {
-      lost = unavailable(error)
+      lost = notWritten(error)
     })
     if (!isMember) return
     lost = undefined
@@ -155,7 +154,7 @@ export const converse = async (
     if (lost !== undefined) throw lost
     const until = locked.get(accountId)
     if (until === undefined) return
-    if (performance.now() < until) throw unavailable(`somebody has locked account ${accountId} in the database`)
+    if (performance.now() < until) throw notWritten(`somebody has locked account ${accountId} in the database`)
     locked.delete(accountId)
   }
 
@@ -181,7 +180,7 @@ export const converse = async (
     /** Resolves when the charge is durable. Its hold ends either way. */
     charge: async (question: Draft, heldUnder: Membership): Promise<void> => {
       if (lost !== undefined) throw lost
-      if (heldUnder !== membership.current()) throw unavailable("the hold was lost with the connection")
+      if (heldUnder !== membership.current()) throw notWritten("the hold was lost with the connection")
       const waiting = waitingFor<Draft, void>(question)
       open().charges.push(waiting)
       return waiting.promise

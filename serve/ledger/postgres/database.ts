@@ -2,7 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { LedgerUnavailable } from "../errors.ts"
+import { unavailable as because, LedgerUnavailable } from "../errors.ts"
 import { prepareSchema } from "./schema.ts"
 import { GroupAnswer, type GroupAsked, type JoinAsked } from "./wire.ts"
 
@@ -11,12 +11,11 @@ const connections = 4
 /** Milliseconds. A statement that takes longer is given up: callers wait for it. */
 const longestStatement = 5_000
 
-export const unavailable = (action: string) => (cause: unknown) =>
-  cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action, cause: innermost(cause) })
+export const unavailable = (action: string) => (cause: unknown) => because(action)(innermost(cause))
 
 /** The driver says "Query failed"; what the database said is its cause. */
 const innermost = (error: unknown): unknown => {
-  if (!(error instanceof Error)) return error
+  if (!(error instanceof Error) || error instanceof LedgerUnavailable) return error
   const cause = "reason" in error && error.reason instanceof Error ? error.reason : error.cause
   return cause instanceof Error ? innermost(cause) : error
 }

@@ -5,6 +5,7 @@
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import path from "node:path"
+import { syncDirectory } from "../files.ts"
 
 export interface Doubt {
   /** Name under which the server was known when it asked for the charges. */
@@ -23,11 +24,11 @@ export const doubtFiles = (ledgerDirectory: string): DoubtFiles => {
   const folder = path.join(ledgerDirectory, "in-doubt")
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return {
-    add: (member, requestIds) =>
-      appendFileSync(path.join(folder, member), requestIds.map((id) => `${id}\n`).join(""), {
-        mode: 0o600,
-        flush: true
-      }),
+    add: (member, requestIds) => {
+      const lines = requestIds.map((id) => `${id}\n`).join("")
+      appendFileSync(path.join(folder, member), lines, { mode: 0o600, flush: true })
+      syncDirectory(folder)
+    },
     all: () =>
       readdirSync(folder).map((member) => ({
         member,
