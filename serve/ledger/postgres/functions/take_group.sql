@@ -3,15 +3,15 @@
 -- too long, and what it held counts no longer.
 --
 -- The group: { month, charges: [draft], released: [{ account_id, key_id, month, credits }], keys: [sha256],
--- holds: [{ key_id, revision, month, credits }] }. `month` is the month of the lookups.
+-- holds: [{ account_id, key_id, revision, month, credits }] }. `month` is the month of the lookups.
 -- The answer: { holds: [outcome], keys: [key or null], remaining: { key id: credits } }.
 --
--- Compiling a plan takes longer than any group. An account that somebody has locked is not waited for longer than a second:
--- the server then sends the calls of each account by themselves.
+-- Compiling a plan takes longer than any group. An account that somebody has locked is not waited for longer than a second,
+-- and by a group that has locked others already, not for longer than a fifth of it: groups of other servers wait for those.
+-- The server then sends the calls of each account by themselves.
 create function ledger.take_group(member text, asked jsonb) returns jsonb
 language plpgsql
 set jit = off
-set lock_timeout = '1s'
 as $$
 declare
   charges constant jsonb := asked -> 'charges';
@@ -19,6 +19,7 @@ declare
   holds constant jsonb := asked -> 'holds';
   this_month constant integer := (asked ->> 'month')::integer;
   last_seen timestamptz;
+  accounts text[];
   expected integer;
   found_rows integer;
   outcomes jsonb;
@@ -38,16 +39,10 @@ begin
     perform set_config('synchronous_commit', 'off', true);
   end if;
 
-  perform from ledger.account
-  where id in (
-    select draft ->> 'account_id' from jsonb_array_elements(charges) as draft
-    union
-    select key.account_id
-    from jsonb_array_elements(holds) as hold
-    join ledger.api_key as key on key.id = hold ->> 'key_id'
-  )
-  order by id
-  for no key update;
+  select coalesce(array_agg(distinct call ->> 'account_id'), '{}') into accounts
+  from jsonb_array_elements(charges || holds) as call;
+  perform set_config('lock_timeout', case when cardinality(accounts) > 1 then '200ms' else '1s' end, true);
+  perform from ledger.account where id = any (accounts) order by id for no key update;
 
   with ended as (
     select account_id, key_id, month, credits
