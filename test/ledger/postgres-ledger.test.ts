@@ -1,69 +1,26 @@
 /** The ledger in PostgreSQL, seen from inside one process: two of them share a database here as two servers do. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdtempSync } from "node:fs"
 import path from "node:path"
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { beginning, breakBefore, type ChainHead } from "@larder/serve/ledger/chain.ts"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
-import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, Stream } from "effect"
-import { afterAll, inject } from "vitest"
-import { newDatabase } from "../postgres.ts"
+import type { Held } from "@larder/serve/ledger/ledger.ts"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { breakableWire } from "./breakable-wire.ts"
-
-const october = Date.parse("2026-10-31T23:59:59.999Z")
-const november = Date.parse("2026-11-01T00:00:00.000Z")
-const endpoint = "/v1/stores"
-
-const database = Effect.promise(() => newDatabase(inject("postgresUrl")))
-const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
-afterAll(() => rmSync(doubts, { recursive: true }))
-const open = (url: string, directory = doubts) => postgresLedger(Redacted.make(url), directory)
-/** For what no operator does. */
-const client = (url: string) =>
-  Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
-
-const keyOf = Effect.fnUntraced(function* ({ administration }: LedgerAccess, budget_credits = 1_000_000) {
-  const { id } = yield* administration.createAccount({ name: "Überrest & Söhne" })
-  return yield* administration.createKey({ account_id: id, name: "k", scopes: ["get-store"], budget_credits })
-})
-
-type Key = Effect.Success<ReturnType<typeof keyOf>>
-
-/** As for a call that was answered with an error although it was charged. */
-const giveBack = Effect.fnUntraced(function* (url: string, requestId: string) {
-  const sql = yield* client(url)
-  yield* sql`
-    select ledger.book(jsonb_agg(to_jsonb(entry) || jsonb_build_object('type', 'refund', 'credits', -credits,
-      'occurred_at', ledger.moment_of(occurred_at), 'budget_credits', null, 'note', 'answered with an error')))
-    from ledger.entry
-    where request_id = ${requestId} and type = 'charge'`
-}, Effect.scoped)
-
-const hold = async (ledger: LedgerAccess, { key }: Key, credits: number, nowMs = october) => {
-  const view = await ledger.authenticate(key)
-  if (view === undefined) return "unknown" as const
-  const admission = await ledger.hold(view, endpoint, credits, nowMs)
-  return "held" in admission ? admission.held : admission.refused
-}
-const admitted = async (ledger: LedgerAccess, key: Key, credits: number, nowMs = october): Promise<Held> => {
-  const held = await hold(ledger, key, credits, nowMs)
-  if (typeof held === "string") throw new Error(held)
-  return held
-}
-const entriesOf = (ledger: LedgerAccess, { account_id }: Key) =>
-  Stream.runCollect(ledger.administration.entriesOf(account_id))
-const balanceOf = (ledger: LedgerAccess, { account_id }: Key) =>
-  Effect.map(
-    ledger.administration.listAccounts({}),
-    (accounts) => accounts.find(({ id }) => id === account_id)?.balance_credits
-  )
-
-const until = async (isSo: () => boolean) => {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
-}
+import {
+  admitted,
+  balanceOf,
+  client,
+  database,
+  doubts,
+  endpoint,
+  entriesOf,
+  hold,
+  keyOf,
+  november,
+  october,
+  open,
+  until
+} from "./shared-ledger.ts"
 
 describe("servers that share a ledger", () => {
   it.live("start together on an empty database", () =>
@@ -346,187 +303,6 @@ describe("a charge whose answer is lost", () => {
       yield* Effect.promise(() => until(ledger.writable))
       assert.strictEqual((yield* entriesOf(observer, key)).length, 1)
       yield* Effect.promise(async () => (await admitted(ledger, key, 5_000)).release())
-    }).pipe(Effect.scoped)
-  )
-})
-
-describe("the entries in the database", () => {
-  it.live("chain by the hash that the embedded ledger computes, whatever a note says", () =>
-    Effect.gen(function* () {
-      const ledger = yield* open(yield* database)
-      const key = yield* keyOf(ledger)
-      const notes = ["sorry", "ünïcödé 🧀", "a | b", "'; drop table ledger.entry --", "\\n"]
-      for (const note of notes) {
-        yield* ledger.administration.creditAccount({ account_id: key.account_id, credits: 1, note })
-      }
-      yield* Effect.promise(async () => {
-        const holds = await Promise.all(Array.from({ length: 40 }, () => admitted(ledger, key, 100)))
-        await Promise.all(holds.map((held, call) => held.commit(`req_${call}`)))
-      })
-      const entries = yield* entriesOf(ledger, key)
-      let head: ChainHead = beginning
-      for (const entry of entries) {
-        assert.isUndefined(breakBefore(head, entry))
-        head = entry
-      }
-      assert.strictEqual(entries.length, 46)
-      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
-    }).pipe(Effect.scoped)
-  )
-
-  const damages = {
-    "an amount": ["update ledger.entry set credits = credits - 1 where position = 3", /entry 3 .* the balance is/],
-    "a request id": [
-      "update ledger.entry set request_id = 'other' where position = 3",
-      /entry 3 of account acct_\w+ is not what was written/
-    ],
-    "a missing entry": [
-      "delete from ledger.entry where position = 3",
-      /entry 4 of account acct_\w+ follows its entry 2, so entries are missing/
-    ],
-    "the spending of a month": [
-      "update ledger.spent_in_month set credits = credits + 1",
-      /was charged 300 credits in \d+, and 301 are counted for its budget/
-    ],
-    "a usage": ["update ledger.usage_of_day set calls = calls + 1", /the usage of key key_\w+ on 2026-10-31 is not/],
-    "an account of entries": [
-      `insert into ledger.entry (account_id, position, type, occurred_at, credits, balance, hash)
-      values ('acct_gone', 1, 'grant', now(), 0, 0, '')`,
-      /1 entries are of account acct_gone, which is not there/
-    ],
-    "a key of a charge": [
-      "update ledger.entry set key_id = 'key_gone' where position = 3",
-      /entry 3 of account acct_\w+ was charged to key key_gone, which is no key of this account/
-    ],
-    "a charge without a key": [
-      "update ledger.entry set key_id = null where position = 3",
-      /entry 3 of account acct_\w+ was charged to key null, which is no key of this account/
-    ],
-    "the owner of a key": [
-      `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');
-      update ledger.api_key set account_id = 'acct_other'`,
-      /entry 4 of account acct_\w+ was charged to key key_\w+, which is no key of this account/
-    ],
-    "a balance": [
-      "update ledger.account set balance = 5000",
-      /all balances come to 5000 credits, and all entries to 4700/
-    ],
-    "a hold": [
-      `insert into ledger.holding
-      select account_id, api_key.id, 24400, server.id, 4701 from ledger.api_key, ledger.server`,
-      /calls under way hold 4701 credits of account acct_\w+, whose balance is 4700/
-    ],
-    "the account of a hold": [
-      `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');
-      insert into ledger.holding select 'acct_other', api_key.id, 24400, server.id, 0 from ledger.api_key, ledger.server`,
-      /a call of key key_\w+ holds credits of account acct_other, which is not its account/
-    ]
-  } as const
-  it.live.each(Object.entries(damages))(
-    "are verified as a whole: %s that was changed is found",
-    ([, [damage, found]]) =>
-      Effect.gen(function* () {
-        const url = yield* database
-        const ledger = yield* open(url)
-        const key = yield* keyOf(ledger)
-        yield* Effect.promise(async () => {
-          for (const id of ["a", "b", "c"]) await (await admitted(ledger, key, 100)).commit(`req_${id}`)
-        })
-        const sql = yield* client(url)
-        for (const statement of damage.split(";")) yield* sql.unsafe(statement)
-        const { problems } = yield* ledger.administration.verify({})
-        assert.match(problems.join("\n"), found)
-      }).pipe(Effect.scoped)
-  )
-
-  it.live("say less is spent and used when a call is given back, in its own month and on its own day", () =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const ledger = yield* open(url)
-      const key = yield* keyOf(ledger, 200)
-      for (const id of ["req_1", "req_2"]) {
-        yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit(id))
-      }
-      yield* giveBack(url, "req_1")
-      const { account_id } = key
-      const days = { account_id, from: "2026-10-01", to: "2026-12-31" }
-      assert.deepStrictEqual(yield* ledger.administration.usage(days), [
-        { day: "2026-10-31", key_id: key.id, endpoint, calls: 1, credits: 100 }
-      ])
-      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
-      yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit("req_3"))
-      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "spend_cap_reached")
-      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
-      yield* open(url) // finds nothing wrong, either
-    }).pipe(Effect.scoped)
-  )
-
-  const now = Date.now()
-  const damagesAtStart = {
-    "an entry that was changed": [
-      "update ledger.entry set note = 'x' where position = 3",
-      /entry 3 of account acct_\w+ is not what was written: its hash is another one/
-    ],
-    "an entry that is gone": [
-      "delete from ledger.entry where position = 3",
-      /entry 4 of account acct_\w+ follows its entry 2, so entries are missing/
-    ],
-    "a first entry that is gone": [
-      "delete from ledger.entry where position = 1",
-      /entry 2 of account acct_\w+ follows its entry 0, so entries are missing/
-    ],
-    "other spending this month": [
-      "update ledger.spent_in_month set credits = credits - 1",
-      /key key_\w+ has spent 299 credits this month, and its days come to 300/
-    ]
-  } as const
-  it.live.each(Object.entries(damagesAtStart))("keep a server from starting: %s", ([, [damage, found]]) =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const ledger = yield* open(url)
-      const key = yield* keyOf(ledger)
-      for (const id of ["a", "b", "c"]) {
-        yield* Effect.promise(async () => (await admitted(ledger, key, 100, now)).commit(`req_${id}`))
-      }
-      yield* Effect.scoped(open(url))
-      const sql = yield* client(url)
-      yield* sql.unsafe(damage)
-      const error = yield* Effect.flip(open(url))
-      assert.strictEqual(error._tag, "LedgerDamaged")
-      assert.match(error.message, found)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("are read by a start up to the 1,000 newest of an account, and by a verification all", () =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const ledger = yield* open(url)
-      const key = yield* keyOf(ledger)
-      const sql = yield* client(url)
-      const drafts = Array.from({ length: 1_100 }, (_, index) => ({
-        ...{ account_id: key.account_id, type: "adjustment", occurred_at: "2026-10-31T00:00:00.000Z", key_id: null },
-        ...{ endpoint: null, credits: index, budget_credits: null, request_id: null, note: "x" }
-      }))
-      yield* sql`select ledger.book(${JSON.stringify(drafts)}::text::jsonb)`
-      yield* sql`update ledger.entry set note = 'y' where position = 101`
-      yield* Effect.scoped(open(url))
-      const { problems } = yield* ledger.administration.verify({})
-      assert.match(problems.join("\n"), /^entry 101 of account acct_\w+ is not what was written/)
-      yield* sql`update ledger.entry set note = 'y' where position = 102`
-      const error = yield* Effect.flip(open(url))
-      assert.match(error.message, /entry 102 of account acct_\w+ is not what was written/)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("must end where their account stands, else no server starts", () =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const key = yield* Effect.scoped(Effect.flatMap(open(url), keyOf))
-      const sql = yield* client(url)
-      yield* sql`update ledger.account set balance = 6000`
-      const error = yield* Effect.flip(open(url))
-      assert.strictEqual(error._tag, "LedgerDamaged")
-      assert.include(error.message, `account ${key.account_id} has 6000 credits after 1 entries`)
     }).pipe(Effect.scoped)
   )
 })

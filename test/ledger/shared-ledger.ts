@@ -1,0 +1,62 @@
+/** A ledger in PostgreSQL as tests open it, and what they do with it again and again. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { PgClient } from "@effect/sql-pg"
+import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
+import { Context, Effect, Layer, Redacted, Stream } from "effect"
+import { afterAll, inject } from "vitest"
+import { newDatabase } from "../postgres.ts"
+
+export const october = Date.parse("2026-10-31T23:59:59.999Z")
+export const november = Date.parse("2026-11-01T00:00:00.000Z")
+export const endpoint = "/v1/stores"
+
+export const database = Effect.promise(() => newDatabase(inject("postgresUrl")))
+export const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
+afterAll(() => rmSync(doubts, { recursive: true }))
+export const open = (url: string, directory = doubts) => postgresLedger(Redacted.make(url), directory)
+/** For what no operator does. */
+export const client = (url: string) =>
+  Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
+
+export const keyOf = Effect.fnUntraced(function* ({ administration }: LedgerAccess, budget_credits = 1_000_000) {
+  const { id } = yield* administration.createAccount({ name: "Überrest & Söhne" })
+  return yield* administration.createKey({ account_id: id, name: "k", scopes: ["get-store"], budget_credits })
+})
+
+export type Key = Effect.Success<ReturnType<typeof keyOf>>
+
+/** As for a call that was answered with an error although it was charged. */
+export const giveBack = Effect.fnUntraced(function* (url: string, requestId: string) {
+  const sql = yield* client(url)
+  yield* sql`
+    select ledger.book(jsonb_agg(to_jsonb(entry) || jsonb_build_object('type', 'refund', 'credits', -credits,
+      'occurred_at', ledger.moment_of(occurred_at), 'budget_credits', null, 'note', 'answered with an error')))
+    from ledger.entry
+    where request_id = ${requestId} and type = 'charge'`
+}, Effect.scoped)
+
+export const hold = async (ledger: LedgerAccess, { key }: Key, credits: number, nowMs = october) => {
+  const view = await ledger.authenticate(key)
+  if (view === undefined) return "unknown" as const
+  const admission = await ledger.hold(view, endpoint, credits, nowMs)
+  return "held" in admission ? admission.held : admission.refused
+}
+export const admitted = async (ledger: LedgerAccess, key: Key, credits: number, nowMs = october): Promise<Held> => {
+  const held = await hold(ledger, key, credits, nowMs)
+  if (typeof held === "string") throw new Error(held)
+  return held
+}
+export const entriesOf = (ledger: LedgerAccess, { account_id }: Key) =>
+  Stream.runCollect(ledger.administration.entriesOf(account_id))
+export const balanceOf = (ledger: LedgerAccess, { account_id }: Key) =>
+  Effect.map(
+    ledger.administration.listAccounts({}),
+    (accounts) => accounts.find(({ id }) => id === account_id)?.balance_credits
+  )
+
+export const until = async (isSo: () => boolean) => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
