@@ -5,15 +5,16 @@ import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
 import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { listGenerations, rollback } from "@larder/warehouse/generation/rollback.ts"
-import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
+import { Cause, Console, Effect, Exit, FileSystem, Option, Path, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
 import manifest from "./package.json" with { type: "json" }
 import type { Pipeline } from "./run/pipeline.ts"
 import { progressOnStderr } from "./run/progress.ts"
-import { FeedsUnavailable, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
+import { FeedsUnavailable, type Given, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
 
-const pipelines: ReadonlyArray<Pipeline> = [commodities]
+const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods]
 
 class BadUse extends Schema.TaggedError<BadUse>()("BadUse", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 2
@@ -32,6 +33,10 @@ const flags = {
     ),
     Flag.optional
   ),
+  file: Flag.Path("file", { mustExist: true }).pipe(
+    Flag.withDescription("Read a downloaded release instead: a zip, a .json, or a folder with .csv files"),
+    Flag.optional
+  ),
   from: day("from", "First day to read, YYYY-MM-DD; needs --to"),
   to: day("to", "Last day to read, YYYY-MM-DD; needs --from"),
   ifMissing: Flag.Boolean("if-missing").pipe(
@@ -48,6 +53,10 @@ const flags = {
   )
 }
 
+/** `--file` is told of only where it can be given; elsewhere it is refused in words. */
+const flagsOf = (which: ReadonlyArray<Pipeline>) =>
+  which.every(({ files }) => files) ? flags : { ...flags, file: Flag.withHidden(flags.file) }
+
 const daysOf = (from: Option.Option<string>, to: Option.Option<string>) => {
   if (Option.isNone(from) && Option.isNone(to)) return Effect.succeed(undefined)
   if (Option.isNone(from) || Option.isNone(to)) {
@@ -56,6 +65,20 @@ const daysOf = (from: Option.Option<string>, to: Option.Option<string>) => {
   return from.value > to.value
     ? Effect.fail(new BadUse({ problem: `--from ${from.value} is after --to ${to.value}` }))
     : Effect.succeed({ from: from.value, to: to.value })
+}
+
+/** A release belongs to one pipeline, and is read instead of any other source. */
+const fileIsUsable = (which: ReadonlyArray<Pipeline>, { file, replay }: Given) => {
+  if (Option.isNone(file)) return Effect.void
+  if (which.some(({ files }) => !files)) {
+    const readers = pipelines.filter(({ files }) => files).map(({ name }) => `larder-ingest ${name}`)
+    const instead = readers.length === 0 ? "no pipeline reads files" : `give it to ${readers.join(" or ")}`
+    const names = which.map(({ name }) => name).join(" and ")
+    return Effect.fail(new BadUse({ problem: `--file is not for ${names}: ${instead}` }))
+  }
+  return Option.isSome(replay)
+    ? Effect.fail(new BadUse({ problem: "--file and --replay are two sources: give one of them" }))
+    : Effect.void
 }
 
 const grouped = (rows: number) => rows.toLocaleString("en-US")
@@ -73,11 +96,11 @@ const told = (run: RunRecord, dryRun: boolean) => {
 /** One pipeline from its source to its line of output. */
 const ingestAndTell = Effect.fnUntraced(function* (
   pipeline: Pipeline,
-  replay: Option.Option<string>,
+  given: Given,
   options: RunOptions,
   json: boolean
 ) {
-  const { run, unavailable } = yield* ingestOnce(pipeline, replay, options).pipe(
+  const { run, unavailable } = yield* ingestOnce(pipeline, given, options).pipe(
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
   yield* Console.log(json ? JSON.stringify({ ...run, dry_run: options.dryRun }) : told(run, options.dryRun))
@@ -91,14 +114,42 @@ const ingestAndTell = Effect.fnUntraced(function* (
 const worstFirst = (a: Cause.Cause<unknown>, b: Cause.Cause<unknown>) =>
   Number(Cause.squash(b) instanceof ChecksFailed) - Number(Cause.squash(a) instanceof ChecksFailed)
 
+/** A recording may hold some hosts only. Where several pipelines are to run, those it says nothing about are left out. */
+const recorded = Effect.fnUntraced(function* (which: ReadonlyArray<Pipeline>, { replay }: Given) {
+  if (Option.isNone(replay) || which.length === 1) return which
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const found = yield* Effect.filter(which, ({ hosts }) =>
+    Effect.map(
+      Effect.forEach(hosts, (host) => fs.exists(path.join(replay.value, host))),
+      (there) => there.includes(true)
+    )
+  )
+  if (found.length === 0) return which // each says what it looked for
+  for (const { hosts, name } of which.filter((pipeline) => !found.includes(pipeline))) {
+    yield* Effect.logInfo(`${name} is left out: nothing is recorded of ${hosts.join(" or ")}`)
+  }
+  return found
+})
+
 /** Pipelines are independent: one that fails does not keep the others from running. */
 const ingest = (which: ReadonlyArray<Pipeline>) =>
-  Effect.fn(function* ({ dryRun, from, ifMissing, json, replay, to }: Command.Command.Config.Infer<typeof flags>) {
+  Effect.fn(function* ({
+    dryRun,
+    file,
+    from,
+    ifMissing,
+    json,
+    replay,
+    to
+  }: Command.Command.Config.Infer<typeof flags>) {
+    const given = { file, replay }
+    yield* fileIsUsable(which, given)
     const days = yield* daysOf(from, to)
     const home = yield* homeSetting
     if (ifMissing && Option.isSome(yield* currentFile(yield* layoutOf(home)))) return
-    const exits = yield* Effect.forEach(which, (pipeline) =>
-      Effect.exit(ingestAndTell(pipeline, replay, { home, days, dryRun }, json))
+    const exits = yield* Effect.forEach(yield* recorded(which, given), (pipeline) =>
+      Effect.exit(ingestAndTell(pipeline, given, { home, days, dryRun }, json))
     )
     const [worst, ...others] = exits.flatMap((exit) => (Exit.isFailure(exit) ? [exit.cause] : [])).sort(worstFirst)
     if (worst !== undefined)
@@ -106,11 +157,13 @@ const ingest = (which: ReadonlyArray<Pipeline>) =>
   })
 
 const commands = pipelines.map((pipeline) =>
-  Command.make(pipeline.name, flags, ingest([pipeline])).pipe(
+  Command.make(pipeline.name, flagsOf([pipeline]), ingest([pipeline])).pipe(
     Command.withDescription(`Run the ${pipeline.name} pipeline`)
   )
 )
-const all = Command.make("all", flags, ingest(pipelines)).pipe(Command.withDescription("Run every pipeline"))
+const all = Command.make("all", flagsOf(pipelines), ingest(pipelines)).pipe(
+  Command.withDescription("Run every pipeline")
+)
 
 const generations = Command.make(
   "generations",
@@ -154,7 +207,7 @@ const rebuild = Command.make(
   })
 ).pipe(Command.withDescription("Build the warehouse again from the raw archive, without the network"))
 
-const root = Command.make("larder-ingest", flags, ingest(pipelines)).pipe(
+const root = Command.make("larder-ingest", flagsOf(pipelines), ingest(pipelines)).pipe(
   Command.withDescription("Pulls public market data into a new generation of the warehouse"),
   Command.withSubcommands([...commands, all, generations, rollBack, rebuild])
 )

@@ -1,16 +1,32 @@
-/** What the server holds in memory of a generation, and which data sets it found there. */
+/** What the server holds of a generation, in memory and in open files, and which data sets it found there. */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { foodsOf } from "@larder/warehouse/foods/of-generation.ts"
+import type { Foods } from "@larder/warehouse/foods/open.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { loadCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import { Effect } from "effect"
 
-export const loadReadModel = Effect.fn("ReadModel.load")(function* (db: DuckDb["Service"]) {
-  const commodities = yield* loadCommodities(db)
-  const dataSets: Readonly<Record<string, boolean>> = {
-    commodities: commodities.loaded,
-    branded_foods: false,
-    storefronts: false
-  }
-  return { commodities, dataSets }
-})
+const hasTable = (db: DuckDb["Service"], schema: string, name: string) =>
+  Effect.map(
+    db.rows("select 1 from information_schema.tables where table_schema = $schema and table_name = $name", {
+      schema,
+      name
+    }),
+    (rows) => rows.length > 0
+  )
 
-export type ReadModel = Effect.Success<ReturnType<typeof loadReadModel>>
+/** What it opens is open until the scope ends. */
+export const loadReadModel = (layout: Layout) =>
+  Effect.fn("ReadModel.load")(function* (db: DuckDb["Service"], file: string) {
+    const commodities = yield* loadCommodities(db)
+    const hasFoods = yield* hasTable(db, "branded_food", "food")
+    const foods: Foods | undefined = hasFoods ? yield* foodsOf(layout, file) : undefined
+    const dataSets: Readonly<Record<string, boolean>> = {
+      commodities: commodities.loaded,
+      branded_foods: foods !== undefined,
+      storefronts: false
+    }
+    return { commodities, foods, dataSets }
+  })
+
+export type ReadModel = Effect.Success<ReturnType<ReturnType<typeof loadReadModel>>>

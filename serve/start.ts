@@ -52,7 +52,7 @@ const counter = (name: string, help: string, value: () => number): Gauge => ({ n
 const open = Effect.fnUntraced(function* () {
   const { consolePort, dataHost, home, host, ledgerUrl, port } = yield* serveSettings
   const layout = yield* layoutOf(home)
-  const live = yield* watchLive(layout, loadReadModel)
+  const live = yield* watchLive(layout, loadReadModel(layout))
   const ledger = yield* Ledger
   // commands reach a ledger in PostgreSQL by themselves
   if (Option.isNone(ledgerUrl)) yield* serveControl(ledgerDirectoryIn(layout.home), ledger.administration)

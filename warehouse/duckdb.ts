@@ -88,8 +88,10 @@ const openError = (file: string) => (error: DuckDbError) => {
 
 /** DuckDB would take 80 % of the machine for each database. During a swap two are open, and a run may work beside them. */
 const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+/** More than this brings nothing: what is larger is worked on in parts, or goes through a temporary file. */
+const mostMemory = 2 * 2 ** 30
 const ownSettings = {
-  memory_limit: `${Math.floor((memory * 0.4) / 2 ** 20)}MiB`,
+  memory_limit: `${Math.floor(Math.min(memory * 0.4, mostMemory) / 2 ** 20)}MiB`,
   autoload_known_extensions: "false", // by default a query can make the process download an extension
   autoinstall_known_extensions: "false"
 }
@@ -247,6 +249,9 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
       }),
       (db) => make(db, 4, "fixed")
     )
+  /** A published generation, for making files out of it: nothing in it changes, but queries may write files. */
+  static readonly readingAndWritingFiles = (file: string) =>
+    Effect.flatMap(open(file, { access_mode: "READ_ONLY" }), (db) => make(db, 1, "fixed"))
   /** A file that this process alone holds: a staging file, a generation that is being built, the ledger. */
   static readonly readWrite = (file: string) =>
     Effect.suspend(() => (existsSync(file) ? Effect.void : create(file))).pipe(

@@ -3,10 +3,22 @@
  * into it. A data set is one schema; a pipeline publishes exactly one.
  */
 import { readFileSync } from "node:fs"
+import {
+  CategoryRow,
+  CurrentFoodRow,
+  DerivationRow,
+  FoodRow,
+  NutrientAmountRow,
+  NutrientRow,
+  NutritionRow,
+  QualityFlagRow,
+  VersionRow
+} from "@larder/schemas/branded-food/tables.ts"
 import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
 import { CheckResult, Cursor, RawFile, Reject, Run, UnknownField } from "@larder/schemas/ingest.ts"
-import type { Schema } from "effect"
-import type { Cell } from "./duckdb.ts"
+import type { Effect, FileSystem, Path, Schema } from "effect"
+import type { Cell, DuckDb } from "./duckdb.ts"
+import { buildFoods } from "./foods/build.ts"
 
 /** What becomes of the rows that a run staged. */
 export type Merge =
@@ -16,6 +28,18 @@ export type Merge =
   | { readonly by: "replacing"; readonly key: ReadonlyArray<string>; readonly ignoring?: ReadonlyArray<string> }
   /** The staged rows are the whole table. */
   | { readonly by: "replacing all" }
+  /**
+   * A row replaces the one of the same key where its release (`newest`, a day) is not older, and keeps what it does not
+   * state itself; a row of an older release only fills gaps. `key` is one whole number.
+   */
+  | {
+      readonly by: "completing"
+      readonly key: string
+      readonly newest: string
+      readonly ignoring: ReadonlyArray<string>
+    }
+  /** Never staged: made anew from the other tables, whenever one of them has changed. */
+  | { readonly by: "deriving"; readonly from: string }
 
 export interface Table {
   readonly schema: string
@@ -33,11 +57,23 @@ export interface View {
   readonly ddl: string
 }
 
+/** Files in a folder beside the database, `<generation>.<name>`: published with it, and never changed. */
+export interface CarriedFiles {
+  readonly name: string
+  /** Writes them into a folder that is not there yet. Nothing else uses the database meanwhile. */
+  readonly build: (
+    db: DuckDb["Service"],
+    folder: string
+  ) => Effect.Effect<void, Error, FileSystem.FileSystem | Path.Path>
+}
+
 export interface DataSet {
   readonly schema: string
   readonly tables: ReadonlyArray<Table>
   /** After the tables, in order. */
   readonly views: ReadonlyArray<View>
+  /** Files that a generation carries beside its database, made from it alone. */
+  readonly files?: CarriedFiles
   /** Counts the payload rows that stand behind the staged rows: what a run states, and after the merge what was new. */
   readonly countStatedRows: string
 }
@@ -101,6 +137,41 @@ export const commodity: DataSet = {
     join commodity.metric using (metric_name)`
 }
 
+export const nutrientTable = table("branded_food", "nutrient", NutrientRow, { by: "replacing", key: ["nutrient_id"] })
+export const derivationTable = table("branded_food", "derivation", DerivationRow, {
+  by: "replacing",
+  key: ["derivation_id"]
+})
+export const foodTable = table("branded_food", "food", FoodRow, {
+  by: "completing",
+  key: "fdc_id",
+  newest: "release_on",
+  ignoring: ["source_rows", "release_on", "fetched_at", "run_id", "raw_sha256"]
+})
+
+export const brandedFood: DataSet = {
+  schema: "branded_food",
+  tables: [
+    nutrientTable,
+    derivationTable,
+    foodTable,
+    table("branded_food", "version", VersionRow, { by: "deriving", from: sqlOf("branded_food", "versions_of_foods") }),
+    table("branded_food", "category", CategoryRow, {
+      by: "deriving",
+      from: sqlOf("branded_food", "categories_of_foods")
+    })
+  ],
+  views: [
+    view("branded_food", "current_food", CurrentFoodRow),
+    view("branded_food", "nutrient_amount", NutrientAmountRow),
+    view("branded_food", "quality_flag", QualityFlagRow),
+    view("branded_food", "per_serving"),
+    view("branded_food", "nutrition", NutritionRow)
+  ],
+  files: { name: "foods", build: buildFoods },
+  countStatedRows: "select coalesce(sum(source_rows), 0)::integer as rows from branded_food.food"
+}
+
 export type Records = ReadonlyArray<Readonly<Record<string, Cell>>>
 
 /** What the appender takes: cells in the order of the table's columns. What a record leaves out is null. */
@@ -118,4 +189,4 @@ export const tablesOf = (dataSet: DataSet): ReadonlyArray<Table> => [
 ]
 
 /** Every data set that a warehouse can hold. */
-export const dataSets: ReadonlyArray<DataSet> = [commodity]
+export const dataSets: ReadonlyArray<DataSet> = [commodity, brandedFood]

@@ -9,5 +9,6 @@ export const commodities: Pipeline = {
   dataSet: commodity,
   checks,
   samples: new URL("./samples/", import.meta.url),
+  hosts: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],
   read: readCommodities
 }

@@ -27,9 +27,9 @@ const movedTo = (upstream: Upstream) =>
     Effect.map(Origin, (live) =>
       Origin.of({
         ...live,
-        open: (ask) => {
+        open: (ask, resume) => {
           const { host, pathname, search } = new URL(ask.url)
-          return live.open({ ...ask, url: `${upstream.url}/${host}${pathname}${search}` })
+          return live.open({ ...ask, url: `${upstream.url}/${host}${pathname}${search}` }, resume)
         }
       })
     )

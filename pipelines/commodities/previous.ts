@@ -2,6 +2,7 @@
 import { Day } from "@larder/schemas/dates.ts"
 import { fromLive } from "@larder/warehouse/generation/previous.ts"
 import { Effect, Schema } from "effect"
+import { type LoadedFrom, originsOf } from "../run/mixture.ts"
 import type { RunContext } from "../run/pipeline.ts"
 
 const FeedCursor = Schema.Struct({ feed: Schema.String, read_to: Day, mapping_sha256: Schema.String })
@@ -14,7 +15,6 @@ const KnownPayload = Schema.Struct({
 })
 const Measure = Schema.Struct({ metric_name: Schema.String, measure: Schema.String })
 const UnknownField = Schema.Struct({ feed: Schema.String, field: Schema.String })
-const LoadedFrom = Schema.Struct({ origin: Schema.Literals(["live", "replay", "sample"]) })
 
 export interface Previous {
   /** How far live runs have read each feed. A recording or a sample says nothing about how far the network was read. */
@@ -24,7 +24,7 @@ export interface Previous {
   readonly measures: ReadonlyArray<typeof Measure.Type>
   readonly unknownFields: ReadonlyArray<typeof UnknownField.Type>
   /** Where the values of this warehouse came from. */
-  readonly origins: ReadonlyArray<typeof LoadedFrom.Type>
+  readonly origins: ReadonlyArray<LoadedFrom>
 }
 
 const nothingYet: Previous = { cursors: [], payloads: [], measures: [], unknownFields: [], origins: [] }
@@ -38,9 +38,6 @@ const payloads = `
 const measures = `
   select metric_name, measure from commodity.metric join commodity.coverage using (metric_name) where observations > 0`
 const unknownFields = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
-const origins = `
-  select distinct origin from ingest.run
-  where pipeline = 'commodities' and generation is not null and rows_loaded > 0`
 
 export const readPrevious = ({ layout }: RunContext) =>
   fromLive(layout, { schema: "commodity", name: "metric" }, nothingYet, (db) =>
@@ -49,18 +46,6 @@ export const readPrevious = ({ layout }: RunContext) =>
       payloads: db.all(KnownPayload, payloads),
       measures: db.all(Measure, measures),
       unknownFields: db.all(UnknownField, unknownFields),
-      origins: db.all(LoadedFrom, origins)
+      origins: originsOf(db, "commodities")
     })
   )
-
-/** Why a run must not add to this warehouse: bundled samples are mostly generated numbers, and never stand among those that a source answers. What is replayed is the operator's own choice. */
-export const mixtureOf = ({ origins }: Previous, kind: "live" | "replay" | "sample"): string | undefined => {
-  const has = (origin: string) => origins.some((known) => known.origin === origin)
-  if (kind === "live" && has("sample")) {
-    return "This warehouse holds bundled samples, most of them generated numbers; live prices are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again."
-  }
-  if (kind === "sample" && has("live")) {
-    return "This warehouse holds live prices; the bundled samples, most of them generated numbers, are not mixed with them. Set LARDER_SOURCES=live to go on, or LARDER_HOME to another folder."
-  }
-  return undefined
-}

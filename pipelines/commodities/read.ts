@@ -3,12 +3,13 @@
  * the two services side by side. The first run reads whole histories; later ones look back as far as reports are revised.
  */
 import { Clock, Config, DateTime, Effect, Option, Redacted } from "effect"
+import { mixtureOf } from "../run/mixture.ts"
 import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { feeds } from "./catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
-import { mixtureOf, readPrevious } from "./previous.ts"
+import { readPrevious } from "./previous.ts"
 import type { FeedRead } from "./read-feed.ts"
 import { readService } from "./read-service.ts"
 
@@ -41,7 +42,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
     outcome.kind === "unavailable" ? [{ feed: outcome.feed, message: outcome.message }] : []
   )
   const faults = outcomes.flatMap((outcome) => (outcome.kind === "faulty" ? [outcome.message] : []))
-  const mixture = read.length === 0 ? undefined : mixtureOf(previous, kind)
+  const mixture = read.length === 0 ? undefined : mixtureOf(previous.origins, kind, "prices")
   if (mixture !== undefined) faults.push(mixture)
   if (faults.length > 0) {
     const away = unavailable.map(({ feed }) => feed).join(", ")

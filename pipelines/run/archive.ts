@@ -1,13 +1,15 @@
 /**
  * The raw archive: every payload as fetched, without content encoding, named by its SHA-256, and a list of what was fetched
  * when. A file appears complete or not at all, the list names a file only after it is there, and nothing is ever removed, so a
- * generation can be built again without the network. Payloads pass through; none is held in memory.
+ * generation can be built again without the network. Payloads pass through; none is held in memory. A `status` of 206 says that
+ * the last answer went on with a download that had broken off; hash and length are of the whole payload.
  */
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema, Semaphore, Stream } from "effect"
 import { clearAbandoned, receive } from "./incoming.ts"
 import { type Ask, Origin, type OriginError } from "./origin.ts"
 import { Progress } from "./progress.ts"
+import { clearStale, placeFor, whole } from "./resumable.ts"
 
 /** One line of `fetches/<run_id>.ndjson`. */
 export const Fetch = Schema.Struct({
@@ -85,6 +87,8 @@ interface Run {
   readonly days: Fetch["days"]
 }
 
+type Place = Effect.Success<ReturnType<typeof placeFor>>
+
 const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Run) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -130,21 +134,28 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     yield* syncFolder(fetches)
   }, Effect.scoped)
 
-  const attempt = Effect.fnUntraced(function* (ask: Ask) {
+  const attempt = Effect.fnUntraced(function* (ask: Ask, place: Place | undefined) {
     const origin = yield* Origin
     const progress = yield* Progress
-    const answer = yield* origin.open(ask)
+    const onBytes = (more: number) => progress.advance({ bytes: more })
+    const answer = yield* origin.open(ask, place && (yield* place.kept))
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
-    const { part, sha256, bytes } = yield* receive(incoming, answer.body, (more) => progress.advance({ bytes: more }))
+    const receiving = place ? place.receive(answer, onBytes) : receive(incoming, answer.body, onBytes)
+    const { part, sha256, bytes } = yield* whole(ask.url, answer, yield* receiving)
     const file = yield* keep(part, sha256)
-    const { body: _, ...about } = answer
+    const { body: _body, from: _from, total: _total, ...about } = answer
     return { run_id, pipeline, days, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }
   }, Effect.scoped)
 
   const fetch = Effect.fn("Archive.fetch")(
     function* (ask: Ask) {
       const origin = yield* Origin
-      const fetched: Fetch = yield* origin.retrying(attempt(ask))
+      const goesOn = ask.resumable === true && origin.kind === "live"
+      const fetching = Effect.gen(function* () {
+        const place = goesOn ? yield* placeFor(incoming, ask.url) : undefined
+        return yield* origin.retrying(attempt(ask, place))
+      })
+      const fetched: Fetch = yield* Effect.scoped(fetching)
       yield* Effect.uninterruptible(oneLine.withPermit(record(fetched)))
       return { ...fetched, path: path.join(root, fetched.file) }
     },
@@ -157,6 +168,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     yield* fs.makeDirectory(incoming, { recursive: true })
     yield* fs.makeDirectory(fetches, { recursive: true })
     yield* clearAbandoned(incoming)
+    yield* clearStale(incoming)
   })
   yield* Effect.catchTag(prepare, "PlatformError", unwritable)
   const published = (generation: string) =>

@@ -92,6 +92,8 @@ export const repeated = (
       const origin = Origin.of({
         kind: "replay",
         open: ({ url }) => Effect.die(new Error(`${url} was asked of the network in a run that is repeated`)),
+        listing: (prefix) =>
+          Effect.succeed([...new Set(fetches.map(({ url }) => url))].filter((url) => url.startsWith(prefix)).sort()),
         retrying: (attempt) => attempt
       })
       return Context.make(Archive, archive).pipe(Context.add(Origin, origin))

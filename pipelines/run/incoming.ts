@@ -1,17 +1,18 @@
 /**
  * Files that are being received: `<machine>.<process>.<random>.part` in a folder of the archive, on the same disk as their last
  * place. They are hashed on the way in, and none outlives its scope. What a killed run left is removed by the next one.
+ * Downloads that a later run goes on with lie in folders of their own, see `resumable.ts`.
  */
 import { createHash, randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
 
 /** A part that nobody wrote to for an hour is abandoned: a body that stalls is given up within minutes. */
-const abandonedAfter = 3_600_000
+export const abandonedAfter = 3_600_000
 
 const partName = /^(.+)\.(\d+)\.[0-9a-f-]{36}\.part$/
 
-const isAlive = (pid: number) => {
+export const isAlive = (pid: number) => {
   try {
     process.kill(pid, 0)
     return true

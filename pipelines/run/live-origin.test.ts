@@ -74,7 +74,9 @@ describe("a request to the network", () => {
           content_type: "application/json",
           etag: '"v1"',
           last_modified: "Wed, 30 Sep 2026 17:04:36 GMT",
-          exact: true
+          exact: true,
+          from: 0,
+          total: null
         })
       })
     )

@@ -5,9 +5,9 @@
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
+import { type Headers, HttpClient, HttpClientRequest } from "effect/http"
 import manifest from "../package.json" with { type: "json" }
-import { type Answer, type Ask, Origin, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
+import { type Answer, type Ask, Origin, RefusedByUpstream, type Resume, UpstreamUnavailable } from "./origin.ts"
 import { makePacing, type PacingPolicy } from "./pacing.ts"
 import { refusalOf, wantsPause } from "./refusal.ts"
 import { makeRetrying, parseRetryAfter, type RetryPolicy } from "./retrying.ts"
@@ -61,13 +61,37 @@ const follow = (url: string, from: URL, { moved_to, status }: Redirect, isLast: 
   return Effect.succeed(to)
 }
 
+const isCount = (text: string | undefined) => text !== undefined && /^\d+$/.test(text)
+
+/** Length of the payload; null where it is not said, or said of the compressed body. */
+const lengthOf = (headers: Headers.Headers) =>
+  (headers["content-encoding"] ?? "identity") === "identity" && isCount(headers["content-length"])
+    ? Number(headers["content-length"])
+    : null
+
+/** Length of the payload whose rest, from there to its end, this answer is; null where it is not. */
+const totalOfRest = (headers: Headers.Headers, { from }: Resume) => {
+  const [, start, end, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers["content-range"] ?? "") ?? []
+  const isRest = Number(start) === from && Number(end) + 1 === Number(total)
+  return isRest && (headers["content-encoding"] ?? "identity") === "identity" ? Number(total) : null
+}
+
+/** The same payload: what it was known by has not changed, or is not told again. */
+const isSame = ({ etag, "last-modified": modified }: Headers.Headers, { validator }: Resume) =>
+  (validator.startsWith('"') ? (etag ?? validator) : (modified ?? validator)) === validator
+
 const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
   const agent = yield* userAgent
   const pacing = makePacing(policy)
 
-  const send = (ask: Ask, at: URL) => {
-    const headers = { accept: ask.accept, "accept-encoding": "gzip", "user-agent": agent }
+  const send = (ask: Ask, at: URL, resume: Resume | undefined) => {
+    const headers = {
+      accept: ask.accept,
+      "accept-encoding": ask.resumable ? "identity" : "gzip", // a range counts bytes as they travel
+      "user-agent": agent,
+      ...(resume === undefined ? {} : { range: `bytes=${resume.from}-`, "if-range": resume.validator })
+    }
     const request = HttpClientRequest.get(at.href, { headers })
     const isHome = at.origin === new URL(ask.url).origin
     return client
@@ -84,13 +108,13 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
 
   /** One request, from its turn to its answer. The turn lasts until the scope closes. */
   const visit = Effect.fnUntraced(
-    function* (ask: Ask, at: URL) {
+    function* (ask: Ask, at: URL, resume: Resume | undefined) {
       const lanes = [at.host, ...(ask.lane === undefined ? [] : [`lane ${ask.lane}`])]
       for (const lane of lanes) yield* pacing.take(lane, ask.interval)
-      const response = yield* send(ask, at)
+      const response = yield* send(ask, at, resume)
       const { status, headers } = response
       if (isRedirect(status) && headers.location !== undefined) return { moved_to: headers.location, status }
-      if (status === 200) {
+      if (status === 200 || (resume !== undefined && (status === 206 || status === 416))) {
         for (const lane of lanes) pacing.answered(lane)
         return response
       }
@@ -108,30 +132,43 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       )
   )
 
-  const open = Effect.fn("Origin.open")(function* (ask: Ask) {
+  const open = Effect.fn("Origin.open")(function* (ask: Ask, resume?: Resume) {
     const outer = yield* Effect.scope
     let at = new URL(ask.url)
-    for (let redirects = 0; ; redirects++) {
+    let goOn = resume
+    for (let redirects = 0; ; ) {
       const turn = yield* Scope.fork(outer)
-      const response = yield* Scope.provide(visit(ask, at), turn)
-      if (!("moved_to" in response)) {
-        const { headers, status } = response
-        return {
-          status,
-          final_url: redirects === 0 ? ask.url : at.origin + at.pathname,
-          content_type: headers["content-type"] ?? null,
-          etag: headers.etag ?? null,
-          last_modified: headers["last-modified"] ?? null,
-          exact: true,
-          body: bodyOf(ask.url, response, policy)
-        } satisfies Answer
+      const response = yield* Scope.provide(visit(ask, at, goOn), turn)
+      if ("moved_to" in response) {
+        yield* Scope.close(turn, Exit.void) // the turn at this host is over before the one at the next begins
+        at = yield* follow(ask.url, at, response, redirects === policy.redirects)
+        redirects += 1
+        continue
       }
-      yield* Scope.close(turn, Exit.void) // the turn at this host is over before the one at the next begins
-      at = yield* follow(ask.url, at, response, redirects === policy.redirects)
+      const { headers, status } = response
+      const rest = goOn !== undefined && status === 206 && isSame(headers, goOn) ? totalOfRest(headers, goOn) : null
+      if (status !== 200 && rest === null) {
+        yield* Scope.close(turn, Exit.void)
+        yield* Effect.logInfo("the download begins again: the server cannot go on with it", { url: ask.url, status })
+        goOn = undefined
+        continue
+      }
+      return {
+        status,
+        final_url: redirects === 0 ? ask.url : at.origin + at.pathname,
+        content_type: headers["content-type"] ?? null,
+        etag: headers.etag ?? null,
+        last_modified: headers["last-modified"] ?? null,
+        exact: true,
+        from: rest === null ? 0 : (goOn?.from ?? 0),
+        total: rest ?? lengthOf(headers),
+        body: bodyOf(ask.url, response, policy)
+      } satisfies Answer
     }
   })
 
-  return Origin.of({ kind: "live", open, retrying: makeRetrying(policy) })
+  const listing = () => Effect.succeed(undefined)
+  return Origin.of({ kind: "live", open, listing, retrying: makeRetrying(policy) })
 })
 
 /** Tests take shorter times; everybody else takes `livePolicy` as it is. */

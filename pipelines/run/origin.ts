@@ -1,5 +1,5 @@
 /**
- * Where upstream bytes come from: the network, recorded payloads, or the bundled samples. A pipeline asks for addresses and
+ * Where upstream bytes come from: the network, recordings, a given file, or the bundled samples. A pipeline asks for addresses and
  * never knows which. One `open` is one try; `retrying` is the origin's own policy, and goes around opening *and* reading the
  * body, because a body that breaks off in the middle has to be asked for again.
  */
@@ -18,6 +18,16 @@ export interface Ask {
   readonly lane?: string
   /** Time from this request to the next one of its host and lane, where that is more than the usual. */
   readonly interval?: Duration.Input
+  /** A file so large that a download that broke off goes on from there, in this run or in a later one. */
+  readonly resumable?: true
+}
+
+/** What there is of a payload already. */
+export interface Resume {
+  /** Where to go on. */
+  readonly from: number
+  /** Strong `ETag` or `Last-Modified` of what there is: another one means another payload. */
+  readonly validator: string
 }
 
 export interface Answer {
@@ -29,6 +39,10 @@ export interface Answer {
   readonly last_modified: string | null
   /** False where a recording without a query answered an address that has one: the window asked for was not applied. */
   readonly exact: boolean
+  /** Where in the payload the body begins: more than 0 only where the ask was to resume there. */
+  readonly from: number
+  /** Length of the whole payload; null where nobody said. */
+  readonly total: number | null
   /** The payload without content encoding. It is read once, inside the scope of `open`. */
   readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable>
 }
@@ -113,8 +127,10 @@ export type OriginError = UpstreamUnavailable | AccessDenied | RefusedByUpstream
 
 interface Opens {
   readonly kind: "live" | "replay" | "sample"
-  /** One try. Holds the host's turn until the scope closes; answers are always 200, everything else is an error. */
-  open(ask: Ask): Effect.Effect<Answer, OriginError, Scope.Scope>
+  /** One try. Holds the host's turn until the scope closes; answers are 200, or 206 to go on; all else is an error. */
+  open(ask: Ask, resume?: Resume): Effect.Effect<Answer, OriginError, Scope.Scope>
+  /** The addresses held that begin like this, sorted. Undefined: cannot tell, as the network cannot. */
+  listing(prefix: string): Effect.Effect<ReadonlyArray<string> | undefined, RecordingUnreadable>
   /** Repeats a whole attempt, open and body, while `UpstreamUnavailable` says that this may help. */
   retrying<A, E, R>(attempt: Effect.Effect<A, E | UpstreamUnavailable, R>): Effect.Effect<A, E | UpstreamUnavailable, R>
 }

@@ -56,6 +56,10 @@ export interface Pipeline {
   readonly checks: ReadonlyArray<Check>
   /** Folder of the bundled samples, laid out as a replay folder. */
   readonly samples: URL
+  /** Hosts that it reads, and the folders of a recording that concern it. */
+  readonly hosts: ReadonlyArray<string>
+  /** Whether a release of it can be given with `--file`. */
+  readonly files?: true
   readonly read: (
     context: RunContext
   ) => Effect.Effect<

@@ -42,7 +42,9 @@ layer(NodeServices.layer)("a recording", (it) => {
         content_type: null,
         etag: null,
         last_modified: null,
-        exact: true
+        exact: true,
+        from: 0,
+        total: null
       })
     })
   )

@@ -104,8 +104,27 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
       etag: null,
       last_modified: null,
       exact,
+      from: 0,
+      total: null,
       body: Stream.mapError(body, (error) => new RecordingUnreadable({ file, cause: error.cause ?? error }))
     } satisfies Answer
+  })
+
+  /** Of a folder, with those below it, the files as they are asked for; the scheme is not recorded and comes from the prefix. */
+  const listing = Effect.fnUntraced(function* (prefix: string) {
+    const scheme = prefix.slice(0, prefix.indexOf("//") + 2)
+    const below = prefix.slice(scheme.length)
+    const folder = inside(below.slice(0, below.lastIndexOf("/") + 1))
+    if (folder === undefined) return []
+    const names = yield* orAbsent(folder, fs.readDirectory(folder, { recursive: true }), [])
+    const files = yield* Effect.filter(names, (name) =>
+      Effect.map(orAbsent(name, fs.stat(path.join(folder, name)), undefined), (found) => found?.type === "File")
+    )
+    const addresses = files.map((name) => {
+      const recording = path.relative(root, path.join(folder, name)).split(path.sep).join("/")
+      return scheme + (recording.endsWith(".gz") ? recording.slice(0, -3) : recording)
+    })
+    return [...new Set(addresses)].filter((address) => address.startsWith(prefix)).sort()
   })
 
   const isFolder = yield* fs.stat(root).pipe(
@@ -113,7 +132,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     Effect.orElseSucceed(() => false) // whatever the reason, there is nothing to read
   )
   if (!isFolder) return yield* new RecordingsMissing({ kind, folder })
-  return Origin.of({ kind, open, retrying: (attempt) => attempt })
+  return Origin.of({ kind, open, listing, retrying: (attempt) => attempt })
 })
 
 export const replayOrigin = (folder: string) => Layer.effect(Origin, make("replay", folder))

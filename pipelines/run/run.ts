@@ -13,6 +13,7 @@ import { stage } from "@larder/warehouse/staging.ts"
 import { Cause, Clock, Config, Effect, Exit, type FileSystem, Layer, Option, Path, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { archivedRuns, repeated } from "./archived-runs.ts"
+import { type FileUnusable, fileOrigin } from "./file-origin.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { Origin } from "./origin.ts"
 import type { DayRange, Pipeline } from "./pipeline.ts"
@@ -53,10 +54,21 @@ const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDE
 const newRunId = (pipeline: string, now: number) =>
   `${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}-${pipeline}-${randomBytes(3).toString("hex")}`
 
-type OriginLayer = Layer.Layer<Origin, Config.ConfigError | RecordingsMissing, FileSystem.FileSystem | Path.Path>
+type OriginLayer = Layer.Layer<
+  Origin,
+  Config.ConfigError | RecordingsMissing | FileUnusable,
+  FileSystem.FileSystem | Path.Path
+>
 
-/** A folder of recorded payloads where one is given, else what `LARDER_SOURCES` says. */
-const originFor = (pipeline: Pipeline, replay: Option.Option<string>): OriginLayer => {
+/** What stands in for the configured source: a folder of recorded payloads, or a release that was downloaded by hand. */
+export interface Given {
+  readonly replay: Option.Option<string>
+  readonly file: Option.Option<string>
+}
+
+/** What is given, else what `LARDER_SOURCES` says. */
+const originFor = (pipeline: Pipeline, { file, replay }: Given): OriginLayer => {
+  if (Option.isSome(file)) return fileOrigin(file.value)
   if (Option.isSome(replay)) return replayOrigin(replay.value)
   const bySetting = Effect.map(sourcesSetting, (sources) =>
     sources === "live" ? liveOrigin() : sampleOrigin(fileURLToPath(pipeline.samples))
@@ -161,7 +173,7 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
 })
 
 /** A new run: what it fetches goes into the archive of its home. */
-export const ingestOnce = (pipeline: Pipeline, replay: Option.Option<string>, options: RunOptions) =>
+export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions) =>
   Effect.gen(function* () {
     const path = yield* Path.Path
     const { kind } = yield* Origin
@@ -177,7 +189,7 @@ export const ingestOnce = (pipeline: Pipeline, replay: Option.Option<string>, op
         Archive.layer({ folder, run_id: identity.run_id, pipeline: pipeline.name, days: options.days ?? null })
       )
     )
-  }).pipe(Effect.provide(originFor(pipeline, replay)))
+  }).pipe(Effect.provide(originFor(pipeline, given)))
 
 /**
  * Every earlier run of a pipeline that published, again: from the archive of `from` into the warehouse of `options.home`.

@@ -1,13 +1,33 @@
-/** Reads of the branded-food endpoints. No generation holds branded foods yet: lists are empty and every id is unknown. */
+/** Reads of the branded-food endpoints: finished records and the search index that a generation carries. */
 import { unknownRecord } from "@larder/schemas/api-errors.ts"
 import { getBrandedFood, getBrandedFoodCategories, searchBrandedFoods } from "@larder/schemas/branded-food/endpoints.ts"
+import { fdcIdOf } from "@larder/schemas/branded-food/id.ts"
 import { Effect } from "effect"
 import { type Route, refuse, route } from "../route.ts"
 
-const emptyPage = Effect.succeed('{"data":[],"next_cursor":null}')
+const page = (records: ReadonlyArray<string>, next: string | null) =>
+  `{"data":[${records.join(",")}],"next_cursor":${JSON.stringify(next)}}`
 
 export const brandedFoodRoutes: ReadonlyArray<Route> = [
-  route(searchBrandedFoods, { read: () => emptyPage }),
-  route(getBrandedFoodCategories, { read: () => Effect.succeed('{"data":[]}') }),
-  route(getBrandedFood, { read: ({ id }) => refuse(unknownRecord("branded food", id)) })
+  route(searchBrandedFoods, {
+    read: ({ after, cursorAt, values }, { model: { foods } }) => {
+      if (foods === undefined) return Effect.succeed(page([], null))
+      const { cursor: _, limit, ...filters } = values
+      const last = after?.[0] == null ? undefined : Number(after[0])
+      return Effect.map(foods.search(filters, last, limit), ({ next, records }) =>
+        page(records, next === undefined ? null : cursorAt([String(next)]))
+      )
+    }
+  }),
+  route(getBrandedFoodCategories, {
+    read: (_request, { model: { foods } }) => Effect.succeed(`{"data":${foods?.categories ?? "[]"}}`)
+  }),
+  route(getBrandedFood, {
+    read: ({ id }, { model: { foods } }) =>
+      Effect.suspend(() => {
+        const fdcId = fdcIdOf(id)
+        const record = fdcId === undefined ? undefined : foods?.record(fdcId)
+        return record === undefined ? refuse(unknownRecord("branded food", id)) : Effect.succeed(`{"data":${record}}`)
+      })
+  })
 ]

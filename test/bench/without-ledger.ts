@@ -20,7 +20,8 @@ const done = Promise.resolve()
 const admission = { held: { commit: () => done, release: () => {} } }
 
 const open = Effect.gen(function* () {
-  const live = yield* watchLive(yield* layoutOf(process.argv[2] ?? ""), loadReadModel)
+  const layout = yield* layoutOf(process.argv[2] ?? "")
+  const live = yield* watchLive(layout, loadReadModel(layout))
   const context = yield* Effect.context<never>()
   const pipeline = makePipeline({
     live,

@@ -12,10 +12,10 @@ const json = async (path: string) => {
 
 const ready = {
   status: "ready",
-  generation: "larder-000001",
-  data_sets: { commodities: true, branded_foods: false, storefronts: false },
+  generation: "larder-000002",
+  data_sets: { commodities: true, branded_foods: true, storefronts: false },
   ledger: "writable",
-  missing: ["branded_foods", "storefronts"]
+  missing: ["storefronts"]
 }
 /** Samples by name and labels. */
 const metrics = async () => {

@@ -213,6 +213,8 @@ describe("a command that cannot be meant", () => {
       ["--from", "2026-09-30", "--to", "2026-09-01"],
       /--from 2026-09-30 is after --to 2026-09-01/
     ],
+    ["a file, which this pipeline does not read", ["--file", import.meta.filename], /--file is not for commodities/],
+    ["a file that does not exist", ["--file", "no-such.zip"], /Path does not exist: .*no-such\.zip/],
     ["half a window", ["--from", "2026-09-01"], /--from and --to are given together/]
   ])("with %s exits 2 and says so", async (_, args, message) => {
     const copy = folderOfTest()

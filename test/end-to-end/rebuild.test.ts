@@ -11,6 +11,8 @@ import { run } from "../programs.ts"
 const everything = `
   select 'version' as what, to_json(v)::varchar as row from commodity.price_version v
   union all select 'metric', to_json(m)::varchar from commodity.metric m
+  union all select 'food', to_json(f)::varchar from branded_food.food f
+  union all select 'label', to_json(v)::varchar from branded_food.version v
   union all select 'raw file', to_json(r)::varchar from ingest.raw_file r
   union all select 'cursor', to_json(c)::varchar from ingest.cursor c
   union all select 'run', run_id || ' ' || outcome || ' ' || rows_read || ' ' || rows_loaded from ingest.run
@@ -40,7 +42,7 @@ describe("larder-ingest rebuild", () => {
     await addGeneration(home)
     const october = ["commodities", "--from", "2026-10-01", "--to", "2026-10-31"]
     expect((await run("larder-ingest", october, { LARDER_HOME: home })).code).toBe(0)
-    const dry = await run("larder-ingest", ["--dry-run", "--json"], { LARDER_HOME: home })
+    const dry = await run("larder-ingest", ["commodities", "--dry-run", "--json"], { LARDER_HOME: home })
     expect(JSON.parse(dry.stdout)).toMatchObject({ dry_run: true, generation: null })
     const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], {
       LARDER_HOME: home,

@@ -24,6 +24,7 @@ const commands: ReadonlyArray<readonly [Program, ReadonlyArray<string>]> = [
   ["larder-ingest", []],
   ["larder-ingest", ["all"]],
   ["larder-ingest", ["commodities"]],
+  ["larder-ingest", ["branded-foods"]],
   ["larder-ingest", ["generations"]],
   ["larder-ingest", ["rollback"]],
   ["larder-ingest", ["rebuild"]],

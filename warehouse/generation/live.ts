@@ -26,10 +26,10 @@ const lookEvery = "250 millis"
 /** A generation that could not be served is tried again: what kept it from being opened may have passed. */
 const tryAgainAfterMillis = 60_000
 
-/** Watches the link. `warm` loads the model; a generation that cannot be opened or warmed is left aside, with a log. */
+/** Watches the link. `warm` loads the model, and what it opens closes with the generation; a generation that cannot be opened or warmed is left aside, with a log. */
 export const watchLive = Effect.fnUntraced(function* <Model, E, R>(
   layout: Layout,
-  warm: (db: DuckDb["Service"]) => Effect.Effect<Model, E, R>
+  warm: (db: DuckDb["Service"], file: string) => Effect.Effect<Model, E, R | Scope.Scope>
 ) {
   const path = yield* Path.Path
   interface Held extends Generation<Model> {
@@ -42,7 +42,7 @@ export const watchLive = Effect.fnUntraced(function* <Model, E, R>(
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
       const db = yield* openGeneration(file)
-      const model = yield* warm(db)
+      const model = yield* warm(db, file)
       const held: Held = { id: path.basename(file, ".duckdb"), file, db, model, scope, readers: 0, retired: false }
       return held
     }).pipe(

@@ -5,6 +5,7 @@
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 import { type DataSet, ingestTables, type Table } from "../tables.ts"
+import { completeFromLive } from "./complete.ts"
 import { haveDefinitionsChanged, requireSameTables } from "./definitions.ts"
 
 type Db = DuckDb["Service"]
@@ -21,11 +22,11 @@ const countRows = (db: Db, from: string) => count(db, `select count(*)::integer 
 
 /** Keeps one of several staged rows that say the same: the first for added rows, the last for replacing ones. */
 const withoutRepeats = (table: Table): string | undefined =>
-  table.merge.by === "replacing all"
-    ? undefined
-    : `delete from ${nameOf(table)} where rowid not in (
+  table.merge.by === "adding" || table.merge.by === "replacing"
+    ? `delete from ${nameOf(table)} where rowid not in (
          select ${table.merge.by === "adding" ? "min" : "max"}(rowid) from ${nameOf(table)}
          group by ${listed(table.merge.key)})`
+    : undefined
 
 /** The columns whose equality means that a staged row is nothing new. */
 const identityOf = (table: Table): ReadonlyArray<string> => {
@@ -37,6 +38,11 @@ const identityOf = (table: Table): ReadonlyArray<string> => {
 /** Removes staged rows that the live table has already. Returns whether anything new is left. */
 const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, live: boolean) {
   const staged = nameOf(table)
+  if (table.merge.by === "deriving") return false
+  if (table.merge.by === "completing") {
+    if (live) yield* completeFromLive(db, nameOf(table), columnsOf(table), table.merge)
+    return (yield* countRows(db, staged)) > 0
+  }
   const repeats = withoutRepeats(table)
   if (repeats !== undefined) yield* db.run(repeats)
   if (live && table.merge.by === "replacing all") {
@@ -97,7 +103,22 @@ export const moveTable = (table: Table): ReadonlyArray<string> => {
         `delete from ${target} t where exists (select 1 from staged.${target} s where ${same(table.merge.key, "t", "s")})`,
         insert
       ]
+    case "completing":
+      return [
+        `delete from ${target} where ${identifier(table.merge.key)} in (select ${identifier(table.merge.key)} from staged.${target})`,
+        insert
+      ]
+    case "deriving":
+      return []
     case "replacing all":
       return [`delete from ${target}`, "checkpoint", insert] // the checkpoint frees the old blocks for the new rows
   }
 }
+
+/** Makes the derived tables of a data set anew, in their order. */
+export const derive = (dataSet: DataSet): ReadonlyArray<string> =>
+  dataSet.tables.flatMap((table) =>
+    table.merge.by === "deriving"
+      ? [`delete from ${nameOf(table)}`, `insert into ${nameOf(table)} ${table.merge.from}`]
+      : []
+  )

@@ -7,12 +7,14 @@ import { Effect, FileSystem, Option, Path, PlatformError, Schema } from "effect"
 import { define } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import { cellsOf, checkResultTable, type DataSet, type Records, runTable, type Table } from "../tables.ts"
+import { canAdopt, takeOver } from "./adopt.ts"
+import { carry, finishCarried } from "./carried.ts"
 import { type Check, type CheckOutcome, ChecksFailed, runChecks } from "./check.ts"
 import { TablesDiffer } from "./definitions.ts"
 import { type RunRecord, readJournal } from "./journal.ts"
 import { currentFile, generationId, generations, type Layout, openGeneration, writableDirectory } from "./layout.ts"
 import { withPublishLock } from "./lock.ts"
-import { moveTable, reduceToNew } from "./merge.ts"
+import { derive, moveTable, reduceToNew } from "./merge.ts"
 import { finish, prune, removeLeftovers, swing } from "./swing.ts"
 
 /** Publishing stopped at a step. The live generation is what it was. */
@@ -71,15 +73,24 @@ const copy = (from: string, to: string) =>
     Effect.uninterruptible // it would go on after the interrupt, and leave its file behind
   )
 
+/** What a generation that is being built begins with. */
+type Base = { readonly copyOf: string } | { readonly adopting: string | undefined }
+
 const merge = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   publication: Publication,
-  changed: ReadonlyArray<Table>
+  changed: ReadonlyArray<Table>,
+  base: Base
 ) {
-  yield* define(db, publication.dataSet)
-  yield* db.run(`attach ${literal(publication.stagedFile)} as staged (read_only)`)
-  yield* Effect.forEach(changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
-  yield* db.run("detach staged")
+  if ("adopting" in base) {
+    if (base.adopting !== undefined) yield* takeOver(db, base.adopting)
+  } else {
+    yield* define(db, publication.dataSet)
+    yield* db.run(`attach ${literal(publication.stagedFile)} as staged (read_only)`)
+    yield* Effect.forEach(changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
+    yield* db.run("detach staged")
+  }
+  yield* Effect.forEach(derive(publication.dataSet), (sql) => db.run(sql), { discard: true })
 })
 
 const KnownRun = Schema.Struct({ run_id: Schema.String })
@@ -89,11 +100,13 @@ const build = Effect.fnUntraced(function* (
   publication: Publication,
   run: RunRecord,
   changed: ReadonlyArray<Table>,
+  base: Base,
+  live: string | undefined,
   file: string
 ) {
   const db = yield* DuckDb.readWrite(file).pipe(during("opening it"))
-  yield* merge(db, publication, changed).pipe(during("merging the staged rows"))
-  return yield* Effect.gen(function* () {
+  yield* merge(db, publication, changed, base).pipe(during("merging the staged rows"))
+  const built = yield* Effect.gen(function* () {
     // A run that was killed after its swing left entries behind that had been taken up.
     const known = new Set((yield* db.all(KnownRun, "select run_id from ingest.run")).map(({ run_id }) => run_id))
     const journal = yield* readJournal(publication.layout)
@@ -107,6 +120,8 @@ const build = Effect.fnUntraced(function* (
     yield* db.run("checkpoint").pipe(during("writing it")) // no .wal is left after this and the close
     return { checks, journalFiles: journal.map((entry) => entry.file) }
   }).pipe(during("checking it and recording the run"))
+  yield* carry(db, publication.dataSet, live, file).pipe(during("writing the files beside it"))
+  return built
 }, Effect.scoped)
 
 const withRows = (publication: Publication, stated: number, loaded: number): RunRecord => ({
@@ -131,6 +146,21 @@ const tidy = Effect.fnUntraced(
   Effect.catch((error) => Effect.logWarning(`published, but what is old cannot be removed: ${error.message}`))
 )
 
+/** The staging file is on the same disk, and of no more use once it is reduced. */
+const begin = Effect.fnUntraced(function* (
+  { dataSet, stagedFile }: Publication,
+  live: string | undefined,
+  building: string
+) {
+  const fs = yield* FileSystem.FileSystem
+  if (live !== undefined && !(yield* canAdopt(dataSet, stagedFile, live))) {
+    yield* copy(live, building)
+    return { copyOf: live } satisfies Base as Base
+  }
+  yield* fs.rename(stagedFile, building)
+  return { adopting: live } satisfies Base as Base
+})
+
 const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -150,11 +180,12 @@ const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
   const building = path.join(layout.dir, `${name}.building`)
   const run: RunRecord = { ...counted, generation: dryRun ? null : id }
   return yield* Effect.gen(function* () {
-    if (live !== undefined) yield* copy(live, building).pipe(during("copying the live generation"))
-    const { checks, journalFiles } = yield* build(publication, run, reduced.changed, building)
+    const base = yield* begin(publication, live, building).pipe(during("copying the live generation"))
+    const { checks, journalFiles } = yield* build(publication, run, reduced.changed, base, live, building)
     if (dryRun) return { run, checks }
     yield* Effect.gen(function* () {
-      yield* finish(layout, building, name).pipe(
+      yield* finishCarried(building, path.join(layout.dir, name)).pipe(
+        Effect.andThen(finish(layout, building, name)),
         Effect.andThen(swing(layout, name)),
         Effect.onError(() => Effect.ignore(fs.remove(path.join(layout.dir, name), { force: true }))),
         during("swinging the link")

@@ -48,8 +48,18 @@ const removeWhere = Effect.fnUntraced(function* (layout: Layout, isLeft: (name: 
 })
 
 /** What was being made when a run was killed. Only the holder of the publish lock may say so. */
-export const removeLeftovers = (layout: Layout) =>
-  removeWhere(layout, (name) => name.includes(".building") || name.endsWith(".part") || name === nextLink)
+export const removeLeftovers = Effect.fnUntraced(function* (layout: Layout) {
+  const databases = new Set((yield* generations(layout)).map(({ name }) => name))
+  /** A folder of a generation that was killed before its database had its name. */
+  const isOrphan = (name: string) => {
+    const [, database] = /^(larder-\d+\.duckdb)\.[a-z]+$/.exec(name) ?? []
+    return database !== undefined && !name.endsWith(".wal") && !databases.has(database)
+  }
+  yield* removeWhere(
+    layout,
+    (name) => name.includes(".building") || name.endsWith(".part") || name === nextLink || isOrphan(name)
+  )
+})
 
 /** Removes all but the newest generations, never one of `spared`. A reader that has one open keeps it. */
 export const prune = Effect.fnUntraced(function* (layout: Layout, spared: ReadonlyArray<string>) {

@@ -1,0 +1,15 @@
+/** The branded-foods pipeline: packaged-food labels of USDA FoodData Central, whole releases in either form. */
+import { brandedFood } from "@larder/warehouse/tables.ts"
+import type { Pipeline } from "../run/pipeline.ts"
+import { checks } from "./checks.ts"
+import { readBrandedFoods } from "./read.ts"
+
+export const brandedFoods: Pipeline = {
+  name: "branded-foods",
+  dataSet: brandedFood,
+  checks,
+  samples: new URL("./samples/", import.meta.url),
+  hosts: ["fdc.nal.usda.gov"],
+  files: true,
+  read: readBrandedFoods
+}

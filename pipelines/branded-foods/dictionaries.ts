@@ -1,0 +1,103 @@
+/**
+ * What the pipeline knows beforehand: nutrients and derivations of FoodData Central (names and units in one spelling, since
+ * those of the releases drift), and the names of countries. A release may come without any dictionary.
+ */
+import { readFileSync } from "node:fs"
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import type { Staging } from "@larder/warehouse/staging.ts"
+import { derivationTable, nutrientTable } from "@larder/warehouse/tables.ts"
+import { Effect } from "effect"
+
+const tableOf = (name: string): ReadonlyArray<ReadonlyArray<string>> =>
+  readFileSync(new URL(`./dictionaries/${name}.tsv`, import.meta.url), "utf8")
+    .trimEnd()
+    .split("\n")
+    .slice(1)
+    .map((line) => line.split("\t"))
+
+const orNull = (text: string | undefined) => (text === undefined || text === "" ? null : text)
+
+export const nutrients = tableOf("nutrients").map(([id, number, name, unit]) => ({
+  nutrient_id: Number(id),
+  number: orNull(number),
+  name: orNull(name),
+  unit: orNull(unit)
+}))
+
+/** CSV files state the id, JSON the code. A code that was never seen with an id has one of ours, from 901. */
+export const derivations = tableOf("derivations").map(([id, derivation = "", description]) => ({
+  derivation_id: Number(id),
+  derivation,
+  description: orNull(description)
+}))
+
+/** Units in the one spelling of the dictionary: CSV and API write G and UG, JSON writes g. */
+export const unitOf = (raw: string) => unitSpellings[raw.toUpperCase()] ?? raw
+const unitSpellings: Readonly<Record<string, string>> = {
+  G: "g",
+  MG: "mg",
+  UG: "µg",
+  MCG: "µg",
+  µG: "µg",
+  ΜG: "µg",
+  KCAL: "kcal",
+  KJ: "kJ",
+  IU: "IU",
+  MG_ATE: "mg ATE",
+  MG_GAE: "mg GAE",
+  MCG_RE: "µg RE",
+  UMOL_TE: "µmol TE",
+  PH: "pH",
+  SP_GR: "sp gr"
+}
+
+const spokenCountries: Readonly<Record<string, string>> = {
+  usa: "US",
+  "u.s.": "US",
+  "u.s.a.": "US",
+  "united states of america": "US",
+  uk: "GB",
+  "great britain": "GB"
+}
+
+/** English names and codes of ISO 3166-1 alpha-2, lower case, with the code. */
+const countries = (): ReadonlyArray<readonly [string, string]> => {
+  const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
+  const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+  const codes = letters.flatMap((first) => letters.map((second) => first + second))
+  const named = codes.flatMap((code) => {
+    const name = isNoCountry.has(code) ? undefined : names.of(code)
+    return name === undefined ? [] : [[name.toLowerCase(), code] as const, [code.toLowerCase(), code] as const]
+  })
+  return [...new Map([...named, ...Object.entries(spokenCountries)])]
+}
+
+/** Codes that the Unicode data knows and ISO 3166-1 does not have among its countries. */
+const isNoCountry = new Set(
+  "AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH NT QO QU RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ".split(" ")
+)
+
+const values = (rows: ReadonlyArray<ReadonlyArray<string | number | null>>) =>
+  rows
+    .map((row) => `(${row.map((cell) => (typeof cell === "string" ? literal(cell) : String(cell))).join(", ")})`)
+    .join(", ")
+
+/** Codes from the best founded to the least: of several amounts of one nutrient the first counts. */
+const founded = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
+
+const unfounded = founded.length
+
+const rankOf = (code: string) => (founded.includes(code) ? founded.indexOf(code) : unfounded)
+
+/** Fills the dictionaries of the staging file, and what normalising looks up. */
+export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging) {
+  const db: DuckDb["Service"] = staging.db
+  yield* staging.add(nutrientTable, nutrients)
+  yield* staging.add(derivationTable, derivations)
+  // By id, so that an amount finds its rank without a join.
+  const ranks = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, rankOf(derivation)]))
+  const ids = Array.from({ length: Math.max(...ranks.keys()) }, (_, index) => ranks.get(index + 1) ?? unfounded)
+  yield* db.run(`create table release.founded as select [${ids.join(", ")}]::tinyint[] as founded`)
+  yield* db.run("create table release.nutrient (nutrient_id integer, number varchar, name varchar, unit varchar)")
+  yield* db.run(`create temp table country as from (values ${values(countries())}) as known(name, code)`)
+})

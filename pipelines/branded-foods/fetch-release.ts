@@ -1,0 +1,58 @@
+/** The payloads of a release: fetched into the archive, unless they are known and need not be asked for again. */
+import { Effect } from "effect"
+import { Archive, type RawFile } from "../run/archive.ts"
+import { Origin } from "../run/origin.ts"
+import { mappingHash } from "./mapping.ts"
+import type { Release } from "./newest-release.ts"
+import type { KnownPayload, Previous } from "./previous.ts"
+
+export type Form = "json" | "csv"
+
+export interface FormToLoad {
+  readonly form: Form
+  readonly released_on: string | null
+  /** A zip, the unpacked JSON, or the CSV files one by one. */
+  readonly files: ReadonlyArray<RawFile>
+}
+
+export interface Fetched {
+  readonly forms: ReadonlyArray<FormToLoad>
+  /** Payloads that were loaded before, with the same mapping. */
+  readonly known: ReadonlyArray<KnownPayload>
+}
+
+const isCurrent = ({ mapping_sha256 }: KnownPayload) => mapping_sha256 === mappingHash
+
+const fetchAll = (addresses: ReadonlyArray<string>) =>
+  Effect.forEach(addresses, (url) =>
+    Archive.use((archive) => archive.fetch({ url, accept: "application/zip, */*", resumable: true }))
+  )
+
+/** A release never changes under its name, so the network is not asked for hundreds of megabytes that are known. */
+export const fetchRelease = Effect.fnUntraced(function* (release: Release, { payloads }: Previous) {
+  const { kind } = yield* Origin
+  const asList = (addresses: string | ReadonlyArray<string> | undefined) =>
+    typeof addresses === "string" ? [addresses] : (addresses ?? [])
+  const wanted = [
+    { form: undefined, addresses: asList(release.zip) },
+    { form: "json" as const, addresses: asList(release.json) },
+    { form: "csv" as const, addresses: asList(release.csv) }
+  ].filter(({ addresses }) => addresses.length > 0)
+
+  const forms: Array<Omit<FormToLoad, "form"> & { readonly form: Form | undefined }> = []
+  const known: Array<KnownPayload> = []
+  for (const { addresses, form } of wanted) {
+    const byAddress = payloads.filter((payload) => isCurrent(payload) && addresses.includes(payload.url))
+    if (kind === "live" && byAddress.length === addresses.length) {
+      known.push(...byAddress)
+      continue
+    }
+    const files = yield* fetchAll(addresses)
+    const byContent = files.flatMap(
+      ({ sha256 }) => payloads.find((payload) => isCurrent(payload) && payload.raw_sha256 === sha256) ?? []
+    )
+    if (byContent.length === files.length) known.push(...byContent)
+    else forms.push({ form, released_on: release.released_on, files })
+  }
+  return { forms, known }
+})

@@ -1,0 +1,259 @@
+/**
+ * From a label as a release states it to a row of `branded_food.food`: one query for both release forms, so that the same
+ * label gives the same row. What it works on are the texts of the source under common names; the macros are in
+ * `sql/normalising.sql`. A label that does not decode has a `problem` that says which field is at fault; what merely looks
+ * wrong gets a quality flag and is kept.
+ */
+import { literal } from "@larder/warehouse/duckdb.ts"
+
+/** What a label consists of before it is normalised. All are texts unless it says otherwise. */
+export const statedColumns = [
+  "line", // bigint: where it stands, for rejects
+  "fdc_id", // integer
+  "description",
+  "short_description",
+  "brand_owner",
+  "brand_name",
+  "subbrand_name",
+  "category",
+  "food_category", // stands in for a category that is missing
+  "gpc_class_code",
+  "gtin_upc",
+  "package_weight",
+  "serving_size",
+  "serving_size_unit",
+  "household",
+  "preparation_state_code",
+  "market_country",
+  "trade_channels", // varchar[]; null where the form does not have it
+  "ingredients",
+  "nutrients", // as in branded_food.food, in order of nutrient_id
+  "attributes", // as in branded_food.food; null where the form does not have it
+  "caffeine_statement",
+  "footnote",
+  "data_source",
+  "published_on",
+  "available_on",
+  "modified_on",
+  "discontinued_on",
+  "label_nutrients", // as in branded_food.food
+  "daily_values", // as in branded_food.food
+  "not_a_significant_source_of",
+  "material_code",
+  "earlier_versions", // as in branded_food.food
+  "source_rows", // integer
+  "has_label_row", // boolean: false where only a name is known
+  "other_problem" // what the form itself found unreadable, or null
+] as const
+export type StatedColumn = (typeof statedColumns)[number]
+
+/** What the release form calls a field, for people who look for it there. */
+export type FieldNames = Readonly<
+  Record<
+    | "description"
+    | "gpc_class_code"
+    | "serving_size"
+    | "published_on"
+    | "available_on"
+    | "modified_on"
+    | "discontinued_on",
+    string
+  >
+>
+
+const shown = (field: string) => `'"' || left(${field}, 60) || '"'`
+
+const problems = (names: FieldNames) => {
+  const unreadable = (field: keyof FieldNames, isReadable: string, what: string) =>
+    `if(trim(${field}) <> '' and not (${isReadable}), ${literal(`${names[field]} is `)} || ${shown(field)} || ${literal(`, which is no ${what}`)}, null)`
+  const day = (field: keyof FieldNames) => unreadable(field, `plausible(${field}_day) is not null`, "day")
+  return `nullif(concat_ws('; ',
+    other_problem,
+    if(description is null, ${literal(`${names.description} is empty`)}, null),
+    ${unreadable("serving_size", "coalesce(size >= 0, false)", "size")},
+    ${unreadable("gpc_class_code", "try_cast(gpc_class_code as integer)::varchar is not distinct from trim(gpc_class_code)", "whole number")},
+    ${day("published_on")},
+    ${day("available_on")},
+    ${day("modified_on")},
+    ${day("discontinued_on")}
+  ), '')`
+}
+
+/**
+ * Where an amount stands among those of its food, as one number: by nutrient (18 bits), then by how well it is founded (4
+ * bits, 0 is best), then the one with the highest id of the source (40 bits) first.
+ */
+export const placeOf = (nutrientId: string, founded: string, id: string) =>
+  `(${nutrientId}::bigint << 44) + (coalesce(${founded}, 15)::bigint << 40) + 1099511627775 - coalesce(${id}, 0)`
+
+/** Energy of pure fat is about 900 kcal; carbohydrates, fat and protein of 100 g cannot weigh more, but labels round. */
+const mostEnergy = 905
+const mostMass = 110
+
+const amountOf = (nutrientId: number) => `coalesce(amounts[list_position(ids, ${nutrientId})], 0)`
+
+const findings: Readonly<Record<string, string>> = {
+  gtin_missing: "upc is null",
+  gtin_unreadable: "gtin_14 is null and upc is not null",
+  gtin_check_digit: "not has_check_digit(gtin_14::bigint)",
+  serving_size_zero: "serving_size is null and size_is_stated",
+  serving_unit_miscoded: "is_miscoded(serving_size_unit)",
+  serving_unit_unknown: "serving_size_unit is not null and serving_size_unit_normalized is null",
+  country_unknown: "market_country is not null and market_country_normalized is null",
+  category_unreadable: "category is null and category_is_stated",
+  no_nutrients: "coalesce(len(ids), 0) = 0",
+  nutrient_twice: "len(ids) > list_unique(ids)",
+  energy_impossible: `${amountOf(1008)} > ${mostEnergy}`,
+  mass_impossible: `${amountOf(1003)} + ${amountOf(1004)} + ${amountOf(1005)} > ${mostMass}`,
+  amount_negative: "list_min(amounts) < 0",
+  label_row_missing: "not has_label_row"
+}
+
+/** Nearly all labels have nothing to find: the list is made for the others only. */
+const flags = `
+    case
+      when ${Object.values(findings)
+        .map((finding) => `coalesce(${finding}, false)`)
+        .join(" or ")}
+      then list_filter(
+        [${Object.entries(findings)
+          .map(([flag, finding]) => `if(${finding}, ${literal(flag)}, null)`)
+          .join(", ")}],
+        lambda flag: flag is not null
+      )
+      else []
+    end`
+
+const texts = [
+  "description",
+  "short_description",
+  "brand_owner",
+  "brand_name",
+  "subbrand_name",
+  "category",
+  "food_category",
+  "gtin_upc",
+  "package_weight",
+  "serving_size",
+  "serving_size_unit",
+  "household",
+  "preparation_state_code",
+  "market_country",
+  "ingredients",
+  "caffeine_statement",
+  "footnote",
+  "data_source",
+  "not_a_significant_source_of",
+  "material_code"
+]
+const days = ["published_on", "available_on", "modified_on", "discontinued_on"]
+
+const step = (columns: ReadonlyArray<string>, macro: string) =>
+  `* replace (${columns.map((column) => `${macro}(${column}) as ${column}`).join(", ")})`
+
+/** Selects from a relation with the stated columns; answers with the columns of `foodColumns` and `line`, `problem`. */
+export const labelsFrom = (stated: string, names: FieldNames) => `
+  with tidied as (
+    select ${step(texts, "trimmed")}
+    from (select ${step(texts, "collapsed")}
+    from (select ${step(texts, "unbracketed")}
+    from (select ${step(texts, "undoubled")} from ${stated})))
+  ),
+  read as (
+    select
+      *,
+      ${days.map((day) => `day_of(${day}) as ${day}_day`).join(", ")},
+      bare_gtin(gtin_upc) as bare_gtin,
+      try_cast(serving_size as decimal(18, 6)) as size,
+      list_transform(nutrients, lambda stated: stated.nutrient_id) as ids,
+      list_transform(nutrients, lambda stated: stated.amount) as amounts
+    from tidied
+  ),
+  normalised as (
+    select
+      line,
+      ${problems(names)} as problem,
+      fdc_id,
+      description,
+      short_description,
+      branded(brand_owner) as brand_owner,
+      branded(brand_name) as brand_name,
+      branded(subbrand_name) as subbrand_name,
+      coalesce(categorised(category), categorised(food_category)) as category,
+      category is not null as category_is_stated,
+      try_cast(gpc_class_code as integer) as gpc_class_code,
+      gtin_upc as upc,
+      package_weight,
+      nullif(if(is_noisy(serving_size), shortest_float(serving_size), size), 0) as serving_size,
+      size is not null as size_is_stated,
+      serving_size_unit,
+      normalised_unit(serving_size_unit, household, category) as serving_size_unit_normalized,
+      household as household_serving_text,
+      upper(preparation_state_code) as preparation_state_code,
+      market_country,
+      country.code as market_country_normalized,
+      channels_of(trade_channels) as trade_channels,
+      ingredients,
+      nutrients,
+      ids,
+      amounts,
+      attributes,
+      caffeine_statement,
+      footnote,
+      upper(data_source) as data_source,
+      ${days.map((day) => `plausible(${day}_day) as ${day}`).join(", ")},
+      gtin_14_of(bare_gtin) as gtin_14,
+      label_nutrients,
+      daily_values,
+      not_a_significant_source_of,
+      material_code,
+      earlier_versions,
+      source_rows,
+      has_label_row
+    from read
+    left join country on country.name = lower(market_country)
+  )
+  select
+    * exclude (ids, amounts, category_is_stated, size_is_stated, has_label_row),
+    ${flags} as quality_flags
+  from normalised`
+
+/** Columns that a label's row gets from `labelsFrom`, in the order of the table. The others tell of the run. */
+export const foodColumns = [
+  "fdc_id",
+  "description",
+  "short_description",
+  "brand_owner",
+  "brand_name",
+  "subbrand_name",
+  "category",
+  "gpc_class_code",
+  "upc",
+  "package_weight",
+  "serving_size",
+  "serving_size_unit",
+  "serving_size_unit_normalized",
+  "household_serving_text",
+  "preparation_state_code",
+  "market_country",
+  "market_country_normalized",
+  "trade_channels",
+  "ingredients",
+  "nutrients",
+  "attributes",
+  "caffeine_statement",
+  "footnote",
+  "data_source",
+  "published_on",
+  "available_on",
+  "modified_on",
+  "discontinued_on",
+  "gtin_14",
+  "label_nutrients",
+  "daily_values",
+  "not_a_significant_source_of",
+  "material_code",
+  "earlier_versions",
+  "quality_flags",
+  "source_rows"
+] as const

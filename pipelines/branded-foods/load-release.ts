@@ -1,0 +1,83 @@
+/** One form of a release, from its payloads in the archive into the staging file. */
+import type { Staging } from "@larder/warehouse/staging.ts"
+import { Effect, Path } from "effect"
+import type { RawFile } from "../run/archive.ts"
+import { loadCsv } from "./csv/load-csv.ts"
+import { memberNames, members } from "./csv/members.ts"
+import type { Form, FormToLoad } from "./fetch-release.ts"
+import { loadJson } from "./json/load-json.ts"
+import { constantsOf, type Load } from "./load.ts"
+import { openZip, plainBytes, type Zip } from "./release/zip.ts"
+
+/** What a payload is called in errors: the last part of its address. */
+export const nameOf = ({ url }: Pick<RawFile, "url">) =>
+  decodeURIComponent(url.slice(url.lastIndexOf("/") + 1)).replace(/^file:/, "")
+
+const isZip = (file: RawFile) => /\.zip$/i.test(file.url)
+
+/** Writes the CSV files of a zip into the run's folder. Files that older releases lack may be missing. */
+const unpack = Effect.fnUntraced(function* (zip: Zip, folder: string) {
+  const path = yield* Path.Path
+  const found = memberNames.filter(
+    (name) => members[name].needed || zip.members.some((member) => member.name.toLowerCase() === `${name}.csv`)
+  )
+  const files = yield* Effect.forEach(found, (name) => {
+    const target = path.join(folder, `${name}.csv`)
+    return zip.member(`${name}.csv`).pipe(
+      Effect.flatMap((member) => zip.extract(member, target)),
+      Effect.as([name, target] as const)
+    )
+  })
+  return new Map(files)
+})
+
+/** The files of a folder, by their base names. */
+const unpacked = (files: ReadonlyArray<RawFile>) =>
+  new Map(
+    memberNames.flatMap((name) => {
+      const file = files.find((raw) => nameOf(raw).toLowerCase() === `${name}.csv`)
+      return file === undefined ? [] : [[name, file.path] as const]
+    })
+  )
+
+interface Target {
+  readonly staging: Staging
+  readonly run_id: string
+  /** Of the run, for what is unpacked. */
+  readonly folder: string
+  readonly advance: Load["advance"]
+}
+
+/** Which form a zip holds whose name does not tell. */
+const formIn = (zip: Zip): Form => (zip.members.some(({ name }) => /\.json$/i.test(name)) ? "json" : "csv")
+
+export const feedOf = (form: Form) => `gov-fdc/${form}`
+
+export const loadForm = Effect.fn("brandedFoods.load")(function* (
+  { files, form: named, released_on }: Omit<FormToLoad, "form"> & { readonly form: Form | undefined },
+  { advance, folder, run_id, staging }: Target
+) {
+  const [first] = files
+  if (first === undefined) return yield* Effect.die(new Error("a form of a release has at least one payload"))
+  const zip = isZip(first) ? yield* openZip(first.path, nameOf(first)) : undefined
+  const form = named ?? (zip === undefined ? "csv" : formIn(zip))
+  const raw_sha256 = first.sha256
+  const load: Load = {
+    run_id,
+    feed: feedOf(form),
+    raw_sha256,
+    rawOf: (member) => files.find((raw) => nameOf(raw).toLowerCase() === `${member}.csv`)?.sha256 ?? raw_sha256,
+    constants: constantsOf({ released_on, fetched_at: first.fetched_at, run_id, raw_sha256 }),
+    advance
+  }
+  if (form === "csv") {
+    const paths = zip === undefined ? unpacked(files) : yield* unpack(zip, folder)
+    return { form, ...(yield* loadCsv(staging.db, load, paths, folder)) }
+  }
+  const member = zip === undefined ? undefined : yield* zip.json
+  const list =
+    zip === undefined || member === undefined
+      ? { name: nameOf(first), bytes: plainBytes(first.path, nameOf(first)) }
+      : { name: `${nameOf(first)} (${member.name})`, bytes: zip.bytes(member) }
+  return { form, ...(yield* loadJson(staging, load, list, folder)) }
+}, Effect.scoped)

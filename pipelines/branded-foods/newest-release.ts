@@ -1,0 +1,128 @@
+/**
+ * Which release to load. There is no address of "the latest": the download page names the releases, their dates are in their
+ * names, and about two a year appear on days that nobody announces. Where the page names none, days are not tried one by one:
+ * the run fails and says how to go on with a download by hand. Recordings and files are known by their list.
+ */
+import { readFile } from "node:fs/promises"
+import { isDay } from "@larder/schemas/dates.ts"
+import { Effect, Schema } from "effect"
+import { Archive } from "../run/archive.ts"
+import { fileScheme } from "../run/file-origin.ts"
+import { Origin, RefusedByUpstream } from "../run/origin.ts"
+
+const host = "https://fdc.nal.usda.gov"
+
+/** Where the releases lie. */
+export const datasets = `${host}/fdc-datasets/`
+
+/** The page under its present and its former address. */
+const pages = [`${host}/download-datasets`, `${host}/download-datasets.html`]
+
+export interface Release {
+  /** A zip with the JSON form, or that form as it is. */
+  readonly json: string | undefined
+  /** A zip with the CSV form, or its files one by one. */
+  readonly csv: string | ReadonlyArray<string> | undefined
+  /** A zip whose name does not tell which form it holds: its members do. */
+  readonly zip: string | undefined
+  /** From the name; a file may have any. */
+  readonly released_on: string | null
+}
+
+/** There is nothing to load, or nobody says what. */
+export class ReleaseUnknown extends Schema.TaggedError<ReleaseUnknown>()("ReleaseUnknown", {
+  where: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    const byHand = "Download a zip of branded foods in a browser, and run: larder-ingest branded-foods --file <zip>"
+    return `${this.where} names no release of branded foods: ${this.problem}. ${byHand}`
+  }
+}
+
+/** `FoodData_Central_branded_food_json_2026-04-30.zip`, with what it may be unpacked to. The zip of all foods reads as well. */
+const releaseName = /FoodData_Central_(?:branded_food_)?(json|csv)_(\d{4}-\d{2}-\d{2})(?:\.zip|\.json|\/[^/]+\.csv)?$/i
+
+interface Named {
+  readonly address: string
+  readonly form: "json" | "csv" | undefined
+  readonly released_on: string | null
+}
+
+const named = (address: string): Named => {
+  const [, form, day] = releaseName.exec(address) ?? []
+  const byEnd = /\.(json|csv)$/i.exec(address)?.[1]
+  const known = (byEnd ?? form)?.toLowerCase()
+  const anyDay = day ?? /(\d{4}-\d{2}-\d{2})[^/]*(?:\/[^/]*)?$/.exec(address)?.[1]
+  return {
+    address,
+    form: known === "json" || known === "csv" ? known : undefined,
+    released_on: anyDay !== undefined && isDay(anyDay) ? anyDay : null
+  }
+}
+
+/** Both forms, where both exist on that day. A zip goes before what it was unpacked to. */
+const releaseOf = (files: ReadonlyArray<Named>, released_on: string | null): Release => {
+  const ofForm = (form: Named["form"]) => files.filter((file) => file.form === form).map(({ address }) => address)
+  const zipOr = <A>(addresses: ReadonlyArray<string>, otherwise: A) =>
+    addresses.find((address) => /\.zip$/i.test(address)) ?? otherwise
+  const [json, csv] = [ofForm("json"), ofForm("csv")]
+  return {
+    json: zipOr(json, json[0]),
+    csv: zipOr(csv, csv.length === 0 ? undefined : csv),
+    zip: zipOr(ofForm(undefined), undefined),
+    released_on
+  }
+}
+
+const newestOf = (addresses: ReadonlyArray<string>) => {
+  const files = addresses.map(named).filter(({ form, released_on }) => form !== undefined && released_on !== null)
+  const [newest] = files.map(({ released_on }) => released_on ?? "").sort((a, b) => (a < b ? 1 : -1))
+  return newest === undefined
+    ? undefined
+    : releaseOf(
+        files.filter(({ released_on }) => released_on === newest),
+        newest
+      )
+}
+
+/** Names of branded foods alone: the page names all other data, too. Links are relative or absolute, by the year. */
+const namesIn = (page: string) => page.match(/FoodData_Central_branded_food_(?:json|csv)_\d{4}-\d{2}-\d{2}\.zip/g) ?? []
+
+const namesOn = Effect.fnUntraced(function* (url: string) {
+  const archive = yield* Archive
+  const { path } = yield* archive.fetch({ url, accept: "text/html" })
+  return namesIn(yield* Effect.promise(() => readFile(path, "utf8"))) // just written by us
+})
+
+/** The former address may be gone, and the present one may go. */
+const isGone = (error: unknown) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
+
+const fromPages = Effect.gen(function* () {
+  for (const url of pages) {
+    const names = yield* Effect.catchIf(namesOn(url), isGone, () => Effect.succeed([]))
+    const release = newestOf(names.map((name) => datasets + name))
+    if (release !== undefined) return release
+  }
+  return yield* new ReleaseUnknown({ where: pages[0] ?? host, problem: "it is gone, or made otherwise than it was" })
+})
+
+/** The newest release that the origin of this run has. */
+export const newestRelease = Effect.fn("Release.newest")(function* () {
+  const origin = yield* Origin
+  const given = yield* origin.listing(fileScheme)
+  if (given === undefined) return yield* fromPages
+  if (given.length > 0) {
+    const files = given.map(named)
+    return releaseOf(files, files[0]?.released_on ?? null)
+  }
+  const recorded = (yield* origin.listing(datasets)) ?? []
+  const release = newestOf(recorded.filter((address) => /_branded_food_/i.test(address)))
+  if (release !== undefined) return release
+  const where = origin.kind === "sample" ? "the bundled samples" : "the recording"
+  const wanted = "FoodData_Central_branded_food_json_YYYY-MM-DD.zip"
+  return yield* new ReleaseUnknown({
+    where,
+    problem: `nothing there is called ${new URL(datasets).host}/fdc-datasets/${wanted}`
+  })
+})

@@ -1,0 +1,39 @@
+/** What the live generation knows of earlier runs of this pipeline. */
+import { fromLive } from "@larder/warehouse/generation/previous.ts"
+import { Effect, Schema } from "effect"
+import { type LoadedFrom, originsOf } from "../run/mixture.ts"
+import type { RunContext } from "../run/pipeline.ts"
+
+const KnownPayload = Schema.Struct({
+  raw_sha256: Schema.String,
+  url: Schema.String,
+  feed: Schema.String,
+  mapping_sha256: Schema.String,
+  rows_read: Schema.Int,
+  rows_rejected: Schema.Int
+})
+export type KnownPayload = typeof KnownPayload.Type
+
+export interface Previous {
+  readonly payloads: ReadonlyArray<KnownPayload>
+  readonly unknownFields: ReadonlyArray<string>
+  /** Where the foods of this warehouse came from. */
+  readonly origins: ReadonlyArray<LoadedFrom>
+}
+
+const nothingYet: Previous = { payloads: [], unknownFields: [], origins: [] }
+
+const payloads = `
+  select raw_sha256, url, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
+  from ingest.raw_file where pipeline = 'branded-foods'`
+const Field = Schema.Struct({ field: Schema.String })
+const unknownFields = "select field from ingest.unknown_field where pipeline = 'branded-foods'"
+
+export const readPrevious = ({ layout }: RunContext) =>
+  fromLive(layout, { schema: "branded_food", name: "food" }, nothingYet, (db) =>
+    Effect.all({
+      payloads: db.all(KnownPayload, payloads),
+      unknownFields: Effect.map(db.all(Field, unknownFields), (rows) => rows.map(({ field }) => field)),
+      origins: originsOf(db, "branded-foods")
+    })
+  )

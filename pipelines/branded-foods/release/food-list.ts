@@ -1,0 +1,72 @@
+/**
+ * What stands around the foods of a JSON release: `{"BrandedFoods":[` before them and `]}` after them. A file with another
+ * frame is not read at all, and one without its end was cut off.
+ */
+import { Schema } from "effect"
+
+/** A record that cannot be read, for `ingest.reject`. */
+export interface FoodReject {
+  /** Where it begins in the JSON file, from 1. */
+  readonly line: number
+  readonly reason: string
+  /** Its first 2,000 characters. */
+  readonly payload: string
+}
+
+/** The file is no list of branded foods, or not all of one. */
+export class FoodListUnusable extends Schema.TaggedError<FoodListUnusable>()("FoodListUnusable", {
+  file: Schema.String,
+  line: Schema.Int,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.file}, line ${this.line}: ${this.problem}. Download the release again, or give another one with --file.`
+  }
+}
+
+const payloadLength = 2000
+
+/** Four bytes a character at most. */
+export const payloadBytes = 4 * payloadLength
+
+/** Without the comma behind it, where it is shown to its end. */
+export const payloadOf = (bytes: Buffer) => {
+  const text = bytes.toString("utf8", 0, payloadBytes)
+  return text.length > payloadLength ? text.slice(0, payloadLength) : text.replace(/[\s,]+$/, "")
+}
+
+const listKey = "BrandedFoods"
+
+/** More than this before the first record is no head. */
+export const longestHead = 65_536
+
+const shownOfText = 40
+
+const quoted = (text: string) => JSON.stringify(text.length > shownOfText ? `${text.slice(0, shownOfText)}…` : text)
+
+/** How many bytes the head takes; undefined while more of it has to come; a text says what is wrong with it. */
+export const headOf = (start: Buffer, isAll: boolean): number | string | undefined => {
+  const text = start.toString("latin1") // one character a byte: a BOM is three of them
+  const head = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[/.exec(text)
+  if (head !== null && head[1] === listKey) return head[0].length
+  const key = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\S/.exec(text)?.[1]
+  if (key === listKey) return `"${listKey}" is no list`
+  if (key !== undefined) return `it holds ${quoted(key)}, and a release of branded foods begins with "${listKey}"`
+  if (text.trim() === "" && isAll) return "the file is empty"
+  const couldBe = /^(?:\xef|\xef\xbb|(?:\xef\xbb\xbf)?\s*(\{\s*("[^"\\]*("\s*(:\s*)?)?)?)?)$/.test(text)
+  if (!isAll && text.length < (couldBe ? longestHead : shownOfText)) return undefined
+  return couldBe
+    ? `it was cut off before its first record`
+    : `it begins with ${quoted(text)}, not with {"${listKey}": [`
+}
+
+/** What is wrong with the bytes after the `]` of the list; undefined where they are its end. */
+export const tailProblem = (tail: string): string | undefined => {
+  const rest = tail.trim()
+  if (rest === "}") return undefined
+  if (rest === "") return `it was cut off: the closing "}" is missing`
+  const key = /^,\s*"([^"\\]*)"/.exec(rest)?.[1]
+  return key === undefined
+    ? `${quoted(rest)} follows the list of foods`
+    : `it holds ${quoted(key)} beside "${listKey}", which nothing here reads`
+}

@@ -1,0 +1,18 @@
+/** Writing the files of a run, in one call where `FileHandle.writeFile` makes many, of pieces of half a megabyte. */
+import type { FileHandle } from "node:fs/promises"
+import { Schema } from "effect"
+
+export class FileUnwritable extends Schema.TaggedError<FileUnwritable>()("FileUnwritable", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `${this.file} cannot be written: ${reason}. Check free space and permissions, then run again.`
+  }
+}
+
+/** Appends all of it: a single write may stop short, above all where the disk is nearly full. */
+export const writeAll = async (file: FileHandle, bytes: Buffer) => {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
+}

@@ -1,0 +1,143 @@
+/**
+ * Amounts per 100 g or 100 ml of one label: which nutrients are stated, how much, and how the source says it got there. Once in 5,000
+ * rows the amount is one that cannot be.
+ */
+import { type Chance, quantile } from "./chance.ts"
+import { type Decimal, powerOf10 } from "./decimals.ts"
+import { fromDailyValue, knownNutrient, type Nutrient, nutrients } from "./nutrients.ts"
+
+export interface StatedAmount {
+  /** Of the row, in both forms. */
+  readonly id: number
+  readonly nutrient: Nutrient
+  readonly amount: Decimal
+  /** Index in `derivations`; -1: none given. */
+  readonly derivation: number
+}
+
+/** Ids that one food rarely states and another, with a full analysis, states nearly all of. */
+const rareShare = 0.02
+const fullShare = 0.01
+const macros = new Set([1003, 1004, 1005, 1008, 1093, 2000, 1258])
+const short = new Set([1003, 1004, 1005, 1008, 1093])
+const newLabel = new Map([
+  [1092, 0.92],
+  [1235, 0.56],
+  [1104, 0.08],
+  [1162, 0.12]
+])
+const oldLabel = new Map([
+  [1092, 0.08],
+  [1235, 0.02],
+  [1104, 0.68],
+  [1162, 0.73]
+])
+const fats = new Set([1004, 1258, 1008, 1292, 1293])
+const sugars = new Set([1005, 2000, 1063, 1235])
+
+const common = nutrients.filter(({ id, share }) => share >= rareShare && id !== 1110 && id !== 1114)
+const rare = nutrients.filter(({ share }) => share > 0 && share < rareShare)
+
+/** `short`: six numbers on a small label; `full`: an analysis of thirty and more; `none`: the source lost them. */
+const chosen = (chance: Chance, carry: Array<Nutrient>) => {
+  const kind = chance.unit()
+  if (kind < 0.004) return
+  const isShort = kind < 0.13
+  const isNew = chance.happens(0.43)
+  const special = isNew ? newLabel : oldLabel
+  for (const nutrient of common) {
+    const share = special.get(nutrient.id) ?? (macros.has(nutrient.id) ? 0.985 : Math.min(0.97, nutrient.share * 1.08))
+    const likely = isShort && !short.has(nutrient.id) ? share * 0.25 : share
+    if (!chance.happens(likely)) continue
+    carry.push(substitute(chance, nutrient))
+  }
+  const d = chance.unit()
+  if (isNew && !isShort) {
+    if (d < 0.7) carry.push(knownNutrient(1110))
+    if (d > 0.69 && d < 0.95) carry.push(knownNutrient(1114))
+  }
+  if (chance.happens(fullShare)) for (const nutrient of rare) if (chance.happens(0.75)) carry.push(nutrient)
+}
+
+/** Energy in kJ only or by Atwater's factors, sugars under the older id. */
+const substitute = (chance: Chance, nutrient: Nutrient) => {
+  if (nutrient.id === 1008) {
+    if (chance.odd(0.003)) return knownNutrient(1062)
+    if (chance.odd(0.0005)) return knownNutrient(2047)
+    if (chance.odd(0.0005)) return knownNutrient(2048)
+  }
+  return nutrient.id === 2000 && chance.odd(0.0015) ? knownNutrient(1063) : nutrient
+}
+
+/** The step in which a label states such an amount. */
+const stepOf = (amount: number) => {
+  if (amount < 0.1) return 0.01
+  if (amount < 1) return 0.1
+  if (amount < 10) return 0.5
+  if (amount < 50) return 1
+  return amount < 150 ? 5 : 10
+}
+
+/** Three significant digits since November 2020, two decimals before. */
+const measured = (amount: number, threeDigits: boolean): Decimal => {
+  if (amount <= 0) return { digits: 0, scale: threeDigits ? 3 : 2 }
+  let scale = threeDigits ? 0 : 2
+  if (threeDigits) {
+    let probe = amount
+    for (; probe < 100 && scale < 7; scale++) probe *= 10
+    for (; probe >= 999.5; scale--) probe /= 10
+  }
+  const digits = Math.round(scale < 0 ? amount / powerOf10(-scale) : amount * powerOf10(scale))
+  return digits === 0 ? { digits: 0, scale: threeDigits ? 3 : 2 } : { digits, scale }
+}
+
+const derivationOf = (chance: Chance, id: number, perHundred: boolean) => {
+  const draw = chance.unit()
+  if (draw < 0.024) return -1
+  if (perHundred) return draw < 0.5 ? 4 : 6
+  if (draw < 0.056) return 2
+  if (draw < 0.068) return 3
+  if (draw < 0.07) return draw < 0.069 ? 5 : 8
+  if (draw < 0.071) return 7
+  return draw < (macros.has(id) ? 0.17 : 0.55) ? fromDailyValue : 0
+}
+
+export interface Statement {
+  readonly chance: Chance
+  readonly firstId: number
+  /** Serving size; 0 where the label lost it. */
+  readonly serving: number
+  readonly threeDigits: boolean
+  /** GDSN senders that state amounts per 100 themselves. */
+  readonly perHundred: boolean
+}
+
+export const amountsOf = ({ chance, firstId, perHundred, serving, threeDigits }: Statement) => {
+  const list: Array<Nutrient> = []
+  chosen(chance, list)
+  const [fat, sweet] = [chance.unit(), chance.unit()]
+  const amounts: Array<StatedAmount> = []
+  const add = (nutrient: Nutrient, amount: Decimal, derivation: number) => {
+    amounts.push({ id: firstId + amounts.length, nutrient, amount, derivation })
+  }
+  for (const nutrient of list) {
+    let u = chance.unit()
+    if (u < 0.6) {
+      // Fat, saturated fat and energy go together, and so do carbohydrates and sugars; each keeps its own distribution.
+      if (fats.has(nutrient.id)) u = fat
+      else if (sugars.has(nutrient.id)) u = sweet
+      else u = chance.unit()
+    }
+    let per100 = u < nutrient.zeros ? 0 : quantile(nutrient.points, u)
+    if (chance.odd(0.0002)) per100 = nutrient.impossible
+    else if (per100 > 0 && serving > 0) {
+      const stated = (per100 * serving) / 100
+      const step = stepOf(stated)
+      per100 = (Math.max(1, Math.round(stated / step)) * step * 100) / serving
+    }
+    const derivation = derivationOf(chance, nutrient.id, perHundred)
+    add(nutrient, measured(per100, threeDigits), derivation)
+    if (chance.odd(0.00007)) add(nutrient, measured(chance.happens(0.5) ? per100 : per100 / 2, threeDigits), derivation)
+  }
+  return amounts
+}

@@ -1,0 +1,24 @@
+/** Days as numbers, and their two spellings: `2026-04-30` in most of the CSV, `4/30/2026` in the JSON and here and there in the CSV. */
+
+const millisecondsPerDay = 86_400_000
+const first = Date.UTC(2014, 0, 1) / millisecondsPerDay
+const count = 8_000 // to 2035
+
+const iso: Array<string> = []
+const american: Array<string> = []
+for (let day = 0; day < count; day++) {
+  const text = new Date((first + day) * millisecondsPerDay).toISOString().slice(0, 10)
+  iso.push(text)
+  american.push(`${Number(text.slice(5, 7))}/${Number(text.slice(8))}/${text.slice(0, 4)}`)
+}
+
+const spelt = (list: ReadonlyArray<string>, day: number) => {
+  const text = list[day]
+  if (text === undefined) throw new Error(`Day ${day} after 2014-01-01 is outside of what the generator spells`)
+  return text
+}
+
+/** Days since 2014-01-01. */
+export const dayOf = (date: string) => Date.parse(`${date}T00:00:00Z`) / millisecondsPerDay - first
+export const isoDate = (day: number) => spelt(iso, day)
+export const americanDate = (day: number) => spelt(american, day)

@@ -1,0 +1,56 @@
+/**
+ * Barcodes. Every product has its own number (a full-cycle multiplication of the product's index), in lengths of 8, 12, 13 and 14
+ * digits; 2.3 % have a wrong check digit, half of those are numbers that a spreadsheet rounded (`813090000000`).
+ */
+import { type Chance, hashOf } from "./chance.ts"
+
+/** GS1 check digit of a body of any length. */
+export const checkDigit = (body: string) => {
+  let sum = 0
+  for (let i = 0; i < body.length; i++) sum += (body.charCodeAt(body.length - 1 - i) - 48) * (i % 2 === 0 ? 3 : 1)
+  return (10 - (sum % 10)) % 10
+}
+
+/** The UPC-A (12 digits) that an eight-digit UPC-E of number system 0 stands for. */
+export const expandedUpcE = (upcE: string) => {
+  const [a, b, c, d, e, f] = [...upcE.slice(1, 7)]
+  const last = Number(f)
+  if (last <= 2) return `0${a}${b}${f}0000${c}${d}${e}${upcE[7]}`
+  if (last === 3) return `0${a}${b}${c}00000${d}${e}${upcE[7]}`
+  if (last === 4) return `0${a}${b}${c}${d}00000${e}${upcE[7]}`
+  return `0${a}${b}${c}${d}${e}0000${f}${upcE[7]}`
+}
+
+const digits = (value: number, length: number) => value.toString().padStart(length, "0")
+
+const compact = 899_981 // prime: numbers of six digits that repeat after this many products only
+
+const upcE = (product: number) => {
+  const six = digits(100_000 + ((product * 7_919) % compact), 6)
+  return `0${six}${checkDigit(expandedUpcE(`0${six}0`).slice(0, 11))}`
+}
+
+/** Multiplier and modulus have no common factor: no two products meet. Half of the numbers begin with 0, the others with 8. */
+const body = (product: number) => {
+  const number = (product * 1_368_742_901 + 1_210_000_417) % 19_999_999_999
+  return digits(number < 10_000_000_000 ? number : number + 70_000_000_000, 11)
+}
+
+const rounded = (product: number) => `${100_000 + ((product * 4_421 + 713_090) % compact)}000000`
+
+/** `offset` 0 gives the right check digit. */
+const completed = (numbers: string, offset: number) => `${numbers}${(checkDigit(numbers) + offset) % 10}`
+
+/** Draws from `chance` on behalf of the product. Fourteen digits are a twelve-digit number behind zeros, as GDSN sends it. */
+export const gtinOf = (product: number, source: string, seed: number, chance: Chance) => {
+  const draw = chance.unit()
+  const wrong = chance.happens(0.0245)
+  const offset = wrong ? 1 + (hashOf(seed, 77, product) % 9) : 0
+  if (source === "NZGDSN") return completed(`9${body(product)}`, offset)
+  if (source === "GDSN" && draw < 0.92) return `00${completed(body(product), offset)}`
+  if (product < compact && chance.odd(0.0006)) return upcE(product)
+  if (chance.odd(0.0016)) return completed(digits((product * 104_729 + 2_345_677) % 9_999_991, 7), offset)
+  if (draw < 0.074) return completed(`${4 + (product % 5)}${body(product)}`, offset)
+  if (wrong && product < compact && offset > 4) return rounded(product)
+  return completed(body(product), offset)
+}

@@ -1,0 +1,65 @@
+/** Owners, brands and made-up words. Nobody here exists; about 20,000 owners with a long tail, and one to four brands each. */
+import type { Chance } from "./chance.ts"
+import { hashOf } from "./chance.ts"
+
+const list = (text: string) => text.split(" ")
+
+const firsts = list(
+  "Harbor Golden Silver Maple Cedar River Prairie Sunny Blue Green Red Copper Stone Valley Mountain Lake Forest Meadow Orchard Summit Coastal Island Desert Northern Southern Western Eastern Heritage Liberty Pioneer Frontier Homestead Farmer's Baker's Grandma's Uncle Captain Royal Crown Noble Little Happy Lucky Bright Morning Evening Honest Simple Pure Fresh Wild Rustic Country Village Old New First Grand Crystal Amber Ivory Rosewood Willow Aspen Birch Juniper Laurel Magnolia Clover Thistle Heron Falcon Robin Sparrow Bison Elk Otter Fox Badger Anchor Lantern Windmill Millstone Hearth Kettle Copperfield Ashford Brookside Fairview Glenwood Hillcrest Lakeview Oakdale Pinehurst Ridgeway Springfield Westbrook Woodland Larkspur Marigold Saffron Sage Basil Juniperberry Tamarack"
+)
+const seconds = list(
+  "Farms Foods Kitchen Bakery Creamery Orchards Mills Pantry Harvest Garden Ranch Dairy Market Provisions Naturals Organics Table Acres Grove Fields Valley Hills Creek Springs Bay Point Ridge Hollow Crossing Junction Brothers Sisters Family Company Trading Roasters Brewing Confections Snacks Spice Seafood Meats Produce Growers Select Choice Traditions Delights Gourmet Classics"
+)
+const suffixes = [", Inc.", " Inc.", " LLC", " Co.", ", LLC", " Corporation", "", " COMPANY", " Company, Inc.", " L.P."]
+
+const openings = list("b br c ch cl d dr f fl g gr h j k kl l m n p pl pr qu r s sh sk sp st t tr v w y z")
+const vowels = list("a e i o u ai ea io ou a e o")
+const middles = list("b ck d ff g l ll m mp n nd nn nt p r rd rn rr s sh ss st t tt v x z lm rk")
+const endings = list("a o el en er in is on or us ia elle ette ado ino ara ina oro um yx")
+
+const part = (parts: ReadonlyArray<string>, number: number) => parts[number % parts.length] ?? ""
+
+/** 33 × 12 × 28 × 12 × 28 × 20 spellings: with 150,000 words some hundred are spelt twice, which does no harm. */
+const madeUp = (index: number) => {
+  const h = hashOf(19, 7, index)
+  const g = hashOf(23, 11, index)
+  const stem = `${part(openings, h)}${part(vowels, h >>> 6)}${part(middles, h >>> 12)}`
+  const tail = g % 3 === 0 ? "" : `${part(vowels, g >>> 4)}${part(middles, g >>> 10)}`
+  return `${stem}${tail}${part(endings, g >>> 18)}`.toUpperCase()
+}
+
+/** The first words are frequent, the last ones belong to one to three foods of two million. */
+export const madeUpWords = (count: number) => Array.from({ length: count }, (_, index) => madeUp(index))
+
+const owners = 20_000
+
+export interface Maker {
+  /** As published: now and then with blanks around it, in brackets, or `NOT A BRANDED ITEM`. */
+  readonly owner: string
+  readonly brand: string
+}
+
+const nameOf = (h: number) => `${part(firsts, h)} ${part(seconds, h >>> 8)}`
+
+const spelt = (chance: Chance, owner: string) => {
+  const quirk = chance.unit()
+  if (quirk < 0.03) return `${owner} `
+  if (quirk < 0.044) return ` ${owner}`
+  if (chance.odd(0.002)) return `[[${owner}]]`
+  if (chance.odd(0.0015)) return "NOT A BRANDED ITEM"
+  if (quirk < 0.051) return ""
+  return owner
+}
+
+export const drawMaker = (chance: Chance): Maker => {
+  const index = chance.zipf(owners)
+  const h = hashOf(31, 1, index)
+  const name = nameOf(h)
+  const owner = `${name}${part(suffixes, h >>> 16)}`
+  const own = hashOf(31, 2, index, 1 + chance.zipf(6))
+  const brand = chance.happens(0.5) ? part(firsts, own).toUpperCase() : nameOf(own).toUpperCase()
+  return {
+    owner: spelt(chance, h % 5 === 0 ? owner.toUpperCase() : owner),
+    brand: chance.happens(0.5) ? name.toUpperCase() : brand
+  }
+}

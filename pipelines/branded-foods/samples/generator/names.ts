@@ -1,0 +1,107 @@
+/** Descriptions: 34 characters in the middle, 3 to about 350, upper case in 96 of 100, and the source's oddities in their shares. */
+import type { Chance } from "./chance.ts"
+import type { Shelf } from "./shelves.ts"
+
+const adjectives: readonly [string, ...Array<string>] = [
+  "ORGANIC",
+  "ORIGINAL",
+  "PREMIUM",
+  "CLASSIC",
+  "NATURAL",
+  "GOURMET",
+  "TRADITIONAL",
+  "OLD FASHIONED",
+  "DELUXE",
+  "HOMESTYLE",
+  "GLUTEN FREE",
+  "MINI",
+  "SMALL BATCH",
+  "HANDCRAFTED",
+  "CRUNCHY",
+  "ALL NATURAL",
+  "EXTRA",
+  "VEGAN",
+  "CERTIFIED ORGANIC",
+  "FARMHOUSE STYLE"
+]
+
+const additions: readonly [string, ...Array<string>] = [
+  "NO ARTIFICIAL FLAVORS",
+  "MADE WITH REAL FRUIT",
+  "GOOD SOURCE OF FIBER",
+  "LIMITED EDITION",
+  "WITH OTHER NATURAL FLAVORS",
+  "12 PACK",
+  "FAMILY SIZE",
+  "VALUE SIZE",
+  "NON-GMO",
+  "25% MORE FREE",
+  "100% NATURAL",
+  "LIMITED_EDITION",
+  "NATURALLY & ARTIFICIALLY FLAVORED"
+]
+
+const companions: readonly [string, ...Array<string>] = [
+  "SEA SALT",
+  "REAL FRUIT",
+  "HONEY",
+  "ROASTED GARLIC",
+  "ADDED FIBER",
+  "ALMONDS",
+  "LEMON",
+  "WHOLE GRAINS",
+  "10 VITAMINS & MINERALS"
+]
+
+/** Outside ASCII: right, and broken on the way. */
+const foreign: readonly [string, ...Array<string>] = [
+  "MÜSLI",
+  "CRÈME BRÛLÉE",
+  "JALAPEÑO",
+  "SOUFFLÉ",
+  "KÄSESPÄTZLE",
+  "GRÖßE XL",
+  "PUREEâ€ ",
+  "CAFÃ‰ STYLE",
+  "PIÑA COLADA",
+  "Ã–FRASPBERRY"
+]
+
+const titled = (text: string) => text.toLowerCase().replace(/(^|[ (-])[a-z]/g, (start) => start.toUpperCase())
+
+const oddity = (chance: Chance, name: string, shelf: Shelf) => {
+  if (chance.odd(0.002)) return `6"" ${name}`
+  if (chance.odd(0.0015)) return name.replace(/^\S+/, (word) => `""${word}""`)
+  if (chance.odd(0.001)) return `${name} 9"`
+  if (chance.odd(0.0015)) return `${chance.of(foreign)} ${name}`
+  if (chance.odd(0.002)) return `${name}  ${chance.of(shelf.flavours)}` // two blanks
+  return name
+}
+
+const long = (chance: Chance, start: string, shelf: Shelf) => {
+  const until = 70 + 170 * chance.unit() * chance.unit() + (chance.happens(0.03) ? 100 : 0)
+  let name = start
+  while (name.length < until)
+    name += `, ${chance.happens(0.5) ? chance.of(additions) : `${chance.of(shelf.flavours)} ${chance.of(shelf.nouns)}`}`
+  return name
+}
+
+/** `word` is a made-up one, for the name of a line of products. */
+export const drawName = (chance: Chance, shelf: Shelf, brand: string, word: string) => {
+  const noun = chance.of(shelf.nouns)
+  let name = noun
+  const flavour = chance.of(shelf.flavours)
+  if (chance.happens(0.62)) name = `${flavour} ${name}`
+  if (chance.happens(0.3)) name = `${chance.of(adjectives)} ${name}`
+  if (chance.happens(0.27)) name = `${word} ${name}`
+  if (chance.happens(0.22)) name = `${brand}, ${name}`
+  const form = chance.unit()
+  if (form < 0.2) name = `${name}, ${chance.of(shelf.flavours)}`
+  else if (form < 0.32) name = `${name}, ${flavour} ${noun}`
+  else if (form < 0.4) name = `${name}, ${chance.of(additions)}`
+  else if (form < 0.46) name = `${name} WITH ${chance.of(companions)}`
+  else if (form < 0.5) name = `${name}, ${4 + chance.below(28)} OZ`
+  else if (form < 0.58) name = long(chance, name, shelf)
+  name = oddity(chance, name, shelf)
+  return { name: chance.happens(0.043) ? titled(name) : name, short: noun }
+}

@@ -1,0 +1,76 @@
+-- Texts are tidied in steps, each over the result of the one before: a macro repeats its argument, and macros inside macros
+-- would repeat it dozens of times. Each step looks first whether it has anything to do: regular expressions over every
+-- ingredient statement would cost more than reading it.
+create or replace temp macro undoubled(raw) as if(contains(raw, '""'), replace(raw, '""', '"'), raw)
+;
+create or replace temp macro unbracketed(raw) as
+  if(contains(raw, '[['), regexp_replace(raw, '\[\[(.*?)\]\]', '\1', 'g'), raw)
+;
+create or replace temp macro collapsed(raw) as
+  if(
+    contains(raw, '  ') or contains(raw, chr(10)) or contains(raw, chr(13)) or contains(raw, chr(9)) or strlen(raw) <> length(raw),
+    regexp_replace(raw, '[\s\v\x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]+', ' ', 'g'),
+    raw
+  )
+;
+create or replace temp macro trimmed(raw) as nullif(trim(raw), '')
+;
+
+create or replace temp macro branded(raw) as if(upper(raw) = 'NOT A BRANDED ITEM', null, raw)
+;
+create or replace temp macro categorised(raw) as if(translate(raw, '0123456789.,', '') = '', null, raw)
+;
+
+-- Days in either of two forms; null for anything else, 13/11/2020 included.
+create or replace temp macro day_of(raw) as
+  if(contains(raw, '/'), try_strptime(trim(raw), '%m/%d/%Y'), try_strptime(trim(raw), '%Y-%m-%d'))::date
+
+;
+create or replace temp macro plausible(day) as if(day between date '1900-01-01' and date '2999-12-31', day, null)
+;
+
+-- A serving size that was stored as a 32-bit float has noise behind its seventh digit: it is printed as the shortest text
+-- that gives the same float. Sizes of up to nine digits are as the source wrote them.
+create or replace temp macro is_noisy(size) as length(size) > 9 and length(ltrim(replace(size, '.', ''), '0')) > 9 and not contains(lower(size), 'e')
+;
+create or replace temp macro shortest_float(size) as try_cast(try_cast(size as float)::varchar as decimal(18, 6))
+;
+
+-- Barcodes: hyphens and blanks go; what is then 1 to 14 digits is padded to GTIN-14.
+create or replace temp macro bare_gtin(raw) as if(
+  contains(raw, '-') or contains(raw, ' '), replace(replace(raw, '-', ''), ' ', ''), raw
+)
+;
+create or replace temp macro gtin_14_of(bare) as if(
+  length(bare) between 1 and 14 and translate(bare, '0123456789', '') = '', lpad(bare, 14, '0'), null
+)
+;
+-- A check digit makes the weighted sum of all fourteen digits a multiple of ten.
+create or replace temp macro tens(number, place) as (number // place) % 10
+;
+create or replace temp macro has_check_digit(number) as (
+  3 * (tens(number, 10000000000000) + tens(number, 100000000000) + tens(number, 1000000000) + tens(number, 10000000)
+    + tens(number, 100000) + tens(number, 1000) + tens(number, 10))
+  + tens(number, 1000000000000) + tens(number, 10000000000) + tens(number, 100000000) + tens(number, 1000000)
+  + tens(number, 10000) + tens(number, 100) + tens(number, 1)
+) % 10 = 0
+;
+
+-- MG, IU and MC are miscoded g or ml: what the household text or the category calls a liquid is measured in ml.
+create or replace temp macro is_liquid(household, category) as
+  regexp_matches(lower(coalesce(household, '')), '\b(ml|mlt|milliliters?|l|liters?|fl|oza|bottles?|glass(es)?|shots?)\b|[0-9]ml\b')
+  or regexp_matches(lower(coalesce(category, '')), '\b(beverages?|drinks?|juices?|sodas?|waters?|milk|tea|coffee|liquid|shakes?|smoothies?|oils?|syrups?)\b')
+;
+create or replace temp macro is_miscoded(unit) as upper(unit) in ('MG', 'IU', 'MC')
+;
+create or replace temp macro normalised_unit(unit, household, category) as case
+  when lower(unit) in ('g', 'gm', 'grm') then 'g'
+  when lower(unit) in ('ml', 'mlt') then 'ml'
+  when is_miscoded(unit) then if(is_liquid(household, category), 'ml', 'g')
+end
+;
+
+-- Trade channels: each once, in alphabetical order; the word for "none" is none.
+create or replace temp macro channels_of(stated) as
+  list_sort(list_filter(list_distinct(stated), lambda channel: channel <> 'NO_TRADE_CHANNEL'))
+

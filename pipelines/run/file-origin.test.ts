@@ -1,0 +1,63 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { Archive } from "./archive.ts"
+import { FileUnusable, fileOrigin } from "./file-origin.ts"
+import { NotRecorded, Origin } from "./origin.ts"
+
+const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-file-" }))
+
+layer(NodeServices.layer)("a file that is given", (it) => {
+  it.effect("is archived under its name, and nothing tells where it lay", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [folder, raw] = [yield* makeFolder, yield* makeFolder]
+      yield* fs.writeFileString(`${folder}/my release.zip`, "PK")
+      const keeping = Archive.layer({ folder: raw, run_id: "run-1", pipeline: "branded-foods", days: null })
+      yield* Effect.gen(function* () {
+        const origin = yield* Origin
+        assert.strictEqual(origin.kind, "replay")
+        assert.deepStrictEqual(yield* origin.listing("file:"), ["file:my%20release.zip"])
+        assert.deepStrictEqual(yield* origin.listing("https:"), [])
+        const archive = yield* Archive
+        const got = yield* archive.fetch({ url: "file:my%20release.zip", accept: "*/*" })
+        assert.strictEqual(yield* fs.readFileString(got.path), "PK")
+        const error = yield* Effect.flip(archive.fetch({ url: "file:other.zip", accept: "*/*" }))
+        assert.instanceOf(error, NotRecorded)
+        assert.notInclude(error.message, folder)
+      }).pipe(Effect.provide([keeping, fileOrigin(`${folder}/my release.zip`)]))
+      assert.notInclude(yield* fs.readFileString(`${raw}/fetches/run-1.ndjson`), folder)
+    })
+  )
+
+  it.effect("may be a folder: its .csv files are the release", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      yield* fs.makeDirectory(`${folder}/rel`)
+      for (const name of ["food.csv", "Nutrient.CSV", ".hidden.csv", "notes.txt"]) {
+        yield* fs.writeFileString(`${folder}/rel/${name}`, name)
+      }
+      const listing = yield* Origin.use((origin) => origin.listing("file:")).pipe(
+        Effect.provide(fileOrigin(`${folder}/rel/`))
+      )
+      assert.deepStrictEqual(listing, ["file:rel/Nutrient.CSV", "file:rel/food.csv"])
+    })
+  )
+
+  it.effect.each([
+    ["notes.txt", "notes.txt is no release: it is neither of these."],
+    ["empty", "empty is no release: the folder holds no .csv."],
+    ["food.csv", "food.csv is no release: it is neither of these."]
+  ] as const)("is refused where it is no release: %s", ([name, message]) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      if (name === "empty") yield* fs.makeDirectory(`${folder}/empty`)
+      else yield* fs.writeFileString(`${folder}/${name}`, "")
+      const error = yield* Effect.flip(Origin.pipe(Effect.provide(fileOrigin(`${folder}/${name}`))))
+      assert.instanceOf(error, FileUnusable)
+      assert.strictEqual(error.message, `${message} --file takes a zip, a .json, or a folder with .csv files.`)
+    })
+  )
+})

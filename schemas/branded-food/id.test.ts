@@ -1,0 +1,50 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { brandedFoodId, fdcIdOf } from "./id.ts"
+
+const fdcId = fc.oneof(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), fc.integer({ min: 300_000, max: 3_000_000 }))
+
+describe("the id of a branded food", () => {
+  it("tells its fdc_id, and no other id does", () => {
+    fc.assert(
+      fc.property(fdcId, fdcId, (one, other) => {
+        assert.strictEqual(fdcIdOf(brandedFoodId(one)), one)
+        assert.strictEqual(brandedFoodId(one) === brandedFoodId(other), one === other)
+      }),
+      { numRuns: 2000 }
+    )
+  })
+  it("stays what it was: ids are kept by clients", () => {
+    assert.deepStrictEqual([0, 1, 1106457, 2 ** 31 - 1].map(brandedFoodId), [
+      "data_branded_food_0000000",
+      "data_branded_food_1vaj5ir",
+      "data_branded_food_0ebocse",
+      "data_branded_food_0soq3xi"
+    ])
+  })
+  it("has one spelling only", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom(..."0123456789abcxyzAZ _-\n"), minLength: 5, maxLength: 9 }),
+        (end) => {
+          const id = `data_branded_food_${end}`
+          const known = fdcIdOf(id)
+          assert.isTrue(known === undefined || brandedFoodId(known) === id)
+        }
+      ),
+      { numRuns: 2000 }
+    )
+  })
+  it.each(["", "data_branded_food_", "1106457", "data_branded_food_zzzzzzz", "platform_store_0000000"])(
+    "is not %j",
+    (id) => {
+      assert.isUndefined(fdcIdOf(id))
+    }
+  )
+  it.each([`${brandedFoodId(5)}\n`, ` ${brandedFoodId(5)}`, brandedFoodId(5).toUpperCase(), `${brandedFoodId(5)}0`])(
+    "is not %j",
+    (id) => {
+      assert.isUndefined(fdcIdOf(id))
+    }
+  )
+})

@@ -1,0 +1,39 @@
+/**
+ * Ids of label versions. The opaque part is a bijection of the 32-bit `fdc_id`, so that all loads agree on it and nobody
+ * keeps a table of ids. It hides nothing: it only keeps clients from counting ids up, or from taking them for fdc_ids.
+ */
+import { idPrefixes } from "../ids.ts"
+
+const prefix = idPrefixes.brandedFood
+const width = 7 // in base 36: 36^7 is more than 2^32
+const opaque = new RegExp(`^${prefix}([0-9a-z]{${width}})$`)
+
+// Odd factors and their inverses modulo 2^32.
+const first = { factor: 0x9e3779b1, inverse: 0x0e8b2f51 }
+const second = { factor: 0x85ebca6b, inverse: 0xa5cb9243 }
+
+const scramble = (n: number) => {
+  let x = n ^ (n >>> 16)
+  x = Math.imul(x, first.factor)
+  x ^= x >>> 15
+  x = Math.imul(x, second.factor)
+  return (x ^ (x >>> 16)) >>> 0
+}
+
+const unscramble = (n: number) => {
+  let x = n ^ (n >>> 16)
+  x = Math.imul(x, second.inverse)
+  x ^= (x >>> 15) ^ (x >>> 30)
+  x = Math.imul(x, first.inverse)
+  return x ^ (x >>> 16)
+}
+
+/** The id of a label version. `fdcId` is a whole number of 32 bits. */
+export const brandedFoodId = (fdcId: number): string => prefix + scramble(fdcId).toString(36).padStart(width, "0")
+
+/** The `fdc_id` of a label version's id; undefined for whatever `brandedFoodId` never gives. */
+export const fdcIdOf = (id: string): number | undefined => {
+  const text = opaque.exec(id)?.[1]
+  const scrambled = text === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(text, 36)
+  return scrambled < 2 ** 32 ? unscramble(scrambled) : undefined
+}

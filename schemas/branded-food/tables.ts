@@ -1,0 +1,134 @@
+/** Tables of the warehouse schema `branded_food`. One row of `food` is one label version; everything else follows from it. */
+import { Schema } from "effect"
+import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
+
+const text = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
+const whole = (description: string) => Schema.Int.annotate({ description })
+const described = (description: string) => Schema.String.annotate({ description })
+const amount = (description: string) => Schema.NullOr(Schema.Finite).annotate({ description })
+const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
+
+const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...stated } = BrandedFood.fields
+
+export const FoodRow = Schema.Struct({
+  ...stated,
+  gtin_14: text("The barcode padded with zeros to 14 digits; null where it is none. Check digits are not repaired."),
+  trade_channels: list("Channels that the product is sold through, each once, in alphabetical order."),
+  nutrients: list(
+    "Published nutrients per 100 g, or per 100 ml where the serving is measured in ml; also as rows in `branded_food.nutrient_amount`."
+  ),
+  label_nutrients: Schema.NullOr(Schema.Unknown).annotate({
+    description: "Amounts per serving as the release itself states them. Only the JSON release does."
+  }),
+  attributes: list("Remarks of the source on the record. Nearly all of them tell what an update changed."),
+  daily_values: list("Percent of the daily value on the label, by nutrient. Only the CSV release has them."),
+  not_a_significant_source_of: text(
+    "Statement of the label on nutrients that are not in it. Only the CSV release has it."
+  ),
+  material_code: text("Material code as published; what it means is not documented."),
+  earlier_versions: list("Earlier versions of this label that the JSON release names, with their publication days."),
+  quality_flags: list(
+    "What looks wrong in the record; also as rows in `branded_food.quality_flag`. Flagged values are published as they are."
+  ),
+  source_rows: whole("Payload rows that state this label: 1 in JSON; in CSV its rows in all files together."),
+  release_on: text("Day of the newest release that stated something new here; null where the file did not tell."),
+  fetched_at,
+  run_id: described("Run that last changed the row: `ingest.run.run_id`."),
+  raw_sha256: described("Payload that last stated something new here: `ingest.raw_file.raw_sha256`.")
+}).annotate({
+  identifier: "branded_food.food",
+  description:
+    "Label versions of packaged foods, one row each, also those that a later one has replaced. JSON and CSV releases are merged here by fdc_id. `branded_food.current_food` has the current ones."
+})
+
+export const NutrientRow = Schema.Struct({
+  nutrient_id: Nutrient.fields.nutrient_id,
+  number: Nutrient.fields.number,
+  name: Nutrient.fields.name,
+  unit: Nutrient.fields.unit
+}).annotate({ identifier: "branded_food.nutrient", description: "Nutrients that FoodData Central knows." })
+
+export const DerivationRow = Schema.Struct({
+  derivation_id: whole(
+    "Id of the derivation: `branded_food.nutrient_amount.derivation_id`. Ids from 901 are not of the source."
+  ),
+  derivation: text("Code of the derivation, such as LCCS."),
+  description: text("How amounts with this code were arrived at.")
+}).annotate({
+  identifier: "branded_food.derivation",
+  description: "How amounts were arrived at. LCCD amounts were calculated back from rounded percentages."
+})
+
+export const VersionRow = Schema.Struct({
+  fdc_id: FoodRow.fields.fdc_id,
+  data_source: FoodRow.fields.data_source,
+  gtin_14: FoodRow.fields.gtin_14,
+  version: whole("Place of the version in the history of its product (data source and barcode), from 1, oldest first."),
+  versions: whole("How many versions of the product are known."),
+  is_current: Schema.Boolean.annotate({
+    description:
+      "Whether this is the current version of its product: the latest publication day, then available and modified day, then fdc_id."
+  }),
+  is_loaded: Schema.Boolean.annotate({
+    description: "False for versions that are known by id only, from the update log of a later one."
+  }),
+  published_on: FoodRow.fields.published_on,
+  replaced_by: Schema.NullOr(Schema.Int).annotate({
+    description: "fdc_id of the next version; null for the current one."
+  })
+}).annotate({
+  identifier: "branded_food.version",
+  description: "Every known version of every product. A label without a barcode is a product of its own."
+})
+
+export const CategoryRow = Schema.Struct({
+  category: FoodCategory.fields.category,
+  product_count: FoodCategory.fields.product_count
+}).annotate({
+  identifier: "branded_food.category",
+  description: "Categories of current labels, and how many products each holds."
+})
+
+export const CurrentFoodRow = FoodRow.annotate({
+  identifier: "branded_food.current_food",
+  description: "The current label of each product: what search and categories cover."
+})
+
+export const NutrientAmountRow = Schema.Struct({
+  fdc_id: FoodRow.fields.fdc_id,
+  nutrient_id: whole("Nutrient: `branded_food.nutrient.nutrient_id`."),
+  amount: amount(
+    "Amount per 100 g, or per 100 ml where the serving is measured in ml, in the nutrient's unit; to six decimal places."
+  ),
+  derivation_id: Schema.NullOr(Schema.Int).annotate({
+    description: "How the amount was arrived at: `branded_food.derivation.derivation_id`."
+  }),
+  percent_daily_value: amount("Percent of the daily value on the label. Only the CSV release has it.")
+}).annotate({
+  identifier: "branded_food.nutrient_amount",
+  description: "Every published nutrient amount of every label version, one row each. A nutrient may stand twice."
+})
+
+export const NutritionRow = Schema.Struct({
+  fdc_id: FoodRow.fields.fdc_id,
+  ...Object.fromEntries(
+    Object.entries(Nutrition.fields).map(([key, field]) => [
+      key,
+      amount(Schema.resolveAnnotations(field)?.description ?? key)
+    ])
+  )
+}).annotate({
+  identifier: "branded_food.nutrition",
+  description:
+    "Label nutrition per serving, to three significant digits: the label's own value where the release states it, else amount × serving size / 100, rounded half to even. Null where it is not stated or the serving size is not known."
+})
+
+export const QualityFlagRow = Schema.Struct({
+  fdc_id: FoodRow.fields.fdc_id,
+  flag: described(
+    "What looks wrong: gtin_missing, gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown, country_unknown, category_unreadable, no_nutrients, nutrient_twice, energy_impossible, mass_impossible, amount_negative, label_row_missing."
+  )
+}).annotate({
+  identifier: "branded_food.quality_flag",
+  description: "What looks wrong in a label, one row per label and finding. Nothing is repaired or left out for it."
+})

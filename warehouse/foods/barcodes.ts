@@ -1,0 +1,36 @@
+/** Barcodes as numbers of up to 14 digits: what differs only in leading zeros is one. */
+
+const digits = /^[0-9]{1,14}$/
+
+/** The UPC-A that an 8-digit UPC-E abbreviates; undefined where it is none, and then just a GTIN-8. */
+const expanded = (text: string): string | undefined => {
+  const match = /^([01])(\d{5})(\d)(\d)$/.exec(text)
+  if (match === null) return undefined
+  const [, system = "", body = "", last = "", check = ""] = match
+  const upc = system + expandedBody(body, last)
+  return checkDigit(upc) === Number(check) ? upc + check : undefined
+}
+
+const expandedBody = (body: string, last: string) => {
+  if (last <= "2") return `${body.slice(0, 2)}${last}0000${body.slice(2)}`
+  if (last === "3") return `${body.slice(0, 3)}00000${body.slice(3)}`
+  if (last === "4") return `${body.slice(0, 4)}00000${body.slice(4)}`
+  return `${body}0000${last}`
+}
+
+/** Of the eleven digits before it. */
+const checkDigit = (upc: string) => {
+  let sum = 0
+  for (let i = 0; i < upc.length; i++) sum += Number(upc[i]) * (i % 2 === 0 ? 3 : 1)
+  return (10 - (sum % 10)) % 10
+}
+
+/**
+ * The numbers that a barcode goes by: its own, and for a UPC-E that of its UPC-A. Two barcodes are the same product code
+ * where they share one. Empty for whatever is no barcode.
+ */
+export const numbersOfBarcode = (text: string): ReadonlyArray<number> => {
+  if (!digits.test(text)) return []
+  const upc = expanded(text)
+  return upc === undefined ? [Number(text)] : [Number(text), Number(upc)]
+}

@@ -1,0 +1,133 @@
+/**
+ * Writes the search files of one text column from its texts, one a line, in the order of the documents: the texts in lower
+ * case, an index of their tokens and junctions, and the posting lists. Runs in a thread of its own.
+ */
+import { parentPort, workerData } from "node:worker_threads"
+import { Schema } from "effect"
+import { eachLine, FileWriter, placesFor, writeBundle } from "./files.ts"
+import { PostingsBuilder } from "./postings.ts"
+import { endOfWord, finished, hashStart, junction, nearest, startOfWord, wordBytes } from "./tokens.ts"
+import { VocabularyBuilder } from "./vocabulary.ts"
+
+/** Where the three files of a column lie. */
+export const textFiles = (column: string) => ({
+  texts: `${column}.texts`,
+  index: `${column}.index`,
+  postings: `${column}.postings`
+})
+
+/** Terms in more than a sixteenth of the documents restrict too little to pay for a list. */
+export const commonFrom = (documents: number) => Math.floor(documents / 16)
+
+/**
+ * Junctions share this many numbers, as sharing only costs look-ups of texts: some hundred at 2 M ingredient texts. More
+ * numbers would slow the build down, whose speed is that of the processor's cache.
+ */
+const bucketsFor = (documents: number) => 2 ** Math.min(18, Math.max(8, Math.floor(Math.log2(documents + 1)) - 1))
+
+class Tokens {
+  readonly vocabulary = new VocabularyBuilder()
+  readonly #mask: number
+  readonly #tokens: PostingsBuilder
+  readonly #junctions: PostingsBuilder
+
+  constructor(documents: number) {
+    this.#mask = bucketsFor(documents) - 1
+    this.#tokens = new PostingsBuilder(commonFrom(documents), documents, 0)
+    this.#junctions = new PostingsBuilder(commonFrom(documents), documents, this.#mask + 1)
+  }
+
+  addText(bytes: Uint8Array, from: number, to: number, doc: number) {
+    let left = 0 // the end of the last word
+    let separator = 0
+    for (let i = from; i < to; ) {
+      const start = i
+      const kind = wordBytes[bytes[i] ?? 0]
+      let hash = hashStart
+      do {
+        hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193)
+        i++
+      } while (i < to && wordBytes[bytes[i] ?? 0] === kind)
+      hash = finished(hash)
+      this.#tokens.add(this.vocabulary.number(bytes, start, i, hash), doc)
+      if (kind !== 1) {
+        separator = hash
+        continue
+      }
+      if (left !== 0) {
+        const right = startOfWord(bytes, start, i)
+        this.#junctions.add(junction(left, separator, right) & this.#mask, doc)
+        this.#junctions.add(junction(nearest(left), separator, nearest(right)) & this.#mask, doc)
+      }
+      left = endOfWord(bytes, start, i)
+    }
+  }
+
+  write(postings: string) {
+    const writer = new FileWriter(postings)
+    const order = this.vocabulary.sorted()
+    const tokens = this.#tokens.write(writer, order)
+    const junctions = this.#junctions.write(
+      writer,
+      Uint32Array.from({ length: this.#mask + 1 }, (_, i) => i)
+    )
+    writer.close()
+    const { bytes, starts } = this.vocabulary.inOrder(order)
+    return {
+      vocabulary: bytes,
+      tokenStarts: starts,
+      tokenDocs: tokens.docs,
+      tokenPlaces: tokens.places,
+      junctionDocs: junctions.docs,
+      junctionPlaces: junctions.places
+    }
+  }
+}
+
+/** Lower-cased text is at most three times as long; one byte of ASCII stays one. */
+const lowerCased = (bytes: Buffer, from: number, to: number, into: Buffer) => {
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i] ?? 0
+    if (byte > 127) return into.write(bytes.toString("utf8", from, to).toLowerCase())
+    into[i - from] = byte > 64 && byte < 91 ? byte + 32 : byte
+  }
+  return to - from
+}
+
+export const buildText = (source: string, folder: string, column: string, documents: number) => {
+  const files = textFiles(column)
+  const tokens = new Tokens(documents)
+  const writer = new FileWriter(`${folder}/${files.texts}`)
+  const starts = new Float64Array(documents + 1)
+  let text = Buffer.allocUnsafeSlow(2 ** 16)
+  let doc = 0
+  eachLine(source, (bytes, from, to) => {
+    if ((to - from) * 3 + 1 > text.length) text = Buffer.allocUnsafeSlow((to - from) * 6)
+    const length = lowerCased(bytes, from, to, text)
+    tokens.addText(text, 0, length, doc)
+    text[length] = 10
+    writer.write(text, 0, length + 1)
+    starts[++doc] = writer.size
+  })
+  if (doc !== documents) throw new Error(`${column}: ${doc} texts for ${documents} foods`)
+  writer.close()
+  const textStarts = placesFor(writer.size, starts.length)
+  textStarts.set(starts)
+  writeBundle(`${folder}/${files.index}`, { textStarts, ...tokens.write(`${folder}/${files.postings}`) })
+}
+
+/** What the thread is told. */
+export const Task = Schema.Struct({
+  folder: Schema.String,
+  documents: Schema.Int,
+  columns: Schema.Array(Schema.Struct({ source: Schema.String, column: Schema.String }))
+})
+
+if (parentPort !== null) {
+  const task = Schema.decodeUnknownOption(Task)(workerData)
+  if (task._tag === "Some") {
+    for (const { column, source } of task.value.columns) {
+      buildText(source, task.value.folder, column, task.value.documents)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Writes the files of a generation's branded foods: finished records, and the search index of current labels. They are
+ * made from the database alone, so they can be made again at any time, and are worth nothing without their manifest.
+ */
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { Worker } from "node:worker_threads"
+import { FoodCategory } from "@larder/schemas/branded-food/records.ts"
+import { Effect, Schema } from "effect"
+import { type DuckDb, literal } from "../duckdb.ts"
+import { type Task, textFiles } from "./build-text.ts"
+import { indexLabels, labelFile, selectLabels } from "./labels.ts"
+import { KnownNutrient, writeManifest } from "./manifest.ts"
+import { nullToken, selectRecords } from "./record-fields.ts"
+import { indexRecords, recordFiles } from "./records.ts"
+import { textColumns } from "./text-columns.ts"
+
+/** Writing the files stopped at a step: a full disk, mostly. */
+export class FoodFilesNotWritten extends Schema.TaggedError<FoodFilesNotWritten>()("FoodFilesNotWritten", {
+  step: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `The search and the records of branded foods could not be written while ${this.step}: ${cause}`
+  }
+}
+
+const attempt = <A>(step: string, run: () => A) =>
+  Effect.try({ try: run, catch: (cause) => new FoodFilesNotWritten({ step, cause }) })
+
+/** DuckDB writes lines itself, on all cores: rows would take minutes to come through JavaScript. Nothing is quoted. */
+const copyLines = (db: DuckDb["Service"], sql: string, file: string, none: string) =>
+  db.run(
+    `copy (${sql}) to ${literal(file)} (format csv, header false, delimiter '\t', quote '', escape '', nullstr ${literal(none)})`
+  )
+
+const Setting = Schema.Struct({ value: Schema.String })
+
+/** Rows in whatever order takes the least time and memory: six tenths of what their own order takes. */
+const inAnyOrder = Effect.fnUntraced(function* <A, E>(db: DuckDb["Service"], run: Effect.Effect<A, E>) {
+  const setting = "preserve_insertion_order"
+  const [before] = yield* db.all(Setting, `select current_setting('${setting}')::varchar as value`)
+  const set = (value: string) => db.run(`set ${setting} = ${value}`)
+  return yield* Effect.acquireUseRelease(
+    set("false"),
+    () => run,
+    () => set(before?.value ?? "true")
+  )
+})
+
+const inThread = (task: typeof Task.Type) =>
+  Effect.callback<void, FoodFilesNotWritten>((resume) => {
+    const failed = (cause: unknown) => resume(Effect.fail(new FoodFilesNotWritten({ step: "indexing texts", cause })))
+    const worker = new Worker(new URL("./build-text.ts", import.meta.url), { workerData: task })
+    worker.once("error", failed)
+    worker.once("exit", (code) => (code === 0 ? resume(Effect.void) : failed(`the thread ended with ${code}`)))
+    return Effect.promise(() => worker.terminate())
+  })
+
+const Counts = Schema.Struct({ foods: Schema.Int, current: Schema.Int })
+const countFoods = `
+  select
+    (select count(*)::integer from branded_food.food) as foods,
+    (select count(*)::integer from branded_food.current_food) as current`
+
+/** Writes the files of a generation's branded foods into `folder` (new). `db` is the built database; nothing else runs. */
+export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Service"], folder: string) {
+  const temporary = (name: string) => join(folder, `${name}.lines`)
+  yield* attempt("making the folder", () => mkdirSync(folder))
+  const [counts = { foods: 0, current: 0 }] = yield* db.all(Counts, countFoods)
+  const categories = yield* db.all(FoodCategory, "from branded_food.category order by category")
+  const nutrients = yield* db.all(
+    KnownNutrient,
+    "select nutrient_id, number, name, unit from branded_food.nutrient order by nutrient_id"
+  )
+  yield* copyLines(db, selectLabels, temporary("labels"), "")
+  for (const { column, select } of textColumns) yield* copyLines(db, select, temporary(column), "")
+  const columns = textColumns.map(({ column }) => ({ column, source: temporary(column) }))
+  const isLong = ({ column }: { readonly column: string }) => column === "ingredients"
+  const task = (some: typeof columns) => ({ folder, documents: counts.current, columns: some })
+  yield* Effect.all(
+    [
+      inThread(task(columns.filter(isLong))),
+      inThread(task(columns.filter((column) => !isLong(column)))),
+      inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines), nullToken)).pipe(
+        Effect.andThen(attempt("indexing labels", () => indexLabels(temporary("labels"), folder, counts.current))),
+        Effect.andThen(attempt("indexing records", () => indexRecords(folder, counts.foods)))
+      )
+    ],
+    { concurrency: 3 } // the copy does not keep all cores busy
+  )
+  yield* attempt("writing the manifest", () => {
+    for (const name of ["labels", ...textColumns.map(({ column }) => column)]) rmSync(temporary(name))
+    const texts = textColumns.map(({ column }) => textFiles(column))
+    writeManifest(folder, {
+      ...counts,
+      categories: JSON.stringify(categories),
+      nutrients,
+      bundles: [recordFiles.index, labelFile, ...texts.map((files) => files.index)],
+      pieces: [recordFiles.lines, ...texts.flatMap((files) => [files.texts, files.postings])]
+    })
+  })
+})

@@ -1,0 +1,187 @@
+/**
+ * Files that lie beside a generation's database: large ones that are read in pieces, and bundles of typed arrays that are
+ * loaded whole. Numbers are stored in the machine's byte order; all machines that Node 24 runs on are little-endian, save
+ * s390x, whose files another machine would refuse by their checksums and counts.
+ */
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
+import { basename } from "node:path"
+import { Schema } from "effect"
+
+/** A file of branded foods is missing, cut, changed, or belongs to another build. */
+export class FoodFilesDamaged extends Schema.TaggedError<FoodFilesDamaged>()("FoodFilesDamaged", {
+  file: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `${this.file} ${this.reason}. It belongs to the search and the records of branded foods. Publish branded foods again, or go back to an earlier generation with: npx larder-ingest rollback`
+  }
+}
+
+export type Numbers = Uint8Array | Int32Array | Uint32Array | Float64Array
+/** Places in a file, or numbers of rows: 32 bits where they suffice. */
+export type Places = Uint32Array | Float64Array
+
+export const placesFor = (largest: number, length: number): Places =>
+  largest < 2 ** 32 ? new Uint32Array(length) : new Float64Array(length)
+
+const bytesOf = (numbers: Numbers) => Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
+
+const writeAll = (fd: number, bytes: Uint8Array) => {
+  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written)
+}
+
+/** Writes a file piece by piece, through a buffer of 1 MB; `close` leaves it on the disk. */
+export class FileWriter {
+  readonly #fd: number
+  readonly #buffer = Buffer.allocUnsafeSlow(2 ** 20)
+  #filled = 0
+  /** Bytes so far. */
+  size = 0
+
+  constructor(file: string) {
+    this.#fd = openSync(file, "wx")
+  }
+  write(bytes: Uint8Array, from = 0, to = bytes.length) {
+    const length = to - from
+    if (length > this.#buffer.length - this.#filled) this.#flush()
+    if (length > this.#buffer.length) writeAll(this.#fd, bytes.subarray(from, to))
+    else if (length < 32) {
+      for (let i = from; i < to; i++) this.#buffer[this.#filled++] = bytes[i] ?? 0
+    } else {
+      this.#buffer.set(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to), this.#filled)
+      this.#filled += length
+    }
+    this.size += length
+  }
+  close() {
+    this.#flush()
+    fsyncSync(this.#fd)
+    closeSync(this.#fd)
+  }
+  #flush() {
+    writeAll(this.#fd, this.#buffer.subarray(0, this.#filled))
+    this.#filled = 0
+  }
+}
+
+const kinds = { u8: Uint8Array, i32: Int32Array, u32: Uint32Array, f64: Float64Array }
+const kindOf = (numbers: Numbers) => {
+  if (numbers instanceof Uint8Array) return "u8"
+  if (numbers instanceof Int32Array) return "i32"
+  return numbers instanceof Uint32Array ? "u32" : "f64"
+}
+const Header = Schema.fromJsonString(
+  Schema.Record(
+    Schema.String,
+    Schema.Struct({ kind: Schema.Literals(["u8", "i32", "u32", "f64"]), length: Schema.Int, start: Schema.Int })
+  )
+)
+const decodeHeader = Schema.decodeUnknownSync(Header)
+const aligned = (n: number) => Math.ceil(n / 8) * 8
+
+/** A header of one line, then the arrays, each at a multiple of 8 bytes behind the first 4 kB. */
+const headerSize = 4096
+
+export const writeBundle = (file: string, arrays: Readonly<Record<string, Numbers>>) => {
+  let start = headerSize
+  const header: Record<string, unknown> = {}
+  for (const [name, numbers] of Object.entries(arrays)) {
+    header[name] = { kind: kindOf(numbers), length: numbers.length, start }
+    start = aligned(start + numbers.byteLength)
+  }
+  const writer = new FileWriter(file)
+  writer.write(Buffer.from(`${JSON.stringify(header).padEnd(headerSize - 1)}\n`))
+  for (const numbers of Object.values(arrays)) {
+    writer.write(bytesOf(numbers))
+    writer.write(Buffer.alloc(aligned(writer.size) - writer.size))
+  }
+  writer.close()
+}
+
+/** The arrays of a bundle that lies in memory. They share its memory. */
+export class Bundle {
+  readonly #file: string
+  readonly #bytes: Buffer
+  readonly #header: typeof Header.Type
+
+  constructor(file: string, bytes: Buffer) {
+    this.#file = file
+    this.#bytes = bytes
+    this.#header = decodeHeader(bytes.toString("utf8", 0, Math.min(headerSize, bytes.length)))
+  }
+  bytes = (name: string) => bytesOf(this.#numbers(name, Uint8Array))
+  integers = (name: string) => this.#numbers(name, Int32Array)
+  naturals = (name: string) => this.#numbers(name, Uint32Array)
+  doubles = (name: string) => this.#numbers(name, Float64Array)
+  places = (name: string): Places => (this.#header[name]?.kind === "f64" ? this.doubles(name) : this.naturals(name))
+
+  #numbers<A extends Numbers>(
+    name: string,
+    as: { new (buffer: ArrayBufferLike, start: number, length: number): A; readonly BYTES_PER_ELEMENT: number }
+  ): A {
+    const array = this.#header[name]
+    const end = array === undefined ? 0 : array.start + array.length * as.BYTES_PER_ELEMENT
+    if (array === undefined || kinds[array.kind] !== (as as unknown) || end > this.#bytes.length) {
+      throw new FoodFilesDamaged({
+        file: basename(this.#file),
+        reason: `does not hold the numbers ${name} as expected`
+      })
+    }
+    return new as(this.#bytes.buffer, this.#bytes.byteOffset + array.start, array.length)
+  }
+}
+
+/** A large file that is read in pieces, through the page cache. */
+export class PieceFile {
+  readonly #fd: number
+  readonly #file: string
+  readonly size: number
+
+  constructor(file: string) {
+    this.#file = basename(file)
+    this.#fd = openSync(file, "r")
+    this.size = fstatSync(this.#fd).size
+  }
+  /** Fills the first `length` bytes of `into` from `start` on. */
+  read(into: Uint8Array, start: number, length: number) {
+    for (let done = 0; done < length; ) {
+      const n = readSync(this.#fd, into, done, length - done, start + done)
+      if (n === 0) throw new FoodFilesDamaged({ file: this.#file, reason: `ends before byte ${start + length}` })
+      done += n
+    }
+  }
+  close() {
+    closeSync(this.#fd)
+  }
+}
+
+/** Calls `each` with every line of a file, without its line break, as a range of a buffer that the next call overwrites. */
+export const eachLine = (file: string, each: (bytes: Buffer, from: number, to: number, place: number) => void) => {
+  const fd = openSync(file, "r")
+  try {
+    let buffer = Buffer.allocUnsafeSlow(2 ** 21)
+    let filled = 0
+    let place = 0 // of the buffer in the file
+    for (;;) {
+      const n = readSync(fd, buffer, filled, buffer.length - filled, null)
+      filled += n
+      let from = 0
+      for (;;) {
+        const end = buffer.indexOf(10, from)
+        if (end < 0 || end >= filled) break
+        each(buffer, from, end, place + from)
+        from = end + 1
+      }
+      if (n === 0) {
+        if (from < filled) throw new Error(`${basename(file)} ends in the middle of a line`)
+        return
+      }
+      buffer.copyWithin(0, from, filled)
+      filled -= from
+      place += from
+      if (filled > buffer.length / 2) buffer = Buffer.concat([buffer, Buffer.allocUnsafeSlow(buffer.length)])
+    }
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Current labels in the order of the search, which numbers them from 0 as documents: their fdc_ids, and which of them are
+ * in a category or carry a barcode.
+ */
+import { join } from "node:path"
+import { numbersOfBarcode } from "./barcodes.ts"
+import { type Bundle, eachLine, writeBundle } from "./files.ts"
+
+export const labelFile = "labels.index"
+
+/** One line per current label, ascending: fdc_id, barcode and category, between tabs. */
+export const selectLabels = `
+  select
+    fdc_id,
+    case when length(upc) = 8 and gtin_14 is not null then upc else gtin_14 end,
+    translate(category, chr(9) || chr(10), '  ')
+  from branded_food.current_food
+  order by fdc_id`
+
+/** Barcodes of up to 14 digits, spread over 2^32. */
+const spread = (barcode: number) => {
+  const hash = Math.imul(((barcode % 2 ** 32) | 0) ^ Math.imul(barcode / 2 ** 32, 0x9e3779b1), 0x85ebca6b)
+  return (hash ^ (hash >>> 15)) >>> 0
+}
+
+/** A barcode of a UPC-E stands twice: see `numbersOfBarcode`. The second number is an entry behind those of all documents. */
+const barcodeTable = (first: Float64Array, others: ReadonlyArray<readonly [number, number]>) => {
+  const barcodes = new Float64Array(first.length + others.length)
+  barcodes.set(first)
+  others.forEach(([, barcode], i) => {
+    barcodes[first.length + i] = barcode
+  })
+  const heads = new Uint32Array(2 ** Math.ceil(Math.log2(barcodes.length + 1)))
+  const nexts = new Uint32Array(barcodes.length)
+  for (let entry = barcodes.length - 1; entry >= 0; entry--) {
+    const barcode = barcodes[entry] ?? -1
+    if (barcode < 0) continue
+    const slot = spread(barcode) & (heads.length - 1)
+    nexts[entry] = heads[slot] ?? 0
+    heads[slot] = entry + 1 // 0 is the end
+  }
+  return { barcodes, barcodeHeads: heads, barcodeNexts: nexts, barcodeOthers: Uint32Array.from(others, ([doc]) => doc) }
+}
+
+/** Documents grouped by category, lower-cased. */
+const categoryLists = (numbers: Int32Array, names: ReadonlyArray<string>) => {
+  const starts = new Uint32Array(names.length + 1)
+  for (const number of numbers) if (number >= 0) starts[number + 1] = (starts[number + 1] ?? 0) + 1
+  for (let i = 1; i < starts.length; i++) starts[i] = (starts[i] ?? 0) + (starts[i - 1] ?? 0)
+  const next = starts.slice()
+  const docs = new Uint32Array(starts.at(-1) ?? 0)
+  numbers.forEach((number, doc) => {
+    if (number < 0) return
+    const at = next[number] ?? 0
+    docs[at] = doc
+    next[number] = at + 1
+  })
+  return { categoryNames: Buffer.from(JSON.stringify(names)), categoryStarts: starts, categoryDocs: docs }
+}
+
+export const indexLabels = (lines: string, folder: string, documents: number) => {
+  const ids = new Int32Array(documents)
+  const barcodes = new Float64Array(documents).fill(-1)
+  const others: Array<readonly [number, number]> = []
+  const categories = new Int32Array(documents).fill(-1)
+  const numbers = new Map<string, number>()
+  let doc = 0
+  eachLine(lines, (bytes, from, to) => {
+    const [id, barcode = "", category = ""] = bytes.toString("utf8", from, to).split("\t")
+    ids[doc] = Number(id)
+    const [first, other] = numbersOfBarcode(barcode)
+    if (first !== undefined) barcodes[doc] = first
+    if (other !== undefined) others.push([doc, other])
+    if (category !== "") {
+      const name = category.toLowerCase()
+      const number = numbers.get(name) ?? numbers.size
+      numbers.set(name, number)
+      categories[doc] = number
+    }
+    doc++
+  })
+  if (doc !== documents) throw new Error(`labels: ${doc} lines for ${documents} foods`)
+  const lists = categoryLists(categories, [...numbers.keys()])
+  writeBundle(join(folder, labelFile), { ids, ...barcodeTable(barcodes, others), ...lists })
+}
+
+export class Labels {
+  readonly ids: Int32Array
+  readonly #barcodes: Float64Array
+  readonly #heads: Uint32Array
+  readonly #nexts: Uint32Array
+  readonly #others: Uint32Array
+  readonly #categories: ReadonlyMap<string, number>
+  readonly #categoryStarts: Uint32Array
+  readonly #categoryDocs: Uint32Array
+
+  constructor(index: Bundle) {
+    this.ids = index.integers("ids")
+    this.#barcodes = index.doubles("barcodes")
+    this.#heads = index.naturals("barcodeHeads")
+    this.#nexts = index.naturals("barcodeNexts")
+    this.#others = index.naturals("barcodeOthers")
+    const names: ReadonlyArray<string> = JSON.parse(index.bytes("categoryNames").toString())
+    this.#categories = new Map(names.map((name, i) => [name, i]))
+    this.#categoryStarts = index.naturals("categoryStarts")
+    this.#categoryDocs = index.naturals("categoryDocs")
+  }
+
+  inCategory(category: string): Uint32Array {
+    const number = this.#categories.get(category.toLowerCase())
+    if (number === undefined) return new Uint32Array()
+    return this.#categoryDocs.subarray(this.#categoryStarts[number], this.#categoryStarts[number + 1])
+  }
+
+  withBarcode(text: string): Uint32Array {
+    const found = new Set<number>()
+    for (const barcode of numbersOfBarcode(text)) {
+      let entry = this.#heads[spread(barcode) & (this.#heads.length - 1)] ?? 0
+      for (; entry > 0; entry = this.#nexts[entry - 1] ?? 0) {
+        if (this.#barcodes[entry - 1] !== barcode) continue
+        const doc = entry - 1
+        found.add(doc < this.ids.length ? doc : (this.#others[doc - this.ids.length] ?? 0))
+      }
+    }
+    return Uint32Array.from(found).sort()
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * `manifest.json`: what a folder of branded foods must hold. Whatever is not as it says is refused when the folder is
+ * opened, so that a search never answers from half a folder, or from files of two builds.
+ */
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { crc32 } from "node:zlib"
+import { Schema } from "effect"
+import { Bundle, FoodFilesDamaged } from "./files.ts"
+
+/** Counts up whenever a file of the folder means something else than before. */
+const format = 1
+const manifestFile = "manifest.json"
+
+export const KnownNutrient = Schema.Struct({
+  nutrient_id: Schema.Int,
+  number: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String),
+  unit: Schema.NullOr(Schema.String)
+})
+const Entry = Schema.Struct({ bytes: Schema.Int, crc32: Schema.Int })
+export const Manifest = Schema.Struct({
+  format: Schema.Int,
+  foods: Schema.Int,
+  current: Schema.Int,
+  /** JSON of the categories endpoint. */
+  categories: Schema.String,
+  nutrients: Schema.Array(KnownNutrient),
+  /** Loaded whole; the checksum is that of all bytes. */
+  bundles: Schema.Record(Schema.String, Entry),
+  /** Read in pieces; the checksum is that of a sample. */
+  pieces: Schema.Record(Schema.String, Entry)
+})
+const Sealed = Schema.Struct({ crc32: Schema.Int, manifest: Schema.String })
+const decodeSealed = Schema.decodeUnknownOption(Schema.fromJsonString(Sealed))
+const decodeManifest = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
+const decodeFormat = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ format: Schema.Int })))
+
+/** Pieces of 4 kB, evenly spread, the first and the last among them. */
+const sampleSize = 4096
+const samples = 64
+
+const withFile = <A>(folder: string, name: string, use: (fd: number, size: number) => A): A => {
+  let fd: number
+  try {
+    fd = openSync(join(folder, name), "r")
+  } catch (error) {
+    throw new FoodFilesDamaged({
+      file: name,
+      reason: `cannot be read (${error instanceof Error ? error.message : error})`
+    })
+  }
+  try {
+    return use(fd, fstatSync(fd).size)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const fill = (fd: number, into: Buffer, start: number) => {
+  let n = 0
+  for (let done = 0; done < into.length; done += n) {
+    n = readSync(fd, into, done, into.length - done, start + done)
+    if (n === 0) return done
+  }
+  return into.length
+}
+
+const sampled = (folder: string, name: string) =>
+  withFile(folder, name, (fd, size) => {
+    const piece = Buffer.alloc(Math.min(sampleSize, size))
+    let crc = 0
+    for (let i = 0; i < samples; i++) {
+      fill(fd, piece, Math.floor(((size - piece.length) * i) / (samples - 1)))
+      crc = crc32(piece, crc)
+    }
+    return { bytes: size, crc32: crc }
+  })
+
+const whole = (folder: string, name: string) =>
+  withFile(folder, name, (fd, size) => {
+    const bytes = Buffer.allocUnsafeSlow(size)
+    fill(fd, bytes, 0)
+    return { bytes, entry: { bytes: size, crc32: crc32(bytes) } }
+  })
+
+interface Contents extends Pick<typeof Manifest.Type, "foods" | "current" | "categories" | "nutrients"> {
+  readonly bundles: ReadonlyArray<string>
+  readonly pieces: ReadonlyArray<string>
+}
+
+/** Writes the manifest of a folder that is complete but for it. */
+export const writeManifest = (folder: string, { bundles, pieces, ...told }: Contents) => {
+  const manifest = JSON.stringify({
+    format,
+    ...told,
+    bundles: Object.fromEntries(bundles.map((name) => [name, whole(folder, name).entry])),
+    pieces: Object.fromEntries(pieces.map((name) => [name, sampled(folder, name)]))
+  } satisfies typeof Manifest.Type)
+  writeFileSync(join(folder, manifestFile), JSON.stringify({ crc32: crc32(manifest), manifest }), { flush: true })
+  const fd = openSync(folder, "r")
+  fsyncSync(fd)
+  closeSync(fd)
+}
+
+export const readManifest = (folder: string): typeof Manifest.Type => {
+  const damaged = (reason: string) => new FoodFilesDamaged({ file: manifestFile, reason })
+  const text = whole(folder, manifestFile).bytes.toString()
+  const sealed = decodeSealed(text)
+  if (sealed._tag === "None") throw damaged("is cut or no manifest")
+  const { manifest } = sealed.value
+  if (crc32(manifest) !== sealed.value.crc32) throw damaged("was changed")
+  const written = decodeFormat(manifest)
+  if (written._tag === "Some" && written.value.format !== format) {
+    throw damaged(`was written in format ${written.value.format}, and this version reads format ${format}`)
+  }
+  const decoded = decodeManifest(manifest)
+  if (decoded._tag === "None") throw damaged("does not say what it should")
+  return decoded.value
+}
+
+const compare = (name: string, expected: typeof Entry.Type | undefined, actual: typeof Entry.Type) => {
+  if (expected === undefined) throw new FoodFilesDamaged({ file: name, reason: "is not in the manifest" })
+  if (expected.bytes !== actual.bytes) {
+    throw new FoodFilesDamaged({ file: name, reason: `has ${actual.bytes} bytes instead of ${expected.bytes}` })
+  }
+  if (expected.crc32 !== actual.crc32) {
+    throw new FoodFilesDamaged({ file: name, reason: "was changed, or belongs to another build" })
+  }
+}
+
+export const openBundle = (folder: string, manifest: typeof Manifest.Type, name: string) => {
+  const { bytes, entry } = whole(folder, name)
+  compare(name, manifest.bundles[name], entry)
+  return new Bundle(name, bytes)
+}
+
+export const checkPieces = (folder: string, manifest: typeof Manifest.Type) => {
+  for (const [name, expected] of Object.entries(manifest.pieces)) compare(name, expected, sampled(folder, name))
+}

@@ -1,0 +1,96 @@
+/**
+ * Label nutrition per serving, as the view `branded_food.nutrition` defines it, for one label at a time. The view takes a
+ * second for every 100 000 labels, so the numbers are worked out when a record is asked for; a test compares both.
+ */
+import { Nutrition } from "@larder/schemas/branded-food/records.ts"
+
+export type NutritionKey = keyof typeof Nutrition.fields
+export const nutritionKeys = Object.keys(Nutrition.fields) as ReadonlyArray<NutritionKey> // keys of a literal struct
+
+/** FoodData Central nutrients that state a key, the first that is there counts. */
+const nutrientsOf: Readonly<Record<NutritionKey, ReadonlyArray<number>>> = {
+  calories: [1008, 2047, 2048],
+  fat: [1004],
+  saturated_fat: [1258],
+  trans_fat: [1257],
+  cholesterol: [1253],
+  sodium: [1093],
+  carbohydrates: [1005],
+  fiber: [1079],
+  sugars: [2000, 1063],
+  added_sugar: [1235],
+  protein: [1003],
+  calcium: [1087],
+  iron: [1089],
+  potassium: [1092],
+  vitamin_d: [1114]
+}
+const vitaminDInUnits = 1110 // 40 IU are 1 µg
+
+/** Amounts and serving sizes have six decimals. */
+const millionths = (number: number) => Math.round(number * 1e6)
+
+const powersOfTen = Array.from({ length: 17 }, (_, i) => 10 ** i)
+
+/** Exact as long as `whole` is a safe integer: what is divided is a multiple of the unit. */
+const smallPerServing = (whole: number) => {
+  let dropped = 0
+  while (whole >= (powersOfTen[dropped + 3] ?? Number.POSITIVE_INFINITY)) dropped++
+  const unit = powersOfTen[dropped] ?? 1
+  const rest = whole % unit
+  const down = (whole - rest) / unit
+  const digits = 2 * rest + (down % 2) > unit ? down + 1 : down
+  return digits / (powersOfTen[14 - dropped] ?? 1)
+}
+
+const largePerServing = (whole: bigint) => {
+  const dropped = Math.max(0, whole.toString().length - 3)
+  const unit = 10n ** BigInt(dropped)
+  const down = whole / unit
+  const digits = 2n * (whole % unit) + (down % 2n) > unit ? down + 1n : down
+  return Number(`${digits}e${dropped - 14}`)
+}
+
+/** The product of an amount per 100 g and a serving size, divided by 100: exact, then to three significant digits. */
+export const perServing = (amount: number, servingSize: number): number => {
+  const stated = millionths(Math.abs(amount))
+  const size = millionths(servingSize)
+  const product = stated * size // in units of 10^-14
+  const rounded = Number.isSafeInteger(product)
+    ? smallPerServing(product)
+    : largePerServing(BigInt(stated) * BigInt(size))
+  return amount < 0 ? -rounded + 0 : rounded // no negative zero
+}
+
+export type Amounts = ReadonlyMap<number, number | null>
+
+const statedAmount = (key: NutritionKey, amounts: Amounts) => {
+  for (const nutrient of nutrientsOf[key]) {
+    const amount = amounts.get(nutrient)
+    if (amount !== undefined && amount !== null) return amount
+  }
+  if (key !== "vitamin_d") return undefined
+  const units = amounts.get(vitaminDInUnits)
+  // Rounded like the database rounds what exceeds a decimal's scale: half away from zero.
+  return units === undefined || units === null
+    ? undefined
+    : (Math.sign(units) * Math.round((Math.abs(millionths(units)) * 25) / 1000)) / 1e6
+}
+
+/**
+ * The keys that a label states, with their amounts. `amounts` holds the first amount of each nutrient, `own` the label's
+ * own amounts per serving, in the order of `nutritionKeys`. Without a serving size there are none.
+ */
+export const nutritionOf = (
+  servingSize: number | null,
+  amounts: Amounts,
+  own: ReadonlyArray<number | null>
+): ReadonlyArray<readonly [NutritionKey, number]> => {
+  if (servingSize === null) return []
+  return nutritionKeys.flatMap((key, i) => {
+    const stated = key === "vitamin_d" ? null : (own[i] ?? null) // its own unit is not documented
+    const amount = stated === null ? statedAmount(key, amounts) : undefined
+    if (stated === null && amount === undefined) return []
+    return [[key, stated ?? perServing(amount ?? 0, servingSize)] as const]
+  })
+}

@@ -1,0 +1,95 @@
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { itWorks } from "../it-works-for-tests.ts"
+import { aFolder, builtFoods } from "./foods-for-tests.ts"
+import { openFoods } from "./open.ts"
+
+const labels = (word: string) =>
+  Array.from({ length: 300 }, (_, i) => ({
+    fdc_id: i + 1,
+    description: `${word} ${i % 70}`,
+    brand_owner: `brand ${i % 60}`,
+    ingredients: `salt, ${word} ${i}`
+  }))
+
+const names = [
+  "brands.index",
+  "brands.postings",
+  "brands.texts",
+  "ingredients.index",
+  "ingredients.postings",
+  "ingredients.texts",
+  "labels.index",
+  "manifest.json",
+  "names.index",
+  "names.postings",
+  "names.texts",
+  "records.index",
+  "records.tsv"
+]
+
+/** What opening says after each file in turn was changed. */
+const afterChanging = Effect.fnUntraced(function* (folder: string, change: (file: string) => void) {
+  const copy = join(yield* aFolder, "copy")
+  const told: Array<string> = []
+  for (const name of names) {
+    cpSync(folder, copy, { recursive: true })
+    change(join(copy, name))
+    const error = yield* Effect.flip(Effect.scoped(openFoods(copy)))
+    assert.strictEqual(error._tag, "FoodFilesDamaged")
+    assert.include(error.message, name)
+    told.push(error.reason)
+    rmSync(copy, { recursive: true })
+  }
+  return told
+})
+
+describe("the files of branded foods", () => {
+  itWorks("are these, and nothing that was only needed to write them", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(readdirSync(yield* builtFoods(labels("gum"))).sort(), names)
+    })
+  )
+  itWorks("are refused when one is missing, cut, longer, changed, or from another build", () =>
+    Effect.gen(function* () {
+      const folder = yield* builtFoods(labels("gum"))
+      const other = yield* builtFoods(labels("nut"))
+      yield* Effect.scoped(openFoods(folder))
+      yield* afterChanging(folder, (file) => rmSync(file))
+      yield* afterChanging(folder, (file) => truncateSync(file, 0))
+      yield* afterChanging(folder, (file) => truncateSync(file, readFileSync(file).length - 1))
+      yield* afterChanging(folder, (file) => appendFileSync(file, "x"))
+      yield* afterChanging(folder, (file) => {
+        const bytes = readFileSync(file)
+        const middle = bytes.length >> 1
+        bytes[middle] = (bytes[middle] ?? 0) ^ 1
+        writeFileSync(file, bytes)
+      })
+      const copy = join(yield* aFolder, "copy")
+      for (const name of ["ingredients.index", "records.tsv", "names.texts", "manifest.json"]) {
+        cpSync(folder, copy, { recursive: true })
+        cpSync(join(other, name), join(copy, name))
+        assert.strictEqual((yield* Effect.flip(Effect.scoped(openFoods(copy))))._tag, "FoodFilesDamaged", name)
+        rmSync(copy, { recursive: true })
+      }
+    })
+  )
+  itWorks("of a warehouse without foods answer nothing", () =>
+    Effect.gen(function* () {
+      const foods = yield* openFoods(yield* builtFoods([]))
+      assert.deepStrictEqual([foods.foods, foods.current, foods.categories, foods.record(1)], [0, 0, "[]", undefined])
+      for (const filters of [
+        {},
+        { name: "a" },
+        { brand: "a b" },
+        { ingredient: ", " },
+        { barcode: "1" },
+        { category: "a" }
+      ]) {
+        assert.deepStrictEqual(yield* foods.search(filters, undefined, 50), { records: [], next: undefined })
+      }
+    })
+  )
+})

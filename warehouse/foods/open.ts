@@ -1,0 +1,120 @@
+/** Branded foods as a generation carries them: records by fdc_id and the search, from the files that `build.ts` wrote. */
+import { Effect, type Scope } from "effect"
+import { textFiles } from "./build-text.ts"
+import { FoodFilesDamaged } from "./files.ts"
+import { Labels, labelFile } from "./labels.ts"
+import { checkPieces, openBundle, readManifest } from "./manifest.ts"
+import { Records, recordFiles } from "./records.ts"
+import { type FoodFilters, search } from "./search.ts"
+import { TextColumn } from "./text-column.ts"
+
+export { FoodFilesDamaged } from "./files.ts"
+export type { FoodFilters } from "./search.ts"
+
+export interface FoodPage {
+  /** JSON of each record. */
+  readonly records: ReadonlyArray<string>
+  /** The last fdc_id of the page, where another page follows. */
+  readonly next: number | undefined
+}
+
+export interface Foods {
+  /** Label versions. */
+  readonly foods: number
+  /** Those of them that are current: what the search covers. */
+  readonly current: number
+  /** JSON of one label version. Takes microseconds, and reads from the page cache. */
+  readonly record: (fdcId: number) => string | undefined
+  /** JSON of the categories of current labels, in order. */
+  readonly categories: string
+  /** One page of current labels in ascending fdc_id, after `after`. Makes way for others where it has to read much. */
+  readonly search: (filters: FoodFilters, after: number | undefined, limit: number) => Effect.Effect<FoodPage>
+}
+
+/** How long a search keeps the event loop before it lets others have it, in ms. */
+const slice = 4
+
+/** Runs a generator to its end; its yields are the places where it can be left for a while, or for good. */
+const inSlices = <A>(begin: () => Generator<void, A>) =>
+  Effect.callback<A>((resume) => {
+    const steps = begin()
+    let waiting: NodeJS.Immediate | undefined
+    const run = () => {
+      try {
+        const end = performance.now() + slice
+        for (;;) {
+          const step = steps.next()
+          if (step.done === true) return resume(Effect.succeed(step.value))
+          if (performance.now() > end) break
+        }
+        waiting = setImmediate(run)
+      } catch (error) {
+        resume(Effect.die(error)) // a file that was whole when it was opened
+      }
+    }
+    run()
+    return Effect.sync(() => clearImmediate(waiting))
+  })
+
+const open = (folder: string) => {
+  const manifest = readManifest(folder)
+  const bundle = (name: string) => openBundle(folder, manifest, name)
+  checkPieces(folder, manifest)
+  const closing: Array<() => void> = []
+  const close = () => {
+    for (const file of closing) file()
+  }
+  const closed = <A extends { close(): void }>(opened: A) => {
+    closing.push(() => opened.close())
+    return opened
+  }
+  const column = (name: string) => closed(new TextColumn(folder, name, bundle(textFiles(name).index)))
+  try {
+    const records = closed(new Records(folder, bundle(recordFiles.index), manifest.nutrients))
+    const labels = new Labels(bundle(labelFile))
+    const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
+    const counted = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
+    if (records.size !== manifest.foods || counted.some((count) => count !== manifest.current)) {
+      throw new FoodFilesDamaged({ file: "manifest.json", reason: "counts other foods than the files hold" })
+    }
+    return { manifest, records, labels, columns, close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** Opens the files of a generation's branded foods, and sees that they are whole and belong together. */
+export const openFoods = Effect.fn("Foods.open")(function* (
+  folder: string
+): Effect.fn.Return<Foods, FoodFilesDamaged, Scope.Scope> {
+  const { columns, labels, manifest, records } = yield* Effect.acquireRelease(
+    Effect.try({
+      try: () => open(folder),
+      catch: (error) =>
+        error instanceof FoodFilesDamaged
+          ? error
+          : new FoodFilesDamaged({ file: folder, reason: `cannot be opened (${error})` })
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+  const page = function* (filters: FoodFilters, after: number | undefined, limit: number) {
+    const found = yield* search(labels, columns, filters, after, limit + 1)
+    const ids = found.slice(0, limit).map((doc) => labels.ids[doc] ?? 0)
+    const texts: Array<string> = []
+    for (const id of ids) {
+      const text = records.read(id)
+      if (text === undefined) throw new FoodFilesDamaged({ file: recordFiles.index, reason: `lacks the label ${id}` })
+      texts.push(text)
+      yield
+    }
+    return { records: texts, next: found.length > limit ? ids.at(-1) : undefined }
+  }
+  return {
+    foods: manifest.foods,
+    current: manifest.current,
+    categories: manifest.categories,
+    record: (fdcId) => records.read(fdcId),
+    search: (filters, after, limit) => inSlices(() => page(filters, after, limit))
+  }
+})

@@ -1,0 +1,154 @@
+/**
+ * Posting lists: for each term the numbers of the documents that have it, ascending, as varints of their differences.
+ * Terms in more than `common` documents get no list: they would restrict nothing, and they are most of all occurrences.
+ *
+ * Lists are built in runs of some million occurrences, each sorted by counting: to append every occurrence to its list at
+ * once takes five times as long, because each would miss the processor's cache.
+ */
+import { type FileWriter, type Places, placesFor } from "./files.ts"
+
+const mostInRun = 2 ** 22
+
+interface Run {
+  readonly bytes: Uint8Array
+  /** Where the bytes of each term begin, and the end. Terms that came later have none. */
+  readonly starts: Uint32Array
+}
+
+export class PostingsBuilder {
+  readonly #common: number
+  readonly #runs: Array<Run> = []
+  // The occurrences of the run that is being collected.
+  readonly #terms: Uint32Array
+  readonly #docs: Uint32Array
+  readonly #sorted: Uint32Array
+  #collected = 0
+  /** Of each term, as far as its runs are sorted. */
+  #counts: Uint32Array
+  #lastDocs: Int32Array
+  #size: number
+
+  /** `terms` is how many there are, as far as that is known. */
+  constructor(common: number, documents: number, terms: number) {
+    const length = Math.min(mostInRun, 1024 + documents * 64)
+    this.#common = common
+    this.#terms = new Uint32Array(length)
+    this.#docs = new Uint32Array(length)
+    this.#sorted = new Uint32Array(length)
+    this.#counts = new Uint32Array(Math.max(terms, 1))
+    this.#lastDocs = new Int32Array(Math.max(terms, 1)).fill(-1)
+    this.#size = terms
+  }
+
+  /** Notes that a document has a term. Documents come in ascending order. */
+  add(term: number, doc: number) {
+    if (term >= this.#size) this.#grow(term)
+    if ((this.#counts[term] ?? 0) > this.#common) return // known to be common
+    if (this.#collected === this.#terms.length) this.#endRun()
+    this.#terms[this.#collected] = term
+    this.#docs[this.#collected++] = doc
+  }
+
+  /** Writes the lists of the terms in the order given. Their places in the file have one more entry: the end. */
+  write(writer: FileWriter, order: Uint32Array): { readonly docs: Uint32Array; readonly places: Places } {
+    this.#endRun()
+    const ends = new Float64Array(order.length + 1)
+    ends[0] = writer.size
+    order.forEach((term, i) => {
+      if ((this.#counts[term] ?? 0) <= this.#common) {
+        for (const { bytes, starts } of this.#runs) {
+          if (term + 1 < starts.length) writer.write(bytes, starts[term], starts[term + 1])
+        }
+      }
+      ends[i + 1] = writer.size
+    })
+    const places = placesFor(writer.size, ends.length)
+    places.set(ends)
+    return { docs: order.map((term) => this.#counts[term] ?? 0), places }
+  }
+
+  /** Sorts the documents of the run by term, and encodes them. */
+  #endRun() {
+    const terms = this.#terms
+    const sorted = this.#sorted
+    const ends = new Uint32Array(this.#size + 1)
+    for (let i = 0; i < this.#collected; i++) {
+      const next = (terms[i] ?? 0) + 1
+      ends[next] = (ends[next] ?? 0) + 1
+    }
+    for (let term = 1; term < ends.length; term++) ends[term] = (ends[term] ?? 0) + (ends[term - 1] ?? 0)
+    for (let i = 0; i < this.#collected; i++) {
+      const term = terms[i] ?? 0
+      const at = ends[term] ?? 0
+      sorted[at] = this.#docs[i] ?? 0
+      ends[term] = at + 1
+    }
+    this.#runs.push(this.#encode(ends))
+    this.#collected = 0
+  }
+
+  /** `ends` are those of the terms among the sorted documents. */
+  #encode(ends: Uint32Array): Run {
+    let bytes = new Uint8Array(this.#collected * 2 + 16)
+    const starts = new Uint32Array(this.#size + 1)
+    let length = 0
+    let i = 0
+    for (let term = 0; term < this.#size; term++) {
+      starts[term] = length
+      const end = ends[term] ?? 0
+      if (i === end) continue
+      let count = this.#counts[term] ?? 0
+      let last = this.#lastDocs[term] ?? -1
+      if (length + (end - i) * 5 > bytes.length) bytes = enlarged(bytes, length + (end - i) * 5)
+      for (; i < end; i++) {
+        const doc = this.#sorted[i] ?? 0
+        if (doc === last) continue
+        let delta = doc - last
+        last = doc
+        count++
+        for (; delta > 127; delta >>>= 7) bytes[length++] = (delta & 127) | 128
+        bytes[length++] = delta
+      }
+      this.#counts[term] = count
+      this.#lastDocs[term] = last
+      if (count > this.#common) length = starts[term] ?? 0
+    }
+    starts[this.#size] = length
+    return { bytes: bytes.slice(0, length), starts }
+  }
+
+  #grow(term: number) {
+    this.#size = term + 1
+    if (this.#size <= this.#counts.length) return
+    const before = this.#counts.length
+    const counts = new Uint32Array(this.#size * 2)
+    const lastDocs = new Int32Array(this.#size * 2).fill(-1, before)
+    counts.set(this.#counts)
+    lastDocs.set(this.#lastDocs)
+    this.#counts = counts
+    this.#lastDocs = lastDocs
+  }
+}
+
+const enlarged = (bytes: Uint8Array, least: number) => {
+  const larger = new Uint8Array(Math.max(least, bytes.length * 2))
+  larger.set(bytes)
+  return larger
+}
+
+/** Reads the list between two places. Returns how many numbers it has written to `into` from `at` on. */
+export const decodePostings = (bytes: Uint8Array, from: number, to: number, into: Uint32Array, at: number) => {
+  let doc = -1
+  let n = at
+  for (let i = from; i < to; ) {
+    let byte = bytes[i++] ?? 0
+    let delta = byte & 127
+    for (let shift = 7; byte > 127; shift += 7) {
+      byte = bytes[i++] ?? 0
+      delta += (byte & 127) * 2 ** shift
+    }
+    doc += delta
+    into[n++] = doc
+  }
+  return n - at
+}

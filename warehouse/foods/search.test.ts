@@ -1,0 +1,160 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import fc from "fast-check"
+import { itWorks } from "../it-works-for-tests.ts"
+import { numbersOfBarcode } from "./barcodes.ts"
+import { builtFoods, type Food } from "./foods-for-tests.ts"
+import { type FoodFilters, type Foods, openFoods } from "./open.ts"
+
+interface Label extends Food {
+  readonly description: string
+  readonly brand_owner: string | null
+  readonly brand_name: string | null
+  readonly subbrand_name: string | null
+  readonly category: string | null
+  readonly upc: string | null
+  readonly ingredients: string | null
+}
+
+const words = 'SALT Sugar malt sug a b of % _ 100% Käse İstanbul ΟΔΟΣ œuf 😀 O\'Neil "X" ß K'.split(" ")
+const separators = [" ", ", ", " (", "). ", "-", "; ", "%", "_", "\\", "*", "'", '"', "\t", "\u001f", "\u0001", "  "]
+const nasty = fc
+  .array(
+    fc.tuple(
+      fc.oneof(fc.constantFrom(...words), fc.string({ unit: "grapheme", maxLength: 4 })),
+      fc.constantFrom(...separators)
+    ),
+    { maxLength: 12 }
+  )
+  .map((pairs) =>
+    pairs
+      .flat()
+      .join("")
+      .replaceAll(/[\n\r]/g, " ")
+      .replaceAll("\0", " ")
+  )
+const orNull = (texts: fc.Arbitrary<string>) => fc.option(texts, { freq: 5 })
+const brands = fc.constantFrom("Acme", "ACME Foods", "Käserei", "Fo", "od", "Salt & Co", "a")
+const upcs = fc.constantFrom(
+  "04252614",
+  "042100005264",
+  "00042100005264",
+  "12345670",
+  "0",
+  "00000000000000",
+  "425261",
+  "99999999999999"
+)
+
+const label = fc.record({
+  description: nasty,
+  brand_owner: orNull(brands),
+  brand_name: orNull(nasty),
+  subbrand_name: orNull(brands),
+  category: orNull(fc.constantFrom("Candy", "CANDY", "Käse", "KÄSE", "Chewing Gum & Mints", "Rare")),
+  upc: orNull(upcs),
+  ingredients: orNull(nasty),
+  is_current: fc.boolean()
+})
+const labels = (count: number): ReadonlyArray<Label> =>
+  fc.sample(label, { numRuns: count, seed: 20261001 }).map((stated, i) => ({
+    ...stated,
+    fdc_id: 1000 + ((i * 7919) % 10007), // not in the order of the table
+    gtin_14: stated.upc?.padStart(14, "0") ?? null
+  }))
+
+/** Half a character is no text: no label contains it. */
+const contains = (field: string | null, text: string | undefined) =>
+  !text || (text.isWellFormed() && (field?.toLowerCase().includes(text.toLowerCase()) ?? false))
+const isBarcode = (upc: string | null, text: string | undefined) =>
+  !text || numbersOfBarcode(text).some((number) => upc !== null && numbersOfBarcode(upc).includes(number))
+
+/** What the search must find, by looking at every label. */
+const scan = (all: ReadonlyArray<Label>, filters: FoodFilters) =>
+  all
+    .filter((food) => food.is_current)
+    .filter((food) => contains(food.description, filters.name))
+    .filter((food) =>
+      [food.brand_owner, food.brand_name, food.subbrand_name].some((brand) => contains(brand, filters.brand))
+    )
+    .filter((food) => !filters.category || food.category?.toLowerCase() === filters.category.toLowerCase())
+    .filter((food) => isBarcode(food.upc, filters.barcode))
+    .filter((food) => contains(food.ingredients, filters.ingredient))
+    .map((food) => food.fdc_id)
+    .sort((a, b) => a - b)
+
+const pages = Effect.fnUntraced(function* (foods: Foods, filters: FoodFilters, limits: ReadonlyArray<number>) {
+  const found: Array<number> = []
+  let after: number | undefined
+  for (let i = 0; ; i++) {
+    const limit = limits[i % limits.length] ?? 1
+    const page = yield* foods.search(filters, after, limit)
+    found.push(...page.records.map((record) => Number(JSON.parse(record).fdc_id)))
+    if (page.next === undefined) return found
+    assert.strictEqual(page.records.length, limit)
+    assert.strictEqual(page.next, found.at(-1))
+    after = page.next
+  }
+})
+
+/** Texts that are there: cut out of a label anywhere, in other case; and some that are not. */
+const filterText = (texts: ReadonlyArray<string>) =>
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc
+        .tuple(fc.constantFrom(...texts), fc.nat(40), fc.integer({ min: 1, max: 14 }), fc.nat(3))
+        .map(([text, from, length, how]) => {
+          const cut = text.slice(from % (text.length + 1), (from % (text.length + 1)) + length)
+          return [cut, cut.toUpperCase(), cut.toLowerCase(), `${cut} `][how] ?? cut
+        })
+    },
+    { weight: 2, arbitrary: nasty.map((text) => text.slice(0, 6)) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom("", "\n", "salt\n", "\r", "\ud83d", "\ude00", "%", "_", "İ", "i̇", "ς", "qqq")
+    }
+  )
+
+describe("the search of branded foods", () => {
+  itWorks("finds, page by page, what a look at every label finds", () =>
+    Effect.gen(function* () {
+      const all = labels(700)
+      const foods = yield* openFoods(yield* builtFoods(all))
+      const texts = all.flatMap(({ description, ingredients }) => [description, ingredients ?? ""])
+      const names = all.flatMap((food) => [food.brand_owner ?? "", food.brand_name ?? "", food.subbrand_name ?? ""])
+      const sometimes = (texts: fc.Arbitrary<string>) => fc.option(texts, { freq: 1, nil: undefined })
+      const filters: fc.Arbitrary<FoodFilters> = fc.oneof(
+        filterText(texts).map((name) => ({ name })),
+        filterText(texts).map((ingredient) => ({ ingredient })),
+        filterText(names).map((brand) => ({ brand })),
+        fc.record({
+          name: sometimes(filterText(texts)),
+          brand: sometimes(filterText(names)),
+          category: sometimes(fc.constantFrom("candy", "käse", "Candy ", "rare", "%")),
+          barcode: sometimes(fc.oneof(upcs, fc.constantFrom("x", "000000000000000", "4252614 "))),
+          ingredient: sometimes(filterText(texts))
+        })
+      )
+      const limits = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 200 })), {
+        minLength: 1,
+        maxLength: 3
+      })
+      const failed: Array<unknown> = []
+      let hits = 0
+      for (const [filter, some] of fc.sample(fc.tuple(filters, limits), { numRuns: 1000, seed: 7 })) {
+        const expected = scan(all, filter)
+        const least = Math.ceil(expected.length / 20) // pages: else most of the time goes into the long lists
+        const found = yield* pages(
+          foods,
+          filter,
+          some.map((limit) => Math.max(limit, least))
+        )
+        if (expected.length > 0) hits++
+        if (JSON.stringify(found) !== JSON.stringify(expected)) failed.push({ filter, some, found, expected })
+      }
+      assert.deepStrictEqual(failed.slice(0, 3), [])
+      assert.isAbove(hits, 400) // else the filters are too strange to tell anything
+    })
+  )
+})

@@ -1,0 +1,250 @@
+/** One text column of the search: which documents may contain a text, by the index, and which do, by their texts. */
+import { join } from "node:path"
+import { commonFrom, textFiles } from "./build-text.ts"
+import { type Bundle, PieceFile, type Places } from "./files.ts"
+import { decodePostings } from "./postings.ts"
+import { edgeLength, endOfWord, hashOf, isWord, junction, nearest, startOfWord, tokenEnd } from "./tokens.ts"
+import { Vocabulary } from "./vocabulary.ts"
+
+/** A filter that so many tokens contain is in as many texts: they are read from the first on, which soon fills a page. */
+const mostTokens = 4096
+
+/** Bytes that are read at once: around one text or list, and when all texts are read. */
+const near = 16 * 2 ** 10
+const block = 256 * 2 ** 10
+
+interface Term {
+  /** Documents that have it; those of several tokens are counted twice. */
+  readonly docs: number
+  /** Where the lists of the term lie, as pairs of places in the postings file. */
+  readonly lists: ReadonlyArray<readonly [number, number]>
+}
+
+interface Token {
+  readonly from: number
+  readonly to: number
+  readonly isWord: boolean
+}
+
+const cut = (text: Buffer): ReadonlyArray<Token> => {
+  const tokens: Array<Token> = []
+  for (let from = 0; from < text.length; ) {
+    const to = tokenEnd(text, from, text.length)
+    tokens.push({ from, to, isWord: isWord(text, from) })
+    from = to
+  }
+  return tokens
+}
+
+export class TextColumn {
+  readonly documents: number
+  readonly #common: number
+  readonly #texts: PieceFile
+  readonly #postings: PieceFile
+  readonly #starts: Places
+  readonly #vocabulary: Vocabulary
+  readonly #tokenDocs: Uint32Array
+  readonly #tokenPlaces: Places
+  readonly #junctionDocs: Uint32Array
+  readonly #junctionPlaces: Places
+  // The texts that were read last: `windowSize` bytes from `windowStart` on.
+  #window = Buffer.allocUnsafeSlow(block)
+  #windowStart = 0
+  #windowEnd = 0
+  #list = Buffer.allocUnsafeSlow(near)
+
+  constructor(folder: string, column: string, index: Bundle) {
+    const files = textFiles(column)
+    this.#starts = index.places("textStarts")
+    this.documents = this.#starts.length - 1
+    this.#common = commonFrom(this.documents)
+    this.#vocabulary = new Vocabulary(index.bytes("vocabulary"), index.naturals("tokenStarts"))
+    this.#tokenDocs = index.naturals("tokenDocs")
+    this.#tokenPlaces = index.places("tokenPlaces")
+    this.#junctionDocs = index.naturals("junctionDocs")
+    this.#junctionPlaces = index.places("junctionPlaces")
+    this.#texts = new PieceFile(join(folder, files.texts))
+    this.#postings = new PieceFile(join(folder, files.postings))
+  }
+
+  close() {
+    this.#texts.close()
+    this.#postings.close()
+  }
+
+  contains(doc: number, text: Buffer): boolean {
+    const at = this.#load(doc, near) - this.#windowStart
+    const end = this.#end(doc) - this.#windowStart
+    return this.#window.subarray(at, end).includes(text)
+  }
+
+  /**
+   * The first document from `doc` on that contains the text, when it is found in the next block of texts; else, as
+   * `{ next }`, where to go on looking.
+   */
+  find(doc: number, text: Buffer): { readonly found: number } | { readonly next: number } {
+    const at = this.#load(doc, block) - this.#windowStart
+    const last = this.#lastInWindow(doc)
+    const hit = this.#window.subarray(0, this.#end(last) - this.#windowStart).indexOf(text, at)
+    if (hit < 0) return { next: last + 1 }
+    return { found: this.#docAt(this.#windowStart + hit, doc, last) }
+  }
+
+  /** Documents, ascending, among which all are that contain the text; undefined where these are too many for a list. */
+  candidates(text: Buffer): Uint32Array | undefined {
+    let fewest: Uint32Array | undefined
+    for (const term of this.#termsOf(text)) {
+      if (term === undefined) continue // in many documents
+      if (term.docs === 0) return new Uint32Array()
+      if (fewest === undefined || term.docs < fewest.length * 8) {
+        const docs = this.#read(term)
+        fewest = fewest === undefined ? docs : intersection(fewest, docs)
+      }
+      if (fewest.length < 64) return fewest // to look at their texts is cheaper than to look for more terms
+    }
+    return fewest
+  }
+
+  /** The terms that every text with this one has, in the order of what they cost to find; undefined for common ones. */
+  *#termsOf(text: Buffer): Generator<Term | undefined> {
+    const tokens = cut(text)
+    const [first] = tokens
+    if (first === undefined) return
+    if (tokens.length === 1) return yield this.#unlessCommon(text, "anywhere")
+    const last = tokens.length - 1
+    for (const [i, token] of tokens.entries()) {
+      const right = tokens[i + 2]
+      if (token.isWord && right !== undefined) {
+        yield this.#junction(text, token, right, { opens: i === 0, closes: i + 2 === last })
+      }
+      if (i > 0 && i < last) yield this.#exactly(text.subarray(token.from, token.to))
+    }
+    const end = tokens[last] ?? first
+    yield this.#beginning(text.subarray(end.from, end.to))
+    yield this.#unlessCommon(text.subarray(first.from, first.to), "end")
+  }
+
+  /** A word at the edge of the text may go on beyond it: what is not known of it is not asked for. */
+  #junction(text: Buffer, left: Token, right: Token, edge: { opens: boolean; closes: boolean }) {
+    const opens = edge.opens && left.to - left.from < edgeLength
+    const closes = edge.closes && right.to - right.from < edgeLength
+    const known = opens || closes ? nearest : (edge: number) => edge
+    const hash = junction(
+      known(endOfWord(text, left.from, left.to)),
+      hashOf(text, left.to, right.from),
+      known(startOfWord(text, right.from, right.to))
+    )
+    const bucket = hash & (this.#junctionDocs.length - 1)
+    const docs = this.#junctionDocs[bucket] ?? 0
+    if (docs > this.#common) return undefined
+    return { docs, lists: [[this.#junctionPlaces[bucket] ?? 0, this.#junctionPlaces[bucket + 1] ?? 0] as const] }
+  }
+
+  #exactly(text: Buffer) {
+    const token = this.#vocabulary.exactly(text)
+    return this.#term(token === undefined ? [] : [token])
+  }
+
+  #beginning(text: Buffer) {
+    const { from, to } = this.#vocabulary.beginningWith(text)
+    return this.#term(range(from, to))
+  }
+
+  /** Looks first whether the text itself is a common token: then the vocabulary need not be read. */
+  #unlessCommon(text: Buffer, where: "anywhere" | "end") {
+    return this.#exactly(text) === undefined ? undefined : this.#term(this.#vocabulary.containing(text, where))
+  }
+
+  #term(tokens: Iterable<number>): Term | undefined {
+    let docs = 0
+    const lists: Array<readonly [number, number]> = []
+    for (const token of tokens) {
+      docs += this.#tokenDocs[token] ?? 0
+      if (docs > this.#common || lists.length === mostTokens) return undefined
+      lists.push([this.#tokenPlaces[token] ?? 0, this.#tokenPlaces[token + 1] ?? 0])
+    }
+    return { docs, lists }
+  }
+
+  #read({ docs, lists }: Term) {
+    const found = new Uint32Array(docs)
+    let n = 0
+    let start = 0 // of what the buffer holds, and its end: many lists lie side by side
+    let end = 0
+    for (const [from, to] of lists) {
+      if (to > end) {
+        if (to - from > this.#list.length) this.#list = Buffer.allocUnsafeSlow((to - from) * 2)
+        start = from
+        end = lists.length === 1 ? to : Math.min(Math.max(to, from + near), this.#postings.size)
+        this.#postings.read(this.#list, start, end - start)
+      }
+      n += decodePostings(this.#list, from - start, to - start, found, n)
+    }
+    return lists.length > 1 ? distinct(found.sort()) : found
+  }
+
+  #end(doc: number) {
+    return (this.#starts[doc + 1] ?? 0) - 1
+  }
+
+  /** Sees that the window holds a document's text; where it must be read, as many bytes behind it as wished for, too. */
+  #load(doc: number, wished: number) {
+    const start = this.#starts[doc] ?? 0
+    const end = this.#end(doc)
+    if (start >= this.#windowStart && end < this.#windowEnd) return start
+    const length = Math.min(Math.max(wished, end + 1 - start), this.#texts.size - start)
+    if (length > this.#window.length) this.#window = Buffer.allocUnsafeSlow(length)
+    this.#windowEnd = 0 // holds nothing, should the read fail
+    this.#texts.read(this.#window, start, length)
+    this.#windowStart = start
+    this.#windowEnd = start + length
+    return start
+  }
+
+  /** The last document from `doc` on whose text the window holds to its end. */
+  #lastInWindow(doc: number) {
+    let low = doc
+    let high = this.documents - 1
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if (this.#end(middle) < this.#windowEnd) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  #docAt(place: number, from: number, to: number) {
+    let low = from
+    let high = to
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if ((this.#starts[middle] ?? 0) <= place) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+}
+
+function* range(from: number, to: number) {
+  for (let i = from; i < to; i++) yield i
+}
+
+const distinct = (sorted: Uint32Array) => {
+  let n = 0
+  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[n++] = sorted[i] ?? 0
+  return sorted.subarray(0, n)
+}
+
+/** Of two ascending lists. */
+export const intersection = (a: Uint32Array, b: Uint32Array): Uint32Array => {
+  const both = new Uint32Array(Math.min(a.length, b.length))
+  let n = 0
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const x = a[i] ?? 0
+    const y = b[j] ?? 0
+    if (x === y) both[n++] = x
+    if (x <= y) i++
+    if (y <= x) j++
+  }
+  return both.subarray(0, n)
+}

@@ -1,0 +1,56 @@
+/**
+ * How lower-cased texts are cut for the search: into tokens, which are the longest runs of letters and digits (words) or of
+ * anything else (separators). Bytes decide, not characters: all of UTF-8 beyond ASCII counts as letters. Texts and filters
+ * are cut the same way, so a filter's inner tokens are tokens of every text that contains it.
+ */
+
+/** 1 for bytes of words. */
+const inWord = new Uint8Array(256).fill(1, 0x80)
+inWord.fill(1, 0x30, 0x3a).fill(1, 0x61, 0x7b)
+export const wordBytes: Readonly<Uint8Array> = inWord
+
+export const isWord = (bytes: Uint8Array, at: number) => wordBytes[bytes[at] ?? 0] === 1
+
+/** End of the token that begins at `from`. */
+export const tokenEnd = (bytes: Uint8Array, from: number, to: number) => {
+  const kind = wordBytes[bytes[from] ?? 0]
+  let i = from + 1
+  while (i < to && wordBytes[bytes[i] ?? 0] === kind) i++
+  return i
+}
+
+export const hashStart = 0x811c9dc5 | 0
+/** FNV leaves the high bits of short texts alike: spreads a hash over all of them. */
+export const finished = (hash: number) => {
+  const h = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+  return (h ^ (h >>> 13)) >>> 2 // 30 bits: more would not fit into a small integer of the engine
+}
+export const hashOf = (bytes: Uint8Array, from: number, to: number) => {
+  let hash = hashStart
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193)
+  return finished(hash)
+}
+
+/**
+ * A junction is two neighbouring words with the separator between them. Of the words only the three bytes beside the
+ * separator count, or all of a shorter word, because the filter "salt sug" must find "salt sugar". Such an edge is one
+ * number: the byte nearest to the separator is its lowest, the number of bytes its highest.
+ */
+export const edgeLength = 3
+export const endOfWord = (bytes: Uint8Array, from: number, to: number) => {
+  let edge = bytes[to - 1] ?? 0
+  if (to - from > 1) edge |= (bytes[to - 2] ?? 0) << 8
+  if (to - from > 2) edge |= (bytes[to - 3] ?? 0) << 16
+  return edge | (Math.min(to - from, edgeLength) << 24)
+}
+export const startOfWord = (bytes: Uint8Array, from: number, to: number) => {
+  let edge = bytes[from] ?? 0
+  if (to - from > 1) edge |= (bytes[from + 1] ?? 0) << 8
+  if (to - from > 2) edge |= (bytes[from + 2] ?? 0) << 16
+  return edge | (Math.min(to - from, edgeLength) << 24)
+}
+/** The edge where only its nearest byte is known: a filter shows less than three bytes of a word that may go on. */
+export const nearest = (edge: number) => (edge & 255) | 0x04000000
+
+export const junction = (left: number, separator: number, right: number) =>
+  finished(Math.imul(left, 0x9e3779b1) ^ Math.imul(Math.imul(right, 0x85ebca6b) ^ separator, 0x27d4eb2f))

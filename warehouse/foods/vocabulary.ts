@@ -1,0 +1,149 @@
+/** The tokens of one text column: numbered while texts are read, then stored in the order of their bytes. */
+
+const lineBreak = 10
+
+/** Numbers tokens in the order in which they are first seen. A hash table with open addressing over the tokens' bytes. */
+export class VocabularyBuilder {
+  /** The number of tokens so far. */
+  size = 0
+  #bytes = Buffer.allocUnsafeSlow(2 ** 16)
+  #ends = new Uint32Array(2 ** 12)
+  #hashes = new Uint32Array(2 ** 12)
+  /** Token numbers plus one; 0 is free. Always more than half empty. */
+  #slots = new Uint32Array(2 ** 13)
+
+  number(source: Uint8Array, from: number, to: number, hash: number) {
+    const mask = this.#slots.length - 1
+    let slot = hash & mask
+    for (;;) {
+      const found = this.#slots[slot] ?? 0
+      if (found === 0) break
+      if (this.#hashes[found - 1] === hash && this.#is(found - 1, source, from, to)) return found - 1
+      slot = (slot + 1) & mask
+    }
+    return this.#add(source, from, to, hash, slot)
+  }
+
+  /** Token numbers in the order of their bytes. */
+  sorted() {
+    const order = Uint32Array.from({ length: this.size }, (_, i) => i)
+    const bytes = this.#bytes
+    return order.sort((a, b) => bytes.compare(bytes, this.#start(b), this.#ends[b], this.#start(a), this.#ends[a]))
+  }
+
+  /** The tokens in an order, one a line, with a line break before the first, and where each begins. */
+  inOrder(order: Uint32Array) {
+    const bytes = Buffer.allocUnsafeSlow(1 + (this.#ends[this.size - 1] ?? 0) + this.size)
+    const starts = new Uint32Array(this.size + 1)
+    bytes[0] = lineBreak
+    let at = 1
+    order.forEach((token, i) => {
+      starts[i] = at
+      at += this.#bytes.copy(bytes, at, this.#start(token), this.#ends[token])
+      bytes[at++] = lineBreak
+    })
+    starts[this.size] = at
+    return { bytes, starts }
+  }
+
+  #start(token: number) {
+    return token === 0 ? 0 : (this.#ends[token - 1] ?? 0)
+  }
+
+  #is(token: number, source: Uint8Array, from: number, to: number) {
+    const start = this.#start(token)
+    if ((this.#ends[token] ?? 0) - start !== to - from) return false
+    for (let i = from, j = start; i < to; i++, j++) if (source[i] !== this.#bytes[j]) return false
+    return true
+  }
+
+  #add(source: Uint8Array, from: number, to: number, hash: number, slot: number) {
+    const token = this.size++
+    const start = this.#start(token)
+    const end = start + to - from
+    if (end > this.#bytes.length) {
+      this.#bytes = Buffer.concat([this.#bytes.subarray(0, start)], Math.max(end, this.#bytes.length * 2))
+    }
+    this.#bytes.set(source.subarray(from, to), start)
+    if (token === this.#ends.length) {
+      this.#ends = doubled(this.#ends)
+      this.#hashes = doubled(this.#hashes)
+    }
+    this.#ends[token] = end
+    this.#hashes[token] = hash
+    this.#slots[slot] = token + 1
+    if (this.size * 2 > this.#slots.length) this.#rehash()
+    return token
+  }
+
+  #rehash() {
+    const slots = new Uint32Array(this.#slots.length * 2)
+    const mask = slots.length - 1
+    for (let token = 0; token < this.size; token++) {
+      let slot = (this.#hashes[token] ?? 0) & mask
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = token + 1
+    }
+    this.#slots = slots
+  }
+}
+
+const doubled = (numbers: Uint32Array) => {
+  const larger = new Uint32Array(numbers.length * 2)
+  larger.set(numbers)
+  return larger
+}
+
+/** A stored vocabulary. Tokens are numbered by their place in the order of bytes. */
+export class Vocabulary {
+  readonly #bytes: Buffer
+  readonly #starts: Uint32Array
+  readonly size: number
+
+  constructor(bytes: Buffer, starts: Uint32Array) {
+    this.#bytes = bytes
+    this.#starts = starts
+    this.size = starts.length - 1
+  }
+
+  /** The tokens that begin with a text: a range of numbers. The token that is the text, if there is one, is the first. */
+  beginningWith(text: Buffer): { readonly from: number; readonly to: number } {
+    const from = this.#first((token) => this.#compare(token, text) >= 0)
+    return { from, to: this.#first((token) => token >= from && this.#compare(token, text, text.length) > 0) }
+  }
+
+  /** The token that is a text. */
+  exactly(text: Buffer): number | undefined {
+    const from = this.#first((token) => this.#compare(token, text) >= 0)
+    return from < this.size && this.#compare(from, text) === 0 ? from : undefined
+  }
+
+  /** The tokens that contain a text, or end with it. Reads the whole vocabulary, about 1 ms for each megabyte. */
+  *containing(text: Buffer, where: "anywhere" | "end"): Generator<number> {
+    const needle = where === "end" ? Buffer.concat([text, Buffer.of(lineBreak)]) : text
+    for (let at = this.#bytes.indexOf(needle); at >= 0; ) {
+      const next = this.#first((token) => (this.#starts[token] ?? 0) > at)
+      yield next - 1
+      at = this.#bytes.indexOf(needle, (this.#starts[next] ?? 0) - (where === "end" ? 1 : 0))
+    }
+  }
+
+  /** The first token for which a question, no for the first ones and yes for the others, is answered with yes. */
+  #first(isYes: (token: number) => boolean) {
+    let low = 0
+    let high = this.size
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (isYes(middle)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  /** Compares a token, or no more than its first bytes, with a text. */
+  #compare(token: number, text: Buffer, most = Number.POSITIVE_INFINITY) {
+    const start = this.#starts[token] ?? 0
+    const end = Math.min((this.#starts[token + 1] ?? 0) - 1, start + most)
+    return this.#bytes.compare(text, 0, text.length, start, end)
+  }
+}

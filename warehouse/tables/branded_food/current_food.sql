@@ -1,0 +1,3 @@
+create or replace view branded_food.current_food as
+from branded_food.food
+semi join (from branded_food.version where is_current) using (fdc_id)

@@ -1,0 +1,52 @@
+create or replace view branded_food.nutrition as
+with stated as (
+  select
+    fdc_id,
+    serving_size,
+    label_nutrients as label,
+    list_transform(nutrients, lambda stated: stated.nutrient_id) as ids,
+    list_transform(nutrients, lambda stated: stated.amount) as amounts
+  from branded_food.food
+  where serving_size is not null
+),
+amount as (
+  select
+    fdc_id,
+    serving_size,
+    label,
+    coalesce(amounts[list_position(ids, 1008)], amounts[list_position(ids, 2047)], amounts[list_position(ids, 2048)]) as calories,
+    amounts[list_position(ids, 1004)] as fat,
+    amounts[list_position(ids, 1258)] as saturated_fat,
+    amounts[list_position(ids, 1257)] as trans_fat,
+    amounts[list_position(ids, 1253)] as cholesterol,
+    amounts[list_position(ids, 1093)] as sodium,
+    amounts[list_position(ids, 1005)] as carbohydrates,
+    amounts[list_position(ids, 1079)] as fiber,
+    coalesce(amounts[list_position(ids, 2000)], amounts[list_position(ids, 1063)]) as sugars,
+    amounts[list_position(ids, 1235)] as added_sugar,
+    amounts[list_position(ids, 1003)] as protein,
+    amounts[list_position(ids, 1087)] as calcium,
+    amounts[list_position(ids, 1089)] as iron,
+    amounts[list_position(ids, 1092)] as potassium,
+    coalesce(amounts[list_position(ids, 1114)], (amounts[list_position(ids, 1110)] * 0.025)::decimal(18, 6)) as vitamin_d
+  from stated
+)
+select
+  fdc_id,
+  coalesce(label.calories::double, branded_food.per_serving(calories, serving_size)) as calories,
+  coalesce(label.fat::double, branded_food.per_serving(fat, serving_size)) as fat,
+  coalesce(label.saturated_fat::double, branded_food.per_serving(saturated_fat, serving_size)) as saturated_fat,
+  coalesce(label.trans_fat::double, branded_food.per_serving(trans_fat, serving_size)) as trans_fat,
+  coalesce(label.cholesterol::double, branded_food.per_serving(cholesterol, serving_size)) as cholesterol,
+  coalesce(label.sodium::double, branded_food.per_serving(sodium, serving_size)) as sodium,
+  coalesce(label.carbohydrates::double, branded_food.per_serving(carbohydrates, serving_size)) as carbohydrates,
+  coalesce(label.fiber::double, branded_food.per_serving(fiber, serving_size)) as fiber,
+  coalesce(label.sugars::double, branded_food.per_serving(sugars, serving_size)) as sugars,
+  coalesce(label.added_sugar::double, branded_food.per_serving(added_sugar, serving_size)) as added_sugar,
+  coalesce(label.protein::double, branded_food.per_serving(protein, serving_size)) as protein,
+  coalesce(label.calcium::double, branded_food.per_serving(calcium, serving_size)) as calcium,
+  coalesce(label.iron::double, branded_food.per_serving(iron, serving_size)) as iron,
+  coalesce(label.potassium::double, branded_food.per_serving(potassium, serving_size)) as potassium,
+  -- The unit of the label's own vitamin D is not documented: it is always derived from the nutrients.
+  branded_food.per_serving(vitamin_d, serving_size) as vitamin_d
+from amount

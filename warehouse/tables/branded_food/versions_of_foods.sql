@@ -1,0 +1,33 @@
+with loaded as (
+  select fdc_id, data_source, gtin_14, published_on, available_on, modified_on, true as is_loaded
+  from branded_food.food
+),
+named as (
+  select distinct on (earlier.fdc_id)
+    earlier.fdc_id,
+    data_source,
+    gtin_14,
+    least(earlier.published_on, published_on) as published_on, -- the label that names it replaced it
+    null::date as available_on,
+    null::date as modified_on,
+    false as is_loaded
+  from (select fdc_id, data_source, gtin_14, published_on, unnest(earlier_versions) as earlier from branded_food.food)
+  where earlier.fdc_id not in (select fdc_id from branded_food.food)
+  order by earlier.fdc_id, fdc_id desc
+)
+select
+  fdc_id,
+  data_source,
+  gtin_14,
+  row_number() over history as version,
+  count(*) over (partition by data_source, gtin_14, if(gtin_14 is null, fdc_id, null)) as versions,
+  lead(fdc_id) over history is null and is_loaded as is_current,
+  is_loaded,
+  published_on,
+  lead(fdc_id) over history as replaced_by
+from (from loaded union all from named)
+window history as (
+  partition by data_source, gtin_14, if(gtin_14 is null, fdc_id, null)
+  order by
+    published_on nulls first, is_loaded, available_on nulls first, modified_on nulls first, fdc_id
+)
