@@ -2,7 +2,7 @@
  * A run's rows on their way into the warehouse: a DuckDB file in a folder of the run's own, with the tables of one data
  * set and of `ingest`. It is filled without holding up anybody, and removed when the run ends.
  */
-import { Effect, FileSystem, Path, Scope } from "effect"
+import { Effect, FileSystem, Path, Schema, Scope } from "effect"
 import { define } from "./dictionary.ts"
 import { DuckDb, type DuckDbError } from "./duckdb.ts"
 import { type Layout, writableDirectory } from "./generation/layout.ts"
@@ -15,6 +15,16 @@ export interface Staging {
   readonly add: (table: Table, records: Records) => Effect.Effect<void, DuckDbError>
   /** For loads that DuckDB does by itself, such as `insert … from read_csv(…)`. */
   readonly db: DuckDb["Service"]
+}
+
+/** The database refused rows on their way, most often for want of room. */
+export class StagingFailed extends Schema.TaggedError<StagingFailed>()("StagingFailed", { cause: Schema.Defect() }) {
+  override get message() {
+    const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    const full = /No space left|ENOSPC|File too large|EFBIG|quota/i.test(cause)
+    const hint = full ? " The disk is full: rows need room beside the warehouse before they are published." : ""
+    return `Staging failed: ${cause}.${hint} Nothing was published; the previous generation stays live.`
+  }
 }
 
 /** Held by a run as long as it lives. Its rows cannot be: they are closed before they are published. */

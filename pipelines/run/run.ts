@@ -9,7 +9,7 @@ import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
 import { type RunRecord, writeToJournal } from "@larder/warehouse/generation/journal.ts"
 import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { publish } from "@larder/warehouse/generation/publish.ts"
-import { stage } from "@larder/warehouse/staging.ts"
+import { StagingFailed, stage } from "@larder/warehouse/staging.ts"
 import { Cause, Clock, Config, Effect, Exit, type FileSystem, Layer, Option, Path, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { archivedRuns, repeated } from "./archived-runs.ts"
@@ -106,7 +106,7 @@ const readAndPublish = Effect.fnUntraced(function* (
   const { days, dryRun } = options
   const { file, filled } = yield* stage(layout, started.run_id, pipeline.dataSet, (staging) =>
     pipeline.read({ run_id: started.run_id, layout, staging, days })
-  )
+  ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
   const { rows_read, rows_rejected, rows_silent, unavailable } = filled
   const run: RunRecord = {
     ...started,

@@ -1,9 +1,7 @@
 /**
  * Writes the search files of one text column from its texts, one a line, in the order of the documents: the texts in lower
- * case, an index of their tokens and junctions, and the posting lists. Runs in a thread of its own.
+ * case, an index of their tokens and junctions, and the posting lists.
  */
-import { parentPort, workerData } from "node:worker_threads"
-import { Schema } from "effect"
 import { eachLine, FileWriter, placesFor, writeBundle } from "./files.ts"
 import { PostingsBuilder } from "./postings.ts"
 import { endOfWord, finished, hashStart, junction, nearest, startOfWord, wordBytes } from "./tokens.ts"
@@ -114,20 +112,4 @@ export const buildText = (source: string, folder: string, column: string, docume
   const textStarts = placesFor(writer.size, starts.length)
   textStarts.set(starts)
   writeBundle(`${folder}/${files.index}`, { textStarts, ...tokens.write(`${folder}/${files.postings}`) })
-}
-
-/** What the thread is told. */
-export const Task = Schema.Struct({
-  folder: Schema.String,
-  documents: Schema.Int,
-  columns: Schema.Array(Schema.Struct({ source: Schema.String, column: Schema.String }))
-})
-
-if (parentPort !== null) {
-  const task = Schema.decodeUnknownOption(Task)(workerData)
-  if (task._tag === "Some") {
-    for (const { column, source } of task.value.columns) {
-      buildText(source, task.value.folder, column, task.value.documents)
-    }
-  }
 }

@@ -8,12 +8,13 @@ import { Worker } from "node:worker_threads"
 import { FoodCategory } from "@larder/schemas/branded-food/records.ts"
 import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
-import { type Task, textFiles } from "./build-text.ts"
+import { textFiles } from "./build-text.ts"
 import { indexLabels, labelFile, selectLabels } from "./labels.ts"
 import { KnownNutrient, writeManifest } from "./manifest.ts"
 import { nullToken, selectRecords } from "./record-fields.ts"
 import { indexRecords, recordFiles } from "./records.ts"
 import { textColumns } from "./text-columns.ts"
+import type { Task } from "./text-thread.ts"
 
 /** Writing the files stopped at a step: a full disk, mostly. */
 export class FoodFilesNotWritten extends Schema.TaggedError<FoodFilesNotWritten>()("FoodFilesNotWritten", {
@@ -49,10 +50,10 @@ const inAnyOrder = Effect.fnUntraced(function* <A, E>(db: DuckDb["Service"], run
   )
 })
 
-const inThread = (task: typeof Task.Type) =>
+const inThread = (task: Task) =>
   Effect.callback<void, FoodFilesNotWritten>((resume) => {
     const failed = (cause: unknown) => resume(Effect.fail(new FoodFilesNotWritten({ step: "indexing texts", cause })))
-    const worker = new Worker(new URL("./build-text.ts", import.meta.url), { workerData: task })
+    const worker = new Worker(new URL("./text-thread.ts", import.meta.url), { workerData: task })
     worker.once("error", failed)
     worker.once("exit", (code) => (code === 0 ? resume(Effect.void) : failed(`the thread ended with ${code}`)))
     return Effect.promise(() => worker.terminate())

@@ -82,7 +82,7 @@ const look = (bytes: Buffer, from: number, isAll: boolean, columns: number): Loo
       )
     }
     const end = Math.min(bytes.length, at + (isReturn ? 2 : 1))
-    return { last: at, end, problem: fields === columns ? undefined : `it has ${fields} fields instead of ${columns}` }
+    return { last: at, end, problem: fields === columns ? undefined : `it has ${fields} instead of ${columns} fields` }
   }
 }
 

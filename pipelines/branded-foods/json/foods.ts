@@ -168,7 +168,7 @@ const stated = `(
     1 as source_rows,
     true as has_label_row,
     nullif(concat_ws('; ',
-      if(try_cast(fdcId as integer)::varchar is distinct from trim(fdcId),
+      if(fdcId is null or try_cast(fdcId as integer)::varchar is distinct from trim(fdcId),
         'fdcId is ' || coalesce('"' || left(fdcId, 60) || '", which is no whole number', 'missing'), null),
       if(${unreadableAmounts} > 0, ${unreadableAmounts} || ' of foodNutrients have no nutrient id, or an amount that is no number', null)
     ), '') as other_problem

@@ -3,20 +3,28 @@ create or replace macro branded_food.millionths(number) as round(number::double 
 create or replace macro branded_food.rounded_half_even(whole, unit) as
   whole // unit + (2 * (whole % unit) + (whole // unit) % 2 > unit)::int
 ;
-create or replace macro branded_food.three_digits(whole, dropped) as
-  branded_food.rounded_half_even(whole, pow(10, greatest(dropped, 0))::bigint) / pow(10, 14 - greatest(dropped, 0))
+create or replace macro branded_food.without_digits(whole, dropped) as
+  if(dropped <= 14, whole / pow(10, 14 - dropped), whole * pow(10, dropped - 14))
+;
+create or replace macro branded_food.digits_beyond_three(product) as greatest(floor(log10(product))::int + 10, 0)
 ;
 create or replace macro branded_food.per_serving(amount, serving_size) as case
-  when amount = 0 then 0
-  -- Whole millionths on both sides: their product is exact, in units of 10^-14 of the result, and fits up to here.
-  when abs(amount::double) * serving_size::double < 9000000 then sign(amount) * branded_food.three_digits(
-    abs(branded_food.millionths(amount) * branded_food.millionths(serving_size)),
-    floor(log10(abs(amount::double) * serving_size::double))::int + 10
+  when amount = 0 or serving_size = 0 then 0::double
+  -- Whole millionths on both sides: their product is exact, in units of 10^-14 of the result; 64 bits hold it up to here.
+  when abs(amount::double) * serving_size::double < 9000000 then sign(amount) * branded_food.without_digits(
+    branded_food.rounded_half_even(
+      abs(branded_food.millionths(amount)) * branded_food.millionths(serving_size),
+      pow(10, branded_food.digits_beyond_three(abs(amount::double) * serving_size::double))::bigint
+    ),
+    branded_food.digits_beyond_three(abs(amount::double) * serving_size::double)
   )
-  else sign(amount) * branded_food.three_digits(
-    abs(branded_food.millionths(amount)::hugeint * branded_food.millionths(serving_size)::hugeint) // 1000000,
-    floor(log10(abs(amount::double) * serving_size::double))::int + 4
-  ) * 1000000
+  else sign(amount) * branded_food.without_digits(
+    branded_food.rounded_half_even(
+      abs(branded_food.millionths(amount))::hugeint * branded_food.millionths(serving_size)::hugeint,
+      pow(10, branded_food.digits_beyond_three(abs(amount::double) * serving_size::double))::hugeint
+    ),
+    branded_food.digits_beyond_three(abs(amount::double) * serving_size::double)
+  )
 end
 ;
 comment on macro branded_food.per_serving is

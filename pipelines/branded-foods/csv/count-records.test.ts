@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { countRecords } from "./count-records.ts"
+
+let folder = ""
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "larder-count-"))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const counted = (content: string) => {
+  const file = path.join(folder, "food.csv")
+  writeFileSync(file, content)
+  return countRecords("food", file)
+}
+
+describe("records of a CSV file", () => {
+  it.effect.each([
+    ["end with a line feed", '"a","b"\n"1","2"\n', 2],
+    ["end with the file", '"a","b"\n"1","2"', 2],
+    ["end with a carriage return and a line feed", 'a,b\r\n"1",""\r\n', 2],
+    ["go on over a line break in quotes", '"a","b"\n"1","x\ny"\n"2","z"\n', 3],
+    ["hold doubled quotes", '"a"\n"5"" pipe"\n""""\n', 3],
+    ["are lines that are blank, too", '"a"\n\n"1"\n', 3],
+    ["begin after a byte order mark", '\uFEFF"a"\n"1"\n', 2],
+    ["are none in an empty file", "", 0]
+  ] as const)("%s", ([, content, expected]) =>
+    Effect.map(counted(content), (records) => assert.strictEqual(records, expected))
+  )
+
+  it.effect.each([
+    ["quotes that are not closed", '"a"\n"1"\n"2'],
+    ["text after quotes", '"a"\n"5" pipe"\n'],
+    ["a quote in a field without", 'a\n5" pipe\n'],
+    ["a carriage return alone", "a\n1\r2\n"]
+  ] as const)("cannot be counted where there are %s", ([, content]) =>
+    Effect.map(counted(content), (records) => assert.isUndefined(records))
+  )
+
+  /** A megabyte is counted at once, in halves: neither may begin or end where it suits. */
+  it.effect.each([
+    ["lines of all lengths", Array.from({ length: 60_000 }, (_, row) => `"${row}","${"x".repeat(row % 97)}"\n`)],
+    [
+      "line breaks in quotes",
+      Array.from({ length: 200_000 }, (_, row) => `"${row}","a\n\n${"b\n".repeat(row % 13)}"\n`)
+    ],
+    ["one field over several pieces", [`"1","${"\n".repeat(5_000_001)}"\n`, '"2",""\n']]
+  ] as const)("are counted over many pieces: %s", ([, rows]) =>
+    Effect.map(counted(rows.join("")), (records) => assert.strictEqual(records, rows.length))
+  )
+})

@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { siftRecords } from "./sift-records.ts"
+
+let folder = ""
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "larder-sift-"))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The file has two columns. */
+const sifted = (content: string | Buffer) => {
+  const [file, good, bad] = ["food.csv", "good.csv", "bad.ndjson"].map((name) => path.join(folder, name))
+  if (file === undefined || good === undefined || bad === undefined) throw new Error("three names were given")
+  for (const left of [good, bad]) rmSync(left, { force: true })
+  writeFileSync(file, content)
+  return Effect.map(siftRecords(file, 2, good, bad), ({ records }) => ({
+    records,
+    good: readFileSync(good, "utf8"),
+    bad: readFileSync(bad, "utf8")
+      .trimEnd()
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line): Readonly<Record<string, unknown>> => JSON.parse(line))
+  }))
+}
+
+const before = '"id","name"\n"1","one"\n'
+const after = '"3","three"\n'
+const around = (line: string) => sifted(before + line + after)
+
+describe("broken records of a CSV file", () => {
+  it.effect.each([
+    ["too few fields", '"2"\n', "it has 1 instead of 2 fields"],
+    ["too many fields", '"2","two","second"\n', "it has 3 instead of 2 fields"],
+    ["a quote within quotes", '"2","5" pipe"\n', "text follows the quotes of field 2"],
+    ["a quote without quotes", '2,5" pipe\n', "a quote stands inside of field 2"],
+    ["a carriage return without quotes", "2,a\rb\n", "a carriage return stands in field 2, which has no quotes"],
+    ["quotes that nothing closes", '"2","two\n', "text follows the quotes of field 2"]
+  ] as const)("are told with line, reason and text, and cost no other: %s", ([, line, reason]) =>
+    Effect.map(around(line), ({ bad, good, records }) => {
+      assert.deepStrictEqual(bad, [{ line: 3, error_message: reason, csv_line: line.slice(0, -1) }])
+      assert.strictEqual(good, before + after)
+      assert.strictEqual(records, 2)
+    })
+  )
+
+  it.effect("are told where the file ends in the middle of a field", () =>
+    Effect.map(sifted(`${before}"2","last cut`), ({ bad, good }) => {
+      const reason = "the quotes of field 2 are not closed"
+      assert.deepStrictEqual(bad, [{ line: 3, error_message: reason, csv_line: '"2","last cut' }])
+      assert.strictEqual(good, before)
+    })
+  )
+
+  it.effect("are told where they are no UTF-8", () =>
+    Effect.map(
+      sifted(Buffer.concat([Buffer.from(`${before}"2","`), Buffer.from([0xe9]), Buffer.from(`"\n${after}`)])),
+      ({ bad, good }) => {
+        assert.deepStrictEqual(bad, [{ line: 3, error_message: "it is no valid UTF-8", csv_line: '"2","\uFFFD"' }])
+        assert.strictEqual(good, before + after)
+      }
+    )
+  )
+
+  it.effect("are not held where they are longer than any row", () =>
+    Effect.map(around(`"2","${"x".repeat(20_000_000)}"\n`), ({ bad, good }) => {
+      assert.strictEqual(bad[0]?.line, 3)
+      assert.match(String(bad[0]?.error_message), /longer than 2000000 bytes/)
+      assert.strictEqual(String(bad[0]?.csv_line).length, 100_000)
+      assert.strictEqual(bad.length, 1)
+      assert.strictEqual(good, before + after)
+    })
+  )
+})
+
+describe("good records of a CSV file", () => {
+  it.effect("keep their line breaks, and are counted as one line each", () =>
+    Effect.map(around('"2","a\nb"\n"x"\n'), ({ bad, good }) => {
+      assert.strictEqual(good, `${before}"2","a\nb"\n${after}`)
+      assert.strictEqual(bad[0]?.line, 4)
+    })
+  )
+
+  it.effect("end with a line feed afterwards, whatever they ended with", () =>
+    Effect.map(sifted('\uFEFFid,name\r\n1,one\n2,two\r\n3,"a\r\nb"'), ({ bad, good, records }) => {
+      assert.strictEqual(good, 'id,name\n1,one\n2,two\n3,"a\r\nb"\n')
+      assert.deepStrictEqual(bad, [])
+      assert.strictEqual(records, 3)
+    })
+  )
+
+  it.effect("stand below the blank lines between them", () =>
+    Effect.map(around("\n\r\n"), ({ bad, good }) => {
+      assert.deepStrictEqual(bad, [{ line: 3 }, { line: 4 }])
+      assert.strictEqual(good, before + after)
+    })
+  )
+
+  it.effect("are whole where they lie across the pieces that are read", () => {
+    const rows = Array.from({ length: 120_000 }, (_, row) => `"${row}","${"é\n".repeat(row % 50)}"\n`)
+    const broken = rows.flatMap((row, index) => (index % 1000 === 7 ? [row, '"broken"\n'] : [row]))
+    return Effect.map(sifted(`"id","name"\n${broken.join("")}`), ({ bad, good, records }) => {
+      assert.isTrue(good === `"id","name"\n${rows.join("")}`)
+      assert.strictEqual(records, rows.length)
+      assert.deepStrictEqual(
+        bad.map(({ line }) => line),
+        broken.flatMap((row, index) => (row === '"broken"\n' ? [index + 2] : []))
+      )
+    })
+  })
+})

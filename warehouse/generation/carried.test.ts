@@ -1,0 +1,123 @@
+import { rmSync, statSync, symlinkSync, unlinkSync } from "node:fs"
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem, Option } from "effect"
+import { openFoods } from "../foods/open.ts"
+import { itWorks } from "../it-works-for-tests.ts"
+import { publishLabels } from "../labels-for-tests.ts"
+import { aLayout, apples, aRun, ask, files, pantryIn, publishFound } from "../pantry-for-tests.ts"
+import { stage } from "../staging.ts"
+import { commodity, seriesTable } from "../tables.ts"
+import type { Layout } from "./layout.ts"
+import { publish } from "./publish.ts"
+import { rollback } from "./rollback.ts"
+
+const folderOf = (layout: Layout, generation: string) => path.join(layout.dir, `${generation}.duckdb.foods`)
+
+/** What the files of the live generation hold; `found` are those of `ids` that have a record. */
+const foodsIn = (layout: Layout, ids: ReadonlyArray<number> = []) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { current, foods, record } = yield* openFoods(`${yield* fs.realPath(layout.link)}.foods`)
+      return { foods, current, found: ids.filter((id) => record(id) !== undefined) }
+    })
+  )
+
+describe("files that a generation carries", () => {
+  itWorks("are made of its own labels, read-only, and there before it is live", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }])
+      assert.deepStrictEqual(yield* files(layout.dir), [
+        ".publish.lock",
+        "larder-000001.duckdb",
+        "larder-000001.duckdb.foods",
+        "larder.duckdb"
+      ])
+      assert.strictEqual(statSync(path.join(folderOf(layout, "larder-000001"), "manifest.json")).mode & 0o222, 0)
+      const { current, foods } = yield* foodsIn(layout)
+      assert.deepStrictEqual([foods, current], [2, 2])
+    })
+  )
+  itWorks("are shared by the generations that another data set publishes", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, [{ fdc_id: 1 }])
+      yield* publishFound(layout, { prices: [apples] })
+      const records = (generation: string) => statSync(path.join(folderOf(layout, generation), "records.tsv"))
+      assert.strictEqual(records("larder-000002").ino, records("larder-000001").ino)
+      assert.strictEqual((yield* foodsIn(layout)).foods, 1)
+    })
+  )
+  itWorks("go back with their generation, and go when it is pruned", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      for (let last = 1; last <= 6; last++) {
+        yield* publishLabels(layout, [{ fdc_id: last }])
+      }
+      assert.deepStrictEqual(
+        (yield* files(layout.dir)).filter((name) => name.endsWith(".foods")),
+        [2, 3, 4, 5, 6].map((number) => `larder-00000${number}.duckdb.foods`)
+      )
+      yield* rollback(layout, Option.none())
+      assert.deepStrictEqual(yield* foodsIn(layout, [5, 6]), { foods: 5, current: 5, found: [5] })
+    })
+  )
+  itWorks("of a run that was killed before its database had a name are removed by the next", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, [{ fdc_id: 1 }])
+      yield* publishLabels(layout, [{ fdc_id: 2 }])
+      rmSync(path.join(layout.dir, "larder-000002.duckdb"), { force: true }) // as if it had ended between the renames
+      unlinkSync(layout.link)
+      symlinkSync("larder-000001.duckdb", layout.link)
+      yield* publishLabels(layout, [{ fdc_id: 3 }])
+      assert.deepStrictEqual(yield* foodsIn(layout, [1, 2, 3]), { foods: 2, current: 2, found: [1, 3] })
+    })
+  )
+})
+
+describe("a first publication of many rows", () => {
+  itWorks("keeps what other data sets published before, with their runs and views", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const other = pantryIn("cellar")
+      yield* publishFound(layout, { prices: [apples] }, { of: other })
+      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 20_000 }])
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          `select (select count(*)::integer from cellar.price) as prices, (select count(*)::integer from branded_food.food) as labels,
+             (select count(*)::integer from ingest.run) as runs`
+        ),
+        [{ prices: 1, labels: 20_000, runs: 2 }]
+      )
+    })
+  )
+  itWorks("takes over known data sets into the larger file, comments included", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const series = {
+        slug: "butter",
+        metric_name: "butter",
+        commodity: "Butter",
+        spec: null,
+        market: "Chicago Mercantile Exchange",
+        unit: "usd_per_lb",
+        position: 1
+      }
+      const run = aRun({ pipeline: "commodities" })
+      const { file } = yield* stage(layout, run.run_id, commodity, (staging) => staging.add(seriesTable, [series]))
+      yield* publish({ layout, dataSet: commodity, stagedFile: file, run, silentRows: 0, checks: [], dryRun: false })
+      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 200_000, set: { ingredients: "md5(fdc_id::varchar)" } }])
+      const [row] = yield* ask(
+        layout,
+        `select (select count(*)::integer from commodity.series) as series,
+           (select count(*)::integer from ingest.run) as runs,
+           (select count(*)::integer from duckdb_tables() where comment is null) as silent`
+      )
+      assert.deepStrictEqual(row, { series: 1, runs: 2, silent: 0 })
+    })
+  )
+})

@@ -1,0 +1,136 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { itWorks } from "../it-works-for-tests.ts"
+import { publishLabels } from "../labels-for-tests.ts"
+import { aLayout, ask } from "../pantry-for-tests.ts"
+
+const later = { release_on: "date '2025-12-18'", run_id: "'second'" }
+const earlier = { release_on: "date '2020-04-01'", run_id: "'second'" }
+
+const label = (set: Readonly<Record<string, string>>) => [{ fdc_id: 7, set }]
+const columns =
+  "select brand_name, footnote, category, run_id, release_on::varchar as release_on from branded_food.food"
+
+describe("merging by completing", () => {
+  itWorks("takes what a later release states, and keeps what it does not", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, label({ brand_name: "'Old'", footnote: "'kept'" }))
+      const { run } = yield* publishLabels(layout, label({ brand_name: "'New'", category: "'Candy'", ...later }))
+      assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["published", 1, 0])
+      assert.deepStrictEqual(yield* ask(layout, columns), [
+        { brand_name: "New", footnote: "kept", category: "Candy", run_id: "second", release_on: "2025-12-18" }
+      ])
+    })
+  )
+  itWorks("fills only gaps from an earlier release", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, label({ brand_name: "'Now'" }))
+      yield* publishLabels(layout, label({ brand_name: "'Then'", footnote: "'found'", ...earlier }))
+      assert.deepStrictEqual(yield* ask(layout, columns), [
+        { brand_name: "Now", footnote: "found", category: null, run_id: "second", release_on: "2024-04-18" }
+      ])
+    })
+  )
+  itWorks("finds nothing new in a release that states the same, or less", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const lists = { trade_channels: "['GROCERY']", attributes: "[{'name': 'Nutrient Added', 'value': '5'}]" }
+      yield* publishLabels(layout, label({ brand_name: "'Now'", ...lists }))
+      const { run } = yield* publishLabels(layout, label({ brand_name: "'Now'", source_rows: "19", ...later }))
+      assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["unchanged", 0, 19])
+      const [row] = yield* ask(layout, columns)
+      assert.deepStrictEqual(row?.run_id, "first")
+    })
+  )
+  itWorks("works through more labels than one range holds", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 300_000 }])
+      const { run } = yield* publishLabels(layout, [
+        { fdc_id: 1, up_to: 299_999, set: later },
+        { fdc_id: 300_000, set: { ...later, footnote: "'x'" } }
+      ])
+      assert.deepStrictEqual(run.rows_loaded, 1)
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select count(*)::integer as labels, count(footnote)::integer as notes from branded_food.food"
+        ),
+        [{ labels: 300_000, notes: 1 }]
+      )
+    })
+  )
+})
+
+describe("derived tables", () => {
+  itWorks("follow every publication: the history of products and the categories", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const gum = { gtin_14: "'00000000000017'", category: "'Gum'" }
+      yield* publishLabels(layout, [{ fdc_id: 1, set: gum }])
+      yield* publishLabels(layout, [
+        { fdc_id: 2, set: { ...gum, category: "'Candy'", published_on: "date '2025-01-01'" } }
+      ])
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select fdc_id, version, versions, is_current, replaced_by from branded_food.version order by all"
+        ),
+        [
+          { fdc_id: 1, version: 1, versions: 2, is_current: false, replaced_by: 2 },
+          { fdc_id: 2, version: 2, versions: 2, is_current: true, replaced_by: null }
+        ]
+      )
+      assert.deepStrictEqual(yield* ask(layout, "from branded_food.category"), [
+        { category: "Candy", product_count: 1 }
+      ])
+    })
+  )
+  itWorks("take the current label by publication, then availability, modification and fdc_id", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const of = (gtin: string, more: Readonly<Record<string, string>>) => ({ gtin_14: `'${gtin}'`, ...more })
+      const day = (text: string) => `date '${text}'`
+      yield* publishLabels(layout, [
+        { fdc_id: 12, set: of("a", { published_on: day("2024-01-01") }) },
+        { fdc_id: 11, set: of("a", { published_on: day("2024-01-02") }) },
+        { fdc_id: 22, set: of("b", { available_on: day("2024-01-01") }) },
+        { fdc_id: 21, set: of("b", { available_on: day("2024-01-02") }) },
+        { fdc_id: 32, set: of("c", { modified_on: day("2024-01-01") }) },
+        { fdc_id: 31, set: of("c", { modified_on: day("2024-01-02") }) },
+        { fdc_id: 41, set: of("d", {}) },
+        { fdc_id: 42, set: of("d", {}) },
+        { fdc_id: 43, set: of("d", { data_source: "'GDSN'" }) },
+        { fdc_id: 51, set: of("e", { published_on: "null" }) },
+        { fdc_id: 52, set: { gtin_14: "null" } },
+        { fdc_id: 53, set: { gtin_14: "null" } }
+      ])
+      const current = yield* ask(layout, "select fdc_id from branded_food.current_food order by fdc_id")
+      assert.deepStrictEqual(
+        current.map(({ fdc_id }) => fdc_id),
+        [11, 21, 31, 42, 43, 51, 52, 53]
+      )
+    })
+  )
+  itWorks("know versions that a later label only names, and never take one for current", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const named =
+        "[{'fdc_id': 5, 'published_on': date '2019-04-01'}, {'fdc_id': 6, 'published_on': date '2031-01-01'}]"
+      yield* publishLabels(layout, [{ fdc_id: 7, set: { earlier_versions: named } }])
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select fdc_id, is_current, is_loaded, published_on::varchar as published_on, replaced_by from branded_food.version order by version"
+        ),
+        [
+          { fdc_id: 5, is_current: false, is_loaded: false, published_on: "2019-04-01", replaced_by: 6 },
+          { fdc_id: 6, is_current: false, is_loaded: false, published_on: "2024-04-18", replaced_by: 7 },
+          { fdc_id: 7, is_current: true, is_loaded: true, published_on: "2024-04-18", replaced_by: null }
+        ]
+      )
+    })
+  )
+})

@@ -1,0 +1,39 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { define } from "../dictionary.ts"
+import { DuckDb } from "../duckdb.ts"
+import { itWorks } from "../it-works-for-tests.ts"
+import { brandedFood } from "../tables.ts"
+
+const cases = [
+  [67, 15, 10], // 10.05 lies in the middle: the even one
+  [33.35, 30, 10],
+  [1.125, 100, 1.12],
+  [1.135, 100, 1.14],
+  [83.3, 6, 5],
+  [99.95, 100, 100],
+  [0.001, 15, 0.00015],
+  [26_000, 473, 123_000],
+  [86_957, 1_000, 870_000],
+  [999_999, 999_999, 10_000_000_000],
+  [-1.135, 100, -1.14],
+  [0, 30, 0],
+  [12, 0, 0]
+] as const
+
+describe("branded_food.per_serving", () => {
+  itWorks("multiplies exactly and rounds half to even to three significant digits", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const db = yield* DuckDb.memory
+        yield* define(db, brandedFood)
+        for (const [amount, serving, expected] of cases) {
+          const [row] = yield* db.rows(
+            `select branded_food.per_serving(${amount}::decimal(18, 6), ${serving}::decimal(18, 6)) as found`
+          )
+          assert.deepStrictEqual([amount, serving, row?.found], [amount, serving, expected])
+        }
+      })
+    )
+  )
+})
