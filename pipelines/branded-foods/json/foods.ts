@@ -3,6 +3,7 @@
  * it. A chunk that it refuses is looked through line by line, and what is left of it is read again.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
+import { derivations } from "../dictionaries.ts"
 import { type FieldNames, foodColumns, labelsFrom, placeOf } from "../label.ts"
 import type { Load } from "../load.ts"
 
@@ -27,7 +28,7 @@ const read = {
   tradeChannels: "varchar[]",
   ingredients: "varchar",
   foodNutrients:
-    "struct(id bigint, amount varchar, nutrient struct(id integer, number varchar, name varchar, unitName varchar), foodNutrientDerivation struct(code varchar))[]",
+    "struct(id bigint, amount varchar, nutrient struct(id integer), foodNutrientDerivation struct(code varchar))[]",
   foodAttributes: "struct(id bigint, name varchar, value varchar)[]",
   foodUpdateLog: "struct(fdcId integer, publicationDate varchar)[]",
   labelNutrients: `struct(${[
@@ -108,8 +109,27 @@ const fieldNames: FieldNames = {
   discontinued_on: "discontinuedDate"
 }
 
-const unreadableAmounts = `len(list_filter(foodNutrients, lambda stated:
-  stated.nutrient.id is null or (trim(stated.amount) <> '' and try_cast(stated.amount as decimal(18, 6)) is null)))`
+/** Codes of branded foods first, the most frequent ones before the others: nearly every amount ends at the first or second. */
+const frequent = ["LCCS", "LCCD", "LCSA", "LCSL", "LCSG", "LCSE", "LCGE", "LCGA", "LCGL", "LCGP"]
+const derivationId = (code: string) => {
+  const order = derivations.toSorted((a, b) => rankIn(frequent, a.derivation) - rankIn(frequent, b.derivation))
+  const cases = order.map(({ derivation, derivation_id }) => `when ${literal(derivation)} then ${derivation_id}`)
+  return `case ${code} ${cases.join(" ")} end::smallint`
+}
+const rankIn = (codes: ReadonlyArray<string>, code: string) =>
+  codes.includes(code) ? codes.indexOf(code) : codes.length
+
+/** What is used of the amounts, read once. */
+const withAmounts = `(
+  select * replace (list_transform(foodNutrients, lambda stated: {
+    'id': stated.id,
+    'nutrient_id': stated.nutrient.id,
+    'amount': try_cast(stated.amount as decimal(18, 6)),
+    'unreadable': if(stated.amount <> '' and try_cast(stated.amount as decimal(18, 6)) is null, true, null),
+    'derivation_id': ${derivationId("stated.foodNutrientDerivation.code")}
+  }) as foodNutrients)
+  from chunk
+)`
 
 const stated = `(
   select
@@ -134,9 +154,9 @@ const stated = `(
     ingredients,
     list_transform(
       list_sort(list_transform(foodNutrients, lambda stated: {
-        'place': ${placeOf("stated.nutrient.id", "founded[codes[stated.foodNutrientDerivation.code]]", "stated.id")},
-        'amount': try_cast(stated.amount as decimal(18, 6)),
-        'derivation_id': codes[stated.foodNutrientDerivation.code]
+        'place': ${placeOf("stated.nutrient_id", "founded[stated.derivation_id]", "stated.id")},
+        'amount': stated.amount,
+        'derivation_id': stated.derivation_id
       })),
       lambda row: {
         'nutrient_id': (row.place >> 44)::integer,
@@ -170,9 +190,18 @@ const stated = `(
     nullif(concat_ws('; ',
       if(fdcId is null or try_cast(fdcId as integer)::varchar is distinct from trim(fdcId),
         'fdcId is ' || coalesce('"' || left(fdcId, 60) || '", which is no whole number', 'missing'), null),
-      if(${unreadableAmounts} > 0, ${unreadableAmounts} || ' of foodNutrients have no nutrient id, or an amount that is no number', null)
+      if(
+        list_count(list_transform(foodNutrients, lambda stated: stated.nutrient_id)) < len(foodNutrients),
+        'one of foodNutrients has no nutrient id',
+        null
+      ),
+      if(
+        list_count(list_transform(foodNutrients, lambda stated: stated.unreadable)) > 0,
+        'one of foodNutrients has an amount that is no number',
+        null
+      )
     ), '') as other_problem
-  from chunk, (from release.founded), (select map(list(derivation), list(derivation_id)) as codes from branded_food.derivation)
+  from ${withAmounts}, (from release.founded)
 )`
 
 const again = `
@@ -195,21 +224,47 @@ const labelled = `
 /** Before the first chunk. */
 export const beforeChunks = "create table release.seen (fdc_id integer)"
 
-/** From `chunk` to labels; those with a problem are rejected. */
-export const loadChunk = (load: Pick<Load, "run_id" | "feed" | "raw_sha256" | "constants">) => {
+type Target = Pick<Load, "run_id" | "feed" | "raw_sha256" | "constants">
+
+/** From `chunk` to labels. */
+export const loadChunk = ({ constants }: Target) => {
   const columns = foodColumns.join(", ")
-  return [
-    `create or replace temp table labelled as ${labelled}`,
-    `insert into branded_food.food (${columns}, release_on, fetched_at, run_id, raw_sha256)
-     select ${columns}, ${load.constants} from labelled where problem is null`,
-    "insert into release.seen select fdc_id from labelled where problem is null",
-    `insert into ingest.reject
-     select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
-       left(to_json(chunk)::varchar, 100000)
-     from labelled join chunk using (line) where problem is not null`,
-    `insert into release.nutrient
-     select distinct stated.nutrient.id, stated.nutrient.number, stated.nutrient.name, stated.nutrient.unitName
-     from (select unnest(foodNutrients) as stated from chunk)
-     where stated.nutrient.id not in (select nutrient_id from branded_food.nutrient)`
-  ]
+  return `insert into branded_food.food (${columns}, release_on, fetched_at, run_id, raw_sha256)
+    select ${columns}, ${constants} from (${labelled}) where problem is null`
 }
+
+/** How many of the chunk's records became no label. */
+export const refusedInChunk = `
+  select (
+    (select count(*) from chunk) + (select count(*) from release.seen) - (select count(*) from branded_food.food)
+  )::integer as rows`
+
+/** The records of `chunk` that became no label. Asked only where there are any. */
+export const rejectOfChunk = ({ feed, raw_sha256, run_id }: Target) => `
+  insert into ingest.reject
+  select 'branded-foods', ${literal(feed)}, ${literal(run_id)}, ${literal(raw_sha256)}, line, problem,
+    left(to_json(chunk)::varchar, 100000)
+  from (${labelled}) join chunk using (line) where problem is not null`
+
+/** After the chunk: what it held is known from now on. */
+export const rememberChunk = `
+  insert into release.seen select fdc_id from branded_food.food anti join release.seen using (fdc_id)`
+
+const NewNutrient = "struct(nutrient struct(id integer, number varchar, name varchar, unitName varchar))[]"
+
+/** Nutrients that no dictionary knows yet. */
+export const newNutrients = `
+  select count(*)::integer as rows
+  from (select distinct unnest(foodNutrients).nutrient.id as nutrient_id from chunk)
+  where nutrient_id not in (select nutrient_id from branded_food.nutrient union all select nutrient_id from release.nutrient)`
+
+/** Their names, out of the chunk itself: reading them with every chunk would take longer than all the rest. */
+export const nameNutrients = (path: string) => `
+  insert into release.nutrient
+  select distinct stated.nutrient.id, stated.nutrient.number, stated.nutrient.name, stated.nutrient.unitName
+  from (
+    select unnest(foodNutrients) as stated
+    from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false,
+      maximum_object_size = ${mostBytesOfFood}, columns = {'foodNutrients': ${literal(NewNutrient)}})
+  )
+  where stated.nutrient.id not in (select nutrient_id from branded_food.nutrient)`

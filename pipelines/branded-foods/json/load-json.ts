@@ -3,12 +3,22 @@ import { open } from "node:fs/promises"
 import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import { rejectTable } from "@larder/warehouse/tables.ts"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { Load, Loaded } from "../load.ts"
 import { checkLines } from "../release/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../release/food-lines.ts"
 import type { FoodReject } from "../release/food-list.ts"
-import { beforeChunks, knownKeys, loadChunk, readChunk } from "./foods.ts"
+import {
+  beforeChunks,
+  knownKeys,
+  loadChunk,
+  nameNutrients,
+  newNutrients,
+  readChunk,
+  refusedInChunk,
+  rejectOfChunk,
+  rememberChunk
+} from "./foods.ts"
 
 /** Keys are looked at in the first records of each chunk: some in a thousand. A new key is in all of them, or of little weight. */
 const looked = 262_144
@@ -43,6 +53,11 @@ const readInto = Effect.fnUntraced(function* (db: DuckDb["Service"], chunk: Chun
     .pipe(Effect.as<ReadonlyArray<FoodReject>>([]), Effect.catchTag("DuckDbError", refused))
 })
 
+const Count = Schema.Struct({ rows: Schema.Int })
+
+/** So much is cut before it is read: planning a query of this size for less costs more than running it. */
+const chunkBytes = 192 << 20
+
 /** `folder` is the run's own, for the chunks. */
 export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Load, list: FoodList, folder: string) {
   const { db } = staging
@@ -61,13 +76,18 @@ export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Loa
         payload
       }))
     )
-  const counted = yield* cutFoods(list, { folder }, (chunk) =>
+  const counted = yield* cutFoods(list, { folder, chunkBytes }, (chunk) =>
     Effect.gen(function* () {
       yield* reject(chunk.rejects)
       if (chunk.records === 0) return
       yield* reject(yield* readInto(db, chunk))
       yield* Effect.promise(() => unknownKeysIn(chunk.file, unknown))
-      yield* Effect.forEach(loadChunk(load), (sql) => db.run(sql), { discard: true })
+      yield* db.run(loadChunk(load))
+      const [refused] = yield* db.all(Count, refusedInChunk)
+      if (refused?.rows !== 0) yield* db.run(rejectOfChunk(load))
+      yield* db.run(rememberChunk)
+      const [unknownNutrients] = yield* db.all(Count, newNutrients)
+      if (unknownNutrients?.rows !== 0) yield* db.run(nameNutrients(chunk.file))
       yield* load.advance(chunk.records)
     })
   )
