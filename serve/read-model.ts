@@ -20,7 +20,7 @@ export const loadReadModel = (layout: Layout) =>
   Effect.fn("ReadModel.load")(function* (db: DuckDb["Service"], file: string) {
     const commodities = yield* loadCommodities(db)
     const hasFoods = yield* hasTable(db, "branded_food", "food")
-    const foods: Foods | undefined = hasFoods ? yield* foodsOf(layout, file) : undefined
+    const foods: Foods | undefined = hasFoods ? yield* foodsOf(layout, file, db) : undefined
     const dataSets: Readonly<Record<string, boolean>> = {
       commodities: commodities.loaded,
       branded_foods: foods !== undefined,

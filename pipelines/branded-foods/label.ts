@@ -69,7 +69,7 @@ const problems = (names: FieldNames) => {
   const day = (field: keyof FieldNames) => unreadable(field, `plausible(${field}_day) is not null`, "day")
   return `nullif(concat_ws('; ',
     other_problem,
-    if(description is null, ${literal(`${names.description} is empty`)}, null),
+    if(description is null and other_problem is null, ${literal(`${names.description} is empty`)}, null),
     ${unreadable("serving_size", "coalesce(size >= 0, false)", "size")},
     ${unreadable("gpc_class_code", "try_cast(gpc_class_code as integer)::varchar is not distinct from trim(gpc_class_code)", "whole number")},
     ${day("published_on")},

@@ -3,6 +3,7 @@
  * sockets, because a generator must cost much less than the server it measures; the ready-made ones for Node do not.
  */
 import { connect } from "node:net"
+import { median, percentile } from "./statistics.ts"
 
 export interface Measured {
   readonly requests_per_second: number
@@ -14,6 +15,8 @@ export interface Measured {
 
 export interface Load {
   readonly url: string
+  /** Instead of the address's own path: one after the other, by turns on all connections, and again from the first. */
+  readonly paths?: ReadonlyArray<string>
   readonly key: string
   readonly seconds: number
   readonly connections?: number
@@ -23,14 +26,19 @@ const endOfHead = "\r\n\r\n"
 const lengthOf = (head: string) => Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN)
 
 /** One connection until `until`; `answered` is told each status and how long it took. */
-const call = (url: URL, request: string, until: number, answered: (status: number, milliseconds: number) => void) =>
+const call = (
+  url: URL,
+  nextRequest: () => string,
+  until: number,
+  answered: (status: number, milliseconds: number) => void
+) =>
   new Promise<void>((resolve) => {
     const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true })
     let received = Buffer.alloc(0)
     let sentAt = 0
     const send = () => {
       sentAt = performance.now()
-      socket.write(request)
+      socket.write(nextRequest(), "latin1")
     }
     socket.on("connect", send)
     socket.on("data", (piece) => {
@@ -48,12 +56,12 @@ const call = (url: URL, request: string, until: number, answered: (status: numbe
     socket.on("close", () => resolve())
   })
 
-const percentile = (sorted: Float64Array, share: number) =>
-  Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(2))
-
-export const load = async ({ connections = 64, key, seconds, url }: Load): Promise<Measured> => {
+export const load = async ({ connections = 64, key, paths, seconds, url }: Load): Promise<Measured> => {
   const at = new URL(url)
-  const request = `GET ${at.pathname}${at.search} HTTP/1.1\r\nHost: ${at.host}\r\nAuthorization: Bearer ${key}\r\n\r\n`
+  const headers = `HTTP/1.1\r\nHost: ${at.host}\r\nAuthorization: Bearer ${key}\r\n\r\n`
+  const requests = (paths ?? [at.pathname + at.search]).map((target) => `GET ${target} ${headers}`)
+  let turn = 0
+  const nextRequest = () => requests[turn++ % requests.length] ?? ""
   const took: Array<number> = []
   let failed = 0
   const startedAt = performance.now()
@@ -62,7 +70,7 @@ export const load = async ({ connections = 64, key, seconds, url }: Load): Promi
     if (status === 200) took.push(milliseconds)
     else failed++
   }
-  await Promise.all(Array.from({ length: connections }, () => call(at, request, until, answered)))
+  await Promise.all(Array.from({ length: connections }, () => call(at, nextRequest, until, answered)))
   const elapsed = (performance.now() - startedAt) / 1000
   const sorted = Float64Array.from(took).sort()
   return {
@@ -72,3 +80,11 @@ export const load = async ({ connections = 64, key, seconds, url }: Load): Promi
     failed
   }
 }
+
+/** The medians of several rounds, with the failures of all. */
+export const middle = (measured: ReadonlyArray<Measured>): Measured => ({
+  requests_per_second: Math.round(median(measured.map((one) => one.requests_per_second))),
+  p50_ms: median(measured.map((one) => one.p50_ms)),
+  p99_ms: median(measured.map((one) => one.p99_ms)),
+  failed: measured.reduce((sum, one) => sum + one.failed, 0)
+})

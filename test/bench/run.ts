@@ -1,97 +1,22 @@
 /**
- * `npm run bench`: measures the bars of the API on this machine and prints them as tables. Each pair runs side by side in
- * one run, in turns, and the medians are compared: ratios count, machines differ. It takes about six minutes.
+ * `npm run bench -- [api|foods] [--foods 450000,2000000]`: measures the bars on this machine and prints them as tables. Each
+ * pair runs side by side in one run, in turns, and the medians are compared: ratios count, machines differ. The API takes
+ * seven minutes, branded foods at their full sizes an hour and 20 GB in the temporary folder.
  */
-import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
-import { cpus, tmpdir } from "node:os"
-import path from "node:path"
-import { createInterface } from "node:readline"
-import { admin, newKey, run, startServer } from "../programs.ts"
-import { compareLedgers } from "./ledgers.ts"
-import { load, type Measured } from "./load.ts"
-import { startWithLargeLedger } from "./start-up.ts"
-import { swapUnderLoad } from "./swap.ts"
+import { parseArgs } from "node:util"
+import { measureApi } from "./api.ts"
+import { measureFoods } from "./foods/measure.ts"
 
-const rounds = 5
-const seconds = 5
-const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2025-09-27&to=2026-09-26"
-
-const startChild = async (file: string, argument: string) => {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, file), argument], {
-    stdio: ["ignore", "pipe", "inherit"]
-  })
-  const lines = createInterface({ input: child.stdout })
-  const first = await new Promise<string>((resolve) => lines.once("line", resolve))
-  return { api: (JSON.parse(first) as { readonly api: string }).api, stop: () => child.kill() }
-}
-
-const median = (numbers: ReadonlyArray<number>) =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
-const middle = (measured: ReadonlyArray<Measured>): Measured => ({
-  requests_per_second: Math.round(median(measured.map((one) => one.requests_per_second))),
-  p50_ms: median(measured.map((one) => one.p50_ms)),
-  p99_ms: median(measured.map((one) => one.p99_ms)),
-  failed: measured.reduce((sum, one) => sum + one.failed, 0)
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { foods: { type: "string", default: "450000,2000000" } }
 })
-
-/** What a real answer looks like: bare h3 gives back the same bytes and headers. */
-const answerOf = async (api: string, key: string) => {
-  const response = await fetch(api + request, {
-    headers: { authorization: `Bearer ${key}`, "accept-encoding": "identity" }
-  })
-  const body = await response.text()
-  const sentByNode = ["date", "connection", "keep-alive", "transfer-encoding"]
-  const headers = Object.fromEntries([...response.headers].filter(([name]) => !sentByNode.includes(name)))
-  return { body, headers }
+const unknown = positionals.filter((part) => part !== "api" && part !== "foods")
+const sizes = values.foods.split(",").map(Number)
+if (unknown.length > 0 || sizes.some((size) => !Number.isSafeInteger(size) || size < 1000)) {
+  console.error("Give one part or none, api or foods, and sizes of 1,000 foods or more: foods --foods 450000,2000000")
+  process.exit(2)
 }
-
-const home = mkdtempSync(path.join(tmpdir(), "larder-bench-"))
-try {
-  await run("larder-ingest", ["all"], { LARDER_HOME: home })
-  const { account_id, key } = await newKey(home, { budget: "1000000" })
-  await admin(home, ["accounts", "credit", "--account", account_id, "--usd", "1000000", "--note", "bench"])
-
-  const served = await startServer(home)
-  const answer = await answerOf(served.api, key)
-  const bare = await startChild("bare.ts", JSON.stringify(answer))
-  const free = await startChild("without-ledger.ts", home)
-  const servers = { bare: bare.api, free: free.api, charged: served.api }
-  const measured: Record<keyof typeof servers, Array<Measured>> = { bare: [], free: [], charged: [] }
-  const names = Object.keys(servers) as Array<keyof typeof servers>
-  for (const name of names) await load({ url: servers[name] + request, key, seconds: 2 }) // warm up
-  for (let round = 0; round < rounds; round++) {
-    for (const name of names) measured[name].push(await load({ url: servers[name] + request, key, seconds }))
-  }
-  const rows = { bare: middle(measured.bare), free: middle(measured.free), charged: middle(measured.charged) }
-  const rate = (name: keyof typeof servers) => rows[name].requests_per_second
-  bare.stop()
-
-  console.log(`${cpus().length} cores, Node ${process.version}, 64 connections, ${answer.body.length} bytes per answer`)
-  console.table({
-    "bare h3, same bytes and headers": rows.bare,
-    "larder-serve without access and ledger": rows.free,
-    "larder-serve, charged and durable": rows.charged
-  })
-  await compareLedgers({ home, request, free, embedded: { ...served, key } })
-  free.stop()
-  const swap = await swapUnderLoad({ home, api: served.api, request, key })
-  await served.stop()
-  console.table({ "before the swaps": swap.before, "during the swaps": swap.during })
-  console.table({
-    "B1 charged ÷ bare h3 (≥ 0.5)": { measured: (rate("charged") / rate("bare")).toFixed(2) },
-    "B7 lost to access and ledger (≤ 20 %)": {
-      measured: `${((1 - rate("charged") / rate("free")) * 100).toFixed(0)} %`
-    },
-    "B8 failed requests during swaps (0)": { measured: String(swap.during.failed) },
-    "B8 p99 during ÷ before (≤ 3)": { measured: (swap.during.p99_ms / swap.before.p99_ms).toFixed(2) }
-  })
-  console.log("Start with a large ledger, from the command to the first charged answer")
-  console.table([
-    await startWithLargeLedger(home, request, { entries: 1_000, accounts: 100, keysOfEach: 1 }),
-    await startWithLargeLedger(home, request, { entries: 10_000_000, accounts: 100, keysOfEach: 1 }),
-    await startWithLargeLedger(home, request, { entries: 1_000_000, accounts: 10_000, keysOfEach: 10 })
-  ])
-} finally {
-  rmSync(home, { recursive: true, force: true })
-}
+const isAsked = (part: string) => positionals.length === 0 || positionals.includes(part)
+if (isAsked("api")) await measureApi()
+if (isAsked("foods")) await measureFoods(sizes)

@@ -1,9 +1,21 @@
 /** Branded foods and storefronts as they behave while their data is not loaded: everything but rows is in force. */
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
 import { describe, expect, it } from "vitest"
+import { run } from "../programs.ts"
 import { createKey } from "./operator.ts"
 import { errorOf, served } from "./served.ts"
 
-const api = served()
+/** A home with the bundled commodities and nothing else. */
+const commoditiesAlone = async () => {
+  const home = mkdtempSync(path.join(tmpdir(), "larder-commodities-"))
+  const { code, stderr } = await run("larder-ingest", ["commodities"], { LARDER_HOME: home })
+  if (code !== 0) throw new Error(`larder-ingest commodities ended with ${code}:\n${stderr}`)
+  return home
+}
+
+const api = served({ home: commoditiesAlone })
 const emptyPage = '{"data":[],"next_cursor":null}'
 const notWhole = "400 invalid_request: limit must be a whole number of at least 1"
 
@@ -28,25 +40,18 @@ describe("branded foods that are not loaded", () => {
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[]}', "10"])
   })
 
+  it("/readyz names them as missing", async () => {
+    const ready = await (await fetch(`${api.server().console}/readyz`)).json()
+    expect(ready).toMatchObject({ status: "ready", missing: expect.arrayContaining(["branded_foods"]) })
+  })
+
   it("every id is unknown", async () => {
-    const id = "data_branded_food_0123456789"
+    const id = "data_branded_food_0soq3xi"
     const reply = await api.get(`/v1/branded-foods/${id}`)
     expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
       `404 not_found: Unknown branded food: ${id}`,
       "0"
     ])
-  })
-
-  it.each(["201", "1000", "9".repeat(50)])("`limit` above 200 is refused: %s", async (limit) => {
-    expect(errorOf(await api.get(`/v1/branded-foods?limit=${limit}`))).toBe("400 invalid_request: at most 200 per page")
-  })
-
-  it.each(["0", "-1", "1.5", "x", "", "1e2", "+1"])("`limit` is a whole number of at least 1: '%s'", async (limit) => {
-    expect(errorOf(await api.get(`/v1/branded-foods?limit=${encodeURIComponent(limit)}`))).toBe(notWhole)
-  })
-
-  it.each(["1", "50", "200", "0200"])("`limit` from 1 to 200 is taken: %s", async (limit) => {
-    expect((await api.get(`/v1/branded-foods?limit=${limit}`)).status).toBe(200)
   })
 
   it("the search has the scope of the categories, and a record one of its own", async () => {

@@ -26,10 +26,18 @@ export const ledgers = ["in its folder", "in PostgreSQL"] as const
 interface Settings {
   readonly environment?: Readonly<Record<string, string>>
   readonly ledger?: (typeof ledgers)[number]
+  /** Makes the home that is served, and removed when the tests are done; by default a copy of the bundled samples. */
+  readonly home?: () => Promise<string>
 }
 
+const sampled = async () => copyHome(inject("sampleHome"))
+
 /** Registers start and end of a server with the file's hooks; what it returns may be used inside of tests. */
-export const served = ({ environment: given = {}, ledger = "in its folder" }: Settings = {}) => {
+export const served = ({
+  environment: given = {},
+  home: makeHome = sampled,
+  ledger = "in its folder"
+}: Settings = {}) => {
   interface State {
     readonly home: string
     server: Server
@@ -51,7 +59,7 @@ export const served = ({ environment: given = {}, ledger = "in its folder" }: Se
   const earlier: Array<Charge> = []
 
   beforeAll(async () => {
-    const home = copyHome(inject("sampleHome"))
+    const home = await makeHome()
     let server: Server | undefined
     try {
       if (ledger === "in PostgreSQL") await keepInPostgres(home)

@@ -65,11 +65,20 @@ const countFoods = `
     (select count(*)::integer from branded_food.food) as foods,
     (select count(*)::integer from branded_food.current_food) as current`
 
+const Loaded = Schema.Struct({ run_id: Schema.NullOr(Schema.String) })
+const newestRun = `
+  select max(run_id) as run_id from ingest.run where pipeline = 'branded-foods' and generation is not null`
+
+/** The run that published the foods of a database: files that were made of others are not for it. */
+export const runOf = (db: DuckDb["Service"]) =>
+  Effect.map(db.all(Loaded, newestRun), ([newest]) => newest?.run_id ?? null)
+
 /** Writes the files of a generation's branded foods into `folder` (new). `db` is the built database; nothing else runs. */
 export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Service"], folder: string) {
   const temporary = (name: string) => join(folder, `${name}.lines`)
   yield* attempt("making the folder", () => mkdirSync(folder))
   const [counts = { foods: 0, current: 0 }] = yield* db.all(Counts, countFoods)
+  const run_id = yield* runOf(db)
   const categories = yield* db.all(FoodCategory, "from branded_food.category order by category")
   const nutrients = yield* db.all(
     KnownNutrient,
@@ -96,6 +105,7 @@ export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Servic
     const texts = textColumns.map(({ column }) => textFiles(column))
     writeManifest(folder, {
       ...counts,
+      run_id,
       categories: JSON.stringify(categories),
       nutrients,
       bundles: [recordFiles.index, labelFile, ...texts.map((files) => files.index)],

@@ -9,7 +9,7 @@ import { Schema } from "effect"
 import { Bundle, FoodFilesDamaged } from "./files.ts"
 
 /** Counts up whenever a file of the folder means something else than before. */
-const format = 1
+const format = 2
 const manifestFile = "manifest.json"
 
 export const KnownNutrient = Schema.Struct({
@@ -21,6 +21,8 @@ export const KnownNutrient = Schema.Struct({
 const Entry = Schema.Struct({ bytes: Schema.Int, crc32: Schema.Int })
 export const Manifest = Schema.Struct({
   format: Schema.Int,
+  /** The run that published the foods; null in a database without runs. */
+  run_id: Schema.NullOr(Schema.String),
   foods: Schema.Int,
   current: Schema.Int,
   /** JSON of the categories endpoint. */
@@ -84,7 +86,7 @@ const whole = (folder: string, name: string) =>
     return { bytes, entry: { bytes: size, crc32: crc32(bytes) } }
   })
 
-interface Contents extends Pick<typeof Manifest.Type, "foods" | "current" | "categories" | "nutrients"> {
+interface Contents extends Pick<typeof Manifest.Type, "run_id" | "foods" | "current" | "categories" | "nutrients"> {
   readonly bundles: ReadonlyArray<string>
   readonly pieces: ReadonlyArray<string>
 }

@@ -19,6 +19,8 @@ export interface FoodPage {
 }
 
 export interface Foods {
+  /** The run that published them. */
+  readonly run_id: string | null
   /** Label versions. */
   readonly foods: number
   /** Those of them that are current: what the search covers. */
@@ -111,6 +113,7 @@ export const openFoods = Effect.fn("Foods.open")(function* (
     return { records: texts, next: found.length > limit ? ids.at(-1) : undefined }
   }
   return {
+    run_id: manifest.run_id,
     foods: manifest.foods,
     current: manifest.current,
     categories: manifest.categories,

@@ -10,7 +10,7 @@ import { type FieldNames, foodColumns, labelsFrom, placeOf } from "../label.ts"
 import type { Load } from "../load.ts"
 
 /** Labels of a range: some 500 MB while they are put together. */
-const labelsOfRange = 200_000
+const labelsOfRange = 400_000
 
 export const csvFieldNames: FieldNames = {
   description: "description in food.csv",
@@ -38,17 +38,23 @@ const nutrients = (range: string) => `
       'amount': row.amount,
       'derivation_id': row.derivation_id
     }) as nutrients,
-    daily_values
+    if(
+      list_count(list_transform(rows, lambda row: row.percent)) = 0,
+      null,
+      list_transform(
+        list_filter(rows, lambda row: row.percent is not null),
+        lambda row: {'nutrient_id': (row.place >> 44)::integer, 'percent': row.percent}
+      )
+    ) as daily_values
   from (
     select
       fdc_id,
       list_sort(list({
         'place': ${placeOf("nutrient_id", "founded[derivation_id]", "added")},
         'amount': amount,
-        'derivation_id': derivation_id
-      })) as rows,
-      list({'nutrient_id': nutrient_id, 'percent': percent_daily_value} order by nutrient_id, percent_daily_value)
-        filter (where percent_daily_value is not null) as daily_values
+        'derivation_id': derivation_id,
+        'percent': percent_daily_value
+      })) as rows
     from release.food_nutrient, (from release.founded)
     where ${range} and unreadable is null
     group by fdc_id

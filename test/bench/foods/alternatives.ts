@@ -1,0 +1,120 @@
+/**
+ * What a user would do instead of the search, over the same texts: a scan in DuckDB, SQLite's FTS5 with trigrams,
+ * PostgreSQL with `pg_trgm`. They index names and ingredients and answer with ids; Larder's build holds all filters and the
+ * records, and it answers whole records over HTTP and charges for them.
+ */
+import { chmodSync, mkdirSync, rmSync, statSync } from "node:fs"
+import path from "node:path"
+import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
+import { startServer } from "../../programs.ts"
+import { rounded, spreadOf } from "../statistics.ts"
+import { askAll } from "./ask.ts"
+import { writeLines } from "./lines.ts"
+import { measurePostgres } from "./postgres-trigrams.ts"
+import { scansOf } from "./scans.ts"
+import { bytesOf, megabytes } from "./sizes.ts"
+import { kinds as described, type Kind, type Texts } from "./texts.ts"
+import { answered, timedScript } from "./timed.ts"
+import type { Warehouse } from "./warehouse.ts"
+
+export interface Told {
+  /** New, for what is built. */
+  readonly file: string
+  readonly lines: string
+  readonly texts: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+export interface Alternative {
+  /** Building the index. */
+  readonly seconds: number
+  /** Of the index alone. */
+  readonly bytes: number
+  /** Milliseconds by kind of text. */
+  readonly took: Readonly<Record<string, ReadonlyArray<number>>>
+}
+
+interface Options {
+  readonly folder: string
+  readonly home: string
+  readonly key: string
+  readonly generation: string
+  readonly warehouse: Warehouse
+  /** Of ingredients. */
+  readonly texts: Texts
+}
+
+/** Without short texts: of less than three characters FTS5 finds nothing, and PostgreSQL reads the whole index or table. */
+const kinds = ["rare", "medium", "common", "absent", "comma", "apart"] as const satisfies ReadonlyArray<Kind>
+const perKind = 12
+
+const measureLarder = async ({ folder, generation, home, key }: Options, texts: Told["texts"]) => {
+  const again = path.join(folder, "foods-again")
+  const server = await startServer(home)
+  try {
+    const { seconds } = await timedScript("search-files.ts", { folder: again, generation })
+    const took: Record<string, ReadonlyArray<number>> = {}
+    for (const [kind, some] of Object.entries(texts)) {
+      took[kind] = await askAll({ api: server.api, key, connections: 1 }, some, async (text, get) => {
+        const query = new URLSearchParams({ ingredient: text })
+        return (await get(`/v1/branded-foods?${query}`)).milliseconds
+      })
+    }
+    const folderOf = carriedFolder(generation, "foods")
+    const records = ["records.tsv", "records.index"].map((name) => statSync(path.join(folderOf, name)).size)
+    const bytes = bytesOf(folderOf) - records.reduce((sum, size) => sum + size, 0)
+    return { seconds, bytes, took } satisfies Alternative
+  } finally {
+    await server.stop()
+    rmSync(again, { recursive: true, force: true })
+  }
+}
+
+const measureScan = async (warehouse: Warehouse, texts: Told["texts"]) => {
+  const took: Record<string, ReadonlyArray<number>> = {}
+  for (const [kind, some] of Object.entries(texts)) {
+    const scans = await scansOf(warehouse, "ingredients", some)
+    took[kind] = scans.map(({ milliseconds }) => milliseconds)
+  }
+  return { seconds: 0, bytes: 0, took } satisfies Alternative
+}
+
+const spreadText = (milliseconds: ReadonlyArray<number> = []) => {
+  const { p50_ms, p99_ms } = spreadOf(milliseconds)
+  return milliseconds.length === 0 ? "no such texts" : `${p50_ms} / ${p99_ms}`
+}
+
+const printTables = (measured: Readonly<Record<string, Alternative>>) => {
+  const entries = Object.entries(measured)
+  const built = entries.map(([name, { bytes, seconds }]) => [
+    name,
+    { "build, s": rounded(seconds), "index, MB": megabytes(bytes) }
+  ])
+  console.table(Object.fromEntries(built))
+  console.log("p50 / p99 in ms, one search at a time")
+  const rows = kinds.map((kind) => [
+    described[kind],
+    Object.fromEntries(entries.map(([name, { took }]) => [name, spreadText(took[kind])]))
+  ])
+  console.table(Object.fromEntries(rows))
+}
+
+export const compareAlternatives = async (options: Options) => {
+  const { folder, generation, warehouse } = options
+  const texts = Object.fromEntries(kinds.map((kind) => [kind, options.texts[kind].slice(0, perKind)]))
+  const made = path.join(folder, "alternatives")
+  const told = { texts, lines: path.join(made, "labels.lines"), file: path.join(made, "sqlite.db") }
+  mkdirSync(made)
+  try {
+    const larder = await measureLarder(options, texts)
+    const scan = await measureScan(warehouse, texts)
+    await writeLines(generation, told.lines)
+    for (const open of [folder, made]) chmodSync(open, 0o755) // PostgreSQL may run as another user
+    chmodSync(told.lines, 0o644)
+    const sqlite = await answered<Alternative>("sqlite.ts", told)
+    rmSync(told.file)
+    const postgres = await measurePostgres(told)
+    printTables({ "larder-serve": larder, "DuckDB ILIKE": scan, "SQLite FTS5": sqlite, "PostgreSQL pg_trgm": postgres })
+  } finally {
+    rmSync(made, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,14 @@
+/** Unpacks a zip to nowhere, where the system has no `unzip`: Node's zlib, with the checksums of the members. */
+import { openZip } from "@larder/pipelines/branded-foods/release/zip.ts"
+import { Effect } from "effect"
+
+const { zip } = JSON.parse(process.argv[2] ?? "{}") as { readonly zip: string }
+const unpack = Effect.gen(function* () {
+  const { bytes, members } = yield* openZip(zip, zip)
+  for (const member of members) {
+    yield* Effect.promise(async () => {
+      for await (const _ of bytes(member));
+    })
+  }
+})
+await Effect.runPromise(Effect.scoped(unpack))

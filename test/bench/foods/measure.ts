@@ -1,0 +1,52 @@
+/**
+ * The bars of branded foods, on synthetic releases. Everything lies in one temporary folder, which is removed at the end:
+ * 20 GB at two million foods.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { cpus, tmpdir } from "node:os"
+import path from "node:path"
+import { measureCsv, measureJson, unzipper } from "./loading.ts"
+import { measureServing } from "./serving.ts"
+
+const told = (text: string) => console.log(`\n${text}`)
+
+const measureLoading = async (folder: string, sizes: ReadonlyArray<number>) => {
+  const [smallest = 0] = sizes
+  told(`JSON release to published generation, search included, against ${unzipper} to nowhere`)
+  const half = await measureJson(folder, Math.round(smallest / 2))
+  const whole = await measureJson(folder, smallest)
+  console.table([half, whole])
+  console.table({
+    "B4 ingest ÷ unzip (≤ 4)": { measured: whole["ingest ÷ unzip"] },
+    "B4 peak memory, MB (≤ 3000)": { measured: whole["peak memory, MB"] },
+    "B4 time per food ÷ that of half the foods (1: linear)": {
+      measured: (half["foods/s"] / whole["foods/s"]).toFixed(2)
+    }
+  })
+  told("CSV release to published generation, search included, against DuckDB reading the files into plain tables")
+  const releases = []
+  for (const labels of sizes) releases.push(await measureCsv(folder, labels))
+  console.table(releases.map(({ times }) => times))
+  console.table({ "B5 ingest ÷ DuckDB (≤ 2.5)": { measured: releases.at(-1)?.times["ingest ÷ DuckDB"] } })
+  told("What the generation takes on the disk")
+  console.table(releases.map(({ sizes }) => sizes))
+}
+
+/** Each size in turn; the bars of the CSV form are held against the largest, those of the JSON form against the smallest. */
+export const measureFoods = async (foods: ReadonlyArray<number>) => {
+  const sizes = foods.toSorted((a, b) => a - b)
+  const folder = mkdtempSync(path.join(tmpdir(), "larder-bench-foods-"))
+  const interrupted = () => {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 }) // what is being ended may still write
+    process.exit(130)
+  }
+  process.once("SIGINT", interrupted)
+  try {
+    told(`Branded foods: ${cpus().length} cores, Node ${process.version}`)
+    await measureLoading(folder, sizes)
+    for (const size of sizes) await measureServing(folder, size)
+  } finally {
+    process.off("SIGINT", interrupted)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

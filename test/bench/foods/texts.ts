@@ -1,0 +1,128 @@
+/**
+ * Texts to search for, drawn from the labels themselves. How frequent a word is, is judged by a sample; what must be rare,
+ * or must not occur at all, is counted in all labels.
+ */
+import { Chance } from "@larder/pipelines/branded-foods/samples/generator/chance.ts"
+import { literal } from "@larder/warehouse/duckdb.ts"
+import { Schema } from "effect"
+import type { Warehouse } from "./warehouse.ts"
+
+export const kinds = {
+  common: "in more than 5 % of the labels",
+  medium: "in 0.1 to 1 %",
+  rare: "in 1 to 20 labels",
+  absent: "in none",
+  blank: "two neighbouring words",
+  comma: "two words across a comma",
+  apart: "two common words that never stand together",
+  short: "one or two characters"
+}
+export type Kind = keyof typeof kinds
+export type Texts = Readonly<Record<Kind, ReadonlyArray<string>>>
+
+export const columns = {
+  name: "description",
+  brand: "concat_ws(chr(10), brand_owner, brand_name, subbrand_name)",
+  ingredient: "ingredients"
+}
+export type TextFilter = keyof typeof columns
+
+const perKind = 40
+
+const Word = Schema.Struct({ word: Schema.String, labels: Schema.Int })
+const Phrase = Schema.Struct({ phrase: Schema.String })
+const Sample = Schema.Struct({ labels: Schema.Int })
+const Counts = Schema.Struct({ counts: Schema.Array(Schema.Int) })
+
+const labels = (column: string) => `select lower(${column}) as text from branded_food.current_food`
+/** About so many labels, the same ones each time. */
+const sampled = (column: string, foods: number, most: number) =>
+  `${labels(column)} where hash(fdc_id) % ${Math.max(1, Math.round(foods / most))} = 0`
+
+const shuffled = <A>(list: Iterable<A>, chance: Chance): Array<A> => {
+  const all = [...list]
+  for (let last = all.length - 1; last > 0; last--) {
+    const other = chance.below(last + 1)
+    const [a, b] = [all[last], all[other]]
+    if (a !== undefined && b !== undefined) [all[last], all[other]] = [b, a]
+  }
+  return all
+}
+
+/** Parts of three letters and more: where a word is common, all its parts are. */
+const partsOf = (word: string) => {
+  const parts: Array<string> = []
+  for (let from = 0; from + 3 <= word.length; from++) {
+    for (let to = from + 3; to <= word.length; to++) parts.push(word.slice(from, to))
+  }
+  return parts
+}
+
+/** In how many labels each text occurs: one scan for all of them. */
+const countsOf = async ({ all }: Warehouse, column: string, texts: ReadonlyArray<string>) => {
+  if (texts.length === 0) return []
+  const counted = texts.map((text) => `count(*) filter (contains(text, ${literal(text)}))::integer`)
+  const [found] = await all(Counts, `select [${counted.join(", ")}] as counts from (${labels(column)})`)
+  return found?.counts ?? []
+}
+
+const withCount = async (
+  warehouse: Warehouse,
+  column: string,
+  texts: ReadonlyArray<string>,
+  least: number,
+  most: number
+) => {
+  const counts = await countsOf(warehouse, column, texts)
+  return texts
+    .filter((_, i) => (counts[i] ?? 0) >= least && (counts[i] ?? Number.POSITIVE_INFINITY) <= most)
+    .slice(0, perKind)
+}
+
+/** `separator` is a regular expression. */
+const phrasesOf = async ({ all }: Warehouse, column: string, separator: string, foods: number) => {
+  const phrases = await all(
+    Phrase,
+    `select distinct phrase from (
+       select regexp_extract(text, '[a-z]{3,}${separator}[a-z]{3,}') as phrase from (${sampled(column, foods, 2_000)})
+     ) where phrase <> '' order by hash(phrase) limit ${perKind}`
+  )
+  return phrases.map(({ phrase }) => phrase)
+}
+
+export const textsOf = async (warehouse: Warehouse, filter: TextFilter, foods: number): Promise<Texts> => {
+  const chance = new Chance().start(2, 1, Object.keys(columns).indexOf(filter))
+  const column = columns[filter]
+  const sample = sampled(column, foods, 40_000)
+  const [size = { labels: 1 }] = await warehouse.all(
+    Sample,
+    `select count(*)::integer as labels from (${sample}) where text is not null`
+  )
+  const words = await warehouse.all(
+    Word,
+    `select word, count(*)::integer as labels
+     from (select unnest(list_distinct(regexp_extract_all(text, '[a-z]{3,}'))) as word from (${sample}))
+     group by word
+     order by word`
+  )
+  const between = (least: number, most: number) =>
+    words.filter(({ labels }) => labels / size.labels > least && labels / size.labels <= most).map(({ word }) => word)
+  const common = between(0.05, 1)
+  const seldom = words.filter(({ labels }) => labels <= 2).map(({ word }) => word)
+  const pairs = common.flatMap((a) => common.map((b) => `${a} ${b}`))
+  const madeUp = () => Array.from({ length: 4 }, () => chance.of(["qu", "zo", "xi", "vy", "wub", "jek"])).join("")
+  const letters = "abcdefghijklmnopqrstuvwxyz%,('-"
+  return {
+    common: shuffled(new Set(common.flatMap(partsOf)), chance).slice(0, perKind),
+    medium: shuffled(between(0.001, 0.01), chance).slice(0, perKind),
+    rare: await withCount(warehouse, column, shuffled(seldom, chance).slice(0, 3 * perKind), 1, 20),
+    absent: await withCount(warehouse, column, [...new Set(Array.from({ length: perKind }, madeUp))], 0, 0),
+    blank: await phrasesOf(warehouse, column, " ", foods),
+    comma: await phrasesOf(warehouse, column, ", ", foods),
+    apart: await withCount(warehouse, column, shuffled(pairs, chance).slice(0, 2 * perKind), 0, 0),
+    short: shuffled(
+      [...letters].flatMap((a) => [a, ...[...letters].map((b) => a + b)]),
+      chance
+    ).slice(0, perKind)
+  }
+}

@@ -1,0 +1,60 @@
+/** How long a process takes, from its start to its end, and the most memory it held. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { ended, start } from "../../programs.ts"
+import { median, rounded } from "../statistics.ts"
+
+export interface Timed {
+  readonly seconds: number
+  /** Resident, as Linux counts it; undefined on other systems. What came in the last 20 ms may be missing. */
+  readonly peak_mb: number | undefined
+}
+
+/** The kernel keeps the maximum itself, so looking rarely loses nothing but the end. */
+const highWater = (pid: number | undefined) => {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1000
+  } catch {
+    return 0 // another system, or it ended just now
+  }
+}
+
+/** A process that fails is an error, with what it wrote to stderr. */
+export const timed = async (what: string, begin: () => ChildProcess): Promise<Timed> => {
+  const startedAt = performance.now()
+  const child = begin()
+  let peak = 0
+  const looking = setInterval(() => {
+    peak = Math.max(peak, highWater(child.pid))
+  }, 20)
+  const { code, signal, stderr } = await ended(child).finally(() => clearInterval(looking))
+  if (code !== 0) throw new Error(`${what} ended with ${code ?? signal}:\n${stderr}`)
+  return { seconds: (performance.now() - startedAt) / 1000, peak_mb: peak === 0 ? undefined : Math.round(peak) }
+}
+
+/** A script of this folder, with what it is told as JSON in its first argument. */
+export const script = (file: string, told: unknown, stdout: "ignore" | "pipe" = "ignore"): ChildProcess =>
+  spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", path.join(import.meta.dirname, file), JSON.stringify(told)],
+    { stdio: ["ignore", stdout, "pipe"] }
+  )
+
+export const timedScript = (file: string, told: unknown) => timed(file, () => script(file, told))
+
+/** What a script prints, as JSON. */
+export const answered = async <A>(file: string, told: unknown): Promise<A> => {
+  const { code, signal, stderr, stdout } = await ended(script(file, told, "pipe"))
+  if (code !== 0) throw new Error(`${file} ended with ${code ?? signal}:\n${stderr}`)
+  return JSON.parse(stdout) as A
+}
+
+export const timedIngest = (home: string, file: string) =>
+  timed("larder-ingest", () => start("larder-ingest", ["branded-foods", "--file", file], { LARDER_HOME: home }))
+
+/** The median time, and the most memory of all rounds. */
+export const middleOf = (rounds: ReadonlyArray<Timed>): Timed => ({
+  seconds: rounded(median(rounds.map(({ seconds }) => seconds)), 2),
+  peak_mb: rounds.reduce<number | undefined>((most, { peak_mb }) => Math.max(most ?? 0, peak_mb ?? 0) || undefined, 0)
+})

@@ -1,0 +1,21 @@
+/** Reads from a generation's database beside the server. */
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Effect, Schema } from "effect"
+
+export interface Warehouse {
+  readonly all: <S extends Schema.Codec<unknown, unknown>>(row: S, sql: string) => Promise<ReadonlyArray<S["Type"]>>
+}
+
+export const withWarehouse = <A>(generation: string, use: (warehouse: Warehouse) => Promise<A>): Promise<A> =>
+  DuckDb.readOnly(generation).pipe(
+    Effect.flatMap((db) => Effect.promise(() => use({ all: (row, sql) => Effect.runPromise(db.all(row, sql)) }))),
+    Effect.scoped,
+    Effect.runPromise
+  )
+
+const Ids = Schema.Struct({ ids: Schema.Array(Schema.Int) })
+/** Of all label versions. One list: rows of two million would take a gigabyte. */
+export const allIds = async ({ all }: Warehouse) => {
+  const [found] = await all(Ids, "select list(fdc_id) as ids from branded_food.food")
+  return Int32Array.from(found?.ids ?? [])
+}

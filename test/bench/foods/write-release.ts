@@ -1,0 +1,28 @@
+/** Writes a synthetic release and prints how many foods it states. A child process: the generator writes synchronously. */
+import { readdirSync, rmSync } from "node:fs"
+import path from "node:path"
+import { writeCsvRelease } from "@larder/pipelines/branded-foods/samples/generator/csv.ts"
+import { writeJsonRelease } from "@larder/pipelines/branded-foods/samples/generator/json.ts"
+import { zipOf } from "@larder/pipelines/branded-foods/samples/generator/zip.ts"
+import type { Task } from "./releases.ts"
+
+const { folder, form, name, size, zipped } = JSON.parse(process.argv[2] ?? "{}") as Task
+const zip = path.join(folder, `${name}.zip`)
+
+const writeJson = async () => {
+  const file = path.join(folder, `${name}.json`)
+  const { foods } = await writeJsonRelease(file, size)
+  await zipOf([{ file, name: `${name}.json` }], zip)
+  rmSync(file)
+  return foods
+}
+
+const writeCsv = async () => {
+  const unpacked = path.join(folder, name)
+  const { foods } = await writeCsvRelease(unpacked, size)
+  const files = readdirSync(unpacked).map((file) => ({ file: path.join(unpacked, file), name: `${name}/${file}` }))
+  if (zipped) await zipOf(files, zip)
+  return foods
+}
+
+console.log(form === "json" ? await writeJson() : await writeCsv())

@@ -1,0 +1,162 @@
+/** Keys, prices, parameters and errors of the three branded-food endpoints. */
+import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { beforeAll, describe, expect, it } from "vitest"
+import { createKey } from "./operator.ts"
+import { errorOf, served } from "./served.ts"
+
+const api = served()
+let known: { readonly id: string; readonly fdc_id: number }
+beforeAll(async () => {
+  const { json } = await api.get("/v1/branded-foods?limit=1")
+  const [first] = (json as { readonly data: ReadonlyArray<typeof known> }).data
+  if (first === undefined) throw new Error("the samples hold branded foods")
+  known = first
+})
+
+const endpoints = [
+  ["/v1/branded-foods", "search-branded-foods"],
+  ["/v1/branded-foods/categories", "search-branded-foods"],
+  ["/v1/branded-foods/:id", "get-branded-foods"]
+] as const
+const at = (path: string) => path.replace(":id", known.id)
+
+describe.each(endpoints)("%s", (path, scope) => {
+  it("costs 10 credits, and names the generation it answers from", async () => {
+    const before = Number((await api.get("/v1/branded-foods?limit=0")).headers["x-credits-remaining"])
+    const { headers, status } = await api.get(at(path))
+    expect(status).toBe(200)
+    expect([headers["x-credits-charged"], Number(headers["x-credits-remaining"])]).toEqual(["10", before - 10])
+    expect(headers["x-data-version"]).toMatch(/^larder-\d{6}$/)
+  })
+
+  it("wants a key, of its own scope", async () => {
+    expect(errorOf(await api.get(at(path), { key: undefined }))).toBe(
+      "401 unauthorized: Missing or malformed Authorization: Bearer header"
+    )
+    expect(errorOf(await api.get(at(path), { key: `svc_data_${"x".repeat(64)}` }))).toBe(
+      "401 unauthorized: Unknown or revoked API key"
+    )
+    const right = await createKey(api.home(), { scopes: [scope] })
+    expect((await api.get(at(path), { key: right.key })).status).toBe(200)
+    const other = scope === "get-branded-foods" ? "search-branded-foods" : "get-branded-foods"
+    const wrong = await createKey(api.home(), { scopes: [other, "search-commodities"] })
+    expect(errorOf(await api.get(at(path), { key: wrong.key }))).toBe(
+      `403 forbidden: This key is not scoped to ${scope}`
+    )
+  })
+
+  it("is refused at the spend cap and without balance, before anything is read, and after anything else", async () => {
+    const capped = await createKey(api.home(), { budget: 10 })
+    expect((await api.get(at(path), { key: capped.key })).status).toBe(200)
+    const refused = await api.get(at(path), { key: capped.key })
+    expect(errorOf(refused)).toBe("402 insufficient_balance: Monthly spend cap reached")
+    expect(refused.headers["x-credits-charged"]).toBe("0")
+    expect((await api.get("/v1/branded-foods/none", { key: capped.key })).status).toBe(402)
+    expect((await api.get(`${at(path)}?nothing=1`, { key: capped.key })).status).toBe(400)
+
+    const poor = await createKey(api.home())
+    for (let call = 0; call < 50; call++) await api.get("/v1/stores", { key: poor.key })
+    expect(errorOf(await api.get(at(path), { key: poor.key }))).toBe("402 insufficient_balance: Insufficient balance")
+  })
+
+  it.each(["nothing=1", "offset=1", "fdc_id=1", "Name=x", "name%5B%5D=x"])(
+    "names an unknown parameter: %s",
+    async (query) => {
+      const name = decodeURIComponent(query.split("=")[0] ?? "")
+      const reply = await api.get(`${at(path)}?${query}`)
+      expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
+      expect(errorOf(reply)).toContain(name)
+      expect(reply.headers["x-credits-charged"]).toBe("0")
+    }
+  )
+
+  it("is exact: with a slash at the end it is unknown, and only GET is served", async () => {
+    expect((await api.get(`${at(path)}/`)).status).toBe(404)
+    expect((await api.get(at(path), { method: "POST" })).status).toBe(405)
+  })
+})
+
+describe("parameters of the search", () => {
+  it.each(["name", "brand", "category", "barcode", "ingredient", "limit", "cursor"])(
+    "are given once: %s",
+    async (name) => {
+      const reply = await api.get(`/v1/branded-foods?${name}=1&${name}=1`)
+      expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
+      expect(errorOf(reply)).toContain(name)
+    }
+  )
+
+  it.each(["201", "1000", "9".repeat(50)])("`limit` is at most 200: %s", async (limit) => {
+    expect(errorOf(await api.get(`/v1/branded-foods?limit=${limit}`))).toBe("400 invalid_request: at most 200 per page")
+  })
+
+  it.each(["0", "000", "-1", "1.5", "x", "", "1e2", "+1", " 1", "１"])(
+    "`limit` is a whole number of at least 1: '%s'",
+    async (limit) => {
+      expect(errorOf(await api.get(`/v1/branded-foods?limit=${encodeURIComponent(limit)}`))).toBe(
+        "400 invalid_request: limit must be a whole number of at least 1"
+      )
+    }
+  )
+
+  it.each(["name", "brand", "category", "barcode", "ingredient", "limit", "cursor"])(
+    "belong to the search alone: %s",
+    async (name) => {
+      for (const path of ["/v1/branded-foods/categories", at("/v1/branded-foods/:id")]) {
+        const reply = await api.get(`${path}?${name}=1`)
+        expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
+        expect(errorOf(reply)).toContain(name)
+      }
+    }
+  )
+})
+
+describe("ids", () => {
+  const unknown = async (id: string, shown = decodeURIComponent(id)) => {
+    const reply = await api.get(`/v1/branded-foods/${id}`)
+    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
+      `404 not_found: Unknown branded food: ${shown}`,
+      "0"
+    ])
+  }
+
+  it("have the prefix and an opaque part, which is not the fdc_id", async () => {
+    expect(known.id).toMatch(/^data_branded_food_[0-9a-z]+$/)
+    expect(known.id).not.toContain(String(known.fdc_id))
+    expect(known.id).toBe(brandedFoodId(known.fdc_id))
+  })
+
+  it("are unknown in any other spelling", async () => {
+    const { fdc_id, id } = known
+    await unknown(id.toUpperCase())
+    await unknown(id.slice(0, -1))
+    await unknown(`${id}0`)
+    await unknown(`0${id}`)
+    await unknown(`${id}%20`)
+    await unknown(`%20${id}`)
+    await unknown(`${id}%0A`)
+    await unknown(`${id}%00`)
+    await unknown(`${id}%2F`)
+    await unknown(id.replace("data_branded_food_", ""))
+    await unknown(id.replace("food", "foods"))
+    await unknown(String(fdc_id))
+    await unknown(`data_branded_food_${fdc_id}`)
+    await unknown("data_branded_food_")
+    await unknown("data_branded_food_zzzzzzz")
+    await unknown("data_branded_food_0123456789")
+    await unknown(brandedFoodId(1))
+    await unknown("platform_product_1")
+    await unknown("a".repeat(2000))
+  })
+
+  it("take `%2F` and other escapes for part of the id", async () => {
+    await unknown("a%2Fb")
+    await unknown("categories%2F")
+    await unknown("%C3%BC%25")
+    const { id } = known
+    const escaped = id.replace("_", "%5F")
+    expect((await api.get(`/v1/branded-foods/${escaped}`)).json).toMatchObject({ data: { id } })
+    expect((await api.get(`/v1/branded-foods/${id}/more`)).status).toBe(404)
+    expect(errorOf(await api.get(`/v1/branded-foods/${id}/more`))).toBe("404 not_found: No such endpoint")
+  })
+})

@@ -1,0 +1,342 @@
+/** The five filters of the search and its pages. That texts are found wherever a plain scan finds them has its own file. */
+import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { describe, expect, it } from "vitest"
+import { aLabel, homeWith, type Label } from "../labels.ts"
+import { pagesOf } from "./pages.ts"
+import { errorOf, served } from "./served.ts"
+
+interface Page {
+  readonly data: ReadonlyArray<{ readonly id: string; readonly fdc_id: number; readonly category: string | null }>
+  readonly next_cursor: string | null
+}
+const encoded = (filters: Readonly<Record<string, string>>) =>
+  Object.entries(filters)
+    .map(([name, text]) => `${name}=${encodeURIComponent(text)}`)
+    .join("&")
+
+const stated: ReadonlyArray<Partial<Label>> = [
+  {
+    description: "Crème Brûlée, 100% MÜSLI",
+    brand_owner: "Larkspur & Sons",
+    brand_name: "Nordhof",
+    subbrand_name: "Käserei",
+    branded_food_category: "Candy",
+    ingredients: 'SUGAR, SALT (SEA), "NATURAL" FLAVOR*.'
+  },
+  {
+    description: "OAT_MILK \\ 1L",
+    brand_owner: "Nordhof Dairy",
+    brand_name: "OATLY'S",
+    branded_food_category: "CANDY",
+    ingredients: "WATER, OATS 10%, SEA SALT"
+  },
+  {
+    description: "OAT MILK 1L",
+    brand_owner: "Sons",
+    brand_name: "of Nordhof",
+    branded_food_category: "Chewing Gum & Mints",
+    ingredients: "WATER, OATS, SALT"
+  },
+  { description: "Sugar", branded_food_category: "Candy Bars" }
+]
+const barcodes = [
+  "059642932491",
+  "04252614", // a UPC-E
+  "042100005264", // the UPC-A that it abbreviates
+  "012345000065",
+  "012300000451",
+  "012340000053",
+  "112345000062",
+  "0-12345-67890-5",
+  "8906004982514abf",
+  "96385074" // eight digits that abbreviate nothing
+]
+const firstBarcode = 101
+const labels = [
+  ...stated.map((label, index) => aLabel({ ...label, fdc_id: 1 + index })),
+  ...barcodes.map((gtin_upc, index) => aLabel({ fdc_id: firstBarcode + index, gtin_upc, description: "X" }))
+]
+
+describe("filters", () => {
+  const api = served({ home: () => homeWith(labels) })
+  const found = async (filters: Readonly<Record<string, string>>) => {
+    const { json, status } = await api.get(`/v1/branded-foods?${encoded(filters)}`)
+    expect(status).toBe(200)
+    return (json as Page).data.map(({ fdc_id }) => fdc_id)
+  }
+  const all = labels.map(({ fdc_id }) => fdc_id)
+
+  it.each([
+    ["oat milk", [3]],
+    ["OAT", [2, 3]],
+    ["at mi", [3]],
+    ["oat_milk", [2]],
+    ["%", [1]],
+    ["100% m", [1]],
+    ["_", [2]],
+    ["\\", [2]],
+    ["*", []],
+    ["MÜSLI", [1]],
+    ["müsli", [1]],
+    ["musli", []],
+    ["CRÈME BRÛLÉE,", [1]],
+    ["é", [1]],
+    [" ", [1, 2, 3]],
+    ["oat milk ", [3]],
+    [" oat", []],
+    ["oat  milk", []],
+    ["larkspur", []],
+    ["salt", []],
+    ["sugar", [4]],
+    ["", all]
+  ])("`name` is in the product name, literally and ignoring case: '%s'", async (name, expected) => {
+    expect(await found({ name })).toEqual(expected)
+  })
+
+  it.each([
+    ["larkspur", [1]],
+    ["NORDHOF", [1, 2, 3]],
+    ["käse", [1]],
+    ["KÄSE", [1]],
+    ["sons", [1, 3]],
+    ["& s", [1]],
+    ["oatly's", [2]],
+    ["oat", [2]],
+    ["sons nordhof", []],
+    ["sonsof", []],
+    ["sons of", []],
+    ["", all]
+  ])("`brand` is in the owner, the brand or the sub-brand, not across them: '%s'", async (brand, expected) => {
+    expect(await found({ brand })).toEqual(expected)
+  })
+
+  it.each([
+    ["Candy", [1, 2]],
+    ["cAnDy", [1, 2]],
+    ["candy bars", [4]],
+    ["chewing gum & mints", [3]],
+    ["chewing gum", []],
+    ["cand", []],
+    ["candy ", []],
+    ["%", []],
+    ["", all]
+  ])("`category` is the whole category, ignoring case: '%s'", async (category, expected) => {
+    expect(await found({ category })).toEqual(expected)
+  })
+
+  it.each([
+    ["salt", [1, 2, 3]],
+    ["sea salt", [2]],
+    ["salt (sea), ", [1]],
+    ['"natural"', [1]],
+    ["flavor*.", [1]],
+    ["flavor**", []],
+    ["oats, salt", [3]],
+    ["10%", [2]],
+    ["0%", [2]],
+    [",", [1, 2, 3]],
+    ["müsli", []],
+    ["", all]
+  ])("`ingredient` is in the ingredient statement: '%s'", async (ingredient, expected) => {
+    expect(await found({ ingredient })).toEqual(expected)
+  })
+
+  it.each([
+    [{ name: "oat", ingredient: "sea salt" }, [2]],
+    [{ name: "oat", ingredient: "salt" }, [2, 3]],
+    [{ name: "1l", brand: "nordhof", category: "candy", ingredient: "water" }, [2]],
+    [{ brand: "nordhof", category: "candy" }, [1, 2]],
+    [{ brand: "nordhof", category: "candy bars" }, []],
+    [{ name: "x", barcode: "059642932491" }, [101]],
+    [{ name: "oat", barcode: "059642932491" }, []],
+    [{ name: "oat", brand: "", category: "", barcode: "", ingredient: "", cursor: "" }, [2, 3]]
+  ] as ReadonlyArray<readonly [Readonly<Record<string, string>>, ReadonlyArray<number>]>)(
+    "combine with AND; an empty one is none: %j",
+    async (filters, expected) => {
+      expect(await found(filters)).toEqual(expected)
+    }
+  )
+
+  it.each([
+    ["059642932491", [101]],
+    ["59642932491", [101]],
+    ["0059642932491", [101]],
+    ["00059642932491", [101]],
+    ["000059642932491", []], // more digits than a GTIN has
+    ["59642932490", []],
+    ["9642932491", []],
+    ["012345678905", [108]],
+    ["12345678905", [108]],
+    ["96385074", [110]],
+    ["096385074", [110]]
+  ])("`barcode` is equal whatever its leading zeros: %s", async (barcode, expected) => {
+    expect(await found({ barcode })).toEqual(expected)
+  })
+
+  it.each([
+    ["04252614", [102, 103]],
+    ["042100005264", [102, 103]],
+    ["42100005264", [102, 103]],
+    ["00042100005264", [102, 103]],
+    ["4252614", [102]], // seven digits are no UPC-E
+    ["01234565", [104]],
+    ["01234531", [105]],
+    ["01234543", [106]],
+    ["11234562", [107]]
+  ])("a UPC-E is the UPC-A that it abbreviates, whichever is asked for: %s", async (barcode, expected) => {
+    expect(await found({ barcode })).toEqual(expected)
+  })
+
+  it.each([
+    "12ab",
+    "8906004982514abf",
+    "8906004982514",
+    "0-12345-67890-5",
+    "059642932491 ",
+    " 059642932491",
+    "+59642932491",
+    "-059642932491",
+    "59642932491.0",
+    "5.9642932491e10",
+    "0x59642932491",
+    "０５９６４２９３２４９１",
+    "059642932491,04252614",
+    "%",
+    "9".repeat(400)
+  ])("`barcode` has digits only: anything else finds nothing, with 200: '%s'", async (barcode) => {
+    const { headers, status, text } = await api.get(`/v1/branded-foods?${encoded({ barcode })}`)
+    expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[],"next_cursor":null}', "10"])
+  })
+
+  it.each(["\n", "\0", "\ud83d", "\u2028"])("a text that no label can have finds nothing: %j", async (text) => {
+    const escaped = text === "\ud83d" ? "%ED%A0%BD" : encodeURIComponent(text)
+    const reply = await api.get(`/v1/branded-foods?name=${escaped}`)
+    expect([200, 400]).toContain(reply.status)
+    if (reply.status === 200) expect(reply.json).toEqual({ data: [], next_cursor: null })
+  })
+})
+
+describe("pages and categories", () => {
+  const api = served()
+  const pageAt = async (query: string) => (await api.get(`/v1/branded-foods?${query}`)).json as Page
+  const listed = async () => (await pagesOf(api.get, "/v1/branded-foods?limit=200")).flat() as unknown as Page["data"]
+  const categories = async () =>
+    (
+      (await api.get("/v1/branded-foods/categories")).json as {
+        readonly data: ReadonlyArray<{ readonly category: string; readonly product_count: number }>
+      }
+    ).data
+
+  it("have 50 rows by default and 200 at most, ordered by fdc_id, each row once", async () => {
+    const all = await listed()
+    expect(all.length).toBeGreaterThan(500)
+    const ids = all.map(({ fdc_id }) => fdc_id)
+    expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b))
+    expect((await pageAt("")).data).toEqual(all.slice(0, 50))
+    expect((await pageAt("limit=200")).data).toEqual(all.slice(0, 200))
+    expect((await pageAt("limit=0001")).data).toEqual(all.slice(0, 1))
+  })
+
+  it.each([7, 50, 199])("of %i joined are the whole list", async (limit) => {
+    const pages = await pagesOf(api.get, `/v1/branded-foods?limit=${limit}&ingredient=cocoa`)
+    const whole = (await pagesOf(api.get, "/v1/branded-foods?limit=200&ingredient=cocoa")).flat()
+    expect(whole.length).toBeGreaterThan(50)
+    expect(pages.flat()).toEqual(whole)
+    expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
+  })
+
+  it("end with a null cursor, also where the last page is exactly full", async () => {
+    const { category, product_count } = (await categories()).find(({ product_count: n }) => n > 3 && n < 200) ?? {
+      category: "",
+      product_count: 0
+    }
+    const filter = encoded({ category })
+    const whole = await pageAt(`${filter}&limit=${product_count}`)
+    expect([whole.data.length, whole.next_cursor]).toEqual([product_count, null])
+    const most = await pageAt(`${filter}&limit=${product_count - 1}`)
+    expect(most.next_cursor).not.toBeNull()
+    const rest = await pageAt(`${filter}&limit=1&cursor=${most.next_cursor}`)
+    expect([[...most.data, ...rest.data], rest.next_cursor]).toEqual([whole.data, null])
+  })
+
+  it("count the products of each category, as the search finds them", async () => {
+    const all = await listed()
+    const counted = new Map<string, number>()
+    for (const { category } of all) if (category !== null) counted.set(category, (counted.get(category) ?? 0) + 1)
+    const data = await categories()
+    expect(data.length).toBeGreaterThan(30)
+    expect(new Map(data.map(({ category, product_count }) => [category, product_count]))).toEqual(counted)
+    const names = data.map(({ category }) => category)
+    expect(names).toEqual([...new Set(names)].toSorted())
+    for (const { category, product_count } of data.slice(0, 5)) {
+      const pages = await pagesOf(
+        api.get,
+        `/v1/branded-foods?limit=200&${encoded({ category: category.toUpperCase() })}`
+      )
+      expect(pages.flat().length).toBe(product_count)
+    }
+  })
+
+  it("hold the records that the single-food endpoint answers", async () => {
+    const { data } = await pageAt("limit=3")
+    for (const record of data) expect((await api.get(`/v1/branded-foods/${record.id}`)).json).toEqual({ data: record })
+  })
+
+  const damaged = "400 invalid_request: cursor is damaged, or belongs to another endpoint, id or set of filters"
+  const cursorAt = async (query: string) => {
+    const { next_cursor } = await pageAt(query)
+    if (next_cursor === null) throw new Error(`${query} has no next page`)
+    return next_cursor
+  }
+
+  it("have cursors that belong to their filters, to each of them", async () => {
+    const none = await cursorAt("limit=1")
+    const some = await cursorAt("name=e&limit=1")
+    for (const query of [
+      `name=e&cursor=${none}`,
+      `brand=e&cursor=${none}`,
+      `ingredient=e&cursor=${none}`,
+      `category=Candy&cursor=${none}`,
+      `barcode=1&cursor=${none}`,
+      `cursor=${some}`,
+      `name=E&cursor=${some}`,
+      `name=ee&cursor=${some}`,
+      `brand=e&cursor=${some}`,
+      `name=e&brand=e&cursor=${some}`
+    ]) {
+      expect(errorOf(await api.get(`/v1/branded-foods?${query}`))).toBe(damaged)
+    }
+    const rest = await pageAt(`name=&brand=&limit=2&cursor=${none}`)
+    expect(rest.data).toEqual((await pageAt("limit=3")).data.slice(1))
+  })
+
+  it("have cursors that belong to the endpoint", async () => {
+    const { next_cursor } = (await api.get("/v1/commodities?limit=1")).json as Page
+    expect(errorOf(await api.get(`/v1/branded-foods?cursor=${next_cursor}`))).toBe(damaged)
+    expect(errorOf(await api.get(`/v1/commodities?cursor=${await cursorAt("limit=1")}`))).toBe(damaged)
+  })
+
+  it("have cursors that any changed, added or missing character damages", async () => {
+    const cursor = await cursorAt("name=e&limit=1")
+    const texts = [...cursor].flatMap((character, at) => [
+      cursor.slice(0, at) + (character === "A" ? "B" : "A") + cursor.slice(at + 1),
+      cursor.slice(0, at) + cursor.slice(at + 1),
+      `${cursor.slice(0, at)}A${cursor.slice(at)}`
+    ])
+    const wrong = texts.filter((text) => text !== cursor)
+    const replies = await Promise.all(wrong.map((text) => api.get(`/v1/branded-foods?name=e&limit=1&cursor=${text}`)))
+    expect(new Set(replies.map(errorOf))).toEqual(new Set([damaged]))
+  })
+
+  it("go on where they were after a restart", async () => {
+    const target = `/v1/branded-foods?name=e&limit=5&cursor=${await cursorAt("name=e&limit=5")}`
+    const before = await api.get(target)
+    await api.restart()
+    expect((await api.get(target)).text).toBe(before.text)
+  })
+
+  it("are not answered for ids of label versions that do not exist", async () => {
+    const id = brandedFoodId(1)
+    expect(errorOf(await api.get(`/v1/branded-foods/${id}`))).toBe(`404 not_found: Unknown branded food: ${id}`)
+  })
+})

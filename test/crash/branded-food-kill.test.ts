@@ -1,0 +1,220 @@
+/**
+ * Kills real runs of branded foods at the moments when files appear, damages what lies beside a generation, and runs two
+ * pipelines at once. Whatever happens, the live generation is whole and has its own search. Some fifty seconds;
+ * `LARDER_CRASH_ROUNDS=10` kills ten times as often, each time a little later.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync
+} from "node:fs"
+import path from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { NodeServices } from "@effect/platform-node"
+import { aBlockRow, blocks, bodyOf, everyFeed } from "@larder/pipelines/commodities/payloads-for-tests.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { foodsOf } from "@larder/warehouse/foods/of-generation.ts"
+import { openFoods } from "@larder/warehouse/foods/open.ts"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import {
+  copyOf,
+  folderOfTest,
+  generationOf,
+  removeFolder,
+  replay,
+  temporaryFolder,
+  valuesOf
+} from "../end-to-end/ingesting.ts"
+import { foodsIn, goodZip, largeCount, largeZip, leftovers, load } from "../end-to-end/small-releases.ts"
+import { ended, newKey, start, startServer } from "../programs.ts"
+
+const rounds = Number(process.env.LARDER_CRASH_ROUNDS ?? 1)
+
+let home = ""
+let releases = ""
+const large = () => path.join(releases, "large.zip")
+const good = (number: number) => path.join(releases, `good-${number}.zip`)
+
+beforeAll(async () => {
+  home = temporaryFolder()
+  releases = temporaryFolder()
+  writeFileSync(large(), largeZip())
+  for (const number of [0, 1, 2, 3]) writeFileSync(good(number), goodZip(number * 10))
+  const { code, stderr } = await load(home, good(0))
+  if (code !== 0) throw new Error(stderr)
+})
+afterAll(() => [home, releases].map(removeFolder))
+
+const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
+const warehouse = (home: string) => path.join(home, "warehouse")
+const liveFile = (home: string) => path.join(warehouse(home), generationOf(home))
+const staged = (home: string) =>
+  namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run)))
+
+/** What the search of the live generation holds, without making anything again. */
+const searchable = (home: string) =>
+  Effect.runPromise(Effect.scoped(Effect.map(openFoods(`${liveFile(home)}.foods`), ({ foods }) => foods)))
+
+/** Database and search of the live generation tell of the same foods. */
+const expectWhole = async (home: string, expected: number) => {
+  expect((await foodsIn(home)).length).toBe(expected)
+  expect(await searchable(home)).toBe(expected)
+}
+
+describe("a run of branded foods that is killed with -9", () => {
+  const next = (home: string, end: string) => existsSync(path.join(warehouse(home), `larder-000002.duckdb${end}`))
+  const moments: ReadonlyArray<readonly [moment: string, hasCome: (home: string) => boolean]> = [
+    ["it unpacks", (home) => staged(home).includes("food.csv")],
+    ["it stages", (home) => staged(home).includes("release.duckdb")],
+    ["it begins to build", (home) => next(home, ".building")],
+    ["it begins the folder of the search", (home) => next(home, ".building.foods")],
+    [
+      "that folder holds some files",
+      (home) => namesIn(`${warehouse(home)}/larder-000002.duckdb.building.foods`).length > 4
+    ],
+    ["that folder has its name", (home) => next(home, ".foods")],
+    ["the database has its name", (home) => next(home, "")]
+  ]
+  for (let round = 0; round < rounds; round++) {
+    it.each(moments)(
+      `when %s${round > 0 ? `, and ${round * 7} ms later,` : ""} leaves a whole generation, and the next run completes`,
+      async (_moment, hasCome) => {
+        const copy = copyOf(home)
+        const child = start("larder-ingest", ["branded-foods", "--file", large(), "--json"], { LARDER_HOME: copy })
+        const end = ended(child)
+        while (child.exitCode === null && !hasCome(copy)) await setTimeout(1)
+        if (round > 0) await setTimeout(round * 7)
+        child.kill("SIGKILL")
+        await end
+        const isOld = generationOf(copy) === "larder-000001.duckdb"
+        await expectWhole(copy, isOld ? 3 : 3 + largeCount)
+        const { code, stderr } = await load(copy, large())
+        expect(code, stderr).toBe(0)
+        await expectWhole(copy, 3 + largeCount)
+        expect(leftovers(copy)).toEqual([])
+        const folders = namesIn(warehouse(copy)).filter((name) => name.endsWith(".foods"))
+        expect(folders.every((name) => existsSync(path.join(warehouse(copy), name.replace(".foods", ""))))).toBe(true)
+      }
+    )
+  }
+
+  it("in an empty home leaves no warehouse, and the next run makes it", async () => {
+    const empty = folderOfTest()
+    const child = start("larder-ingest", ["branded-foods", "--file", large(), "--json"], { LARDER_HOME: empty })
+    const end = ended(child)
+    while (child.exitCode === null && !existsSync(path.join(warehouse(empty), "larder-000001.duckdb.building"))) {
+      await setTimeout(1)
+    }
+    child.kill("SIGKILL")
+    await end
+    const { code, stderr } = await load(empty, large())
+    expect(code, stderr).toBe(0)
+    await expectWhole(empty, largeCount)
+    expect(leftovers(empty)).toEqual([])
+  })
+})
+
+describe("the files of the search, when they are opened,", () => {
+  const foodsFolder = (home: string) => `${liveFile(home)}.foods`
+  /** As a server does. */
+  const opened = (home: string) =>
+    Effect.runPromise(
+      Effect.gen(function* () {
+        const db = yield* DuckDb.readOnly(liveFile(home))
+        const foods = yield* foodsOf(yield* layoutOf(home), liveFile(home), db)
+        const { records } = yield* foods.search({ name: "food" }, undefined, 10)
+        return records.length
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    )
+  const whole = (home: string) => {
+    const folder = foodsFolder(home)
+    return Object.fromEntries(
+      readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name), "base64")])
+    )
+  }
+  const names = () => readdirSync(foodsFolder(home))
+  const rewrite = (file: string, bytes: Buffer) => {
+    rmSync(file)
+    writeFileSync(file, bytes)
+  }
+
+  it("are made again where any one of them is missing, cut, longer, or changed in one byte", async () => {
+    const copy = copyOf(home)
+    const before = whole(copy)
+    const damages: Readonly<Record<string, (file: string) => void>> = {
+      missing: (file) => rmSync(file),
+      cut: (file) => truncateSync(file, Math.floor(readFileSync(file).length / 2)),
+      longer: (file) => rewrite(file, Buffer.concat([readFileSync(file), Buffer.from("x")])),
+      changed: (file) => {
+        const bytes = readFileSync(file)
+        const middle = bytes.length >> 1
+        bytes[middle] = (bytes[middle] ?? 0) ^ 1
+        rewrite(file, bytes)
+      }
+    }
+    const ways = Object.entries(damages)
+    for (const [index, name] of names().entries()) {
+      const file = path.join(foodsFolder(copy), name)
+      const [how, damage] = ways[readFileSync(file).length === 0 ? 0 : index % ways.length] ?? ["missing", rmSync]
+      damage(file)
+      expect(await opened(copy), `${name} ${how}`).toBe(3)
+      expect(whole(copy), `${name} ${how}`).toEqual(before)
+    }
+    expect(leftovers(copy)).toEqual([])
+  })
+
+  it("are made again where those of another generation lie in their place", async () => {
+    const copy = copyOf(home)
+    const old = foodsFolder(copy)
+    const { code } = await load(copy, good(1))
+    expect(code).toBe(0)
+    rmSync(foodsFolder(copy), { recursive: true })
+    renameSync(old, foodsFolder(copy))
+    expect(await opened(copy)).toBe(6)
+    expect(await searchable(copy)).toBe(6)
+  })
+
+  it("are made again by a server that starts without them", async () => {
+    const copy = copyOf(home)
+    rmSync(foodsFolder(copy), { recursive: true })
+    mkdirSync(`${foodsFolder(copy)}.building`) // of a server that was killed
+    const { key } = await newKey(copy)
+    const server = await startServer(copy)
+    try {
+      const call = await fetch(`${server.api}/v1/branded-foods?name=food`, {
+        headers: { authorization: `Bearer ${key}` }
+      })
+      const { data } = (await call.json()) as { readonly data: ReadonlyArray<{ readonly fdc_id: number }> }
+      expect(data.map(({ fdc_id }) => fdc_id)).toEqual([1, 2, 3])
+      expect(server.logs()).toMatch(/manifest\.json cannot be read .* They are made again from .*larder-000001\.duckdb/)
+    } finally {
+      await server.stop()
+    }
+    expect(await searchable(copy)).toBe(3)
+    expect(leftovers(copy)).toEqual([])
+  })
+})
+
+describe("branded foods and commodities that run at once", () => {
+  it("both arrive, time after time, and the search belongs to the live generation", async () => {
+    const copy = copyOf(home)
+    for (const round of [1, 2, 3]) {
+      const week = aBlockRow({ "Week Ending Date": `09/0${round}/2026`, cheese_40_Price: `1.6${round}00` })
+      const ends = await Promise.all([
+        load(copy, good(round)),
+        replay(copy, { ...everyFeed(), [blocks.feed]: bodyOf(blocks, [aBlockRow(), week]) })
+      ])
+      for (const { code, stderr } of ends) expect(code, stderr).toBe(0)
+      expect(await valuesOf(copy, "cheese_block_sales_price_weekly")).toContain(`2026-09-0${round} 1.6${round}00`)
+      await expectWhole(copy, 3 + 3 * round)
+      expect(leftovers(copy)).toEqual([])
+    }
+  })
+})

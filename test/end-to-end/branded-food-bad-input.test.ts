@@ -1,0 +1,209 @@
+/**
+ * Releases of branded foods that cannot be trusted as a whole, and disks that are full: a clear error that names the file, the
+ * old generation still live, and nothing left of the run. Some twenty runs, a minute.
+ */
+import { spawn } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import path from "node:path"
+import { pathToFileURL } from "node:url"
+import { type Part, zipOf } from "@larder/pipelines/branded-foods/release/zips-for-tests.ts"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { ended, run } from "../programs.ts"
+import { repository } from "../repository.ts"
+import { copyOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import {
+  csvFiles,
+  expectOldFoods,
+  foodLine,
+  goodFiles,
+  goodZip,
+  jsonRelease,
+  largeZip,
+  load,
+  recordOf
+} from "./small-releases.ts"
+
+let home = ""
+const written = (name: string, content: Buffer | string) => {
+  const file = path.join(home, name)
+  writeFileSync(file, content)
+  return file
+}
+
+beforeAll(async () => {
+  home = temporaryFolder()
+  const { code, stderr } = await load(home, written("good.zip", goodZip()))
+  if (code !== 0) throw new Error(stderr)
+})
+afterAll(() => removeFolder(home))
+
+/** Other foods than those that are live, so that loading any of them would show. */
+const other = goodFiles(500)
+const changed = (name: string, change: (content: string) => string | Buffer): ReadonlyArray<Part> =>
+  other.map((part) => (part.path === name ? { ...part, content: change(part.content.toString()) } : part))
+const zip = goodZip(500)
+const flipped = (at: number) => {
+  const bytes = Buffer.from(zip)
+  bytes[at] = (bytes[at] ?? 0) ^ 0x55
+  return bytes
+}
+const cutJson = jsonRelease([recordOf(501), recordOf(502)]).subarray(0, -60)
+
+const releases: ReadonlyArray<readonly [fault: string, name: string, content: Buffer | string, message: RegExp]> = [
+  ["a zip cut in the middle", "cut.zip", zip.subarray(0, 300), /cut\.zip cannot be read: it was cut off/],
+  ["a zip without its last bytes", "short.zip", zip.subarray(0, -10), /short\.zip cannot be read: it was cut off/],
+  ["a zip that is none", "page.zip", "<html>Not found</html>", /page\.zip cannot be read: it is not a zip: .*<html>/],
+  ["an empty file", "nothing.zip", "", /nothing\.zip cannot be read: the file is empty/],
+  ["a damaged zip", "flip.zip", flipped(80), /food\.csv in flip\.zip cannot be read: /],
+  [
+    "a zip bomb",
+    "bomb.zip",
+    zipOf({ path: "food.csv", content: Buffer.alloc(120e6) }),
+    /food\.csv in bomb\.zip cannot be read: it unpacks to 120000000 bytes from \d+: more than 200 times/
+  ],
+  [
+    "a zip that unpacks to more than it says",
+    "liar.zip",
+    zipOf(...other.map((part) => (part.path === "food.csv" ? { ...part, bytes: 20 } : part))),
+    /food\.csv in liar\.zip cannot be read: it unpacks to more than the 20 bytes that it declares/
+  ],
+  [
+    "an entry whose path climbs out",
+    "climb.zip",
+    zipOf(...other, { path: "../../../food.csv", content: foodLine(501) }),
+    /\.\.\/\.\.\/\.\.\/food\.csv in climb\.zip cannot be read: its path leads out/
+  ],
+  [
+    "a member that is missing",
+    "few.zip",
+    zipOf(...other.slice(0, 2)),
+    /few\.zip has no food_nutrient\.csv\. It holds food\.csv, branded_food\.csv/
+  ],
+  [
+    "a header without a needed column",
+    "header.zip",
+    zipOf(...changed("food.csv", (text) => text.replace('"description"', '"title"'))),
+    /food\.csv line 1: the header has no column description, which the mapping needs\. Found: fdc_id, data_type, title/
+  ],
+  [
+    "a column that stands twice",
+    "twice.zip",
+    zipOf(...changed("food.csv", (text) => text.replace('"data_type"', '"fdc_id"'))),
+    /food\.csv line 1: the column fdc_id stands twice/
+  ],
+  [
+    "an empty CSV release",
+    "headers.zip",
+    zipOf(...csvFiles({ "food.csv": "", "branded_food.csv": "", "food_nutrient.csv": "" })),
+    /The release holds no label: it is empty/
+  ],
+  [
+    "CSV files of no bytes",
+    "hollow.zip",
+    zipOf(...other.map((part) => ({ ...part, content: "" }))),
+    /food\.csv line 1: the file is empty: not even a header/
+  ],
+  [
+    "a CSV release of which no row can be read",
+    "rubbish.zip",
+    zipOf(...changed("food.csv", (text) => text.replaceAll(/^"\d+"/gm, '"x"'))),
+    /The release holds no label: all of its rows were rejected, such as line 2: /
+  ],
+  ["an empty JSON release", "empty.json", jsonRelease([]), /The release holds no label: it is empty/],
+  ["a JSON file of no bytes", "nothing.json", "", /nothing\.json, line 1: the file is empty/],
+  ["a JSON file cut off", "cut.json", cutJson, /cut\.json, line 3: it was cut off: the closing "\]\}" is missing/],
+  ["JSON of something else", "other.json", '{"SRLegacyFoods":[]}', /other\.json, line 1: it holds "SRLegacyFoods"/],
+  [
+    "a JSON release cut off within its zip",
+    "json.zip",
+    zipOf({ path: "release.json", content: cutJson }),
+    /json\.zip \(release\.json\), line 3: it was cut off/
+  ]
+]
+
+describe("a release that cannot be trusted", () => {
+  it.each(releases)("fails the run and leaves the old generation live: %s", async (_fault, name, content, message) => {
+    const copy = copyOf(home)
+    const { code, stderr, stdout } = await load(copy, written(name, content))
+    expect(stderr).toMatch(message)
+    expect(stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
+    expect(code).toBe(1)
+    expect(stdout).toBe("")
+    await expectOldFoods(copy)
+  })
+
+  it("is told by the next run that publishes", async () => {
+    const copy = copyOf(home)
+    await load(copy, written("cut.zip", zip.subarray(0, 300)))
+    const { code } = await load(copy, written("other.zip", zip))
+    expect(code).toBe(0)
+    const [runs] = await query(copy, "select outcome, message from ingest.run order by started_at")
+    expect(runs).toMatchObject([
+      { outcome: "published" },
+      { outcome: "failed", message: expect.stringMatching(/cut\.zip cannot be read/) },
+      { outcome: "published" }
+    ])
+  })
+})
+
+describe("a disk that is full", () => {
+  const program = path.join(repository, "pipelines/bin/larder-ingest.mjs")
+  /** Writing beyond so many kB of a file fails, as it does on a full disk. */
+  const loadWithin = (copy: string, file: string, kilobytes: number) =>
+    ended(
+      spawn(
+        "bash",
+        [
+          "-c",
+          `trap '' XFSZ; ulimit -f ${kilobytes}; exec "$@"`,
+          "bash",
+          process.execPath,
+          program,
+          "branded-foods",
+          "--json",
+          "--file",
+          file
+        ],
+        { env: { ...process.env, LARDER_HOME: copy }, stdio: ["ignore", "pipe", "pipe"] }
+      )
+    )
+
+  it.each([
+    ["opening the staging file", 40, /Staging failed: .*rows\.duckdb.* The disk is full/s],
+    ["archiving the zip", 300, /The raw archive .* cannot be written: EFBIG/],
+    ["unpacking it", 600, /branded_food\.csv cannot be written: EFBIG: .* Check free space/],
+    ["staging its rows", 1200, /Staging failed: .*release\.duckdb.* The disk is full/s],
+    ["copying the live generation", 2400, /Publishing failed while copying the live generation: .* The disk is full/],
+    ["writing the new one", 4000, /Publishing failed while writing it: .* The disk is full/]
+  ])("while %s fails the run and leaves the old generation live", async (_step, kilobytes, message) => {
+    const copy = copyOf(home)
+    const { code, stderr } = await loadWithin(copy, written("large.zip", largeZip()), kilobytes)
+    expect(stderr).toMatch(message)
+    expect(code).toBe(1)
+    await expectOldFoods(copy)
+  })
+
+  it("while the index is built fails the run and leaves the old generation live", async () => {
+    const copy = copyOf(home)
+    const fullDisk = pathToFileURL(path.join(import.meta.dirname, "../contract/preload/full-disk.mjs"))
+    const { code, stderr } = await run(
+      "larder-ingest",
+      ["branded-foods", "--json", "--file", written("other.zip", zip)],
+      { LARDER_HOME: copy, NODE_OPTIONS: `--import=${fullDisk}`, TEST_FULL_DISK: import.meta.filename }
+    )
+    expect(stderr).toMatch(/Publishing failed while writing the files beside it: .*ENOSPC.* The disk is full/)
+    expect(code).toBe(1)
+    await expectOldFoods(copy)
+  })
+})
+
+describe("rows below a header of other columns", () => {
+  it("are told as what they are where the header lacks one that all rows have", async () => {
+    const copy = copyOf(home)
+    const content = changed("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))
+    const { code, stderr } = await load(copy, written("shifted.zip", zipOf(...content)))
+    expect(stderr).toMatch(/all of its rows were rejected, such as line 2: it has 5 instead of 6 fields/)
+    expect(code).toBe(1)
+    await expectOldFoods(copy)
+  })
+})

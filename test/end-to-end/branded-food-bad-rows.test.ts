@@ -1,0 +1,273 @@
+/**
+ * Releases of branded foods with records that cannot be read: each is in `ingest.reject` with its line, reason and text, the
+ * others are loaded, and read = loaded + unchanged + rejected. Some ten seconds.
+ */
+import { writeFileSync } from "node:fs"
+import path from "node:path"
+import { zipOf } from "@larder/pipelines/branded-foods/release/zips-for-tests.ts"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { folderOfTest, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
+import {
+  amountLine,
+  brandedLine,
+  csvFiles,
+  foodLine,
+  foodsIn,
+  jsonRelease,
+  leftovers,
+  line,
+  load,
+  recordOf
+} from "./small-releases.ts"
+
+interface Reject {
+  readonly feed: string
+  readonly position: number
+  readonly reason: string
+  readonly payload: string
+}
+
+const rejectsOf = async (home: string): Promise<ReadonlyArray<Reject>> => {
+  const [rows = []] = await query(
+    home,
+    "select feed, position::integer as position, reason, payload from ingest.reject order by feed, position, reason"
+  )
+  return rows.map(({ feed, payload, position, reason }) => ({
+    feed: String(feed),
+    position: Number(position),
+    reason: String(reason),
+    payload: String(payload)
+  }))
+}
+
+const loaded = async (home: string, name: string, content: Buffer) => {
+  const file = path.join(home, name)
+  writeFileSync(file, content)
+  const end = await load(home, file)
+  if (end.code !== 0) throw new Error(end.stderr)
+  const run = runOf(end)
+  expect(Number(run.rows_loaded) + Number(run.rows_unchanged) + Number(run.rows_rejected)).toBe(run.rows_read)
+  expect(leftovers(home)).toEqual([])
+  return { run, stderr: end.stderr }
+}
+
+const latin1 = (text: string) => Buffer.from(text, "latin1")
+const long = "x".repeat(20_000_000)
+
+describe("broken lines of a CSV release", () => {
+  /** What stands in food.csv below its header, on line 2, and why it is refused; nothing where it is good. */
+  const lines: ReadonlyArray<readonly [text: string | Buffer, reason?: RegExp]> = [
+    [foodLine(101)],
+    [foodLine(102, 'QUOTED 6"" SUB\nON TWO LINES')],
+    ["<html>unparsable</html>\n", /it has 1 instead of 5 fields/],
+    [foodLine(103)],
+    [line(104, "branded_food", "TOO FEW"), /it has 3 instead of 5 fields/],
+    [line(105, "branded_food", "TOO MANY", "", "2024-04-18", "more"), /it has 6 instead of 5 fields/],
+    ['"106","branded_food","5" PIPE","","2024-04-18"\n', /text follows the quotes of field 3/],
+    ['107,branded_food,5" PIPE,,2024-04-18\n', /a quote stands inside of field 3/],
+    ['"108","branded_food","OPEN,"","2024-04-18"\n', /text follows the quotes of field/],
+    [latin1('"109","branded_food","CR\xc8ME","","2024-04-18"\n'), /no valid UTF-8/],
+    [foodLine(110, long), /longer than 2000000 bytes/],
+    [line("12a", "branded_food", "NO NUMBER", "", "2024-04-18"), /fdc_id is "12a", which is no whole number/],
+    [line("", "branded_food", "NO ID", "", "2024-04-18"), /fdc_id is "", which is no whole number/],
+    [foodLine(101, "TWICE"), /fdc_id 101 stands in an earlier row, too/],
+    [foodLine(111, "NO DAY", "13/11/2020"), /publication_date in food\.csv is "13\/11\/2020", which is no day/],
+    [foodLine(112, ""), /description in food\.csv is empty/],
+    [line(113, "foundation_food", "NOT BRANDED", "", "2024-04-18")],
+    [foodLine(114)],
+    [foodLine(115)],
+    [foodLine(116)],
+    ['"117","branded_food","last cut', /the quotes of field 3 are not closed/]
+  ]
+  let home = ""
+  let rejects: ReadonlyArray<Reject> = []
+  let result: Awaited<ReturnType<typeof loaded>>
+  const of = (file: string) => rejects.filter(({ feed }) => feed === `gov-fdc/csv/${file}`)
+
+  beforeAll(async () => {
+    home = temporaryFolder()
+    const files = csvFiles({
+      "food.csv": Buffer.concat(lines.map(([text]) => Buffer.from(text))),
+      "branded_food.csv": [
+        ...[101, 102, 103, 111, 112].map((id) => brandedLine(id)),
+        brandedLine(101, { ingredients: "TWICE" }),
+        brandedLine(114, { serving_size: "thirty" }),
+        brandedLine(115, { modified_date: "2020-13-11" }),
+        brandedLine(116, { ingredients: "SALT\nWATER" }),
+        brandedLine(999)
+      ].join(""),
+      "food_nutrient.csv": [
+        amountLine(1, 101),
+        amountLine(2, 102, "protein"),
+        amountLine(3, 103, 1003, "a trace"),
+        amountLine(4, 888),
+        amountLine(5, 111),
+        amountLine(6, 116),
+        amountLine(7, 113),
+        '"8","101","1004","1.0'
+      ].join("")
+    })
+    result = await loaded(home, "release.zip", zipOf(...files))
+    rejects = await rejectsOf(home)
+  })
+  afterAll(() => removeFolder(home))
+
+  it("do not keep the others from being loaded, also those on two lines and those around them", async () => {
+    expect(await foodsIn(home)).toEqual([101, 102, 103, 116])
+    const [foods] = await query(
+      home,
+      "select fdc_id, description, ingredients from branded_food.food where fdc_id in (102, 116) order by fdc_id"
+    )
+    expect(foods).toMatchObject([{ description: 'QUOTED 6" SUB ON TWO LINES' }, { ingredients: "SALT WATER" }])
+  })
+
+  it("are told one by one, with their line in food.csv", () => {
+    const expected = lines.flatMap(([, reason], index) => (reason === undefined ? [] : [index + 2]))
+    const left = of("food.csv").filter(({ reason }) => !/^its label was refused/.test(reason))
+    const ofLabels = [114, 115].map((id) => lines.findIndex(([text]) => String(text) === foodLine(id)) + 2)
+    expect(of("food.csv").map(({ position }) => position)).toEqual([...expected, ...ofLabels].sort((a, b) => a - b))
+    expect(left.length).toBeGreaterThan(10)
+  })
+
+  it.each(
+    lines.flatMap(([text, reason], index) =>
+      reason === undefined ? [] : [[String(text).slice(0, 50), index + 2, reason] as const]
+    )
+  )("are told with their reason and text: %j", (text, position, reason) => {
+    const found = of("food.csv").find((reject) => reject.position === position)
+    expect(found?.reason).toMatch(reason)
+    const id = /^"?([^",\n]*)/.exec(text)?.[1] ?? ""
+    expect(found?.payload).toContain(id)
+    expect(found?.payload.length).toBeLessThanOrEqual(100_000)
+  })
+
+  it("of the other files are told, too: bad numbers and days, rows that belong to no label, labels that were refused", () => {
+    const told = (file: string) => of(file).map(({ position, reason }) => `${position}: ${reason}`)
+    expect(told("branded_food.csv")).toEqual([
+      expect.stringMatching(/^5: its label was refused: publication_date in food\.csv is "13\/11\/2020"/),
+      expect.stringMatching(/^6: its label was refused: description in food\.csv is empty/),
+      expect.stringMatching(/^7: fdc_id 101 stands in an earlier row, too/),
+      expect.stringMatching(
+        /^8: its label was refused: serving_size in branded_food\.csv is "thirty", which is no size/
+      ),
+      expect.stringMatching(
+        /^9: its label was refused: modified_date in branded_food\.csv is "2020-13-11", which is no day/
+      ),
+      expect.stringMatching(/^11: .*food\.csv has no row with th/)
+    ])
+    expect(told("food_nutrient.csv")).toEqual([
+      expect.stringMatching(/^3: nutrient_id is "protein", which is no whole number/),
+      expect.stringMatching(/^4: amount is "a trace", which is no number/),
+      expect.stringMatching(/^5: food\.csv has no row with the fdc_id 888/),
+      expect.stringMatching(/^6: its label was refused/),
+      expect.stringMatching(/^9: the quotes of field 4 are not closed/)
+    ])
+  })
+
+  it("are counted: every line was read, and is loaded, silent or rejected", () => {
+    expect(result.run.rows_read).toBe(lines.length + 10 + 8)
+    expect(result.run.rows_rejected).toBe(rejects.length)
+    expect(result.run.rows_unchanged).toBe(2) // food and amount of another kind of food
+  })
+
+  it("are warned of, each file with its first line", () => {
+    expect(result.stderr).toMatch(/rows rejected/)
+    expect(result.stderr).toMatch(/food\.csv/)
+  })
+})
+
+describe("broken records of a JSON release", () => {
+  const good = (id: number) => recordOf(id)
+  const lines: ReadonlyArray<readonly [text: string | Buffer, reason?: RegExp]> = [
+    [good(201)],
+    ["<html>unparsable</html>", /the line does not begin with \{/],
+    [good(202)],
+    ['{"fdcId":203,"description":"NO JSON",,}', /the record is no JSON/],
+    ['{"fdcId":204,"description":"CUT', /does not end on its line/],
+    [latin1(recordOf(205, { description: "CR\xc8ME" })), /no valid UTF-8/],
+    [recordOf(206, { ingredients: long }), /longer than 16777216 bytes/],
+    [recordOf(207, { fdcId: undefined }), /fdcId is missing/],
+    [recordOf(208, { fdcId: "12a" }), /fdcId is "12a", which is no whole number/],
+    [recordOf(209, { description: undefined }), /description is empty/],
+    [recordOf(210, { description: "  " }), /description is empty/],
+    [recordOf(211, { publicationDate: "13/11/2020" }), /publicationDate is "13\/11\/2020", which is no day/],
+    [recordOf(212, { servingSize: "thirty" }), /servingSize is "thirty", which is no size/],
+    [recordOf(213, { foodNutrients: [{ amount: 3 }] }), /foodNutrients has no nutrient id/],
+    [recordOf(214, { foodNutrients: "none" }), /foodNutrients is no list/],
+    [recordOf(201, { description: "TWICE" }), /fdcId 201 stands in an earlier line, too/],
+    ["[1, 2]", /the line does not begin with \{/],
+    [good(215)]
+  ]
+  let home = ""
+  let rejects: ReadonlyArray<Reject> = []
+  let result: Awaited<ReturnType<typeof loaded>>
+
+  beforeAll(async () => {
+    home = temporaryFolder()
+    result = await loaded(home, "release.json", jsonRelease(lines.map(([text]) => text)))
+    rejects = await rejectsOf(home)
+  })
+  afterAll(() => removeFolder(home))
+
+  it("do not keep the others from being loaded", async () => {
+    expect(await foodsIn(home)).toEqual([201, 202, 215])
+  })
+
+  it.each(
+    lines.flatMap(([text, reason], index) =>
+      reason === undefined ? [] : [[String(text).slice(0, 60), index + 2, reason] as const]
+    )
+  )("are told with their line, reason and text: %j", (text, position, reason) => {
+    const found = rejects.filter((reject) => reject.position === position)
+    expect(found.map((reject) => reject.reason)).toEqual([expect.stringMatching(reason)])
+    expect(found[0]?.payload).toContain(/\d+|\w+/.exec(text)?.[0] ?? "")
+    expect(found[0]?.payload.length).toBeLessThanOrEqual(100_000)
+  })
+
+  it("are counted: every record was read, and is loaded or rejected", () => {
+    expect(rejects.every(({ feed }) => feed === "gov-fdc/json")).toBe(true)
+    expect(result.run).toMatchObject({ rows_read: lines.length, rows_loaded: 3, rows_rejected: lines.length - 3 })
+  })
+})
+
+describe("a record that stands again", () => {
+  it("far behind the first one, in another chunk of the JSON form, is told with its line", async () => {
+    const home = folderOfTest()
+    const padding = "x".repeat(12_000_000) // six records of 12 MB are more than a chunk
+    const lines = [301, 302, 303, 304, 305, 306].map((id) => recordOf(id, { padding }))
+    await loaded(home, "release.json", jsonRelease([...lines, recordOf(301, { description: "TWICE" })]))
+    expect(await foodsIn(home)).toEqual([301, 302, 303, 304, 305, 306])
+    expect((await rejectsOf(home)).map(({ position, reason }) => `${position}: ${reason}`)).toEqual([
+      "8: fdcId 301 stands in an earlier line, too"
+    ])
+  })
+})
+
+describe("files of which every line ends in CR LF", () => {
+  it("load like others", async () => {
+    const home = folderOfTest()
+    const files = csvFiles({
+      "food.csv": foodLine(1),
+      "branded_food.csv": brandedLine(1),
+      "food_nutrient.csv": amountLine(1, 1)
+    }).map(({ content, path: name }) => ({ path: name, content: String(content).replaceAll("\n", "\r\n") }))
+    const { run } = await loaded(home, "release.zip", zipOf(...files))
+    expect(run).toMatchObject({ rows_read: 3, rows_loaded: 3, rows_rejected: 0 })
+  })
+})
+
+describe("blank lines between records", () => {
+  it("are no records, and those below them are told with their line", async () => {
+    const home = folderOfTest()
+    const files = csvFiles({
+      "food.csv": `${foodLine(1)}\n\n${line("12a", "branded_food", "NO NUMBER", "", "2024-04-18")}`,
+      "branded_food.csv": brandedLine(1),
+      "food_nutrient.csv": amountLine(1, 1)
+    })
+    const { run } = await loaded(home, "release.zip", zipOf(...files))
+    expect(run).toMatchObject({ rows_read: 4, rows_loaded: 3, rows_rejected: 1 })
+    expect((await rejectsOf(home)).map(({ feed, position }) => `${feed}: ${position}`)).toEqual([
+      "gov-fdc/csv/food.csv: 5"
+    ])
+  })
+})

@@ -1,0 +1,274 @@
+/** The CSV form as it was laid out over the years: the same labels from each, and unknown columns told once. Some 20 s. */
+import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { writeCsvRelease } from "@larder/pipelines/branded-foods/samples/generator/csv.ts"
+import type { ReleaseSize } from "@larder/pipelines/branded-foods/samples/generator/labels.ts"
+import { zipOf } from "@larder/pipelines/branded-foods/samples/generator/zip.ts"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { aLabel, type CsvRows, csvRowsOf, csvText, type Row, writeCsv } from "../labels.ts"
+import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
+import { folderOfTest, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+
+const size: ReleaseSize = {
+  foods: 300,
+  versions_per_product: 2,
+  seed: 7,
+  vocabulary: 50,
+  oddities: 8,
+  released_on: "2025-12-18"
+}
+const dictionaries = [
+  "nutrient.csv",
+  "measure_unit.csv",
+  "food_nutrient_derivation.csv",
+  "food_nutrient_source.csv",
+  "food_attribute_type.csv",
+  "all_downloaded_table_record_counts.csv"
+]
+const name = "FoodData_Central_branded_food_csv_2025-12-18"
+
+const unknownFields = async (home: string) => {
+  const [rows = []] = await query(home, "select field from ingest.unknown_field order by field")
+  return rows.map(({ field }) => field)
+}
+const warnings = (stderr: string) => stderr.split("\n").filter((line) => line.includes("fields that no mapping knows"))
+
+describe("a generated release", () => {
+  const folder = temporaryFolder()
+  const release = path.join(folder, name)
+  const home = path.join(folder, "home")
+  let rows: ReadonlyArray<string>
+  let derived: ReadonlyArray<string>
+  beforeAll(async () => {
+    await writeCsvRelease(release, size)
+    expect((await ingest(home, release)).code).toBe(0)
+    rows = await labelsOf(home)
+    derived = await derivedOf(home)
+    expect(rows.length).toBe(size.foods)
+  })
+  afterAll(() => removeFolder(folder))
+
+  const isTheSame = async (file: string) => {
+    const otherHome = folderOfTest()
+    const end = await ingest(otherHome, file)
+    expect([end.code, recordOf(end)]).toMatchObject([0, { rows_rejected: 0 }])
+    expect(await labelsOf(otherHome)).toEqual(rows)
+    expect(await derivedOf(otherHome)).toEqual(derived)
+    return { ...end, home: otherHome }
+  }
+  const zipped = async (
+    top: string,
+    files: ReadonlyArray<string> = readdirSync(release),
+    named = (file: string) => file
+  ) => {
+    const zip = path.join(folderOfTest(), `${name}.zip`)
+    await zipOf(
+      files.map((file) => ({ file: path.join(release, file), name: top + named(file) })),
+      zip
+    )
+    return zip
+  }
+
+  it.each(["", `${name}/`, "a/b/c/"])("is the same out of a zip with the top folder '%s'", async (top) => {
+    await isTheSame(await zipped(top))
+  })
+
+  it("is the same without dictionaries, in a zip and in a folder", async () => {
+    const without = readdirSync(release).filter((file) => !dictionaries.includes(file))
+    expect(without.length).toBe(4)
+    await isTheSame(await zipped("", without))
+    const bare = path.join(folderOfTest(), name)
+    mkdirSync(bare)
+    for (const file of without) cpSync(path.join(release, file), path.join(bare, file))
+    await isTheSame(bare)
+  })
+
+  it("is the same from files with names in upper case, in a zip called anything", async () => {
+    const zip = await zipped("", undefined, (file) => file.toUpperCase())
+    const other = path.join(path.dirname(zip), "download (1).zip")
+    renameSync(zip, other)
+    await isTheSame(other)
+  })
+})
+
+describe("a small release", () => {
+  const labels = [1, 2, 3, 4].map((n) =>
+    aLabel({
+      fdc_id: 345_000 + n,
+      description: `GRANOLA "NO. ${n}", 6""`,
+      publication_date: n % 2 === 0 ? "2019-12-06" : "2019-04-01",
+      brand_owner: "Larkspur, Inc.",
+      gtin_upc: `05964293249${n}`,
+      ingredients: "OATS, SUGAR, SALT.",
+      serving_size: "30.0",
+      serving_size_unit: "g",
+      household_serving_fulltext: "1 cup",
+      branded_food_category: "Cereal",
+      modified_date: "2019-01-02",
+      available_date: "2019-03-04",
+      market_country: "United States",
+      nutrients: [
+        { nutrient_id: 1008, amount: "400" },
+        { nutrient_id: 1003, amount: "10" }
+      ],
+      attributes: [{ name: "Nutrient Added", value: "5" }]
+    })
+  )
+  const plain = csvRowsOf(labels)
+
+  const only = (row: Row, columns: ReadonlyArray<string>): Row =>
+    Object.fromEntries(columns.map((column) => [column, row[column] ?? ""]))
+  const mapped = (rows: CsvRows, change: Partial<Record<keyof CsvRows, (row: Row) => Row>>): CsvRows => ({
+    food: rows.food.map(change.food ?? ((row) => row)),
+    branded_food: rows.branded_food.map(change.branded_food ?? ((row) => row)),
+    food_nutrient: rows.food_nutrient.map(change.food_nutrient ?? ((row) => row)),
+    food_attribute: rows.food_attribute.map(change.food_attribute ?? ((row) => row))
+  })
+  const american = (day: string | undefined) => {
+    const [year = "", month, of] = (day ?? "").split("-")
+    return year === "" ? "" : `${Number(month)}/${Number(of)}/${year}`
+  }
+
+  const load = async (rows: CsvRows, end = "\n") => {
+    const folder = folderOfTest()
+    writeCsv(path.join(folder, name), rows, end)
+    const home = path.join(folder, "home")
+    const ended = await ingest(home, path.join(folder, name))
+    expect([ended.code, recordOf(ended)]).toMatchObject([0, { rows_rejected: 0, rows_read: 20, rows_loaded: 20 }])
+    return { home, ended }
+  }
+  let expected: ReadonlyArray<string>
+  beforeAll(async () => {
+    const folder = temporaryFolder()
+    try {
+      writeCsv(path.join(folder, name), plain)
+      await ingest(path.join(folder, "home"), path.join(folder, name))
+      expected = await labelsOf(path.join(folder, "home"))
+      expect(expected.length).toBe(labels.length)
+    } finally {
+      removeFolder(folder)
+    }
+  })
+
+  const shuffled = (row: Row): Row => Object.fromEntries(Object.entries(row).toReversed())
+
+  it.each([
+    ["lines that end as on Windows", plain, "\r\n"],
+    [
+      "days as M/D/YYYY",
+      mapped(plain, {
+        food: (row) => ({ ...row, publication_date: american(row.publication_date) }),
+        branded_food: (row) => ({
+          ...row,
+          modified_date: american(row.modified_date),
+          available_date: american(row.available_date)
+        })
+      }),
+      "\n"
+    ],
+    [
+      "columns in another order",
+      mapped(plain, { food: shuffled, branded_food: shuffled, food_nutrient: shuffled, food_attribute: shuffled }),
+      "\n"
+    ],
+    [
+      "no percent_daily_value, no loq, a standard_error",
+      mapped(plain, {
+        food_nutrient: ({ loq: _, percent_daily_value: __, ...row }) => ({ ...row, standard_error: "" })
+      }),
+      "\n"
+    ]
+  ] as const)("gives the same labels with %s", async (_, rows, end) => {
+    const { ended, home } = await load(rows, end)
+    expect(await labelsOf(home)).toEqual(expected)
+    expect([warnings(ended.stderr), await unknownFields(home)]).toEqual([[], []])
+  })
+
+  it("gives the same labels with columns that nobody knows, and warns of them once", async () => {
+    const { ended, home } = await load(
+      mapped(plain, {
+        branded_food: (row) => ({ halal: "yes", ...row }),
+        food_nutrient: (row) => ({ ...row, "some \u201cnew\u201d column": "1" })
+      })
+    )
+    expect(await labelsOf(home)).toEqual(expected)
+    const unknown = ["branded_food.halal", "food_nutrient.some \u201cnew\u201d column"]
+    expect(await unknownFields(home)).toEqual(unknown)
+    const [warning = "{}", ...others] = warnings(ended.stderr)
+    expect(others).toEqual([])
+    expect(JSON.parse(warning)).toMatchObject({ level: "WARN", annotations: { feed: "gov-fdc/csv", fields: unknown } })
+
+    // a newer release with the same columns: they are known by now
+    const folder = folderOfTest()
+    const newer = path.join(folder, name.replace("2025-12-18", "2026-04-30"))
+    writeCsv(
+      newer,
+      mapped(csvRowsOf([aLabel({ fdc_id: 9, description: "NEW" })]), {
+        branded_food: (row) => ({ halal: "no", ...row })
+      })
+    )
+    const again = await ingest(home, newer)
+    expect([again.code, warnings(again.stderr)]).toEqual([0, []])
+  })
+
+  const columnsOf2020 = [
+    "fdc_id",
+    "brand_owner",
+    "gtin_upc",
+    "ingredients",
+    "serving_size",
+    "serving_size_unit",
+    "household_serving_fulltext",
+    "branded_food_category",
+    "data_source",
+    "modified_date",
+    "available_date",
+    "market_country",
+    "discontinued_date"
+  ]
+
+  it.each([
+    ["2023, with 20 columns", Object.keys(plain.branded_food[0] ?? {}).filter((column) => column !== "material_code")],
+    ["2020, with 13 columns", columnsOf2020],
+    ["2019, with 11 columns", columnsOf2020.slice(0, -2)]
+  ])("reads the layout of %s", async (_, columns) => {
+    const { home } = await load(mapped(plain, { branded_food: (row) => only(row, columns) }))
+    const ids = labels.map(({ fdc_id }) => fdc_id)
+    const known = columns.includes("market_country")
+    const [first, ...others] = await recordsOf(home, ids)
+    expect(others.length).toBe(3)
+    expect(first).toMatchObject({
+      description: 'GRANOLA "NO. 1", 6"',
+      brand_owner: "Larkspur, Inc.",
+      brand_name: null,
+      upc: "059642932491",
+      nutrition: { calories: 120, protein: 3 },
+      trade_channels: [],
+      attributes: [{ name: "Nutrient Added", value: "5" }],
+      market_country: known ? "United States" : null,
+      market_country_normalized: known ? "US" : null,
+      available_on: "2019-03-04"
+    })
+  })
+
+  it("needs no file of attributes, and takes the full zip's food.csv with foods of other kinds", async () => {
+    const folder = folderOfTest()
+    const release = path.join(folder, name)
+    writeCsv(release, plain)
+    const others = ["sr_legacy_food", "foundation_food"].map((data_type, index) => ({
+      ...plain.food[0],
+      fdc_id: String(index + 1),
+      data_type,
+      description: ""
+    }))
+    writeFileSync(path.join(release, "food.csv"), csvText([...others, ...plain.food]))
+    renameSync(path.join(release, "food_attribute.csv"), path.join(folder, "elsewhere"))
+    const home = path.join(folder, "home")
+    const ended = await ingest(home, release)
+    expect([ended.code, recordOf(ended)]).toMatchObject([
+      0,
+      { rows_read: 18, rows_loaded: 16, rows_unchanged: 2, rows_rejected: 0 }
+    ])
+    expect((await recordsOf(home, [1, 345_001])).map((record) => record?.attributes)).toEqual([undefined, []])
+  })
+})

@@ -1,0 +1,238 @@
+/** Releases one after the other: two forms of one release, newer ones, going back, and building all of it again. Some 30 s. */
+import { existsSync, mkdirSync, readdirSync } from "node:fs"
+import path from "node:path"
+import { zipOf } from "@larder/pipelines/branded-foods/samples/generator/zip.ts"
+import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { describe, expect, inject, it } from "vitest"
+import { aLabel, csvRowsOf, type Form, ingestLabels, type Label, writeCsv, writeJson } from "../labels.ts"
+import { run } from "../programs.ts"
+import { derivedOf, labelsOf, recordsOf } from "./branded-foods.ts"
+import { copyOf, folderOfTest, generationOf, query, recordOf } from "./ingesting.ts"
+
+const stable = (record: Readonly<Record<string, unknown>> | undefined) =>
+  record === undefined ? undefined : { ...record, fetched_at: "" }
+
+describe("both forms of a release", () => {
+  /** In both forms, each with what only one of them states. */
+  const both = aLabel({
+    fdc_id: 700,
+    description: "CORN FLAKES",
+    gtin_upc: "059642932491",
+    brand_owner: "Larkspur, Inc.",
+    serving_size: "30",
+    serving_size_unit: "g",
+    nutrients: [
+      { nutrient_id: 1008, amount: "333" },
+      { nutrient_id: 1003, amount: "10" }
+    ],
+    gpc_class_code: "50161800",
+    caffeine_statement: "NONE",
+    footnote: "A note",
+    food_category_id: "Cereal", // of food.csv alone
+    not_a_significant_source_of: "TRANS FAT.",
+    label_nutrients: { calories: "110" }
+  })
+  const current = [both, aLabel({ fdc_id: 701, description: "JSON ALONE" })]
+  const all = [
+    both,
+    aLabel({ fdc_id: 699, description: "EARLIER", gtin_upc: "059642932491", publication_date: "2020-11-13" }),
+    aLabel({ fdc_id: 702, description: "CSV ALONE" })
+  ]
+  const ids = [699, 700, 701, 702]
+
+  const inOrder = async (...order: ReadonlyArray<Form>) => {
+    const home = folderOfTest()
+    for (const form of order) await ingestLabels(home, form, form === "json" ? current : all)
+    return home
+  }
+  /** Both zips in one run, as from the source itself. */
+  const atOnce = async (json = current, csv = all) => {
+    const home = folderOfTest()
+    const folder = folderOfTest()
+    const datasets = path.join(folder, "fdc.nal.usda.gov/fdc-datasets")
+    mkdirSync(datasets, { recursive: true })
+    const zipName = (form: Form) => path.join(datasets, `FoodData_Central_branded_food_${form}_2026-04-30.zip`)
+    writeJson(path.join(folder, "brandedDownload.json"), json)
+    await zipOf([{ file: path.join(folder, "brandedDownload.json"), name: "brandedDownload.json" }], zipName("json"))
+    writeCsv(path.join(folder, "csv"), csvRowsOf(csv))
+    const files = readdirSync(path.join(folder, "csv"))
+    await zipOf(
+      files.map((name) => ({ file: path.join(folder, "csv", name), name: `top/${name}` })),
+      zipName("csv")
+    )
+    const { code, stderr } = await run("larder-ingest", ["branded-foods", "--replay", folder], { LARDER_HOME: home })
+    expect([code, stderr.includes("ERROR")]).toEqual([0, false])
+    return home
+  }
+
+  it("are merged by fdc_id: what one form lacks comes from the other, in either order and in one run", async () => {
+    const homes = [await inOrder("json", "csv"), await inOrder("csv", "json"), await atOnce()]
+    const found = await Promise.all(homes.map((home) => recordsOf(home, ids)))
+    for (const [earlier, merged, jsonAlone, csvAlone] of found) {
+      expect(merged).toMatchObject({
+        id: brandedFoodId(700),
+        description: "CORN FLAKES",
+        category: "Cereal",
+        gpc_class_code: 50161800,
+        caffeine_statement: "NONE",
+        footnote: "A note",
+        nutrition: { calories: 110, protein: 3 } // stated, and computed: 3 exactly
+      })
+      expect([earlier, jsonAlone, csvAlone].map((record) => record?.description)).toEqual([
+        "EARLIER",
+        "JSON ALONE",
+        "CSV ALONE"
+      ])
+    }
+    const [first, ...others] = found.map((records) => records.map(stable))
+    for (const other of others) expect(other).toEqual(first)
+    for (const home of homes) {
+      const [rows] = await query(
+        home,
+        "select not_a_significant_source_of as of from branded_food.food where fdc_id = 700"
+      )
+      expect(rows).toEqual([{ of: "TRANS FAT." }])
+    }
+    const [firstDerived, ...otherDerived] = await Promise.all(homes.map(derivedOf))
+    for (const other of otherDerived) expect(other).toEqual(firstDerived)
+  })
+
+  it("state days of the same name differently: in one run that of the JSON form stands", async () => {
+    const label = (available_date: string) => [aLabel({ fdc_id: 710, available_date })]
+    const home = await atOnce(label("4/15/2020"), label("2020-11-13"))
+    expect(await recordsOf(home, [710])).toMatchObject([{ available_on: "2020-04-15", published_on: "2025-04-24" }])
+  })
+
+  it("give the same record for the same food, save for what only one of them states", async () => {
+    const [json, csv] = await Promise.all((["json", "csv"] as const).map((form) => inOrder(form)))
+    const [[fromJson], [fromCsv]] = [await recordsOf(json ?? "", [700]), await recordsOf(csv ?? "", [700])]
+    const onlyOne = {
+      fetched_at: "",
+      gpc_class_code: 0,
+      caffeine_statement: "",
+      footnote: "",
+      category: "",
+      nutrition: {}
+    }
+    expect({ ...fromCsv, ...onlyOne }).toEqual({ ...fromJson, ...onlyOne })
+    expect([fromJson?.nutrition, fromCsv?.nutrition]).toEqual([
+      { calories: 110, protein: 3 },
+      { calories: 99.9, protein: 3 }
+    ])
+  })
+})
+
+describe("releases one after the other", () => {
+  const version = (fdc_id: number, publication_date: string, description: string): Label =>
+    aLabel({ fdc_id, publication_date, description, gtin_upc: "059642932491" })
+  const first = [version(800, "2025-04-24", "OLD RECIPE"), aLabel({ fdc_id: 801, description: "SOMETHING ELSE" })]
+  const second = [version(810, "2026-04-30", "NEW RECIPE"), aLabel({ fdc_id: 801, description: "SOMETHING ELSE" })]
+
+  it("publish nothing where the release is known", async () => {
+    const home = folderOfTest()
+    expect(await ingestLabels(home, "json", first)).toMatchObject({ outcome: "published", rows_loaded: 2 })
+    expect(await ingestLabels(home, "json", first)).toMatchObject({
+      outcome: "unchanged",
+      generation: null,
+      rows_read: 2,
+      rows_loaded: 0,
+      rows_unchanged: 2,
+      rows_rejected: 0
+    })
+    const kept = readdirSync(path.join(home, "warehouse")).filter((name) => /\.duckdb$/.test(name))
+    expect(kept.toSorted()).toEqual(["larder-000001.duckdb", "larder.duckdb"])
+  })
+
+  it("load nothing where the labels are known, and only note the other file", async () => {
+    const home = folderOfTest()
+    await ingestLabels(home, "json", first)
+    const labels = await labelsOf(home)
+    const records = await recordsOf(home, [800, 801])
+    for (const again of [
+      await ingestLabels(home, "json", first.toReversed()),
+      await ingestLabels(home, "json", first.slice(0, 1), "2026-08-31")
+    ]) {
+      expect(again).toMatchObject({ rows_loaded: 0, rows_unchanged: again.rows_read, rows_rejected: 0 })
+    }
+    expect(await labelsOf(home)).toEqual(labels)
+    expect(await recordsOf(home, [800, 801])).toEqual(records) // as they were fetched first
+    const payloads = "select count(*)::integer as payloads from ingest.raw_file where pipeline = 'branded-foods'"
+    expect((await query(home, payloads))[0]).toEqual([{ payloads: 3 }])
+  })
+
+  it("keep what a newer one leaves out, and go back with their records", async () => {
+    const home = folderOfTest()
+    await ingestLabels(home, "json", first, "2025-04-24")
+    expect(await ingestLabels(home, "json", second)).toMatchObject({ rows_read: 2, rows_loaded: 1, rows_unchanged: 1 })
+    const ids = [800, 801, 810]
+    const descriptions = async (generation?: string) =>
+      (await recordsOf(home, ids, generation)).map((record) => record?.description)
+    expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
+    const history = `select fdc_id, version, versions, is_current, replaced_by from branded_food.version
+      where gtin_14 = '00059642932491' order by version`
+    expect((await query(home, history))[0]).toEqual([
+      { fdc_id: 800, version: 1, versions: 2, is_current: false, replaced_by: 810 },
+      { fdc_id: 810, version: 2, versions: 2, is_current: true, replaced_by: null }
+    ])
+
+    const rollback = async (to: string) => {
+      const { code, stdout } = await run("larder-ingest", ["rollback", to], { LARDER_HOME: home })
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`${to} is live`)])
+    }
+    await rollback("larder-000001")
+    expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", undefined])
+    await rollback("larder-000002")
+    expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
+  })
+
+  it("restate a label: what the newer release says stands, an older one only fills in", async () => {
+    const home = folderOfTest()
+    const stated = (label: Partial<Label>) => [aLabel({ fdc_id: 820, ...label })]
+    const record = async () => (await recordsOf(home, [820]))[0]
+    await ingestLabels(home, "json", stated({ brand_name: "A", package_weight: "1 kg" }), "2025-12-18")
+    await ingestLabels(home, "json", stated({ brand_name: "B" }), "2026-04-30")
+    expect(await record()).toMatchObject({ brand_name: "B", package_weight: "1 kg" })
+    await ingestLabels(home, "json", stated({ brand_name: "OLD", ingredients: "OATS" }), "2025-04-24")
+    expect(await record()).toMatchObject({ brand_name: "B", package_weight: "1 kg", ingredients: "OATS" })
+  })
+})
+
+describe("a home with all data sets", () => {
+  it("is built again from its archive, with the same labels, versions and ids", async () => {
+    const home = copyOf(inject("sampleHome"))
+    await ingestLabels(home, "csv", [aLabel({ fdc_id: 4_000_000 }), aLabel({ fdc_id: 4_000_001 })])
+    await ingestLabels(home, "json", [aLabel({ fdc_id: 4_000_000, footnote: "A note" })], "2026-08-31")
+    const into = folderOfTest()
+    const { code, stdout } = await run("larder-ingest", ["rebuild", "--into", into, "--json"], { LARDER_HOME: home })
+    expect(code).toBe(0)
+    const runs = stdout
+      .trim()
+      .split("\n")
+      .map((line) => recordOf({ stdout: line }))
+    expect(runs.map(({ outcome, pipeline }) => [pipeline, outcome])).toEqual([
+      ["commodities", "published"],
+      ["branded-foods", "published"],
+      ["branded-foods", "published"],
+      ["branded-foods", "published"]
+    ])
+    const labels = await labelsOf(home)
+    expect(labels.length).toBeGreaterThan(1000)
+    expect(await labelsOf(into)).toEqual(labels)
+    expect(await derivedOf(into)).toEqual(await derivedOf(home))
+    const ids = labels.map((label) => Number((JSON.parse(label) as { readonly fdc_id: number }).fdc_id))
+    expect(await recordsOf(into, ids)).toEqual(await recordsOf(home, ids)) // when it was fetched, too
+    expect(existsSync(path.join(into, "raw"))).toBe(false)
+  })
+
+  it("knows its bundled release, and does not do it again", async () => {
+    const home = copyOf(inject("sampleHome"))
+    const before = generationOf(home)
+    const again = await run("larder-ingest", ["branded-foods", "--json"], { LARDER_HOME: home })
+    expect([again.code, recordOf(again)]).toMatchObject([
+      0,
+      { outcome: "unchanged", generation: null, rows_loaded: 0, rows_rejected: 0 }
+    ])
+    expect(Number(recordOf(again).rows_read)).toBe(Number(recordOf(again).rows_unchanged))
+    expect(generationOf(home)).toBe(before)
+  })
+})
