@@ -148,16 +148,11 @@ const texts = [
 ]
 const days = ["published_on", "available_on", "modified_on", "discontinued_on"]
 
-const step = (columns: ReadonlyArray<string>, macro: string) =>
-  `* replace (${columns.map((column) => `${macro}(${column}) as ${column}`).join(", ")})`
-
 /** Selects from a relation with the stated columns; answers with the columns of `foodColumns` and `line`, `problem`. */
 export const labelsFrom = (stated: string, names: FieldNames) => `
   with tidied as (
-    select ${step(texts, "trimmed")}
-    from (select ${step(texts, "collapsed")}
-    from (select ${step(texts, "unbracketed")}
-    from (select ${step(texts, "undoubled")} from ${stated})))
+    select * replace (${texts.map((column) => `tidied(${column}) as ${column}`).join(", ")})
+    from ${stated}
   ),
   read as (
     select

@@ -5,7 +5,19 @@
  * the last answer went on with a download that had broken off; hash and length are of the whole payload.
  */
 import { createHash } from "node:crypto"
-import { Clock, Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema, Semaphore, Stream } from "effect"
+import {
+  Clock,
+  Context,
+  Effect,
+  Fiber,
+  FileSystem,
+  Layer,
+  Path,
+  type PlatformError,
+  Schema,
+  Semaphore,
+  Stream
+} from "effect"
 import { clearAbandoned, receive } from "./incoming.ts"
 import { type Ask, Origin, type OriginError } from "./origin.ts"
 import { Progress } from "./progress.ts"
@@ -67,6 +79,8 @@ export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFil
 interface Fetches {
   /** Asks the origin, by its own policy of trying again, and keeps the payload. */
   fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
+  /** Waits until everything that was fetched is on the disk for good: what is published can be built again. */
+  readonly settled: Effect.Effect<void, ArchiveUnwritable>
   /** Notes that the run has published this generation. */
   published(generation: string): Effect.Effect<void, ArchiveUnwritable>
 }
@@ -95,7 +109,11 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
   const root = path.resolve(folder)
   const incoming = path.join(root, "incoming")
   const fetches = path.join(root, "fetches")
+  const list = path.join(fetches, `${run_id}.ndjson`)
   const oneLine = yield* Semaphore.make(1)
+  const scope = yield* Effect.scope
+  /** Gigabytes take seconds to reach the disk: that goes on while they are read. */
+  const flushing: Array<Fiber.Fiber<void, PlatformError.PlatformError>> = []
 
   const unwritable = (error: PlatformError.PlatformError) =>
     Effect.fail(new ArchiveUnwritable({ folder, cause: error.reason.cause ?? error }))
@@ -105,6 +123,8 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     process.platform === "win32"
       ? Effect.void
       : Effect.scoped(Effect.flatMap(fs.open(at, { flag: "r" }), (opened) => opened.sync))
+
+  const syncFile = (at: string) => Effect.scoped(Effect.flatMap(fs.open(at, { flag: "r+" }), (opened) => opened.sync))
 
   /** The same name is the same content, unless a failing disk changed it. */
   const isThere = (file: string, sha256: string) =>
@@ -122,17 +142,22 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     if (yield* isThere(target, sha256)) return file
     yield* fs.makeDirectory(path.dirname(target), { recursive: true })
     yield* fs.rename(part, target)
-    yield* syncFolder(path.dirname(target))
-    yield* syncFolder(root)
+    const durable = Effect.andThen(syncFile(target), Effect.andThen(syncFolder(path.dirname(target)), syncFolder(root)))
+    flushing.push(yield* Effect.forkIn(durable, scope))
     return file
   })
 
   const record = Effect.fnUntraced(function* (line: Fetch | typeof Published.Type) {
-    const list = yield* fs.open(path.join(fetches, `${run_id}.ndjson`), { flag: "a" })
-    yield* list.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
-    yield* list.sync
-    yield* syncFolder(fetches)
+    const opened = yield* fs.open(list, { flag: "a" })
+    yield* opened.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
   }, Effect.scoped)
+
+  const settled = Effect.gen(function* () {
+    for (const fiber of flushing.splice(0)) yield* Fiber.join(fiber)
+    if (!(yield* fs.exists(list))) return // nothing was fetched
+    yield* syncFile(list)
+    yield* syncFolder(fetches)
+  })
 
   const attempt = Effect.fnUntraced(function* (ask: Ask, place: Place | undefined) {
     const origin = yield* Origin
@@ -173,9 +198,9 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
   yield* Effect.catchTag(prepare, "PlatformError", unwritable)
   const published = (generation: string) =>
     oneLine
-      .withPermit(record({ run_id, published: generation }))
+      .withPermit(Effect.andThen(record({ run_id, published: generation }), settled))
       .pipe(Effect.catchTag("PlatformError", unwritable), Effect.provideService(FileSystem.FileSystem, fs))
-  return Archive.of({ fetch, published })
+  return Archive.of({ fetch, settled: Effect.catchTag(settled, "PlatformError", unwritable), published })
 })
 
 export class Archive extends Context.Service<Archive, Fetches>()("larder/pipelines/Archive") {

@@ -87,6 +87,7 @@ export const repeated = (
                 path: path.join(folder, fetch.file)
               }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
         },
+        settled: Effect.void,
         published: () => Effect.void
       })
       const origin = Origin.of({

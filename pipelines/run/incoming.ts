@@ -40,7 +40,7 @@ export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (fo
   }
 })
 
-/** Streams a body to disk, flushed. The part is there until the scope closes: move it before that. */
+/** Streams a body to disk. The part is there until the scope closes: move it before that. */
 export const receive = Effect.fnUntraced(function* <E, R>(
   folder: string,
   body: Stream.Stream<Uint8Array, E, R>,
@@ -61,7 +61,6 @@ export const receive = Effect.fnUntraced(function* <E, R>(
       bytes += piece.length
       return Effect.andThen(opened.writeAll(piece), onBytes(piece.length))
     })
-    yield* opened.sync
   })
   yield* Effect.scoped(write) // closed before it is moved
   return { part, sha256: hash.digest("hex"), bytes }

@@ -117,6 +117,7 @@ const readAndPublish = Effect.fnUntraced(function* (
     message: unavailable.length > 0 ? unavailable.map(({ message }) => message).join("\n") : null
   }
   onRead(run)
+  if (!dryRun) yield* Archive.use((archive) => archive.settled)
   const published = yield* publish({
     layout,
     dataSet: pipeline.dataSet,

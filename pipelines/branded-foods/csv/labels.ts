@@ -66,7 +66,7 @@ const attributes = (range: string) => `
     len(rows)::integer as remarks,
     list_transform(rows, lambda row: {'name': row.name, 'value': row.value}) as attributes
   from (
-    select fdc_id, list_sort(list({'added': added, 'name': trimmed(collapsed(name)), 'value': trimmed(collapsed(value))})) as rows
+    select fdc_id, list_sort(list({'added': added, 'name': tidied(name), 'value': tidied(value)})) as rows
     from release.food_attribute
     where ${range} and unreadable is null
     group by fdc_id

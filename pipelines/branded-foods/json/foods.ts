@@ -166,7 +166,7 @@ const stated = `(
     ) as nutrients,
     list_transform(
       list_sort(list_transform(foodAttributes, lambda remark:
-        {'added': remark.id, 'name': trimmed(collapsed(remark.name)), 'value': trimmed(collapsed(remark.value))})),
+        {'added': remark.id, 'name': tidied(remark.name), 'value': tidied(remark.value)})),
       lambda row: {'name': row.name, 'value': row.value}
     ) as attributes,
     caffeineStatement as caffeine_statement,
