@@ -14,6 +14,6 @@ const nothing = { run_id: "", feed: "", raw_sha256: "", constants: "" }
 export const mappingHash = createHash("sha256")
   .update(normalising)
   .update(labelsFrom("release", csvFieldNames))
-  .update(loadChunk(nothing))
+  .update(loadChunk(nothing, ""))
   .update(JSON.stringify([nutrients, derivations]))
   .digest("hex")

@@ -73,7 +73,7 @@ const relationOf = (path: string) => {
     maximum_object_size = ${mostBytesOfFood}, columns = {${columns.join(", ")}})`
 }
 
-/** Reads a chunk into `release.chunk`. */
+/** Reads a chunk into the temporary table `chunk`. */
 export const readChunk = (path: string) => `create or replace temp table chunk as from ${relationOf(path)}`
 
 const label = (keys: Readonly<Record<string, string>>) =>
@@ -120,7 +120,7 @@ const rankIn = (codes: ReadonlyArray<string>, code: string) =>
   codes.includes(code) ? codes.indexOf(code) : codes.length
 
 /** What is used of the amounts, read once. */
-const withAmounts = `(
+const withAmounts = (foods: string) => `(
   select * replace (list_transform(foodNutrients, lambda stated: {
     'id': stated.id,
     'nutrient_id': stated.nutrient.id,
@@ -128,10 +128,10 @@ const withAmounts = `(
     'unreadable': if(stated.amount <> '' and try_cast(stated.amount as decimal(18, 6)) is null, true, null),
     'derivation_id': ${derivationId("stated.foodNutrientDerivation.code")}
   }) as foodNutrients)
-  from chunk
+  from ${foods}
 )`
 
-const stated = `(
+const stated = (foods: string) => `(
   select
     line,
     try_cast(fdcId as integer) as fdc_id,
@@ -201,8 +201,31 @@ const stated = `(
         null
       )
     ), '') as other_problem
-  from ${withAmounts}, (from release.founded)
+  from ${withAmounts(foods)}, (from release.founded)
 )`
+
+type Target = Pick<Load, "run_id" | "feed" | "raw_sha256" | "constants">
+
+const insert = ({ constants }: Target, labels: string) => {
+  const columns = foodColumns.join(", ")
+  return `insert into branded_food.food (${columns}, release_on, fetched_at, run_id, raw_sha256)
+    select ${columns}, ${constants} from (${labels}) where problem is null`
+}
+
+/** From a chunk to labels in one go: no record of it may be at fault, or stand twice. */
+export const loadChunk = (target: Target, path: string) =>
+  insert(target, labelsFrom(stated(relationOf(path)), fieldNames))
+
+/** Where the labels of a chunk begin in the table. */
+export const endOfLabels = "select coalesce(max(rowid), -1)::integer as row from branded_food.food"
+export const takeBack = (after: number) => `delete from branded_food.food where rowid > ${after}`
+
+/** Labels that a chunk gave, and how many labels of all stand twice. */
+export const loadedAfter = (row: number) => `
+  select
+    count(*) filter (where rowid > ${row})::integer as labels,
+    (count(*) - count(distinct fdc_id))::integer as repeated
+  from branded_food.food`
 
 const again = `
   select try_cast(fdcId as integer) as fdc_id, min(line) as first_line
@@ -210,52 +233,32 @@ const again = `
   group by all
   having count(*) > 1`
 
-/** Of foods with one fdc_id the first counts. */
-const labelled = `
+/** Labels of the table `chunk`, with what is wrong with each. Of foods with one fdc_id the first counts. */
+const judged = `
   select
     * exclude (first_line) replace (coalesce(problem, if(
-      first_line < line or fdc_id in (select fdc_id from release.seen),
+      first_line < line or fdc_id in (select fdc_id from branded_food.food),
       'fdcId ' || fdc_id || ' stands in an earlier line, too',
       null
     )) as problem)
-  from (${labelsFrom(stated, fieldNames)})
+  from (${labelsFrom(stated("chunk"), fieldNames)})
   left join (${again}) using (fdc_id)`
 
-/** Before the first chunk. */
-export const beforeChunks = "create table release.seen (fdc_id integer)"
+/** The records of `chunk` that become no label; then the others. */
+export const loadJudged = (target: Target) => [
+  `insert into ingest.reject
+   select 'branded-foods', ${literal(target.feed)}, ${literal(target.run_id)}, ${literal(target.raw_sha256)}, line, problem,
+     left(to_json(chunk)::varchar, 100000)
+   from (${judged}) join chunk using (line) where problem is not null`,
+  insert(target, judged)
+]
 
-type Target = Pick<Load, "run_id" | "feed" | "raw_sha256" | "constants">
+const namedNutrients = "struct(nutrient struct(id integer, number varchar, name varchar, unitName varchar))[]"
 
-/** From `chunk` to labels. */
-export const loadChunk = ({ constants }: Target) => {
-  const columns = foodColumns.join(", ")
-  return `insert into branded_food.food (${columns}, release_on, fetched_at, run_id, raw_sha256)
-    select ${columns}, ${constants} from (${labelled}) where problem is null`
-}
-
-/** How many of the chunk's records became no label. */
-export const refusedInChunk = `
-  select (
-    (select count(*) from chunk) + (select count(*) from release.seen) - (select count(*) from branded_food.food)
-  )::integer as rows`
-
-/** The records of `chunk` that became no label. Asked only where there are any. */
-export const rejectOfChunk = ({ feed, raw_sha256, run_id }: Target) => `
-  insert into ingest.reject
-  select 'branded-foods', ${literal(feed)}, ${literal(run_id)}, ${literal(raw_sha256)}, line, problem,
-    left(to_json(chunk)::varchar, 100000)
-  from (${labelled}) join chunk using (line) where problem is not null`
-
-/** After the chunk: what it held is known from now on. */
-export const rememberChunk = `
-  insert into release.seen select fdc_id from branded_food.food anti join release.seen using (fdc_id)`
-
-const NewNutrient = "struct(nutrient struct(id integer, number varchar, name varchar, unitName varchar))[]"
-
-/** Nutrients that no dictionary knows yet. */
-export const newNutrients = `
+/** Nutrients of a chunk's labels that no dictionary knows yet. */
+export const newNutrients = (row: number) => `
   select count(*)::integer as rows
-  from (select distinct unnest(foodNutrients).nutrient.id as nutrient_id from chunk)
+  from (select distinct unnest(nutrients).nutrient_id as nutrient_id from branded_food.food where rowid > ${row})
   where nutrient_id not in (select nutrient_id from branded_food.nutrient union all select nutrient_id from release.nutrient)`
 
 /** Their names, out of the chunk itself: reading them with every chunk would take longer than all the rest. */
@@ -265,6 +268,6 @@ export const nameNutrients = (path: string) => `
   from (
     select unnest(foodNutrients) as stated
     from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false,
-      maximum_object_size = ${mostBytesOfFood}, columns = {'foodNutrients': ${literal(NewNutrient)}})
+      maximum_object_size = ${mostBytesOfFood}, columns = {'foodNutrients': ${literal(namedNutrients)}})
   )
   where stated.nutrient.id not in (select nutrient_id from branded_food.nutrient)`

@@ -1,6 +1,6 @@
 /** The JSON release: cut into chunks of lines, each read by DuckDB while the next one is cut, and every record accounted for. */
 import { open } from "node:fs/promises"
-import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import { rejectTable } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
@@ -9,15 +9,15 @@ import { checkLines } from "../release/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../release/food-lines.ts"
 import type { FoodReject } from "../release/food-list.ts"
 import {
-  beforeChunks,
+  endOfLabels,
   knownKeys,
   loadChunk,
+  loadedAfter,
+  loadJudged,
   nameNutrients,
   newNutrients,
   readChunk,
-  refusedInChunk,
-  rejectOfChunk,
-  rememberChunk
+  takeBack
 } from "./foods.ts"
 
 /** Keys are looked at in the first records of each chunk: some in a thousand. A new key is in all of them, or of little weight. */
@@ -39,21 +39,30 @@ const unknownKeysIn = async (file: string, unknown: Map<string, string>) => {
   }
 }
 
-/** Reads a chunk; where DuckDB refuses it, the lines at fault are taken out first. */
-const readInto = Effect.fnUntraced(function* (db: DuckDb["Service"], chunk: Chunk) {
-  const refused = (error: DuckDbError) =>
-    Effect.gen(function* () {
-      const { rejects } = yield* checkLines(chunk.file)
-      if (rejects.length === 0) return yield* error // then it is nothing that a line is to blame for
-      yield* db.run(readChunk(chunk.file))
-      return rejects
-    })
-  return yield* db
-    .run(readChunk(chunk.file))
-    .pipe(Effect.as<ReadonlyArray<FoodReject>>([]), Effect.catchTag("DuckDbError", refused))
-})
-
+const Row = Schema.Struct({ row: Schema.Int })
+const AtOnce = Schema.Struct({ labels: Schema.Int, repeated: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
+
+/** The way of nearly every chunk: all of its records are labels, and stand once. Answers whether it was so. */
+const loadAtOnce = Effect.fnUntraced(
+  function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
+    yield* db.run(loadChunk(load, chunk.file))
+    const [loaded] = yield* db.all(AtOnce, loadedAfter(before))
+    if (loaded?.labels === chunk.records && loaded.repeated === 0) return true
+    yield* db.run(takeBack(before))
+    return false
+  },
+  // which line DuckDB refuses is found out by looking at each
+  (loading) => Effect.catchTag(loading, "DuckDbError", () => Effect.succeed(false))
+)
+
+/** The way of a chunk with something wrong in it: lines that are none go first, then each record is judged. */
+const loadOneByOne = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk) {
+  const { rejects } = yield* checkLines(chunk.file)
+  yield* db.run(readChunk(chunk.file))
+  yield* Effect.forEach(loadJudged(load), (sql) => db.run(sql), { discard: true })
+  return rejects
+})
 
 /** So much is cut before it is read: planning a query of this size for less costs more than running it. */
 const chunkBytes = 192 << 20
@@ -62,7 +71,6 @@ const chunkBytes = 192 << 20
 export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Load, list: FoodList, folder: string) {
   const { db } = staging
   const unknown = new Map<string, string>()
-  yield* db.run(beforeChunks)
   const reject = (rejects: ReadonlyArray<FoodReject>) =>
     staging.add(
       rejectTable,
@@ -80,14 +88,12 @@ export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Loa
     Effect.gen(function* () {
       yield* reject(chunk.rejects)
       if (chunk.records === 0) return
-      yield* reject(yield* readInto(db, chunk))
+      const [end] = yield* db.all(Row, endOfLabels)
+      const before = end?.row ?? -1
+      if (!(yield* loadAtOnce(db, load, chunk, before))) yield* reject(yield* loadOneByOne(db, load, chunk))
       yield* Effect.promise(() => unknownKeysIn(chunk.file, unknown))
-      yield* db.run(loadChunk(load))
-      const [refused] = yield* db.all(Count, refusedInChunk)
-      if (refused?.rows !== 0) yield* db.run(rejectOfChunk(load))
-      yield* db.run(rememberChunk)
-      const [unknownNutrients] = yield* db.all(Count, newNutrients)
-      if (unknownNutrients?.rows !== 0) yield* db.run(nameNutrients(chunk.file))
+      const [unnamed] = yield* db.all(Count, newNutrients(before))
+      if (unnamed?.rows !== 0) yield* db.run(nameNutrients(chunk.file))
       yield* load.advance(chunk.records)
     })
   )
