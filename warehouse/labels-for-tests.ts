@@ -20,6 +20,8 @@ const defaults: Readonly<Record<string, string>> = {
   gtin_14: "lpad(fdc_id::varchar, 14, '0')",
   published_on: "date '2024-04-18'",
   source_rows: "1",
+  form: "'json'",
+  quality_flags: "[]",
   release_on: "date '2024-04-18'",
   fetched_at: "timestamp '2026-01-05 10:00:00'",
   run_id: "'first'",

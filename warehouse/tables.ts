@@ -19,6 +19,7 @@ import { CheckResult, Cursor, RawFile, Reject, Run, UnknownField } from "@larder
 import type { Effect, FileSystem, Path, Schema } from "effect"
 import type { Cell, DuckDb } from "./duckdb.ts"
 import { buildFoods } from "./foods/build.ts"
+import { completedLabel } from "./foods/completed-label.ts"
 
 /** What becomes of the rows that a run staged. */
 export type Merge =
@@ -29,14 +30,15 @@ export type Merge =
   /** The staged rows are the whole table. */
   | { readonly by: "replacing all" }
   /**
-   * A row replaces the one of the same key where its release (`newest`, a day) is not older, and keeps what it does not
-   * state itself; a row of an older release only fills gaps. `key` is one whole number.
+   * A row and the one of the same key are put together. `completed` says what stands in a column, as SQL over the staged
+   * row `s` and the live row `l`; without it the staged value stands. It is new where it differs then in any column but the
+   * `ignoring` ones. `key` is one whole number.
    */
   | {
       readonly by: "completing"
       readonly key: string
-      readonly newest: string
       readonly ignoring: ReadonlyArray<string>
+      readonly completed: (column: string) => string | undefined
     }
   /** Never staged: made anew from the other tables, whenever one of them has changed. */
   | { readonly by: "deriving"; readonly from: string }
@@ -145,8 +147,8 @@ export const derivationTable = table("branded_food", "derivation", DerivationRow
 export const foodTable = table("branded_food", "food", FoodRow, {
   by: "completing",
   key: "fdc_id",
-  newest: "release_on",
-  ignoring: ["source_rows", "release_on", "fetched_at", "run_id", "raw_sha256"]
+  ignoring: ["source_rows", "form", "release_on", "fetched_at", "run_id", "raw_sha256"],
+  completed: completedLabel
 })
 
 export const brandedFood: DataSet = {

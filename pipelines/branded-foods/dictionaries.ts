@@ -61,7 +61,7 @@ const spokenCountries: Readonly<Record<string, string>> = {
 }
 
 /** English names and codes of ISO 3166-1 alpha-2, lower case, with the code. */
-const countries = (): ReadonlyArray<readonly [string, string]> => {
+export const countries = (): ReadonlyArray<readonly [string, string]> => {
   const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
   const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
   const codes = letters.flatMap((first) => letters.map((second) => first + second))
@@ -89,15 +89,20 @@ const unfounded = founded.length
 
 const rankOf = (code: string) => (founded.includes(code) ? founded.indexOf(code) : unfounded)
 
+const rankOfId = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, rankOf(derivation)]))
+
+/** How well founded an amount is, by the id of its derivation from 1. */
+export const ranks = Array.from(
+  { length: Math.max(...rankOfId.keys()) },
+  (_, index) => rankOfId.get(index + 1) ?? unfounded
+)
+
 /** Fills the dictionaries of the staging file, and what normalising looks up. */
 export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging) {
   const db: DuckDb["Service"] = staging.db
   yield* staging.add(nutrientTable, nutrients)
   yield* staging.add(derivationTable, derivations)
-  // By id, so that an amount finds its rank without a join.
-  const ranks = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, rankOf(derivation)]))
-  const ids = Array.from({ length: Math.max(...ranks.keys()) }, (_, index) => ranks.get(index + 1) ?? unfounded)
-  yield* db.run(`create table release.founded as select [${ids.join(", ")}]::tinyint[] as founded`)
+  yield* db.run(`create table release.founded as select [${ranks.join(", ")}]::tinyint[] as founded`)
   yield* db.run("create table release.nutrient (nutrient_id integer, number varchar, name varchar, unit varchar)")
   yield* db.run(`create temp table country as from (values ${values(countries())}) as known(name, code)`)
 })

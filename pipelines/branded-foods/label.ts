@@ -5,47 +5,7 @@
  * wrong gets a quality flag and is kept.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
-
-/** What a label consists of before it is normalised. All are texts unless it says otherwise. */
-export const statedColumns = [
-  "line", // bigint: where it stands, for rejects
-  "fdc_id", // integer
-  "description",
-  "short_description",
-  "brand_owner",
-  "brand_name",
-  "subbrand_name",
-  "category",
-  "food_category", // stands in for a category that is missing
-  "gpc_class_code",
-  "gtin_upc",
-  "package_weight",
-  "serving_size",
-  "serving_size_unit",
-  "household",
-  "preparation_state_code",
-  "market_country",
-  "trade_channels", // varchar[]; null where the form does not have it
-  "ingredients",
-  "nutrients", // as in branded_food.food, in order of nutrient_id
-  "attributes", // as in branded_food.food; null where the form does not have it
-  "caffeine_statement",
-  "footnote",
-  "data_source",
-  "published_on",
-  "available_on",
-  "modified_on",
-  "discontinued_on",
-  "label_nutrients", // as in branded_food.food
-  "daily_values", // as in branded_food.food
-  "not_a_significant_source_of",
-  "material_code",
-  "earlier_versions", // as in branded_food.food
-  "source_rows", // integer
-  "has_label_row", // boolean: false where only a name is known
-  "other_problem" // what the form itself found unreadable, or null
-] as const
-export type StatedColumn = (typeof statedColumns)[number]
+import { qualityFlags } from "./quality.ts"
 
 /** What the release form calls a field, for people who look for it there. */
 export type FieldNames = Readonly<
@@ -84,45 +44,7 @@ const problems = (names: FieldNames) => {
  * bits, 0 is best), then the one with the highest id of the source (40 bits) first.
  */
 export const placeOf = (nutrientId: string, founded: string, id: string) =>
-  `(${nutrientId}::bigint << 44) + (coalesce(${founded}, 15)::bigint << 40) + 1099511627775 - coalesce(${id}, 0)`
-
-/** Energy of pure fat is about 900 kcal; carbohydrates, fat and protein of 100 g cannot weigh more, but labels round. */
-const mostEnergy = 905
-const mostMass = 110
-
-const amountOf = (nutrientId: number) => `coalesce(amounts[list_position(ids, ${nutrientId})], 0)`
-
-const findings: Readonly<Record<string, string>> = {
-  gtin_missing: "upc is null",
-  gtin_unreadable: "gtin_14 is null and upc is not null",
-  gtin_check_digit: "not has_check_digit(gtin_14::bigint)",
-  serving_size_zero: "serving_size is null and size_is_stated",
-  serving_unit_miscoded: "is_miscoded(serving_size_unit)",
-  serving_unit_unknown: "serving_size_unit is not null and serving_size_unit_normalized is null",
-  country_unknown: "market_country is not null and market_country_normalized is null",
-  category_unreadable: "category is null and category_is_stated",
-  no_nutrients: "coalesce(len(ids), 0) = 0",
-  nutrient_twice: "len(ids) > list_unique(ids)",
-  energy_impossible: `${amountOf(1008)} > ${mostEnergy}`,
-  mass_impossible: `${amountOf(1003)} + ${amountOf(1004)} + ${amountOf(1005)} > ${mostMass}`,
-  amount_negative: "list_min(amounts) < 0",
-  label_row_missing: "not has_label_row"
-}
-
-/** Nearly all labels have nothing to find: the list is made for the others only. */
-const flags = `
-    case
-      when ${Object.values(findings)
-        .map((finding) => `coalesce(${finding}, false)`)
-        .join(" or ")}
-      then list_filter(
-        [${Object.entries(findings)
-          .map(([flag, finding]) => `if(${finding}, ${literal(flag)}, null)`)
-          .join(", ")}],
-        lambda flag: flag is not null
-      )
-      else []
-    end`
+  `(${nutrientId}::bigint << 44) + (coalesce(${founded}, 15)::bigint << 40) + 1099511627775 - least(greatest(coalesce(${id}, 0), 0), 1099511627775)`
 
 const texts = [
   "description",
@@ -148,7 +70,7 @@ const texts = [
 ]
 const days = ["published_on", "available_on", "modified_on", "discontinued_on"]
 
-/** Selects from a relation with the stated columns; answers with the columns of `foodColumns` and `line`, `problem`. */
+/** Selects from a relation with the columns that `stated` of either form gives, texts where they are not nested; answers with the columns of `foodColumns` and `line`, `problem`. */
 export const labelsFrom = (stated: string, names: FieldNames) => `
   with tidied as (
     select * replace (${texts.map((column) => `tidied(${column}) as ${column}`).join(", ")})
@@ -210,7 +132,7 @@ export const labelsFrom = (stated: string, names: FieldNames) => `
   )
   select
     * exclude (ids, amounts, category_is_stated, size_is_stated, has_label_row),
-    ${flags} as quality_flags
+    ${qualityFlags} as quality_flags
   from normalised`
 
 /** Columns that a label's row gets from `labelsFrom`, in the order of the table. The others tell of the run. */

@@ -8,6 +8,7 @@ import type { Form, FormToLoad } from "./fetch-release.ts"
 import { loadJson } from "./json/load-json.ts"
 import { constantsOf, type Load } from "./load.ts"
 import { openZip, plainBytes, type Zip } from "./release/zip.ts"
+import { shown } from "./release/zip-members.ts"
 
 /** What a payload is called in errors: the last part of its address. */
 export const nameOf = ({ url }: Pick<RawFile, "url">) =>
@@ -49,7 +50,10 @@ interface Target {
 }
 
 /** Which form a zip holds whose name does not tell. */
-const formIn = (zip: Zip): Form => (zip.members.some(({ name }) => /\.json$/i.test(name)) ? "json" : "csv")
+const formIn = ({ members: inside }: Zip): Form => {
+  const has = (pattern: RegExp) => inside.some(({ name }) => pattern.test(name))
+  return has(/\.json$/i) && !has(/^branded_food\.csv$/i) ? "json" : "csv"
+}
 
 export const feedOf = (form: Form) => `gov-fdc/${form}`
 
@@ -67,7 +71,7 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
     feed: feedOf(form),
     raw_sha256,
     rawOf: (member) => files.find((raw) => nameOf(raw).toLowerCase() === `${member}.csv`)?.sha256 ?? raw_sha256,
-    constants: constantsOf({ released_on, fetched_at: first.fetched_at, run_id, raw_sha256 }),
+    constants: constantsOf({ form, released_on, fetched_at: first.fetched_at, run_id, raw_sha256 }),
     advance
   }
   if (form === "csv") {
@@ -78,6 +82,6 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
   const list =
     zip === undefined || member === undefined
       ? { name: nameOf(first), bytes: plainBytes(first.path, nameOf(first)) }
-      : { name: `${nameOf(first)} (${member.name})`, bytes: zip.bytes(member) }
+      : { name: `${nameOf(first)} (${shown(member.name)})`, bytes: zip.bytes(member) }
   return { form, ...(yield* loadJson(staging, load, list, folder)) }
 }, Effect.scoped)

@@ -9,7 +9,7 @@ export interface Load {
   readonly raw_sha256: string
   /** SHA-256 of the payload that holds a CSV file: of the zip, or of the file itself. */
   readonly rawOf: (member: string) => string
-  /** Values of release_on, fetched_at, run_id and raw_sha256 of every row, as SQL. */
+  /** Values of form, release_on, fetched_at, run_id and raw_sha256 of every row, as SQL. */
   readonly constants: string
   /** Tells how many labels were read. */
   readonly advance: (labels: number) => Effect.Effect<void>
@@ -24,6 +24,7 @@ export interface Loaded {
 }
 
 export const constantsOf = (of: {
+  readonly form: "json" | "csv"
   readonly released_on: string | null
   readonly fetched_at: string
   readonly run_id: string
@@ -31,6 +32,7 @@ export const constantsOf = (of: {
 }) => {
   const day = of.released_on === null ? "null" : `date ${literal(of.released_on)}`
   return [
+    literal(of.form),
     day,
     `timestamp ${literal(of.fetched_at.replace(/Z$/, ""))}`,
     literal(of.run_id),

@@ -1,8 +1,12 @@
 /** The mapping as one number: when it changes, releases that were loaded already are loaded again. */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { csvFieldNames } from "./csv/labels.ts"
-import { derivations, nutrients } from "./dictionaries.ts"
+import { completedLabel } from "@larder/warehouse/foods/completed-label.ts"
+import { foodTable } from "@larder/warehouse/tables.ts"
+import { csvFieldNames, stated } from "./csv/labels.ts"
+import { labelMembers, members } from "./csv/members.ts"
+import { stageMember } from "./csv/stage-members.ts"
+import { countries, derivations, nutrients, ranks } from "./dictionaries.ts"
 import { loadChunk } from "./json/foods.ts"
 import { labelsFrom } from "./label.ts"
 
@@ -11,9 +15,20 @@ export const normalising = readFileSync(new URL("./sql/normalising.sql", import.
 
 const nothing = { run_id: "", feed: "", raw_sha256: "", constants: "" }
 
+/** The layout with every column that is read. */
+const fullest = labelMembers.map((member) => ({
+  member,
+  path: "",
+  columns: [...members[member].neededColumns, ...members[member].otherColumns],
+  unknown: []
+}))
+
+/** Every text that decides what becomes of a row. */
 export const mappingHash = createHash("sha256")
   .update(normalising)
-  .update(labelsFrom("release", csvFieldNames))
+  .update(fullest.map(stageMember).join("\n"))
+  .update(labelsFrom(stated("true", true), csvFieldNames))
   .update(loadChunk(nothing, ""))
-  .update(JSON.stringify([nutrients, derivations]))
+  .update(Object.keys(foodTable.record.fields).map(completedLabel).join("\n"))
+  .update(JSON.stringify([nutrients, derivations, countries(), ranks]))
   .digest("hex")

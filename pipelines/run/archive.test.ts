@@ -113,6 +113,31 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
+  it.effect("is settled only when a payload that a killed run left is on the disk, too", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startUpstream((response) => response.end("left"))
+      const sha256 = sha256Of("left")
+      const left = `${folder}/${sha256.slice(0, 2)}/${sha256}`
+      yield* fs.makeDirectory(`${folder}/${sha256.slice(0, 2)}`)
+      yield* fs.writeFileString(left, "left")
+      const flushed: Array<string> = []
+      const watched = FileSystem.FileSystem.of({
+        ...fs,
+        open: (path, options) =>
+          Effect.map(fs.open(path, options), (file) =>
+            Object.create(file, { sync: { value: Effect.tap(file.sync, () => Effect.sync(() => flushed.push(path))) } })
+          )
+      })
+      yield* Effect.andThen(
+        fetch(upstream.url),
+        Archive.use(({ settled }) => settled)
+      ).pipe(Effect.provide([archiveIn(folder), live]), Effect.provideService(FileSystem.FileSystem, watched))
+      assert.includeMembers(flushed, [left, `${folder}/${sha256.slice(0, 2)}`, folder])
+    })
+  )
+
   it.effect("holds the whole payload where the first try broke off in the middle", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder

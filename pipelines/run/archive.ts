@@ -124,7 +124,10 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
       ? Effect.void
       : Effect.scoped(Effect.flatMap(fs.open(at, { flag: "r" }), (opened) => opened.sync))
 
-  const syncFile = (at: string) => Effect.scoped(Effect.flatMap(fs.open(at, { flag: "r+" }), (opened) => opened.sync))
+  /** Windows wants the right to write for it, which whoever guards an archive may have taken away. */
+  const syncFlag = process.platform === "win32" ? "r+" : "r"
+  const syncFile = (at: string) =>
+    Effect.scoped(Effect.flatMap(fs.open(at, { flag: syncFlag }), (opened) => opened.sync))
 
   /** The same name is the same content, unless a failing disk changed it. */
   const isThere = (file: string, sha256: string) =>
@@ -139,9 +142,11 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
   const keep = Effect.fnUntraced(function* (part: string, sha256: string) {
     const file = `${sha256.slice(0, 2)}/${sha256}`
     const target = path.join(root, file)
-    if (yield* isThere(target, sha256)) return file
-    yield* fs.makeDirectory(path.dirname(target), { recursive: true })
-    yield* fs.rename(part, target)
+    if (!(yield* isThere(target, sha256))) {
+      yield* fs.makeDirectory(path.dirname(target), { recursive: true })
+      yield* fs.rename(part, target)
+    }
+    // one that was there, too: a run that was killed may have left it before it reached the disk
     const durable = Effect.andThen(syncFile(target), Effect.andThen(syncFolder(path.dirname(target)), syncFolder(root)))
     flushing.push(yield* Effect.forkIn(durable, scope))
     return file

@@ -30,7 +30,12 @@ export const FoodRow = Schema.Struct({
   quality_flags: list(
     "What looks wrong in the record; also as rows in `branded_food.quality_flag`. Flagged values are published as they are."
   ),
-  source_rows: whole("Payload rows that state this label: 1 in JSON; in CSV its rows in all files together."),
+  source_rows: whole(
+    "Payload rows that stated this label in the run that last changed it: 1 in JSON; in CSV its rows in all files together."
+  ),
+  form: Schema.Literals(["json", "csv", "both"]).annotate({
+    description: "Release form that states the label: json, csv, or both of one release."
+  }),
   release_on: text("Day of the newest release that stated something new here; null where the file did not tell."),
   fetched_at,
   run_id: described("Run that last changed the row: `ingest.run.run_id`."),

@@ -70,6 +70,9 @@ describe("broken lines of a CSV release", () => {
     [foodLine(110, long), /longer than 2000000 bytes/],
     [line("12a", "branded_food", "NO NUMBER", "", "2024-04-18"), /fdc_id is "12a", which is no whole number/],
     [line("", "branded_food", "NO ID", "", "2024-04-18"), /fdc_id is "", which is no whole number/],
+    [line("-5", "branded_food", "BELOW 0", "", "2024-04-18"), /fdc_id is "-5", which is no whole number/],
+    [line("101.6", "branded_food", "NEARLY 102", "", "2024-04-18"), /fdc_id is "101\.6", which is no whole number/],
+    [line("99999999999", "branded_food", "TOO LARGE", "", "2024-04-18"), /fdc_id is "99999999999", which is no whole/],
     [foodLine(101, "TWICE"), /fdc_id 101 stands in an earlier row, too/],
     [foodLine(111, "NO DAY", "13/11/2020"), /publication_date in food\.csv is "13\/11\/2020", which is no day/],
     [foodLine(112, ""), /description in food\.csv is empty/],
@@ -196,6 +199,11 @@ describe("broken records of a JSON release", () => {
     [recordOf(214, { foodNutrients: "none" }), /foodNutrients is no list/],
     [recordOf(201, { description: "TWICE" }), /fdcId 201 stands in an earlier line, too/],
     ["[1, 2]", /the line does not begin with \{/],
+    [recordOf(216, { fdcId: -5 }), /fdcId is "-5", which is no whole number/],
+    [recordOf(217, { fdcId: 217.5 }), /fdcId is "217\.5", which is no whole number/],
+    [recordOf(218, { foodNutrients: [{ nutrient: { id: 600_000 }, amount: 1 }] }), /no nutrient id, or one that is no/],
+    [recordOf(219, { foodNutrients: [{ nutrient: { id: -1 }, amount: 1 }] }), /no nutrient id, or one that is no/],
+    [recordOf(220).replace("{", '{"description":"FIRST",'), /duplicate key/i],
     [good(215)]
   ]
   let home = ""

@@ -185,15 +185,17 @@ describe("releases one after the other", () => {
     expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
   })
 
-  it("restate a label: what the newer release says stands, an older one only fills in", async () => {
+  it("restate a label: what the newer release says stands, in whatever order they are loaded", async () => {
     const home = folderOfTest()
     const stated = (label: Partial<Label>) => [aLabel({ fdc_id: 820, ...label })]
     const record = async () => (await recordsOf(home, [820]))[0]
-    await ingestLabels(home, "json", stated({ brand_name: "A", package_weight: "1 kg" }), "2025-12-18")
-    await ingestLabels(home, "json", stated({ brand_name: "B" }), "2026-04-30")
-    expect(await record()).toMatchObject({ brand_name: "B", package_weight: "1 kg" })
-    await ingestLabels(home, "json", stated({ brand_name: "OLD", ingredients: "OATS" }), "2025-04-24")
-    expect(await record()).toMatchObject({ brand_name: "B", package_weight: "1 kg", ingredients: "OATS" })
+    const footnote = "Only JSON can state this"
+    await ingestLabels(home, "json", stated({ brand_name: "A", package_weight: "1 kg", footnote }), "2025-12-18")
+    await ingestLabels(home, "csv", stated({ brand_name: "B" }), "2026-04-30")
+    const now = { brand_name: "B", package_weight: null, footnote }
+    expect(await record()).toMatchObject(now)
+    await ingestLabels(home, "json", stated({ brand_name: "OLD", package_weight: "2 kg" }), "2025-04-24")
+    expect(await record()).toMatchObject(now)
   })
 })
 

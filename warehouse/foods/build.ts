@@ -9,12 +9,13 @@ import { FoodCategory } from "@larder/schemas/branded-food/records.ts"
 import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 import { textFiles } from "./build-text.ts"
-import { indexLabels, labelFile, selectLabels } from "./labels.ts"
+import type { Task } from "./build-thread.ts"
+import { labelFile, selectLabels } from "./labels.ts"
 import { KnownNutrient, writeManifest } from "./manifest.ts"
+import { FoodFilesDamaged, openFoods } from "./open.ts"
 import { nullToken, selectRecords } from "./record-fields.ts"
-import { indexRecords, recordFiles } from "./records.ts"
+import { recordFiles } from "./records.ts"
 import { textColumns } from "./text-columns.ts"
-import type { Task } from "./text-thread.ts"
 
 /** Writing the files stopped at a step: a full disk, mostly. */
 export class FoodFilesNotWritten extends Schema.TaggedError<FoodFilesNotWritten>()("FoodFilesNotWritten", {
@@ -52,18 +53,21 @@ const inAnyOrder = Effect.fnUntraced(function* <A, E>(db: DuckDb["Service"], run
 
 const inThread = (task: Task) =>
   Effect.callback<void, FoodFilesNotWritten>((resume) => {
-    const failed = (cause: unknown) => resume(Effect.fail(new FoodFilesNotWritten({ step: "indexing texts", cause })))
-    const worker = new Worker(new URL("./text-thread.ts", import.meta.url), { workerData: task })
+    const failed = (cause: unknown) => resume(Effect.fail(new FoodFilesNotWritten({ step: "indexing them", cause })))
+    const worker = new Worker(new URL("./build-thread.ts", import.meta.url), { workerData: task })
     worker.once("error", failed)
     worker.once("exit", (code) => (code === 0 ? resume(Effect.void) : failed(`the thread ended with ${code}`)))
     return Effect.promise(() => worker.terminate())
   })
 
 const Counts = Schema.Struct({ foods: Schema.Int, current: Schema.Int })
+const Outermost = Schema.Struct({ fdc_id: Schema.NullOr(Schema.Int) })
 const countFoods = `
   select
     (select count(*)::integer from branded_food.food) as foods,
     (select count(*)::integer from branded_food.current_food) as current`
+
+const outermost = "select unnest([min(fdc_id), max(fdc_id)]) as fdc_id from branded_food.food"
 
 const Loaded = Schema.Struct({ run_id: Schema.NullOr(Schema.String) })
 const newestRun = `
@@ -72,6 +76,27 @@ const newestRun = `
 /** The run that published the foods of a database: files that were made of others are not for it. */
 export const runOf = (db: DuckDb["Service"]) =>
   Effect.map(db.all(Loaded, newestRun), ([newest]) => newest?.run_id ?? null)
+
+/** A folder that cannot be served never goes live: opens it, and reads the first and the last record. */
+const readAgain = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string) {
+  const told = (cause: unknown) =>
+    new FoodFilesNotWritten({
+      step: "reading them again",
+      cause: cause instanceof FoodFilesDamaged ? new Error(`${cause.file} ${cause.reason}`) : cause
+    })
+  const foods = yield* Effect.mapError(openFoods(folder), told)
+  for (const { fdc_id } of yield* db.all(Outermost, outermost)) {
+    if (fdc_id === null) continue // there are none
+    yield* Effect.try({
+      try: () => {
+        const record = foods.record(fdc_id)
+        if (record === undefined) throw new Error(`${recordFiles.index} lacks the record ${fdc_id}`)
+        JSON.parse(record)
+      },
+      catch: told
+    })
+  }
+}, Effect.scoped)
 
 /** Writes the files of a generation's branded foods into `folder` (new). `db` is the built database; nothing else runs. */
 export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Service"], folder: string) {
@@ -89,27 +114,33 @@ export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Servic
   const columns = textColumns.map(({ column }) => ({ column, source: temporary(column) }))
   const isLong = ({ column }: { readonly column: string }) => column === "ingredients"
   const task = (some: typeof columns) => ({ folder, documents: counts.current, columns: some })
+  const recordsWritten = new Int32Array(new SharedArrayBuffer(4))
+  const others = { labels: temporary("labels"), foods: counts.foods, recordsWritten }
+  const tellOfRecords = Effect.sync(() => {
+    Atomics.store(recordsWritten, 0, 1)
+    Atomics.notify(recordsWritten, 0)
+  })
   yield* Effect.all(
     [
       inThread(task(columns.filter(isLong))),
-      inThread(task(columns.filter((column) => !isLong(column)))),
+      inThread({ ...task(columns.filter((column) => !isLong(column))), others }),
       inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines), nullToken)).pipe(
-        Effect.andThen(attempt("indexing labels", () => indexLabels(temporary("labels"), folder, counts.current))),
-        Effect.andThen(attempt("indexing records", () => indexRecords(folder, counts.foods)))
+        Effect.andThen(tellOfRecords)
       )
     ],
     { concurrency: 3 } // the copy does not keep all cores busy
   )
   yield* attempt("writing the manifest", () => {
     for (const name of ["labels", ...textColumns.map(({ column }) => column)]) rmSync(temporary(name))
-    const texts = textColumns.map(({ column }) => textFiles(column))
+    const written = textColumns.map(({ column }) => textFiles(column))
     writeManifest(folder, {
       ...counts,
       run_id,
       categories: JSON.stringify(categories),
       nutrients,
-      bundles: [recordFiles.index, labelFile, ...texts.map((files) => files.index)],
-      pieces: [recordFiles.lines, ...texts.flatMap((files) => [files.texts, files.postings])]
+      bundles: [recordFiles.index, labelFile, ...written.map((files) => files.index)],
+      pieces: [recordFiles.lines, ...written.flatMap((files) => [files.texts, files.postings])]
     })
   })
+  yield* readAgain(db, folder)
 })

@@ -18,6 +18,7 @@ const columnsOfFood =
 const unstated = {
   description: "",
   source_rows: 1,
+  form: "json",
   fetched_at: "2026-10-01 13:04:36.000",
   run_id: "run",
   raw_sha256: "sha"

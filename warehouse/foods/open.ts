@@ -6,6 +6,7 @@ import { Labels, labelFile } from "./labels.ts"
 import { checkPieces, openBundle, readManifest } from "./manifest.ts"
 import { Records, recordFiles } from "./records.ts"
 import { type FoodFilters, search } from "./search.ts"
+import { inSlices } from "./slices.ts"
 import { TextColumn } from "./text-column.ts"
 
 export { FoodFilesDamaged } from "./files.ts"
@@ -32,31 +33,6 @@ export interface Foods {
   /** One page of current labels in ascending fdc_id, after `after`. Makes way for others where it has to read much. */
   readonly search: (filters: FoodFilters, after: number | undefined, limit: number) => Effect.Effect<FoodPage>
 }
-
-/** How long a search keeps the event loop before it lets others have it, in ms. */
-const slice = 4
-
-/** Runs a generator to its end; its yields are the places where it can be left for a while, or for good. */
-const inSlices = <A>(begin: () => Generator<void, A>) =>
-  Effect.callback<A>((resume) => {
-    const steps = begin()
-    let waiting: NodeJS.Immediate | undefined
-    const run = () => {
-      try {
-        const end = performance.now() + slice
-        for (;;) {
-          const step = steps.next()
-          if (step.done === true) return resume(Effect.succeed(step.value))
-          if (performance.now() > end) break
-        }
-        waiting = setImmediate(run)
-      } catch (error) {
-        resume(Effect.die(error)) // a file that was whole when it was opened
-      }
-    }
-    run()
-    return Effect.sync(() => clearImmediate(waiting))
-  })
 
 const open = (folder: string) => {
   const manifest = readManifest(folder)

@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
@@ -9,6 +10,7 @@ import { buildFoods } from "./build.ts"
 import { aDatabase, aFolder, builtFoods, type Food } from "./foods-for-tests.ts"
 import { nutritionKeys } from "./nutrition.ts"
 import { openFoods } from "./open.ts"
+import { indexRecords, recordFiles } from "./records.ts"
 
 const isRecord = Schema.decodeUnknownSync(BrandedFood, { onExcessProperty: "error" })
 const nutrients = "(1003, '203', 'Protein', 'g'), (1008, '208', 'Energy \"kcal\"', 'kcal'), (1093, null, null, null)"
@@ -122,6 +124,37 @@ describe("the record of a label version", () => {
           { nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 10 }
         ]
       })
+    })
+  )
+})
+
+describe("lines of records", () => {
+  const refusedFor = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
+    const folder = yield* aFolder
+    writeFileSync(join(folder, recordFiles.lines), lines.map((line) => `${line}\trest\n`).join(""))
+    return yield* Effect.flip(Effect.try({ try: () => indexRecords(folder, lines.length), catch: String }))
+  })
+  itWorks("are refused where one does not begin with an fdc_id", () =>
+    Effect.gen(function* () {
+      for (const id of ["-5", "", "1.5", "1e3", " 7", "x", "2147483648", "99999999999999999999"]) {
+        const told = yield* refusedFor(["3", id, "1"])
+        assert.include(told, `records.tsv has "${id}" in line 2 where an fdc_id of 0 to 2147483647 should be`)
+      }
+    })
+  )
+  itWorks("are refused where two are of the same fdc_id", () =>
+    Effect.gen(function* () {
+      assert.include(yield* refusedFor(["3", "2147483647", "1", "3"]), "records.tsv has several lines for the fdc_id 3")
+    })
+  )
+  itWorks("that are refused end the build before there is a manifest", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
+      const error = yield* Effect.flip(buildFoods(db, join(folder, "foods")))
+      assert.strictEqual(error._tag, "FoodFilesNotWritten")
+      assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
+      assert.isFalse(existsSync(join(folder, "foods", "manifest.json")))
     })
   )
 })

@@ -8,7 +8,7 @@ import { fields, nullToken, placeOf } from "./record-fields.ts"
 
 export const recordFiles = { lines: "records.tsv", index: "records.index" }
 
-/** The places of ids in their ascending order: sorted as 64-bit numbers of id and place, which takes a tenth of the time. */
+/** The places of ids, none below 0, in their ascending order: sorted as 64-bit numbers of id and place, which takes a tenth of the time. */
 const ascending = (ids: Int32Array) => {
   const halves = new Uint32Array(ids.length * 2)
   ids.forEach((id, place) => {
@@ -19,23 +19,44 @@ const ascending = (ids: Int32Array) => {
   return ids.map((_, i) => halves[i * 2] ?? 0)
 }
 
+const largestId = 2 ** 31 - 1
+
+/** The fdc_id that a line begins with, before its first tab. */
+const idOf = (bytes: Buffer, from: number, to: number) => {
+  let id = 0
+  let at = from
+  for (; at < to && bytes[at] !== 9; at++) {
+    const digit = (bytes[at] ?? 0) - 48
+    if (digit < 0 || digit > 9 || id > largestId) return undefined
+    id = id * 10 + digit
+  }
+  return at === from || id > largestId ? undefined : id
+}
+
 /** Finds the lines, and writes where each label version's lies, by `fdc_id`. */
 export const indexRecords = (folder: string, foods: number) => {
+  const refused = (reason: string) => new Error(`${recordFiles.lines} ${reason}`)
   const ids = new Int32Array(foods)
   const starts = new Float64Array(foods)
   const lengths = new Uint32Array(foods)
   let n = 0
   eachLine(join(folder, recordFiles.lines), (bytes, from, to, place) => {
-    let id = 0
-    for (let i = from; bytes[i] !== 9 && i < to; i++) id = id * 10 + (bytes[i] ?? 0) - 48
+    const id = idOf(bytes, from, to)
+    if (id === undefined) {
+      const [stated = ""] = bytes.toString("utf8", from, Math.min(to, from + 24)).split("\t")
+      throw refused(`has "${stated}" in line ${n + 1} where an fdc_id of 0 to ${largestId} should be`)
+    }
     ids[n] = id
     starts[n] = place
     lengths[n++] = to - from
   })
-  if (n !== foods) throw new Error(`${recordFiles.lines}: ${n} lines for ${foods} label versions`)
+  if (n !== foods) throw refused(`has ${n} lines for ${foods} label versions`)
   const order = ascending(ids)
+  const sorted = ids.map((_, i) => ids[order[i] ?? 0] ?? 0)
+  const repeated = sorted.find((id, i) => i > 0 && id === sorted[i - 1])
+  if (repeated !== undefined) throw refused(`has several lines for the fdc_id ${repeated}`)
   writeBundle(join(folder, recordFiles.index), {
-    ids: ids.map((_, i) => ids[order[i] ?? 0] ?? 0),
+    ids: sorted,
     starts: placesFor(starts.at(-1) ?? 0, n).map((_, i) => starts[order[i] ?? 0] ?? 0),
     lengths: lengths.map((_, i) => lengths[order[i] ?? 0] ?? 0)
   })

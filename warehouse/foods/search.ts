@@ -3,8 +3,9 @@
  * only save work; what counts is what the texts say.
  */
 import type { Labels } from "./labels.ts"
+import { intersection } from "./lists.ts"
 import { placeIn } from "./records.ts"
-import { intersection, type TextColumn } from "./text-column.ts"
+import type { TextColumn } from "./text-column.ts"
 import { neverInText } from "./text-columns.ts"
 
 /** As the caller typed them; undefined or "" is no filter. */
@@ -34,8 +35,12 @@ const needleOf = (text: string) =>
 const isGiven = (filter: string | undefined): filter is string => filter !== undefined && filter !== ""
 
 /**
- * The first `most` documents, ascending, that pass all filters and come after an fdc_id. A yield is a pause: between two of
- * them lies less than a millisecond, save for the first, which may read lists of candidates.
+ * The first `most` documents, ascending, that pass all filters and come after an fdc_id. A yield is a pause. Between two of
+ * them lies about a millisecond at most: one list of candidates, 64 candidates, or one block of texts.
+ *
+ * How long the whole takes is another matter. A search is quick where a filter is rare or a page soon full. Two filters that
+ * are in many texts each but never in those of one label have no lists and fill no page: their columns are read from end to
+ * end, which at 2 M labels is some hundred megabytes. So is every search for the last few labels of a common filter.
  */
 export function* search(
   labels: Labels,
@@ -61,7 +66,7 @@ export function* search(
   if (isGiven(filters.category)) lists.push(labels.inCategory(filters.category))
   for (const { column, text } of texts) {
     if (lists.some((list) => list.length < 64)) break // to look at their texts is cheaper
-    const list = column.candidates(text)
+    const list = yield* column.candidates(text)
     if (list !== undefined) lists.push(list)
     yield
   }

@@ -2,12 +2,19 @@
 import { join } from "node:path"
 import { commonFrom, textFiles } from "./build-text.ts"
 import { type Bundle, PieceFile, type Places } from "./files.ts"
+import { ascendingOnce, intersection } from "./lists.ts"
 import { decodePostings } from "./postings.ts"
-import { edgeLength, endOfWord, hashOf, isWord, junction, nearest, startOfWord, tokenEnd } from "./tokens.ts"
+import { cut, edgeLength, endOfWord, hashOf, junction, nearest, startOfWord, type Token } from "./tokens.ts"
 import { Vocabulary } from "./vocabulary.ts"
 
 /** A filter that so many tokens contain is in as many texts: they are read from the first on, which soon fills a page. */
 const mostTokens = 4096
+
+/** The lists of some terms restrict as much as those of thousands, which the URL of a filter has room for. */
+const mostLists = 32
+
+/** So many tokens or lists of one are looked at without a pause. */
+const withoutPause = 128
 
 /** Bytes that are read at once: around one text or list, and when all texts are read. */
 const near = 16 * 2 ** 10
@@ -18,22 +25,6 @@ interface Term {
   readonly docs: number
   /** Where the lists of the term lie, as pairs of places in the postings file. */
   readonly lists: ReadonlyArray<readonly [number, number]>
-}
-
-interface Token {
-  readonly from: number
-  readonly to: number
-  readonly isWord: boolean
-}
-
-const cut = (text: Buffer): ReadonlyArray<Token> => {
-  const tokens: Array<Token> = []
-  for (let from = 0; from < text.length; ) {
-    const to = tokenEnd(text, from, text.length)
-    tokens.push({ from, to, isWord: isWord(text, from) })
-    from = to
-  }
-  return tokens
 }
 
 export class TextColumn {
@@ -90,27 +81,39 @@ export class TextColumn {
     return { found: this.#docAt(this.#windowStart + hit, doc, last) }
   }
 
-  /** Documents, ascending, among which all are that contain the text; undefined where these are too many for a list. */
-  candidates(text: Buffer): Uint32Array | undefined {
+  /**
+   * Documents, ascending, among which all are that contain the text; undefined where these are too many for a list. A yield
+   * is a pause: between two of them lies one term, or a part of a long one.
+   */
+  *candidates(text: Buffer): Generator<void, Uint32Array | undefined> {
     let fewest: Uint32Array | undefined
+    const read = new Set<number>()
     for (const term of this.#termsOf(text)) {
-      if (term === undefined) continue // in many documents
+      yield
+      if (term === undefined) continue
       if (term.docs === 0) return new Uint32Array()
+      const place = term.lists[0]?.[0] ?? 0
+      if (term.lists.length === 1 && read.has(place)) continue // the same word again
       if (fewest === undefined || term.docs < fewest.length * 8) {
-        const docs = this.#read(term)
+        const docs = yield* this.#read(term)
         fewest = fewest === undefined ? docs : intersection(fewest, docs)
+        read.add(place)
       }
       if (fewest.length < 64) return fewest // to look at their texts is cheaper than to look for more terms
+      if (read.size === mostLists) return fewest
     }
     return fewest
   }
 
-  /** The terms that every text with this one has, in the order of what they cost to find; undefined for common ones. */
+  /**
+   * The terms that every text with this one has, in the order of what they cost to find. Undefined where there is none: it
+   * is common, or finding it takes longer.
+   */
   *#termsOf(text: Buffer): Generator<Term | undefined> {
     const tokens = cut(text)
     const [first] = tokens
     if (first === undefined) return
-    if (tokens.length === 1) return yield this.#unlessCommon(text, "anywhere")
+    if (tokens.length === 1) return yield yield* this.#unlessCommon(text, "anywhere")
     const last = tokens.length - 1
     for (const [i, token] of tokens.entries()) {
       const right = tokens[i + 2]
@@ -120,8 +123,8 @@ export class TextColumn {
       if (i > 0 && i < last) yield this.#exactly(text.subarray(token.from, token.to))
     }
     const end = tokens[last] ?? first
-    yield this.#beginning(text.subarray(end.from, end.to))
-    yield this.#unlessCommon(text.subarray(first.from, first.to), "end")
+    yield yield* this.#beginning(text.subarray(end.from, end.to))
+    yield yield* this.#unlessCommon(text.subarray(first.from, first.to), "end")
   }
 
   /** A word at the edge of the text may go on beyond it: what is not known of it is not asked for. */
@@ -140,9 +143,11 @@ export class TextColumn {
     return { docs, lists: [[this.#junctionPlaces[bucket] ?? 0, this.#junctionPlaces[bucket + 1] ?? 0] as const] }
   }
 
-  #exactly(text: Buffer) {
+  #exactly(text: Buffer): Term | undefined {
     const token = this.#vocabulary.exactly(text)
-    return this.#term(token === undefined ? [] : [token])
+    if (token === undefined) return { docs: 0, lists: [] }
+    const docs = this.#tokenDocs[token] ?? 0
+    return docs > this.#common ? undefined : { docs, lists: [this.#listOf(token)] }
   }
 
   #beginning(text: Buffer) {
@@ -151,27 +156,38 @@ export class TextColumn {
   }
 
   /** Looks first whether the text itself is a common token: then the vocabulary need not be read. */
-  #unlessCommon(text: Buffer, where: "anywhere" | "end") {
-    return this.#exactly(text) === undefined ? undefined : this.#term(this.#vocabulary.containing(text, where))
+  *#unlessCommon(text: Buffer, where: "anywhere" | "end") {
+    return this.#exactly(text) === undefined ? undefined : yield* this.#term(this.#vocabulary.containing(text, where))
   }
 
-  #term(tokens: Iterable<number>): Term | undefined {
+  /** Of several tokens; undefined among them is a pause. */
+  *#term(tokens: Iterable<number | undefined>): Generator<undefined, Term | undefined> {
     let docs = 0
     const lists: Array<readonly [number, number]> = []
     for (const token of tokens) {
+      if (token === undefined || lists.length % withoutPause === withoutPause - 1) yield
+      if (token === undefined) continue
       docs += this.#tokenDocs[token] ?? 0
       if (docs > this.#common || lists.length === mostTokens) return undefined
-      lists.push([this.#tokenPlaces[token] ?? 0, this.#tokenPlaces[token + 1] ?? 0])
+      lists.push(this.#listOf(token))
     }
     return { docs, lists }
   }
 
-  #read({ docs, lists }: Term) {
+  #listOf(token: number) {
+    return [this.#tokenPlaces[token] ?? 0, this.#tokenPlaces[token + 1] ?? 0] as const
+  }
+
+  *#read({ docs, lists }: Term): Generator<void, Uint32Array> {
     const found = new Uint32Array(docs)
     let n = 0
     let start = 0 // of what the buffer holds, and its end: many lists lie side by side
     let end = 0
-    for (const [from, to] of lists) {
+    for (const [i, [from, to]] of lists.entries()) {
+      if (i % withoutPause === withoutPause - 1) {
+        yield
+        end = 0 // others have used the buffer
+      }
       if (to > end) {
         if (to - from > this.#list.length) this.#list = Buffer.allocUnsafeSlow((to - from) * 2)
         start = from
@@ -180,7 +196,7 @@ export class TextColumn {
       }
       n += decodePostings(this.#list, from - start, to - start, found, n)
     }
-    return lists.length > 1 ? distinct(found.sort()) : found
+    return lists.length > 1 ? ascendingOnce(found, this.documents) : found
   }
 
   #end(doc: number) {
@@ -227,24 +243,4 @@ export class TextColumn {
 
 function* range(from: number, to: number) {
   for (let i = from; i < to; i++) yield i
-}
-
-const distinct = (sorted: Uint32Array) => {
-  let n = 0
-  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[n++] = sorted[i] ?? 0
-  return sorted.subarray(0, n)
-}
-
-/** Of two ascending lists. */
-export const intersection = (a: Uint32Array, b: Uint32Array): Uint32Array => {
-  const both = new Uint32Array(Math.min(a.length, b.length))
-  let n = 0
-  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
-    const x = a[i] ?? 0
-    const y = b[j] ?? 0
-    if (x === y) both[n++] = x
-    if (x <= y) i++
-    if (y <= x) j++
-  }
-  return both.subarray(0, n)
 }

@@ -9,14 +9,30 @@ const inWord = new Uint8Array(256).fill(1, 0x80)
 inWord.fill(1, 0x30, 0x3a).fill(1, 0x61, 0x7b)
 export const wordBytes: Readonly<Uint8Array> = inWord
 
-export const isWord = (bytes: Uint8Array, at: number) => wordBytes[bytes[at] ?? 0] === 1
+const isWord = (bytes: Uint8Array, at: number) => wordBytes[bytes[at] ?? 0] === 1
 
 /** End of the token that begins at `from`. */
-export const tokenEnd = (bytes: Uint8Array, from: number, to: number) => {
+const tokenEnd = (bytes: Uint8Array, from: number, to: number) => {
   const kind = wordBytes[bytes[from] ?? 0]
   let i = from + 1
   while (i < to && wordBytes[bytes[i] ?? 0] === kind) i++
   return i
+}
+
+export interface Token {
+  readonly from: number
+  readonly to: number
+  readonly isWord: boolean
+}
+
+export const cut = (text: Buffer): ReadonlyArray<Token> => {
+  const tokens: Array<Token> = []
+  for (let from = 0; from < text.length; ) {
+    const to = tokenEnd(text, from, text.length)
+    tokens.push({ from, to, isWord: isWord(text, from) })
+    from = to
+  }
+  return tokens
 }
 
 export const hashStart = 0x811c9dc5 | 0

@@ -12,33 +12,64 @@ const columns =
   "select brand_name, footnote, category, run_id, release_on::varchar as release_on from branded_food.food"
 
 describe("merging by completing", () => {
-  itWorks("takes what a later release states, and keeps what it does not", () =>
+  itWorks("takes what a later release states, also where it states nothing, and keeps what its form cannot state", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishLabels(layout, label({ brand_name: "'Old'", footnote: "'kept'" }))
-      const { run } = yield* publishLabels(layout, label({ brand_name: "'New'", category: "'Candy'", ...later }))
+      yield* publishLabels(layout, label({ brand_name: "'Old'", footnote: "'kept'", category: "'Candy'" }))
+      const { run } = yield* publishLabels(layout, label({ brand_name: "'New'", form: "'csv'", ...later }))
       assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["published", 1, 0])
       assert.deepStrictEqual(yield* ask(layout, columns), [
-        { brand_name: "New", footnote: "kept", category: "Candy", run_id: "second", release_on: "2025-12-18" }
+        { brand_name: "New", footnote: "kept", category: null, run_id: "second", release_on: "2025-12-18" }
       ])
     })
   )
-  itWorks("fills only gaps from an earlier release", () =>
+  itWorks("takes from an earlier release only what the form of the later one cannot state", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishLabels(layout, label({ brand_name: "'Now'" }))
-      yield* publishLabels(layout, label({ brand_name: "'Then'", footnote: "'found'", ...earlier }))
+      yield* publishLabels(layout, label({ brand_name: "'Now'", form: "'csv'" }))
+      yield* publishLabels(
+        layout,
+        label({ brand_name: "'Then'", category: "'Candy'", footnote: "'found'", ...earlier })
+      )
       assert.deepStrictEqual(yield* ask(layout, columns), [
         { brand_name: "Now", footnote: "found", category: null, run_id: "second", release_on: "2024-04-18" }
       ])
     })
   )
+  const stated =
+    "select brand_name, category, len(nutrients)::integer as amounts, quality_flags, form from branded_food.food"
+  const json = { brand_name: "'JSON'", nutrients: "[]", quality_flags: "['no_nutrients', 'gtin_check_digit']" }
+  const csv = {
+    brand_name: "'CSV'",
+    category: "'Candy'",
+    nutrients: "[{'nutrient_id': 1003, 'amount': 1, 'derivation_id': 70}]",
+    quality_flags: "['gtin_check_digit']",
+    form: "'csv'"
+  }
+  for (const [first, second] of [
+    [json, csv],
+    [csv, json]
+  ] as const) {
+    itWorks(`puts both forms of one release together, the ${first.brand_name} one first`, () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        yield* publishLabels(layout, label(first))
+        yield* publishLabels(layout, label(second))
+        assert.deepStrictEqual(yield* ask(layout, stated), [
+          { brand_name: "JSON", category: "Candy", amounts: 1, quality_flags: ["gtin_check_digit"], form: "both" }
+        ])
+      })
+    )
+  }
   itWorks("finds nothing new in a release that states the same, or less", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const lists = { trade_channels: "['GROCERY']", attributes: "[{'name': 'Nutrient Added', 'value': '5'}]" }
       yield* publishLabels(layout, label({ brand_name: "'Now'", ...lists }))
-      const { run } = yield* publishLabels(layout, label({ brand_name: "'Now'", source_rows: "19", ...later }))
+      const { run } = yield* publishLabels(
+        layout,
+        label({ brand_name: "'Now'", source_rows: "19", trade_channels: "['GROCERY']", ...later })
+      )
       assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["unchanged", 0, 19])
       const [row] = yield* ask(layout, columns)
       assert.deepStrictEqual(row?.run_id, "first")
@@ -112,6 +143,32 @@ describe("derived tables", () => {
         current.map(({ fdc_id }) => fdc_id),
         [11, 21, 31, 42, 43, 51, 52, 53]
       )
+    })
+  )
+  itWorks("keep a label without a publication day current, whatever it names", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const named = "[{'fdc_id': 5, 'published_on': date '2019-04-01'}]"
+      yield* publishLabels(layout, [{ fdc_id: 7, set: { published_on: "null", earlier_versions: named } }])
+      assert.deepStrictEqual(
+        yield* ask(layout, "select fdc_id, is_current from branded_food.version order by version"),
+        [
+          { fdc_id: 5, is_current: false },
+          { fdc_id: 7, is_current: true }
+        ]
+      )
+    })
+  )
+  itWorks("take categories that differ in case for one, under the spelling of most labels", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, [
+        { fdc_id: 1, set: { category: "'CANDY'" } },
+        { fdc_id: 2, up_to: 3, set: { category: "'Candy'" } }
+      ])
+      assert.deepStrictEqual(yield* ask(layout, "from branded_food.category"), [
+        { category: "Candy", product_count: 3 }
+      ])
     })
   )
   itWorks("know versions that a later label only names, and never take one for current", () =>

@@ -25,24 +25,19 @@ export const completeFromLive = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   staged: string,
   columns: ReadonlyArray<string>,
-  { ignoring, key: keyName, newest: newestName }: Completing
+  { completed, ignoring, key: keyName }: Completing
 ) {
   const key = identifier(keyName)
-  const newest = identifier(newestName)
-  const isNewer = `coalesce(s.${newest} >= l.${newest}, l.${newest} is null or s.${newest} is not null)`
-  const completed = (column: string) => {
-    const name = identifier(column)
-    return `if(${isNewer}, coalesce(s.${name}, l.${name}), coalesce(l.${name}, s.${name}))`
-  }
-  const compared = columns.filter((column) => column !== keyName && !ignoring.includes(column))
-  const asLive = compared.map((column) => `${completed(column)} is not distinct from l.${identifier(column)}`)
-  const set = columns
-    .filter((column) => column !== keyName && (compared.includes(column) || column === newestName))
-    .map((column) => `${identifier(column)} = ${completed(column)}`)
+  const asLive = columns
+    .filter((column) => column !== keyName && !ignoring.includes(column))
+    .map((column) => `${completed(column) ?? `s.${identifier(column)}`} is not distinct from l.${identifier(column)}`)
+  const set = columns.flatMap((column) => {
+    const value = completed(column)
+    return value === undefined ? [] : [`${identifier(column)} = ${value}`]
+  })
   for (const { first, last } of yield* db.all(Range, ranges(staged, key))) {
     const both = `s.${key} = l.${key} and s.${key} between ${first} and ${last} and l.${key} between ${first} and ${last}`
-    yield* db.run(`delete from ${staged} s where s.${key} between ${first} and ${last}
-      and exists (select 1 from live.${staged} l where ${both} and ${asLive.join(" and ")})`)
+    yield* db.run(`delete from ${staged} s using live.${staged} l where ${both} and ${asLive.join(" and ")}`)
     yield* db.run(`update ${staged} s set ${set.join(", ")} from live.${staged} l where ${both}`)
   }
 })

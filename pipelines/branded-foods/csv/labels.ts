@@ -78,7 +78,7 @@ const unreadableChannels = `if(
   null
 )`
 
-const stated = (range: string, hasAttributes: boolean) => `(
+export const stated = (range: string, hasAttributes: boolean) => `(
   with named as (
     select rowid as line, fdc_id, description, food_category, published_on
     from release.food
@@ -160,7 +160,7 @@ export const stageLabels = Effect.fnUntraced(function* (db: DuckDb["Service"], l
     const range = `fdc_id between ${first} and ${last}`
     const label = labelsFrom(stated(range, hasAttributes), csvFieldNames)
     yield* db.run(`
-      insert into branded_food.food (${columns}, release_on, fetched_at, run_id, raw_sha256)
+      insert into branded_food.food (${columns}, form, release_on, fetched_at, run_id, raw_sha256)
       select ${columns}, ${load.constants} from (${label}) where problem is null`)
     const [loaded] = yield* db.all(Count, `select count(*)::integer as rows from branded_food.food where ${range}`)
     if (loaded?.rows !== labels) {

@@ -7,12 +7,12 @@
 import { columnOf, type Header, relationOf } from "./header.ts"
 import type { LabelMember } from "./members.ts"
 
-const integer = (name: string) => `if(strlen(${name}) < 12, try_cast(trim(${name}) as integer), null)`
+const integer = (name: string) => `whole(${name}, try_cast(${name} as integer))`
 
 const notWhole = (name: string, of: string) =>
   `if(${of} is null, '${name} is "' || left(coalesce(${name}, ''), 60) || '", which is no whole number', null)`
 
-const statements: Readonly<Record<LabelMember, (header: Header) => string>> = {
+export const statements: Readonly<Record<LabelMember, (header: Header) => string>> = {
   food: (header) => {
     const column = columnOf(header)
     return `
@@ -78,8 +78,8 @@ const statements: Readonly<Record<LabelMember, (header: Header) => string>> = {
       from (
         select
           *,
-          try_cast(fdc_id as integer) as food,
-          try_cast(nutrient_id as integer) as nutrient,
+          ${integer("fdc_id")} as food,
+          nutrient_id_of(${integer("nutrient_id")}) as nutrient,
           try_cast(amount as decimal(18, 6)) as number,
           try_cast(${column("derivation_id")} as smallint) as derivation,
           ${column("percent_daily_value")} as daily_text,

@@ -6,72 +6,7 @@ import { literal } from "@larder/warehouse/duckdb.ts"
 import { derivations } from "../dictionaries.ts"
 import { type FieldNames, foodColumns, labelsFrom, placeOf } from "../label.ts"
 import type { Load } from "../load.ts"
-
-/** Keys of a food that are read, and their types; what is nested keeps the parts that are needed. */
-const read = {
-  line: "bigint",
-  fdcId: "varchar",
-  description: "varchar",
-  shortDescription: "varchar",
-  brandOwner: "varchar",
-  brandName: "varchar",
-  subbrandName: "varchar",
-  brandedFoodCategory: "varchar",
-  gpcClassCode: "varchar",
-  gtinUpc: "varchar",
-  packageWeight: "varchar",
-  servingSize: "varchar",
-  servingSizeUnit: "varchar",
-  householdServingFullText: "varchar",
-  preparationStateCode: "varchar",
-  marketCountry: "varchar",
-  tradeChannels: "varchar[]",
-  ingredients: "varchar",
-  foodNutrients:
-    "struct(id bigint, amount varchar, nutrient struct(id integer), foodNutrientDerivation struct(code varchar))[]",
-  foodAttributes: "struct(id bigint, name varchar, value varchar)[]",
-  foodUpdateLog: "struct(fdcId integer, publicationDate varchar)[]",
-  labelNutrients: `struct(${[
-    "calories",
-    "fat",
-    "saturatedFat",
-    "transFat",
-    "cholesterol",
-    "sodium",
-    "carbohydrates",
-    "fiber",
-    "sugars",
-    "addedSugar",
-    "protein",
-    "calcium",
-    "iron",
-    "potassium",
-    "vitaminD"
-  ]
-    .map((key) => `"${key}" struct("value" varchar)`)
-    .join(", ")})`,
-  caffeineStatement: "varchar",
-  footnote: "varchar",
-  materialCode: "varchar",
-  dataSource: "varchar",
-  publicationDate: "varchar",
-  availableDate: "varchar",
-  modifiedDate: "varchar",
-  discontinuedDate: "varchar"
-} as const
-
-/** Known, and the same for every branded food or always empty. */
-const leftOut = ["foodClass", "dataType", "microbes"]
-export const knownKeys: ReadonlySet<string> = new Set([...Object.keys(read), ...leftOut])
-
-/** The longest food so far has 60 kB; the cutter holds none that is longer than 16 MB. */
-const mostBytesOfFood = 33_554_432
-
-const relationOf = (path: string) => {
-  const columns = Object.entries(read).map(([key, type]) => `${literal(key)}: ${literal(type)}`)
-  return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false,
-    maximum_object_size = ${mostBytesOfFood}, columns = {${columns.join(", ")}})`
-}
+import { mostBytesOfFood, relationOf } from "./keys.ts"
 
 /** Reads a chunk into the temporary table `chunk`. */
 export const readChunk = (path: string) => `create or replace temp table chunk as from ${relationOf(path)}`
@@ -122,8 +57,8 @@ const rankIn = (codes: ReadonlyArray<string>, code: string) =>
 /** What is used of the amounts, read once. */
 const withAmounts = (foods: string) => `(
   select * replace (list_transform(foodNutrients, lambda stated: {
-    'id': stated.id,
-    'nutrient_id': stated.nutrient.id,
+    'id': try_cast(stated.id as bigint),
+    'nutrient_id': nutrient_id_of(whole(stated.nutrient.id, try_cast(stated.nutrient.id as integer))),
     'amount': try_cast(stated.amount as decimal(18, 6)),
     'unreadable': if(stated.amount <> '' and try_cast(stated.amount as decimal(18, 6)) is null, true, null),
     'derivation_id': ${derivationId("stated.foodNutrientDerivation.code")}
@@ -134,7 +69,7 @@ const withAmounts = (foods: string) => `(
 const stated = (foods: string) => `(
   select
     line,
-    try_cast(fdcId as integer) as fdc_id,
+    whole(fdcId, try_cast(fdcId as integer)) as fdc_id,
     description,
     shortDescription as short_description,
     brandOwner as brand_owner,
@@ -166,7 +101,7 @@ const stated = (foods: string) => `(
     ) as nutrients,
     list_transform(
       list_sort(list_transform(foodAttributes, lambda remark:
-        {'added': remark.id, 'name': tidied(remark.name), 'value': tidied(remark.value)})),
+        {'added': try_cast(remark.id as bigint), 'name': tidied(remark.name), 'value': tidied(remark.value)})),
       lambda row: {'name': row.name, 'value': row.value}
     ) as attributes,
     caffeineStatement as caffeine_statement,
@@ -182,17 +117,17 @@ const stated = (foods: string) => `(
     materialCode as material_code,
     list_filter(
       list_transform(foodUpdateLog, lambda earlier:
-        {'fdc_id': earlier.fdcId, 'published_on': plausible(day_of(earlier.publicationDate))}),
+        {'fdc_id': whole(earlier.fdcId, try_cast(earlier.fdcId as integer)), 'published_on': plausible(day_of(earlier.publicationDate))}),
       lambda earlier: earlier.fdc_id is distinct from try_cast(fdcId as integer) and earlier.fdc_id is not null
     ) as earlier_versions,
     1 as source_rows,
     true as has_label_row,
     nullif(concat_ws('; ',
-      if(fdcId is null or try_cast(fdcId as integer)::varchar is distinct from trim(fdcId),
+      if(whole(fdcId, try_cast(fdcId as integer)) is null,
         'fdcId is ' || coalesce('"' || left(fdcId, 60) || '", which is no whole number', 'missing'), null),
       if(
         list_count(list_transform(foodNutrients, lambda stated: stated.nutrient_id)) < len(foodNutrients),
-        'one of foodNutrients has no nutrient id',
+        'one of foodNutrients has no nutrient id, or one that is no whole number',
         null
       ),
       if(
@@ -208,7 +143,7 @@ type Target = Pick<Load, "run_id" | "feed" | "raw_sha256" | "constants">
 
 const insert = ({ constants }: Target, labels: string) => {
   const columns = foodColumns.join(", ")
-  return `insert into branded_food.food (${columns}, release_on, fetched_at, run_id, raw_sha256)
+  return `insert into branded_food.food (${columns}, form, release_on, fetched_at, run_id, raw_sha256)
     select ${columns}, ${constants} from (${labels}) where problem is null`
 }
 
@@ -253,7 +188,7 @@ export const loadJudged = (target: Target) => [
   insert(target, judged)
 ]
 
-const namedNutrients = "struct(nutrient struct(id integer, number varchar, name varchar, unitName varchar))[]"
+const namedNutrients = "struct(nutrient struct(id varchar, number varchar, name varchar, unitName varchar))[]"
 
 /** Nutrients of a chunk's labels that no dictionary knows yet. */
 export const newNutrients = (row: number) => `
@@ -261,13 +196,13 @@ export const newNutrients = (row: number) => `
   from (select distinct unnest(nutrients).nutrient_id as nutrient_id from branded_food.food where rowid > ${row})
   where nutrient_id not in (select nutrient_id from branded_food.nutrient union all select nutrient_id from release.nutrient)`
 
-/** Their names, out of the chunk itself: reading them with every chunk would take longer than all the rest. */
+/** Their names, out of the chunk itself: reading them with every chunk would take longer than all the rest. Only names are read here, so that a record which cannot be read loses nothing. */
 export const nameNutrients = (path: string) => `
   insert into release.nutrient
-  select distinct stated.nutrient.id, stated.nutrient.number, stated.nutrient.name, stated.nutrient.unitName
+  select distinct try_cast(stated.nutrient.id as integer) as nutrient_id, stated.nutrient.number, stated.nutrient.name, stated.nutrient.unitName
   from (
     select unnest(foodNutrients) as stated
     from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false,
-      maximum_object_size = ${mostBytesOfFood}, columns = {'foodNutrients': ${literal(namedNutrients)}})
+      ignore_errors = true, maximum_object_size = ${mostBytesOfFood}, columns = {'foodNutrients': ${literal(namedNutrients)}})
   )
-  where stated.nutrient.id not in (select nutrient_id from branded_food.nutrient)`
+  where nutrient_id not in (select nutrient_id from branded_food.nutrient)`

@@ -1,6 +1,7 @@
 /** The JSON release: cut into chunks of lines, each read by DuckDB while the next one is cut, and every record accounted for. */
 import { open } from "node:fs/promises"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { basename } from "node:path"
+import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import { rejectTable } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
@@ -8,9 +9,9 @@ import type { Load, Loaded } from "../load.ts"
 import { checkLines } from "../release/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../release/food-lines.ts"
 import type { FoodReject } from "../release/food-list.ts"
+import { FileUnwritable } from "../release/write-all.ts"
 import {
   endOfLabels,
-  knownKeys,
   loadChunk,
   loadedAfter,
   loadJudged,
@@ -19,49 +20,67 @@ import {
   readChunk,
   takeBack
 } from "./foods.ts"
+import { knownKeys } from "./keys.ts"
+import { blamesRecord, takeRefused } from "./refused-lines.ts"
 
 /** Keys are looked at in the first records of each chunk: some in a thousand. A new key is in all of them, or of little weight. */
 const looked = 262_144
 
-const unknownKeysIn = async (file: string, unknown: Map<string, string>) => {
+/** A line that is no strict JSON, DuckDB may have read all the same (a comma too many); for new keys the others do. */
+const keysOf = (line: string): ReadonlyArray<[string, unknown]> => {
+  try {
+    const food: Readonly<Record<string, unknown>> = JSON.parse(line)
+    return Object.entries(food)
+  } catch {
+    return []
+  }
+}
+
+const lookForKeys = async (file: string, unknown: Map<string, string>) => {
   const opened = await open(file)
   try {
     const { buffer, bytesRead } = await opened.read({ buffer: Buffer.alloc(looked), position: 0 })
     const lines = buffer.toString("utf8", 0, bytesRead).split("\n").slice(0, -1)
-    for (const line of lines) {
-      const food: Readonly<Record<string, unknown>> = JSON.parse(line)
-      for (const [key, value] of Object.entries(food)) {
-        if (!knownKeys.has(key) && !unknown.has(key)) unknown.set(key, JSON.stringify(value).slice(0, 200))
-      }
+    for (const [key, value] of lines.flatMap(keysOf)) {
+      if (!knownKeys.has(key) && !unknown.has(key)) unknown.set(key, JSON.stringify(value).slice(0, 200))
     }
   } finally {
     await opened.close()
   }
 }
 
+const unknownKeysIn = (file: string, unknown: Map<string, string>) =>
+  Effect.tryPromise({
+    try: () => lookForKeys(file, unknown),
+    catch: (cause) => new FileUnwritable({ file: basename(file), cause })
+  })
+
 const Row = Schema.Struct({ row: Schema.Int })
 const AtOnce = Schema.Struct({ labels: Schema.Int, repeated: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
 
 /** The way of nearly every chunk: all of its records are labels, and stand once. Answers whether it was so. */
-const loadAtOnce = Effect.fnUntraced(
-  function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
-    yield* db.run(loadChunk(load, chunk.file))
-    const [loaded] = yield* db.all(AtOnce, loadedAfter(before))
-    if (loaded?.labels === chunk.records && loaded.repeated === 0) return true
-    yield* db.run(takeBack(before))
-    return false
-  },
-  // which line DuckDB refuses is found out by looking at each
-  (loading) => Effect.catchTag(loading, "DuckDbError", () => Effect.succeed(false))
-)
+const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
+  const isRead = yield* db.run(loadChunk(load, chunk.file)).pipe(
+    Effect.as(true),
+    Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // which line it refuses is found out by looking at each
+  )
+  if (!isRead) return false
+  const [loaded] = yield* db.all(AtOnce, loadedAfter(before))
+  if (loaded?.labels === chunk.records && loaded.repeated === 0) return true
+  yield* db.run(takeBack(before))
+  return false
+})
+
+type Reject = (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, DuckDbError>
 
 /** The way of a chunk with something wrong in it: lines that are none go first, then each record is judged. */
-const loadOneByOne = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk) {
-  const { rejects } = yield* checkLines(chunk.file)
-  yield* db.run(readChunk(chunk.file))
+const loadOneByOne = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, file: string, reject: Reject) {
+  yield* checkLines(file, reject)
+  const read = db.run(readChunk(file))
+  const readOthers = Effect.andThen(Effect.flatMap(takeRefused(db, file), reject), read)
+  yield* Effect.catchTag(read, "DuckDbError", (error) => (blamesRecord(error) ? readOthers : Effect.fail(error)))
   yield* Effect.forEach(loadJudged(load), (sql) => db.run(sql), { discard: true })
-  return rejects
 })
 
 /** So much is cut before it is read: planning a query of this size for less costs more than running it. */
@@ -90,8 +109,8 @@ export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Loa
       if (chunk.records === 0) return
       const [end] = yield* db.all(Row, endOfLabels)
       const before = end?.row ?? -1
-      if (!(yield* loadAtOnce(db, load, chunk, before))) yield* reject(yield* loadOneByOne(db, load, chunk))
-      yield* Effect.promise(() => unknownKeysIn(chunk.file, unknown))
+      if (!(yield* loadAtOnce(db, load, chunk, before))) yield* loadOneByOne(db, load, chunk.file, reject)
+      yield* unknownKeysIn(chunk.file, unknown)
       const [unnamed] = yield* db.all(Count, newNutrients(before))
       if (unnamed?.rows !== 0) yield* db.run(nameNutrients(chunk.file))
       yield* load.advance(chunk.records)

@@ -2,22 +2,24 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { checkLines } from "./check-lines.ts"
+import type { FoodReject } from "./food-list.ts"
 
 const checked = Effect.fnUntraced(function* (...lines: ReadonlyArray<string | Buffer>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-check-" })
   const file = `${folder}/foods-00001.ndjson`
   yield* fs.writeFile(file, Buffer.concat(lines.map((line) => Buffer.concat([Buffer.from(line), Buffer.from("\n")]))))
-  const result = yield* checkLines(file)
+  const parts: Array<ReadonlyArray<FoodReject>> = []
+  yield* checkLines(file, (rejects) => Effect.sync(() => parts.push(rejects)))
   assert.deepStrictEqual(yield* fs.readDirectory(folder), ["foods-00001.ndjson"])
-  return { ...result, kept: yield* fs.readFileString(file) }
+  return { parts: parts.map(({ length }) => length), rejects: parts.flat(), kept: yield* fs.readFileString(file) }
 })
 
 layer(NodeServices.layer)("a chunk that was refused", (it) => {
   it.effect("keeps its good lines, as they were", () =>
     Effect.gen(function* () {
       const good = ['{"line":2,"d":"ü 😀 \\ud83d\\ude00"}', '{"line":3,"n":4.00E+4}'] as const
-      assert.deepStrictEqual(yield* checked(...good), { records: 2, rejects: [], kept: `${good.join("\n")}\n` })
+      assert.deepStrictEqual(yield* checked(...good), { parts: [], rejects: [], kept: `${good.join("\n")}\n` })
     })
   )
 
@@ -55,12 +57,36 @@ layer(NodeServices.layer)("a chunk that was refused", (it) => {
     ]
   ] as const)("tells of %s, with its line and reason", ([, bad, reason, payload]) =>
     Effect.gen(function* () {
-      const { kept, records, rejects } = yield* checked('{"line":6,"d":1}', bad, '{"line":8,"d":1}')
+      const { kept, rejects } = yield* checked('{"line":6,"d":1}', bad, '{"line":8,"d":1}')
       assert.strictEqual(kept, '{"line":6,"d":1}\n{"line":8,"d":1}\n')
-      assert.strictEqual(records, 2)
       assert.lengthOf(rejects, 1)
       assert.match(rejects[0]?.reason ?? "", reason)
       assert.deepStrictEqual(rejects[0], { line: 7, reason: rejects[0]?.reason ?? "", payload })
+    })
+  )
+
+  it.effect("is told of in parts where it is all rejects, and is empty then", () =>
+    Effect.gen(function* () {
+      const broken = Array.from({ length: 2500 }, (_, i) => `{"line":${i + 2},"d":`)
+      const { kept, parts, rejects } = yield* checked(...broken)
+      assert.strictEqual(kept, "")
+      assert.deepStrictEqual(parts, [1000, 1000, 500])
+      assert.deepStrictEqual(
+        rejects.map(({ line }) => line),
+        broken.map((_, i) => i + 2)
+      )
+    })
+  )
+
+  it.effect("keeps lines that are longer than what is read at once", () =>
+    Effect.gen(function* () {
+      const long = (line: number) => `{"line":${line},"d":"${"ü".repeat(1.6e6)}"}`
+      const { kept, rejects } = yield* checked(long(2), '{"line":3,}', long(4), long(5))
+      assert.isTrue(kept === `${long(2)}\n${long(4)}\n${long(5)}\n`)
+      assert.deepStrictEqual(
+        rejects.map(({ line }) => line),
+        [3]
+      )
     })
   )
 })

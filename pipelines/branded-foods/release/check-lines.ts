@@ -1,15 +1,16 @@
 /**
  * The slow and exact look at a chunk that DuckDB refused as a whole: each line is decoded as strict UTF-8, parsed and held
- * against the shapes that are expected; the good ones stay in the file, the others are told of. About 100 MB/s; a release without bad records never comes here.
+ * against the shapes that are expected; the good ones stay in the file, the others are told of. About 100 MB/s, in constant
+ * memory; a release without bad records never comes here.
  */
-import { readFile, rename, writeFile } from "node:fs/promises"
+import { open, rename, rm } from "node:fs/promises"
 import { basename } from "node:path"
-import { Effect } from "effect"
+import { type Effect, Stream } from "effect"
 import { shapeProblem } from "../json/shape.ts"
-import { type FoodReject, payloadOf } from "./food-list.ts"
-import { FileUnwritable } from "./write-all.ts"
+import { linesOf, rejectOf } from "./chunk-lines.ts"
+import type { FoodReject } from "./food-list.ts"
+import { FileUnwritable, writeAll } from "./write-all.ts"
 
-const lineFeed = 0x0a
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /** DuckDB refuses half of a surrogate pair, which JSON.parse lets pass. */
@@ -36,38 +37,54 @@ const whyBroken = (bytes: Buffer): string | undefined => {
   }
 }
 
-/** The line number that was put in front, and the record as it was. */
-const apart = (bytes: Buffer) => {
-  const rest = bytes.indexOf(",")
-  const line = Number.parseInt(bytes.toString("latin1", '{"line":'.length, 24), 10)
-  return { line, record: Buffer.concat([Buffer.from("{"), bytes.subarray(rest + 1)]) }
-}
+/** So much is written at once. */
+const writeBytes = 4 << 20
 
-const check = async (file: string) => {
-  const bytes = await readFile(file)
-  const good: Array<Buffer> = []
-  const rejects: Array<FoodReject> = []
-  for (let from = 0; from < bytes.length; ) {
-    const found = bytes.indexOf(lineFeed, from)
-    const end = found === -1 ? bytes.length : found
-    const reason = whyBroken(bytes.subarray(from, end))
-    if (reason === undefined) good.push(bytes.subarray(from, end + 1))
-    else {
-      const { line, record } = apart(bytes.subarray(from, end))
-      rejects.push({ line, reason, payload: payloadOf(record) })
+/** A chunk that is all rejects is told of in parts, too. */
+const mostRejects = 1000
+
+/** Yields what is to be told of. */
+async function* check(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, void, undefined> {
+  const target = `${file}.good`
+  const good = await open(target, "w")
+  let waiting: Array<Buffer> = []
+  let bytes = 0
+  let rejects: Array<FoodReject> = []
+  let areAllGood = true
+  const flush = async () => {
+    await writeAll(good, Buffer.concat(waiting))
+    waiting = []
+    bytes = 0
+  }
+  try {
+    for await (const line of linesOf(file)) {
+      const reason = whyBroken(line)
+      if (reason === undefined) {
+        waiting.push(line, Buffer.from("\n"))
+        bytes += line.length + 1
+        if (bytes >= writeBytes) await flush()
+      } else {
+        areAllGood = false
+        rejects.push(rejectOf(line, reason))
+        if (rejects.length < mostRejects) continue
+        yield rejects
+        rejects = []
+      }
     }
-    from = end + 1
+    await flush()
+  } finally {
+    await good.close()
   }
-  if (rejects.length > 0) {
-    await writeFile(`${file}.good`, good)
-    await rename(`${file}.good`, file)
-  }
-  return { records: good.length, rejects }
+  if (areAllGood) return await rm(target)
+  await rename(target, file)
+  yield rejects
 }
 
-/** Leaves the good lines in the chunk's file. A chunk is about 64 MB, and all of it is held. */
-export const checkLines = (file: string) =>
-  Effect.tryPromise({
-    try: () => check(file),
-    catch: (cause) => new FileUnwritable({ file: basename(file), cause })
-  })
+/** Leaves the good lines in the chunk's file, and hands the others to `tell`. */
+export const checkLines = <E, R>(
+  file: string,
+  tell: (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, E, R>
+) =>
+  Stream.fromAsyncIterable(check(file), (cause) => new FileUnwritable({ file: basename(file), cause })).pipe(
+    Stream.runForEach(tell)
+  )

@@ -1,7 +1,7 @@
 /**
- * The JSON release as files that DuckDB reads: newline-delimited, about 64 MB each, one record per line with the number of its
- * line in the release, `{"line":123,"foodClass":…}`. They are cut while the zip is inflated and loaded while the next ones are
- * cut. At most two that nobody has read yet are on disk.
+ * The JSON release as files that DuckDB reads: newline-delimited, of a size that the caller chooses, one record per line with the
+ * number of its line in the release, `{"line":123,"foodClass":…}`. They are cut while the zip is inflated and loaded while the
+ * next ones are cut. At most two that nobody has read yet are on disk.
  */
 import { open, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
@@ -9,7 +9,7 @@ import { Effect, Stream } from "effect"
 import { makeCutter } from "./food-cutter.ts"
 import { FoodListUnusable, type FoodReject } from "./food-list.ts"
 import { FileUnwritable, writeAll } from "./write-all.ts"
-import { ZipUnusable } from "./zip.ts"
+import { ZipUnusable } from "./zip-members.ts"
 
 export interface FoodList {
   /** What errors call it: the zip's member, or the file. */

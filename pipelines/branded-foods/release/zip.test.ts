@@ -4,7 +4,8 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { FileUnwritable } from "./write-all.ts"
-import { MemberMissing, openZip, plainBytes, ZipUnusable, zipLimits } from "./zip.ts"
+import { openZip, plainBytes } from "./zip.ts"
+import { MemberMissing, ZipUnusable, zipLimits } from "./zip-members.ts"
 import { type Part, zipOf } from "./zips-for-tests.ts"
 
 const release = "FoodData_Central_branded_food_csv_2026-04-30"
@@ -102,6 +103,46 @@ layer(NodeServices.layer)("a release's zip", (it) => {
       const error = yield* Effect.flip(zip.extract(member, `${folder}/missing/food.csv`))
       assert.instanceOf(error, FileUnwritable)
       assert.match(error.message, /^food\.csv cannot be written: ENOENT.* Check free space and permissions/)
+    })
+  )
+
+  it.effect.each([
+    [
+      "brandedDownload.json",
+      [
+        ["package.json", "x".repeat(99)],
+        ["x/brandedDownload.json", "{}"]
+      ]
+    ],
+    [
+      `${release}.json`,
+      [
+        ["a.json", "x".repeat(99)],
+        [`${release}.json`, "{}"]
+      ]
+    ],
+    [
+      "foods.JSON",
+      [
+        ["a.json", "{}"],
+        ["foods.JSON", "{ }"],
+        ["z.json", "{}"]
+      ]
+    ]
+  ] as const)("finds the foods in %s, by its name or else by its length", ([name, members]) =>
+    Effect.gen(function* () {
+      const zip = yield* opened(zipOf(...members.map(([path, content]) => ({ path, content }))))
+      assert.strictEqual((yield* zip.json).name, name)
+    })
+  )
+
+  it.effect("shows names with characters that a terminal obeys escaped", () =>
+    Effect.gen(function* () {
+      const climbing = yield* Effect.flip(opened(zipOf({ path: "a\u001b[31m\u009b/../ü.json", content: "x" })))
+      assert.match(climbing.message, /^"a\\u001b\[31m\\u009b\/\.\.\/ü\.json" in release\.zip cannot be read: /)
+      const zip = yield* opened(zipOf({ path: "größe 1.txt", content: "x" }, { path: "\u202etxt.exe", content: "x" }))
+      const missing = yield* Effect.flip(zip.json)
+      assert.match(missing.message, /It holds größe 1\.txt, "\\u202etxt\.exe"\. /)
     })
   )
 

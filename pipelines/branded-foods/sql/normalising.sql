@@ -2,7 +2,8 @@
 -- null. Nearly every text is tidy already, which is cheap to see: trimming alone takes longer than all of these looks.
 create or replace temp macro is_untidy(raw) as
   raw = '' or starts_with(raw, ' ') or suffix(raw, ' ') or contains(raw, '  ') or contains(raw, '""') or contains(raw, '[[')
-  or contains(raw, chr(9)) or contains(raw, chr(10)) or contains(raw, chr(13)) or strlen(raw) <> length(raw)
+  or contains(raw, chr(9)) or contains(raw, chr(10)) or contains(raw, chr(11)) or contains(raw, chr(12))
+  or contains(raw, chr(13)) or strlen(raw) <> length(raw)
 ;
 create or replace temp macro tidied(raw) as if(
   is_untidy(raw),
@@ -20,6 +21,15 @@ create or replace temp macro tidied(raw) as if(
   raw
 )
 ;
+-- A whole number that is written as one: 85 and 85.0, and neither 1.6 nor -5, which a cast would take as well.
+create or replace temp macro whole(raw, number) as if(
+  number >= 0 and (number::varchar = raw or regexp_full_match(trim(raw), '[0-9]+(\.0*)?')), number, null
+)
+;
+-- Nutrient ids of the source have four digits. What does not fit into 18 bits has no place among the amounts of a food.
+create or replace temp macro nutrient_id_of(number) as if(number < 262144, number, null)
+;
+
 create or replace temp macro branded(raw) as if(upper(raw) = 'NOT A BRANDED ITEM', null, raw)
 ;
 create or replace temp macro categorised(raw) as if(translate(raw, '0123456789.,', '') = '', null, raw)
@@ -35,7 +45,7 @@ create or replace temp macro plausible(day) as if(day between date '1900-01-01' 
 
 -- A serving size that was stored as a 32-bit float has noise behind its seventh digit: it is printed as the shortest text
 -- that gives the same float. Sizes of up to nine digits are as the source wrote them.
-create or replace temp macro is_noisy(size) as length(size) > 9 and length(ltrim(replace(size, '.', ''), '0')) > 9 and not contains(lower(size), 'e')
+create or replace temp macro is_noisy(size) as length(size) > 9 and contains(size, '.') and length(ltrim(replace(size, '.', ''), '0')) > 9 and not contains(lower(size), 'e')
 ;
 create or replace temp macro shortest_float(size) as try_cast(try_cast(size as float)::varchar as decimal(18, 6))
 ;
@@ -76,5 +86,8 @@ end
 
 -- Trade channels: each once, in alphabetical order; the word for "none" is none.
 create or replace temp macro channels_of(stated) as
-  list_sort(list_filter(list_distinct(stated), lambda channel: channel <> 'NO_TRADE_CHANNEL'))
+  list_sort(list_filter(
+    list_distinct(list_transform(stated, lambda channel: trim(channel))),
+    lambda channel: channel not in ('', 'NO_TRADE_CHANNEL')
+  ))
 

@@ -51,6 +51,7 @@ create table if not exists branded_food.food (
   earlier_versions struct(fdc_id integer, published_on date)[],
   quality_flags varchar[],
   source_rows integer not null,
+  form varchar not null,
   release_on date,
   fetched_at timestamp not null,
   run_id varchar not null,

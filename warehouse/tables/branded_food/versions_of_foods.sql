@@ -7,7 +7,8 @@ named as (
     earlier.fdc_id,
     data_source,
     gtin_14,
-    least(earlier.published_on, published_on) as published_on, -- the label that names it replaced it
+    -- the label that names it replaced it, whatever the days say
+    if(published_on is null, null, least(earlier.published_on, published_on)) as published_on,
     null::date as available_on,
     null::date as modified_on,
     false as is_loaded

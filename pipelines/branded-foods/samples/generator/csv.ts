@@ -5,7 +5,8 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { plainText } from "./decimals.ts"
-import { dateText, type Label, Labels, type ReleaseSize } from "./labels.ts"
+import { dateText, type Label } from "./label.ts"
+import { Labels, type ReleaseSize } from "./labels.ts"
 import { derivations, fromDailyValue, nutrients } from "./nutrients.ts"
 import { Sinks } from "./sink.ts"
 

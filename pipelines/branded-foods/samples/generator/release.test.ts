@@ -7,7 +7,8 @@ import { writeCsvRelease } from "./csv.ts"
 import { perServing, scientific } from "./decimals.ts"
 import { checkDigit, expandedUpcE } from "./gtin.ts"
 import { labelNutrients, writeJsonRelease } from "./json.ts"
-import { type Label, Labels, labels, type ReleaseSize } from "./labels.ts"
+import type { Label } from "./label.ts"
+import { Labels, labels, type ReleaseSize } from "./labels.ts"
 
 const size: ReleaseSize = {
   foods: 8_000,

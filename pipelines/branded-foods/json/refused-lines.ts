@@ -1,0 +1,66 @@
+/**
+ * Records that DuckDB refuses although each is JSON of the expected shape, such as one that states a key twice. Its messages do
+ * not say reliably which line is meant, so the chunk is read in halves, and halves of those that are refused, down to the
+ * lines. One such record costs about twice the reading of its chunk, in constant memory.
+ */
+import { open, rename, rm } from "node:fs/promises"
+import { basename } from "node:path"
+import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
+import { Effect } from "effect"
+import { beginningOf, copyRanges, halves, type Range, rejectOf } from "../release/chunk-lines.ts"
+import type { FoodReject } from "../release/food-list.ts"
+import { FileUnwritable } from "../release/write-all.ts"
+import { readChunk } from "./foods.ts"
+
+/** Of one chunk. With more of them (each takes some 20 reads, 0.2 s) the release is at fault, and not a few of its records. */
+const mostRefused = 1000
+
+const firstLine = ({ cause }: DuckDbError) =>
+  (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] ?? ""
+
+/** Whether a record may be to blame. A full disk or little memory is no fault of the records. */
+export const blamesRecord = (error: DuckDbError) => /^(Invalid Input|Conversion) Error: /.test(firstLine(error))
+
+/** DuckDB's own words, without what is ours: the name of the chunk, its line there, and the number put before the record. */
+const reasonOf = (error: DuckDbError) => {
+  const words = firstLine(error)
+    .replace(/^[\w ]+ Error: /, "")
+    .replace(/^JSON transform error in file ".*", in line \d+: /s, "")
+    .replace(/ in file ".*", at byte \d+ in line \d+/s, "")
+    .replace(/\{"line":\d+,/, "{")
+  return `DuckDB cannot read the record: ${words.slice(0, 300)}`
+}
+
+/** Takes the records that DuckDB refuses out of the chunk's file. Fails with its error where there are too many of them. */
+export const takeRefused = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string, most = mostRefused) {
+  const part = `${file}.part`
+  const attempt = <A>(run: () => Promise<A>) =>
+    Effect.tryPromise({ try: run, catch: (cause) => new FileUnwritable({ file: basename(file), cause }) })
+  const opened = yield* Effect.acquireRelease(
+    attempt(() => open(file)),
+    (opened) => Effect.promise(() => opened.close())
+  )
+  const good: Array<Range> = []
+  const refused: Array<FoodReject> = []
+  const waiting: Array<Range> = [{ from: 0, to: (yield* attempt(() => opened.stat())).size }]
+  for (let range = waiting.pop(); range !== undefined; range = waiting.pop()) {
+    const here = range
+    yield* attempt(() => copyRanges(file, [here], part))
+    const error = yield* db.run(readChunk(part)).pipe(
+      Effect.as(undefined),
+      Effect.catchTag("DuckDbError", (error) => (blamesRecord(error) ? Effect.succeed(error) : Effect.fail(error)))
+    )
+    if (error === undefined) {
+      good.push(here)
+      continue
+    }
+    const split = yield* attempt(() => halves(opened, here))
+    if (split !== undefined)
+      waiting.push(split[1], split[0]) // the first half comes off first
+    else if (refused.length === most) return yield* Effect.fail(error)
+    else refused.push(rejectOf(yield* attempt(() => beginningOf(opened, here)), reasonOf(error)))
+  }
+  yield* attempt(() => copyRanges(file, good, part))
+  yield* attempt(() => (refused.length === 0 ? rm(part) : rename(part, file)))
+  return refused
+}, Effect.scoped)

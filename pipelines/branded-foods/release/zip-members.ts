@@ -1,0 +1,139 @@
+/**
+ * What a release's zip lists, without trusting it: members by base name, and the first thing that is wrong with one that would
+ * be read. Names that lead anywhere are refused. Members lie at the root or in a folder, by release; what macOS adds is left out.
+ */
+import { Schema } from "effect"
+import { type Entry, getFileNameLowLevel, validateFileName, type ZipFile } from "yauzl"
+
+const longestShown = 200
+
+/** Characters that a terminal obeys, or that change the order of what is read. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+
+const escaped = (char: string) =>
+  char
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("")
+
+/** Text out of a file for people. */
+export const quoted = (text: string) => JSON.stringify(text).replaceAll(unprintable, escaped)
+
+/** A name of the zip for people: quoted where it is not plain. */
+export const shown = (name: string) => {
+  const start = name.length > longestShown ? `${name.slice(0, longestShown)}…` : name
+  return start.search(unprintable) === -1 ? start : quoted(start)
+}
+
+/** A zip, or a member of it, that cannot be read. */
+export class ZipUnusable extends Schema.TaggedError<ZipUnusable>()("ZipUnusable", {
+  zip: Schema.String,
+  /** Null where the zip as a whole is meant. */
+  member: Schema.NullOr(Schema.String),
+  problem: Schema.String
+}) {
+  override get message() {
+    const what = this.member === null ? this.zip : `${shown(this.member)} in ${this.zip}`
+    return `${what} cannot be read: ${this.problem}. Download the release again, or give another one with --file.`
+  }
+}
+
+/** The zip can be read and lacks what a release has. */
+export class MemberMissing extends Schema.TaggedError<MemberMissing>()("MemberMissing", {
+  zip: Schema.String,
+  wanted: Schema.String,
+  members: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const held = this.members.length === 0 ? "It is empty" : `It holds ${this.members.map(shown).join(", ")}`
+    return `${this.zip} has no ${this.wanted}. ${held}. Give a branded-foods release, JSON or CSV, with --file.`
+  }
+}
+
+export interface ZipLimits {
+  /** Of one member, unpacked. The largest of all releases, food_nutrient.csv, has 1.7 GB. */
+  readonly memberBytes: number
+  /** Unpacked to packed, from `ratioFrom` bytes on. Real ones are at 7 (CSV) to 16 (JSON). */
+  readonly ratio: number
+  readonly ratioFrom: number
+  /** A release has about a dozen. */
+  readonly members: number
+}
+
+export const zipLimits: ZipLimits = { memberBytes: 20e9, ratio: 200, ratioFrom: 100e6, members: 10_000 }
+
+export interface Member {
+  /** Base name, in the case of the zip. */
+  readonly name: string
+  /** Name with its folder. */
+  readonly path: string
+  /** Unpacked, as declared. More is not read. */
+  readonly bytes: number
+  readonly entry: Entry
+}
+
+const stored = 0
+export const deflated = 8
+const methods: Readonly<Record<number, string>> = { 9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "XZ" }
+
+const isJunk = (path: string) =>
+  path.endsWith("/") || path.startsWith("__MACOSX/") || path.includes("/__MACOSX/") || /(^|\/)\._[^/]*$/.test(path)
+
+export const baseOf = (path: string) => path.slice(path.lastIndexOf("/") + 1)
+
+/** Only these are read, so only these must be unmistakable. */
+const matters = (name: string) => /\.(csv|json)$/i.test(name)
+
+export const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+
+const declaredTooLarge = ({ uncompressedSize: bytes, compressedSize: packed }: Entry, limits: ZipLimits) => {
+  if (bytes > limits.memberBytes) return `it unpacks to ${bytes} bytes, more than the ${limits.memberBytes} allowed`
+  return bytes > limits.ratioFrom && bytes > packed * limits.ratio
+    ? `it unpacks to ${bytes} bytes from ${packed}: more than ${limits.ratio} times`
+    : undefined
+}
+
+const unreadable = (entry: Entry, limits: ZipLimits) => {
+  if (entry.isEncrypted()) return "it is encrypted"
+  const { compressionMethod: method } = entry
+  if (method !== stored && method !== deflated) {
+    return `it is compressed with ${methods[method] ?? `method ${method}`}, and only Deflate can be read`
+  }
+  return declaredTooLarge(entry, limits)
+}
+
+/** The members, or the first thing wrong with one that matters. */
+export const membersOf = async (zip: string, opened: ZipFile, limits: ZipLimits) => {
+  const members = new Map<string, Member>()
+  let entries = 0
+  for await (const entry of opened.eachEntry()) {
+    entries += 1
+    if (entries > limits.members) {
+      throw new ZipUnusable({ zip, member: null, problem: `it has more than ${limits.members} members` })
+    }
+    const { extraFields, fileNameRaw, generalPurposeBitFlag } = entry
+    const path = getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true)
+    const refuse = (problem: string) => new ZipUnusable({ zip, member: path, problem })
+    const climbs = validateFileName(path) !== null || /^[a-z]:|\0/i.test(path)
+    if (climbs) throw refuse("its path leads out of the folder that it would be unpacked into")
+    if (isJunk(path)) continue
+    const name = baseOf(path)
+    const other = members.get(name.toLowerCase())
+    if (matters(name)) {
+      const problem = unreadable(entry, limits)
+      if (problem !== undefined) throw refuse(problem)
+      if (other !== undefined) throw refuse(`${shown(other.path)} has the same name, and one of them would be lost`)
+    }
+    if (other === undefined) members.set(name.toLowerCase(), { name, path, bytes: entry.uncompressedSize, entry })
+  }
+  return [...members.values()]
+}
+
+/** What the JSON of a release was called so far, in any folder. */
+const usualName = /^(brandedDownload|FoodData_Central)[^/]*\.json$/i
+
+/** The one that holds the foods: by its name, which differs between releases, else the largest. */
+export const foodsAmong = (members: ReadonlyArray<Member>) => {
+  const found = members.filter(({ name }) => /\.json$/i.test(name)).toSorted((a, b) => b.bytes - a.bytes)
+  return found.find(({ name }) => usualName.test(name)) ?? found[0]
+}

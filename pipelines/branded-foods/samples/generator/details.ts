@@ -1,0 +1,80 @@
+/** What a label version states beside its names, ingredients and amounts: serving, package, days, and what only some labels have. */
+import { type Chance, Weighted } from "./chance.ts"
+import type { Plan } from "./plan.ts"
+import { drawServing, drawUnit, households, weights } from "./servings.ts"
+import type { Shelf } from "./shelves.ts"
+
+const preparations = new Weighted<string>([
+  ["UNPREPARED", 173],
+  ["PREPARED", 23],
+  ["READY_TO_DRINK", 17],
+  ["READY_TO_EAT", 13],
+  ["BAKE", 5],
+  ["GRILL", 1]
+])
+const channels = new Weighted<ReadonlyArray<string>>([
+  [["GROCERY"], 46],
+  [["CHILD_NUTRITION_FOOD_PROGRAMS"], 21],
+  [["CHILD_NUTRITION_FOOD_PROGRAMS", "GROCERY"], 5],
+  [["CHILD_NUTRITION_FOOD_PROGRAMS", "FOOD_SERVICE", "ONLINE"], 5],
+  [["GROCERY", "CHILD_NUTRITION_FOOD_PROGRAMS"], 3],
+  [["ONLINE", "GROCERY"], 3],
+  [["CHILD_NUTRITION_FOOD_PROGRAMS", "CHILD_NUTRITION_FOOD_PROGRAMS"], 2],
+  [["GROCERY", "GROCERY"], 2],
+  [["CONVENIENCE", "FOOD_SERVICE", "GROCERY", "ONLINE"], 2],
+  [["FOOD_SERVICE", "DRUG", "MILITARY", "VENDING"], 1],
+  [["ONLINE", "MASS_MERCHANDISING"], 1]
+])
+const subbrands = ["ORGANIC", "FRESH", "CHUNKY", "CONDENSED", "BAKERY", "SELECTS", "DAIRY FARMS", "SIGNATURE"]
+const insignificant = [
+  "SATURATED FAT, TRANS FAT, CHOLESTEROL, DIETARY FIBER, VITAMIN D, CALCIUM, IRON AND POTASSIUM.",
+  "CALORIES FROM FAT, SATURATED FAT, TRANS FAT, CHOLESTEROL, DIETARY FIBER, VITAMIN A, VITAMIN C, CALCIUM AND IRON.",
+  "DIETARY FIBER, SUGARS, VITAMIN A AND VITAMIN C.",
+  "OTHER NUTRIENTS."
+]
+
+interface Version {
+  readonly product: number
+  /** The release that it is of. */
+  readonly wave: number
+  readonly shelf: Shelf
+  readonly source: string
+}
+
+/** Each draw follows from those before it, so their order is part of what a sample release says. */
+export const drawDetails = (chance: Chance, plan: Plan, { product, wave, shelf, source }: Version) => {
+  const isGdsn = source === "GDSN"
+  const isPrepared = isGdsn && chance.happens(0.43)
+  const isNewZealand = source === "NZGDSN"
+  const category = chance.unit()
+  const day = plan.modified(product, wave)
+  const isDiscontinued = chance.happens(0.05) && wave === plan.current(product)
+  const caffeinated = shelf.liquid && source !== "LI" && chance.odd(0.06)
+  const liquid = shelf.liquid && chance.happens(0.75)
+  const country = isGdsn && wave >= 15 ? "US" : "United States"
+  return {
+    ...drawServing(chance, liquid),
+    serving_size_unit: drawUnit(chance, liquid, wave),
+    withoutBrand: chance.happens(isGdsn ? 0.33 : 0.28),
+    subbrand_name: chance.happens(0.05) ? (subbrands[chance.below(subbrands.length)] ?? "") : "",
+    short_description: isPrepared ? shelf.nouns[0].replaceAll(/[AEIOU]/g, "") : "",
+    not_a_significant_source_of:
+      source === "LI" && chance.happens(0.043)
+        ? `NOT A SIGNIFICANT SOURCE OF ${insignificant[chance.below(insignificant.length)]}`
+        : "",
+    household_serving_fulltext: chance.happens(isGdsn ? 0.74 : 0.43) ? households.draw(chance) : "",
+    withoutCategory: isGdsn && category < 0.1,
+    categoryOnlyInFood: wave >= 13 && category > 0.97,
+    package_weight: chance.happens(isGdsn ? 0.55 : 0.41) ? weights.draw(chance) : "",
+    modified: wave < 13 && chance.odd(0.0001) ? -1 : day,
+    discontinued: isDiscontinued ? plan.published(product, wave) + chance.below(60) : -1,
+    market_country: isNewZealand ? "New Zealand" : country,
+    preparation_state_code: isPrepared ? preparations.draw(chance) : "",
+    trade_channels: isGdsn && chance.happens(0.187) ? channels.draw(chance) : [],
+    material_code: isGdsn && chance.odd(0.02) ? "PLASTIC_OTHER" : "",
+    caffeine_statement: caffeinated ? `CONTAINS CAFFEINE: ${10 * (1 + chance.below(16))} MG PER SERVING` : "",
+    footnote: chance.happens(0.004) ? "*PERCENT DAILY VALUES ARE BASED ON A 2,000 CALORIE DIET." : "",
+    withoutLabelNutrients: chance.happens(0.005),
+    americanDates: chance.happens(0.01)
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * One label stated twice, by two releases or by the two forms of one: which value stands in each column. `s` is the row that
+ * is being added, `l` the one that is there. A later release replaces what an earlier one stated, also by stating nothing;
+ * what its form cannot state stays. Of one release the JSON form goes before the CSV form, and each fills the gaps of the
+ * other. So the order in which releases are loaded does not matter.
+ */
+
+type Row = "s" | "l"
+
+/** Columns that only one form can state. */
+const onlyIn: Readonly<Record<string, "json" | "csv">> = {
+  gpc_class_code: "json",
+  caffeine_statement: "json",
+  footnote: "json",
+  label_nutrients: "json",
+  earlier_versions: "json",
+  daily_values: "csv",
+  not_a_significant_source_of: "csv"
+}
+
+const canState = (row: Row, column: string) => {
+  const form = onlyIn[column]
+  return form === undefined ? "true" : `${row}.form <> '${form === "json" ? "csv" : "json"}'`
+}
+
+/** A label of food.csv alone says nothing of what is in branded_food.csv. */
+const isLater = (row: Row, than: Row) => `(
+  coalesce(${row}.release_on > ${than}.release_on, false)
+  and not list_contains(${row}.quality_flags, 'label_row_missing')
+)`
+
+/** Whether `s` goes before `l` where both state something. */
+const goesFirst = `if(
+  s.release_on is not distinct from l.release_on,
+  s.form <> 'csv' or l.form = 'csv',
+  coalesce(s.release_on > l.release_on, s.release_on is not null)
+)`
+
+const either = (column: string) =>
+  `if(${goesFirst}, coalesce(s.${column}, l.${column}), coalesce(l.${column}, s.${column}))`
+
+/** An empty list of amounts or remarks is no statement: some current labels have lost theirs upstream. */
+const longer = (column: string) => `if(
+  ${goesFirst},
+  if(len(s.${column}) > 0 or l.${column} is null, s.${column}, l.${column}),
+  if(len(l.${column}) > 0 or s.${column} is null, l.${column}, s.${column})
+)`
+
+const written: Readonly<Record<string, string>> = {
+  nutrients: longer("nutrients"),
+  attributes: longer("attributes"),
+  release_on: "greatest(s.release_on, l.release_on)",
+  form: `case
+    when ${isLater("s", "l")} or s.form = l.form then s.form
+    when ${isLater("l", "s")} then l.form
+    else 'both'
+  end`,
+  quality_flags: `list_filter(
+    ${either("quality_flags")},
+    lambda flag: (flag <> 'no_nutrients' or coalesce(len(s.nutrients), 0) + coalesce(len(l.nutrients), 0) = 0)
+      and (flag <> 'label_row_missing' or (list_contains(s.quality_flags, flag) and list_contains(l.quality_flags, flag)))
+  )`
+}
+
+/** Columns that tell of the run: the row that is being added keeps its own. */
+const ofTheRun = ["fdc_id", "source_rows", "fetched_at", "run_id", "raw_sha256"]
+
+/** The value of a column as SQL over `s` and `l`; undefined for those that are not completed. */
+export const completedLabel = (column: string): string | undefined => {
+  if (ofTheRun.includes(column)) return undefined
+  return (
+    written[column] ??
+    `case
+      when ${isLater("s", "l")} and ${canState("s", column)} then s.${column}
+      when ${isLater("l", "s")} and ${canState("l", column)} then l.${column}
+      else ${either(column)}
+    end`
+  )
+}

@@ -1,0 +1,33 @@
+import { readdirSync, rmSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import { itWorks } from "../it-works-for-tests.ts"
+import { publishLabels } from "../labels-for-tests.ts"
+import { aLayout } from "../pantry-for-tests.ts"
+import { foodsOf } from "./of-generation.ts"
+
+describe("files of branded foods that are missing", () => {
+  itWorks("are made once for all who open them at the same time, and cannot be written to", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }])
+      const file = yield* FileSystem.FileSystem.use((fs) => fs.realPath(layout.link))
+      rmSync(`${file}.foods`, { recursive: true })
+      const db = yield* DuckDb.readOnly(file)
+      const opened = yield* Effect.all(
+        [1, 2, 3].map(() => foodsOf(layout, file, db)),
+        { concurrency: "unbounded" }
+      )
+      for (const foods of opened) {
+        assert.strictEqual(JSON.parse(foods.record(2) ?? "").fdc_id, 2)
+        const page = yield* foods.search({}, undefined, 10)
+        assert.strictEqual(page.records.length, 2)
+      }
+      assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+      const modes = readdirSync(`${file}.foods`).map((name) => statSync(join(`${file}.foods`, name)).mode & 0o777)
+      assert.deepStrictEqual([...new Set(modes)], [0o444])
+    })
+  )
+})

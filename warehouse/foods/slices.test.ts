@@ -1,0 +1,96 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { itWorks } from "../it-works-for-tests.ts"
+import { inSlices } from "./slices.ts"
+
+/** Steps of at least a millisecond each: a slice holds five of them at most, on any machine. */
+function* steps(count: number, each: () => void): Generator<void, number> {
+  for (let i = 0; i < count; i++) {
+    const end = performance.now() + 1
+    while (performance.now() < end);
+    each()
+    yield
+  }
+  return count
+}
+
+/** How many turns the event loop takes while an effect runs. */
+const turnsDuring = <A>(effect: Effect.Effect<A>) =>
+  Effect.gen(function* () {
+    let turns = 0
+    let next = setImmediate(function count() {
+      turns++
+      next = setImmediate(count)
+    })
+    const result = yield* Effect.ensuring(
+      effect,
+      Effect.sync(() => clearImmediate(next))
+    )
+    return { result, turns }
+  })
+
+describe("reading in slices", () => {
+  itWorks("shares one slice a turn among all that read at once, however many", () =>
+    Effect.gen(function* () {
+      const done = Array<number>(16).fill(0)
+      const ahead: Array<number> = []
+      const each = (reader: number) => () => {
+        done[reader] = (done[reader] ?? 0) + 1
+        ahead.push(Math.max(...done) - Math.min(...done))
+      }
+      const readers = done.map((_, reader) => inSlices(() => steps(15, each(reader))))
+      const { result, turns } = yield* turnsDuring(Effect.all(readers, { concurrency: "unbounded" }))
+      assert.deepStrictEqual(result, Array(16).fill(15))
+      assert.isAbove(turns, (16 * 15) / 6) // with a slice for each it were four
+      assert.isAtMost(Math.max(...ahead), 10) // two slices: nobody is served first
+    })
+  )
+  itWorks("does not wait where the first slice suffices", () =>
+    Effect.sync(() => {
+      assert.strictEqual(Effect.runSync(inSlices(() => steps(1, () => undefined))), 1)
+    })
+  )
+  itWorks("lets one that begins while others wait answer before they do", () =>
+    Effect.gen(function* () {
+      const ended: Array<string> = []
+      const named = (name: string, count: number) =>
+        Effect.tap(
+          inSlices(() => steps(count, () => undefined)),
+          () => Effect.sync(() => ended.push(name))
+        )
+      const long = yield* Effect.forkChild(
+        Effect.all([named("long", 40), named("longer", 60)], { concurrency: "unbounded" })
+      )
+      yield* Effect.sleep("1 millis")
+      yield* named("short", 2)
+      yield* Fiber.join(long)
+      assert.deepStrictEqual(ended, ["short", "long", "longer"])
+    })
+  )
+  itWorks("ends with its caller", () =>
+    Effect.gen(function* () {
+      let taken = 0
+      const fiber = yield* Effect.forkChild(inSlices(() => steps(10_000, () => taken++)))
+      yield* Effect.sleep("1 millis")
+      yield* Fiber.interrupt(fiber)
+      const before = taken
+      yield* inSlices(() => steps(20, () => undefined))
+      assert.isAbove(before, 0)
+      assert.strictEqual(taken, before)
+    })
+  )
+  itWorks("dies of what a step throws, and goes on with the others", () =>
+    Effect.gen(function* () {
+      const failing = inSlices(() =>
+        steps(10, () => {
+          throw new Error("the file ends")
+        })
+      )
+      const [failed, other] = yield* Effect.all([Effect.exit(failing), inSlices(() => steps(10, () => undefined))], {
+        concurrency: "unbounded"
+      })
+      assert.include(String(failed), "the file ends")
+      assert.strictEqual(other, 10)
+    })
+  )
+})
