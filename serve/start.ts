@@ -101,7 +101,10 @@ const welcome = (
     `  OpenAPI  ${addresses.api}/openapi.json`,
     `  Console  ${addresses.console}  (/healthz, /readyz, /metrics)`
   ]
-  const call = `${addresses.api}/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01`
+  const examples = [
+    ...(data_sets.commodities ? ["commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01"] : []),
+    ...(data_sets.branded_foods ? ["branded-foods?name=cheddar&limit=2"] : [])
+  ]
   const shown =
     demo === undefined
       ? ["", "Make an account and a key: npx larder-serve accounts create --help"]
@@ -109,7 +112,7 @@ const welcome = (
           `  Demo key ${demo.key}  (shown once; ${demo.account.balance_credits} credits left)`,
           "",
           "Try:",
-          `  curl -H "Authorization: Bearer ${demo.key}" "${call}"`
+          ...examples.map((path) => `  curl -H "Authorization: Bearer ${demo.key}" "${addresses.api}/v1/${path}"`)
         ]
   return [...lines, ...shown, "", "Ctrl-C stops it."].join("\n")
 }
