@@ -54,11 +54,11 @@ const derivationId = (code: string) => {
 const rankIn = (codes: ReadonlyArray<string>, code: string) =>
   codes.includes(code) ? codes.indexOf(code) : codes.length
 
-/** What is used of the amounts, read once. */
+/** What is used of the amounts, read once. Their ids are read as doubles, which hold them exactly: six million texts would take seconds. */
 const withAmounts = (foods: string) => `(
   select * replace (list_transform(foodNutrients, lambda stated: {
     'id': try_cast(stated.id as bigint),
-    'nutrient_id': nutrient_id_of(whole(stated.nutrient.id, try_cast(stated.nutrient.id as integer))),
+    'nutrient_id': nutrient_id_of(if(stated.nutrient.id >= 0 and stated.nutrient.id = floor(stated.nutrient.id), stated.nutrient.id, null))::integer,
     'amount': try_cast(stated.amount as decimal(18, 6)),
     'unreadable': if(stated.amount <> '' and try_cast(stated.amount as decimal(18, 6)) is null, true, null),
     'derivation_id': ${derivationId("stated.foodNutrientDerivation.code")}

@@ -1,4 +1,4 @@
-/** The keys of a food in the JSON release, and how DuckDB is told to read them: everything as text, nothing guessed. */
+/** The keys of a food in the JSON release, and how DuckDB is told to read them: as texts, save for the ids of amounts. */
 import { literal } from "@larder/warehouse/duckdb.ts"
 
 /** Keys of a food that are read, and their types; what is nested keeps the parts that are needed. */
@@ -22,7 +22,7 @@ const read = {
   tradeChannels: "varchar[]",
   ingredients: "varchar",
   foodNutrients:
-    "struct(id varchar, amount varchar, nutrient struct(id varchar), foodNutrientDerivation struct(code varchar))[]",
+    "struct(id double, amount varchar, nutrient struct(id double), foodNutrientDerivation struct(code varchar))[]",
   foodAttributes: "struct(id varchar, name varchar, value varchar)[]",
   foodUpdateLog: "struct(fdcId varchar, publicationDate varchar)[]",
   labelNutrients: `struct(${[
