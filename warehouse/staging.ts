@@ -90,6 +90,7 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
   const filled = yield* Effect.scoped(
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(file)
+      yield* db.run("set checkpoint_threshold = '1TB'") // one at the end: each on the way would write half-full row groups again
       yield* define(db, dataSet)
       const add: Staging["add"] = (table, records) =>
         records.length === 0 ? Effect.void : db.append(table.schema, table.name, cellsOf(table, records))

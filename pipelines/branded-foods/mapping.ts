@@ -5,7 +5,7 @@ import { completedLabel } from "@larder/warehouse/foods/completed-label.ts"
 import { foodTable } from "@larder/warehouse/tables.ts"
 import { csvFieldNames, stated } from "./csv/labels.ts"
 import { labelMembers, members } from "./csv/members.ts"
-import { stageMember } from "./csv/stage-members.ts"
+import { stageJudged, stageTyped } from "./csv/stage-members.ts"
 import { countries, derivations, nutrients, ranks } from "./dictionaries.ts"
 import { loadChunk } from "./json/foods.ts"
 import { labelsFrom } from "./label.ts"
@@ -26,7 +26,7 @@ const fullest = labelMembers.map((member) => ({
 /** Every text that decides what becomes of a row. */
 export const mappingHash = createHash("sha256")
   .update(normalising)
-  .update(fullest.map(stageMember).join("\n"))
+  .update(fullest.flatMap((header) => [stageTyped(header), stageJudged(header)]).join("\n"))
   .update(labelsFrom(stated("true", true), csvFieldNames))
   .update(loadChunk(nothing, ""))
   .update(Object.keys(foodTable.record.fields).map(completedLabel).join("\n"))

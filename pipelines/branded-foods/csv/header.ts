@@ -65,11 +65,11 @@ export const readHeader = Effect.fnUntraced(function* (member: MemberName, path:
 export const mostBytesOfRow = 2_000_000
 
 /**
- * The file as a relation of texts. DuckDB's own guessing takes one bad line as proof that a file has no quotes, so
- * everything is said. The first line that does not parse fails the query.
+ * The file as a relation, of texts unless `typeOf` says otherwise. DuckDB's own guessing takes one bad line as proof that a file
+ * has no quotes, so everything is said. The first line that does not parse fails the query.
  */
-export const relationOf = ({ columns, path }: Header) => {
-  const types = columns.map((name) => `${literal(name)}: 'varchar'`).join(", ")
+export const relationOf = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
+  const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")
   return `read_csv(${literal(path)}, auto_detect = false, header = true, delim = ',', quote = '"', escape = '"',
     strict_mode = true, null_padding = false, max_line_size = ${mostBytesOfRow + 64}, columns = {${types}})`
 }

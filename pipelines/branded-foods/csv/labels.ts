@@ -56,7 +56,7 @@ const nutrients = (range: string) => `
         'percent': percent_daily_value
       })) as rows
     from release.food_nutrient, (from release.founded)
-    where ${range} and unreadable is null
+    where ${range}
     group by fdc_id
   )`
 
@@ -68,7 +68,7 @@ const attributes = (range: string) => `
   from (
     select fdc_id, list_sort(list({'added': added, 'name': tidied(name), 'value': tidied(value)})) as rows
     from release.food_attribute
-    where ${range} and unreadable is null
+    where ${range}
     group by fdc_id
   )`
 
@@ -82,9 +82,9 @@ export const stated = (range: string, hasAttributes: boolean) => `(
   with named as (
     select rowid as line, fdc_id, description, food_category, published_on
     from release.food
-    where ${range} and unreadable is null and ${isBranded}
+    where ${range} and ${isBranded}
   ),
-  labelled as (select * from release.branded_food where ${range} and unreadable is null),
+  labelled as (select * from release.branded_food where ${range}),
   amount as (${nutrients(range)}),
   remark as (${attributes(range)})
   select
@@ -142,9 +142,9 @@ const ranges = `
   from (
     select fdc_id, (row_number() over (order by fdc_id) - 1) // ${labelsOfRange} as range
     from (
-      select fdc_id from release.food where unreadable is null and ${isBranded}
+      select fdc_id from release.food where ${isBranded}
       union
-      select fdc_id from release.branded_food where unreadable is null
+      select fdc_id from release.branded_food
     )
   )
   group by range

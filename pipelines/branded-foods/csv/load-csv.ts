@@ -11,8 +11,7 @@ import { sifted, stageExactly } from "./stage-exactly.ts"
 /** Paths of the files that are there, by member. */
 export type CsvFiles = ReadonlyMap<MemberName, string>
 
-const noAttributes =
-  "create table release.food_attribute (fdc_id integer, name varchar, value varchar, added bigint, unreadable varchar)"
+const noAttributes = "create table release.food_attribute (fdc_id integer, name varchar, value varchar, added bigint)"
 
 /** Nutrients that the dictionary of the release knows, and ours does not. Lines of it that cannot be read are no labels. */
 const stageNutrients = Effect.fnUntraced(function* (db: DuckDb["Service"], header: Header, folder: string) {

@@ -42,7 +42,7 @@ describe("broken records of a CSV file", () => {
     ["quotes that nothing closes", '"2","two\n', "text follows the quotes of field 2"]
   ] as const)("are told with line, reason and text, and cost no other: %s", ([, line, reason]) =>
     Effect.map(around(line), ({ bad, good, records }) => {
-      assert.deepStrictEqual(bad, [{ line: 3, error_message: reason, csv_line: line.slice(0, -1) }])
+      assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: line.slice(0, -1) }])
       assert.strictEqual(good, before + after)
       assert.strictEqual(records, 2)
     })
@@ -51,7 +51,7 @@ describe("broken records of a CSV file", () => {
   it.effect("are told where the file ends in the middle of a field", () =>
     Effect.map(sifted(`${before}"2","last cut`), ({ bad, good }) => {
       const reason = "the quotes of field 2 are not closed"
-      assert.deepStrictEqual(bad, [{ line: 3, error_message: reason, csv_line: '"2","last cut' }])
+      assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: '"2","last cut' }])
       assert.strictEqual(good, before)
     })
   )
@@ -60,7 +60,7 @@ describe("broken records of a CSV file", () => {
     Effect.map(
       sifted(Buffer.concat([Buffer.from(`${before}"2","`), Buffer.from([0xe9]), Buffer.from(`"\n${after}`)])),
       ({ bad, good }) => {
-        assert.deepStrictEqual(bad, [{ line: 3, error_message: "it is no valid UTF-8", csv_line: '"2","\uFFFD"' }])
+        assert.deepStrictEqual(bad, [{ line: 3, reason: "it is no valid UTF-8", payload: '"2","\uFFFD"' }])
         assert.strictEqual(good, before + after)
       }
     )
@@ -69,8 +69,8 @@ describe("broken records of a CSV file", () => {
   it.effect("are not held where they are longer than any row", () =>
     Effect.map(around(`"2","${"x".repeat(20_000_000)}"\n`), ({ bad, good }) => {
       assert.strictEqual(bad[0]?.line, 3)
-      assert.match(String(bad[0]?.error_message), /longer than 2000000 bytes/)
-      assert.strictEqual(String(bad[0]?.csv_line).length, 100_000)
+      assert.match(String(bad[0]?.reason), /longer than 2000000 bytes/)
+      assert.strictEqual(String(bad[0]?.payload).length, 100_000)
       assert.strictEqual(bad.length, 1)
       assert.strictEqual(good, before + after)
     })

@@ -113,10 +113,10 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
   const rejects = writerOf(bad)
   let line = 1
   let kept = 0
-  const reject = (error_message: string, bytes: Buffer) =>
+  const reject = (reason: string, bytes: Buffer) =>
     rejects.write(
       Buffer.from(
-        `${JSON.stringify({ line, error_message, csv_line: bytes.toString("utf8", 0, mostBytesOfPayload).toWellFormed() })}\n`
+        `${JSON.stringify({ line, reason, payload: bytes.toString("utf8", 0, mostBytesOfPayload).toWellFormed() })}\n`
       )
     )
   /** A line that is too long, of which the rest has not come yet. */
@@ -201,8 +201,8 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
 }
 
 /**
- * Writes good records to `good`, a CSV file, and the others to `bad`: newline-delimited JSON of `line`, `error_message` and
- * `csv_line`. Lines count records, the header is 1. A blank line has neither message nor text: it only takes its place.
+ * Writes good records to `good`, a CSV file, and the others to `bad`: newline-delimited JSON of `line`, `reason` and
+ * `payload`. Lines count records, the header is 1. A blank line has neither message nor text: it only takes its place.
  */
 export const siftRecords = (path: string, columns: number, good: string, bad: string) =>
   Effect.tryPromise({

@@ -1,14 +1,16 @@
 /**
- * Stages a CSV file so that no record of it is lost without a word: DuckDB reads it strictly while its records are counted
- * beside it. Where DuckDB refuses the file, or the counts differ, broken records are sifted out first.
+ * Stages a CSV file so that no record of it is lost without a word: DuckDB reads it strictly, and types it, while its records
+ * are counted beside it. Where a field cannot be typed every row is judged; where DuckDB refuses the file even so, or the
+ * counts differ, broken records are sifted out first.
  */
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Exit, Schema } from "effect"
 import { countRecords } from "./count-records.ts"
 import type { Header } from "./header.ts"
+import { addRejects, createRejects, takeOut } from "./lines.ts"
 import type { LabelMember } from "./members.ts"
 import { siftRecords } from "./sift-records.ts"
-import { stageMember } from "./stage-members.ts"
+import { requiredOf, stageJudged, stageTyped } from "./stage-members.ts"
 
 export class RecordsLost extends Schema.TaggedError<RecordsLost>()("RecordsLost", {
   file: Schema.String,
@@ -23,17 +25,15 @@ export class RecordsLost extends Schema.TaggedError<RecordsLost>()("RecordsLost"
 type Db = DuckDb["Service"]
 
 const Count = Schema.Struct({ rows: Schema.Int })
-const rejectColumns = "line bigint, error_message varchar, csv_line varchar"
 
-const noRejects = (member: LabelMember) => `create temp table rejects_${member} (${rejectColumns})`
-
-const readRejects = (member: LabelMember, file: string) => `
-  create temp table rejects_${member} as
-  from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false,
-    columns = {'line': 'bigint', 'error_message': 'varchar', 'csv_line': 'varchar'})`
-
-const stagedRows = (db: Db, member: LabelMember) =>
-  Effect.map(db.all(Count, `select count(*)::integer as rows from release.${member}`), ([row]) => row?.rows ?? 0)
+/** Staged rows with a value in each of these columns. */
+const stagedRows = (db: Db, member: LabelMember, columns: ReadonlyArray<string> = []) => {
+  const hasAll = ["true", ...columns.map((column) => `${column} is not null`)].join(" and ")
+  return Effect.map(
+    db.all(Count, `select count(*)::integer as rows from release.${member} where ${hasAll}`),
+    ([row]) => row?.rows ?? 0
+  )
+}
 
 /** A copy of the file with its good records, and the list of the others. `folder` is the run's own. */
 export const sifted = Effect.fnUntraced(function* ({ columns, member, path }: Header, folder: string) {
@@ -49,17 +49,27 @@ export const stageExactly = Effect.fnUntraced(function* (
   folder: string
 ) {
   const { member } = header
-  const [read, counted] = yield* Effect.all(
-    [Effect.exit(db.run(stageMember(header))), countRecords(member, header.path)],
+  const drop = db.run(`drop table if exists release.${member}`)
+  yield* createRejects(db, member)
+  const [typed, counted] = yield* Effect.all(
+    [Effect.exit(db.run(stageTyped(header))), countRecords(member, header.path)],
     { concurrency: 2 }
   )
-  if (Exit.isSuccess(read)) {
-    if ((yield* stagedRows(db, member)) + 1 === counted) return yield* db.run(noRejects(member))
-    yield* db.run(`drop table release.${member}`)
+  if (Exit.isSuccess(typed) && (yield* stagedRows(db, member, requiredOf(member))) + 1 === counted) return
+  yield* drop
+  const judged = counted === undefined ? typed : yield* Effect.exit(db.run(stageJudged(header)))
+  if (counted === undefined || Exit.isFailure(judged) || (yield* stagedRows(db, member)) + 1 !== counted) {
+    yield* drop
+    const { bad, good, records } = yield* sifted(header, folder)
+    yield* db.run(stageJudged({ ...header, path: good }))
+    yield* addRejects(db, member, bad)
+    const staged = yield* stagedRows(db, member)
+    if (staged !== records) return yield* new RecordsLost({ file: `${member}.csv`, staged, counted: records })
   }
-  const { bad, good, records } = yield* sifted(header, folder)
-  yield* db.run(stageMember({ ...header, path: good }))
-  yield* db.run(readRejects(member, bad))
-  const staged = yield* stagedRows(db, member)
-  if (staged !== records) return yield* new RecordsLost({ file: `${member}.csv`, staged, counted: records })
+  yield* takeOut(
+    db,
+    member,
+    `select rowid as row, unreadable as reason from release.${member} where unreadable is not null`
+  )
+  yield* db.run(`alter table release.${member} drop column unreadable`)
 })

@@ -1,103 +1,139 @@
 /**
  * The files of a CSV release as tables of the staging file, in the order of the files: `release.food`,
  * `release.branded_food`, `release.food_nutrient`, `release.food_attribute`. Ids and amounts are typed, all other fields
- * stay texts. `unreadable` says what is wrong with a row that cannot be used at all.
+ * stay texts. There are two ways to read a file: DuckDB types the fields itself, which takes six tenths of the time and fails
+ * at the first one that it cannot, or every field is read as a text and judged.
  */
-
-import { columnOf, type Header, relationOf } from "./header.ts"
+import { identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { type Header, relationOf } from "./header.ts"
 import type { LabelMember } from "./members.ts"
 
-const integer = (name: string) => `whole(${name}, try_cast(${name} as integer))`
+type LabelHeader = Header & { readonly member: LabelMember }
 
-const notWhole = (name: string, of: string) =>
-  `if(${of} is null, '${name} is "' || left(coalesce(${name}, ''), 60) || '", which is no whole number', null)`
-
-export const statements: Readonly<Record<LabelMember, (header: Header) => string>> = {
-  food: (header) => {
-    const column = columnOf(header)
-    return `
-      select
-        food as fdc_id,
-        ${column("data_type")} as data_type,
-        description,
-        ${column("food_category_id")} as food_category,
-        publication_date as published_on,
-        ${notWhole("fdc_id", "food")} as unreadable,
-        if(food is null, fdc_id, null) as fdc_id_text
-      from (select *, ${integer("fdc_id")} as food from ${relationOf(header)})`
-  },
-  branded_food: (header) => {
-    const column = columnOf(header)
-    return `
-      select
-        food as fdc_id,
-        brand_owner,
-        ${column("brand_name")} as brand_name,
-        ${column("subbrand_name")} as subbrand_name,
-        gtin_upc,
-        ingredients,
-        ${column("not_a_significant_source_of")} as not_a_significant_source_of,
-        serving_size,
-        serving_size_unit,
-        household_serving_fulltext as household,
-        branded_food_category as category,
-        data_source,
-        ${column("package_weight")} as package_weight,
-        modified_date as modified_on,
-        available_date as available_on,
-        ${column("market_country")} as market_country,
-        ${column("discontinued_date")} as discontinued_on,
-        ${column("preparation_state_code")} as preparation_state_code,
-        ${header.columns.includes("trade_channel") ? "coalesce(trade_channel, '')" : "null::varchar"} as trade_channel,
-        ${column("short_description")} as short_description,
-        ${column("material_code")} as material_code,
-        ${notWhole("fdc_id", "food")} as unreadable,
-        if(food is null, fdc_id, null) as fdc_id_text
-      from (select *, ${integer("fdc_id")} as food from ${relationOf(header)})`
-  },
-  food_nutrient: (header) => {
-    const column = columnOf(header)
-    return `
-      select
-        food as fdc_id,
-        nutrient as nutrient_id,
-        number as amount,
-        derivation as derivation_id,
-        daily as percent_daily_value,
-        added,
-        if(
-          food is null or nutrient is null or (number is null and trim(amount) <> '') or (daily is null and trim(daily_text) <> ''),
-          concat_ws('; ',
-            ${notWhole("fdc_id", "food")},
-            ${notWhole("nutrient_id", "nutrient")},
-            if(number is null and trim(amount) <> '', 'amount is "' || left(amount, 60) || '", which is no number', null),
-            if(daily is null and trim(daily_text) <> '', 'percent_daily_value is "' || left(daily_text, 60) || '", which is no number', null)),
-          null
-        ) as unreadable,
-        if(food is null, fdc_id, null) as fdc_id_text
-      from (
-        select
-          *,
-          ${integer("fdc_id")} as food,
-          nutrient_id_of(${integer("nutrient_id")}) as nutrient,
-          try_cast(amount as decimal(18, 6)) as number,
-          try_cast(${column("derivation_id")} as smallint) as derivation,
-          ${column("percent_daily_value")} as daily_text,
-          try_cast(${column("percent_daily_value")} as decimal(9, 2)) as daily,
-          try_cast(${column("id")} as bigint) as added
-        from ${relationOf(header)})`
-  },
-  food_attribute: (header) => `
-    select
-      food as fdc_id,
-      name,
-      value,
-      try_cast(${columnOf(header)("id")} as bigint) as added,
-      ${notWhole("fdc_id", "food")} as unreadable,
-      if(food is null, fdc_id, null) as fdc_id_text
-    from (select *, ${integer("fdc_id")} as food from ${relationOf(header)})`
+/** A column of a staged table. `raw` is the field of the file as SQL: typed as `read` says, or a text that is judged. */
+interface Column {
+  /** In the file. */
+  readonly from: string
+  readonly read: string
+  readonly typed: (raw: string) => string
+  readonly judged: (raw: string) => string
+  /** What the field should be where it has to be readable; `required` fields have to be there, too. */
+  readonly must?: { readonly be: string; readonly required: boolean }
 }
 
-/** Reads one file. Rows keep the order of the file, so that a row's number gives its line. */
-export const stageMember = (header: Header & { readonly member: LabelMember }) =>
-  `create table release.${header.member} as ${statements[header.member](header)}`
+const same = (raw: string) => raw
+const text = (from: string): Column => ({ from, read: "varchar", typed: same, judged: same })
+
+/** Doubles hold ids exactly, and unlike integers they do not take 1.6 for 2. */
+const id = (from: string): Column => ({
+  from,
+  read: "double",
+  typed: (raw) => `if(${raw} >= 0 and ${raw} = floor(${raw}), try_cast(${raw} as integer), null)`,
+  judged: (raw) => `whole(${raw}, try_cast(${raw} as integer))`,
+  must: { be: "whole number", required: true }
+})
+const nutrientId = (from: string): Column => {
+  const of = id(from)
+  const inPlace = (read: Column["typed"]) => (raw: string) => `nutrient_id_of(${read(raw)})`
+  return { ...of, typed: inPlace(of.typed), judged: inPlace(of.judged) }
+}
+
+/** Tells rows of one food apart: they are of use without it. */
+const mark = (from: string, type: string): Column => ({
+  from,
+  read: type,
+  typed: same,
+  judged: (raw) => `try_cast(${raw} as ${type})`
+})
+/** What is stated and no number makes its row unreadable; nothing stated is nothing. */
+const number = (from: string, type: string): Column => ({
+  ...mark(from, type),
+  must: { be: "number", required: false }
+})
+
+/** In older layouts no channel is stated; in newer ones an empty field says that there is none. */
+const channels: Column = {
+  ...text("trade_channel"),
+  typed: (raw) => `coalesce(${raw}, '')`,
+  judged: (raw) => `coalesce(${raw}, '')`
+}
+
+const columns: Readonly<Record<LabelMember, Readonly<Record<string, Column>>>> = {
+  food: {
+    fdc_id: id("fdc_id"),
+    data_type: text("data_type"),
+    description: text("description"),
+    food_category: text("food_category_id"),
+    published_on: text("publication_date")
+  },
+  branded_food: {
+    fdc_id: id("fdc_id"),
+    brand_owner: text("brand_owner"),
+    brand_name: text("brand_name"),
+    subbrand_name: text("subbrand_name"),
+    gtin_upc: text("gtin_upc"),
+    ingredients: text("ingredients"),
+    not_a_significant_source_of: text("not_a_significant_source_of"),
+    serving_size: text("serving_size"),
+    serving_size_unit: text("serving_size_unit"),
+    household: text("household_serving_fulltext"),
+    category: text("branded_food_category"),
+    data_source: text("data_source"),
+    package_weight: text("package_weight"),
+    modified_on: text("modified_date"),
+    available_on: text("available_date"),
+    market_country: text("market_country"),
+    discontinued_on: text("discontinued_date"),
+    preparation_state_code: text("preparation_state_code"),
+    trade_channel: channels,
+    short_description: text("short_description"),
+    material_code: text("material_code")
+  },
+  food_nutrient: {
+    fdc_id: id("fdc_id"),
+    nutrient_id: nutrientId("nutrient_id"),
+    amount: number("amount", "decimal(18, 6)"),
+    derivation_id: mark("derivation_id", "smallint"),
+    percent_daily_value: number("percent_daily_value", "decimal(9, 2)"),
+    added: mark("id", "bigint")
+  },
+  food_attribute: {
+    fdc_id: id("fdc_id"),
+    name: text("name"),
+    value: text("value"),
+    added: mark("id", "bigint")
+  }
+}
+
+/** Older layouts lack columns: they are null, which is "not stated". */
+const selected = ({ columns: there, member }: LabelHeader, way: "typed" | "judged") =>
+  Object.entries(columns[member])
+    .map(
+      ([name, { from, read, [way]: sql }]) =>
+        `${there.includes(from) ? sql(identifier(from)) : `null::${read}`} as ${name}`
+    )
+    .join(", ")
+
+/** Reads a file whose fields are what they should be, and fails where one cannot be typed. An id that is not whole is null. */
+export const stageTyped = (header: LabelHeader) => {
+  const types = new Map(Object.values(columns[header.member]).map(({ from, read }) => [from, read]))
+  return `create table release.${header.member} as select ${selected(header, "typed")} from ${relationOf(header, types)}`
+}
+
+/** Columns that hold a value in every row that is of use. */
+export const requiredOf = (member: LabelMember) =>
+  Object.entries(columns[member]).flatMap(([name, { must }]) => (must?.required ? [name] : []))
+
+/** Reads every field as a text. `unreadable` says what is wrong with a row that is of no use. */
+export const stageJudged = (header: LabelHeader) => {
+  const faults = Object.values(columns[header.member]).flatMap(({ from, judged, must }) => {
+    if (must === undefined || !header.columns.includes(from)) return []
+    const raw = identifier(from)
+    const stated = must.required ? "" : ` and trim(${raw}) <> ''`
+    const said = `${literal(`${from} is "`)} || left(coalesce(${raw}, ''), 60) || ${literal(`", which is no ${must.be}`)}`
+    return [`if(${judged(raw)} is null${stated}, ${said}, null)`]
+  })
+  return `create table release.${header.member} as
+    select ${selected(header, "judged")}, nullif(concat_ws('; ', ${faults.join(", ")}), '') as unreadable
+    from ${relationOf(header)}`
+}

@@ -1,0 +1,45 @@
+/**
+ * Rows of a staged file and its lines. A row that is of no use moves to `rejects_<member>` (line, reason, payload), so that what
+ * is in `release.<member>` can be used, and the line of each of its rows follows from its place and theirs. Lines count
+ * records: one that holds a line break counts once.
+ */
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { Effect, Schema } from "effect"
+import type { LabelMember } from "./members.ts"
+
+type Db = DuckDb["Service"]
+
+/** The header is line 1. The k-th line that is not staged, line L, comes after L - 2 - k rows that are. */
+const numberLines = (member: LabelMember) => `
+  create or replace table release.shift_${member} as
+  select line - row_number() over (order by line) + 1 as after
+  from rejects_${member}`
+
+export const lineOf = (member: LabelMember) =>
+  `(staged.rowid + 2 + (select count(*) from release.shift_${member} where after <= staged.rowid + 2))`
+
+export const createRejects = (db: Db, member: LabelMember) =>
+  db.run(`create temp table rejects_${member} (line bigint, reason varchar, payload varchar); ${numberLines(member)}`)
+
+/** Adds lines that never became rows: newline-delimited JSON. One without a reason is blank, and only takes its place. */
+export const addRejects = (db: Db, member: LabelMember, file: string) =>
+  db.run(`
+    insert into rejects_${member}
+    from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false,
+      columns = {'line': 'bigint', 'reason': 'varchar', 'payload': 'varchar'});
+    ${numberLines(member)}`)
+
+const Count = Schema.Struct({ rows: Schema.Int })
+
+/** Takes rows out of a staged file. `rows` selects them: `row`, their rowid, and `reason`. */
+export const takeOut = Effect.fnUntraced(function* (db: Db, member: LabelMember, rows: string) {
+  yield* db.run(`create or replace temp table taken as ${rows}`)
+  const [taken] = yield* db.all(Count, "select count(*)::integer as rows from taken")
+  if (taken?.rows === 0) return
+  yield* db.run(`
+    insert into rejects_${member}
+    select ${lineOf(member)}, taken.reason, to_json(staged)::varchar
+    from release.${member} staged join taken on taken.row = staged.rowid`)
+  yield* db.run(`create table release.kept as from release.${member} where rowid not in (select row from taken)`)
+  yield* db.run(`drop table release.${member}; alter table release.kept rename to ${member}; ${numberLines(member)}`)
+})
