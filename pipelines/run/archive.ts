@@ -5,19 +5,7 @@
  * the last answer went on with a download that had broken off; hash and length are of the whole payload.
  */
 import { createHash } from "node:crypto"
-import {
-  Clock,
-  Context,
-  Effect,
-  Fiber,
-  FileSystem,
-  Layer,
-  Path,
-  type PlatformError,
-  Schema,
-  Semaphore,
-  Stream
-} from "effect"
+import { Clock, Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema, Semaphore, Stream } from "effect"
 import { clearAbandoned, receive } from "./incoming.ts"
 import { type Ask, Origin, type OriginError } from "./origin.ts"
 import { Progress } from "./progress.ts"
@@ -111,9 +99,8 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
   const fetches = path.join(root, "fetches")
   const list = path.join(fetches, `${run_id}.ndjson`)
   const oneLine = yield* Semaphore.make(1)
-  const scope = yield* Effect.scope
-  /** Gigabytes take seconds to reach the disk: that goes on while they are read. */
-  const flushing: Array<Fiber.Fiber<void, PlatformError.PlatformError>> = []
+  /** Payloads that may not have reached the disk yet. */
+  const unsettled = new Set<string>()
 
   const unwritable = (error: PlatformError.PlatformError) =>
     Effect.fail(new ArchiveUnwritable({ folder, cause: error.reason.cause ?? error }))
@@ -146,9 +133,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
       yield* fs.makeDirectory(path.dirname(target), { recursive: true })
       yield* fs.rename(part, target)
     }
-    // one that was there, too: a run that was killed may have left it before it reached the disk
-    const durable = Effect.andThen(syncFile(target), Effect.andThen(syncFolder(path.dirname(target)), syncFolder(root)))
-    flushing.push(yield* Effect.forkIn(durable, scope))
+    unsettled.add(target) // one that was there, too: a run that was killed may have left it before it reached the disk
     return file
   })
 
@@ -157,8 +142,13 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     yield* opened.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
   }, Effect.scoped)
 
+  /** Not as they come: waiting for the disk while it is written to took longer for 3 GB than writing them, 5 s, and this takes 1. */
   const settled = Effect.gen(function* () {
-    for (const fiber of flushing.splice(0)) yield* Fiber.join(fiber)
+    const folders = new Set([...unsettled].map((file) => path.dirname(file)))
+    for (const file of unsettled) yield* syncFile(file)
+    for (const folder of folders) yield* syncFolder(folder)
+    unsettled.clear()
+    if (folders.size > 0) yield* syncFolder(root)
     if (!(yield* fs.exists(list))) return // nothing was fetched
     yield* syncFile(list)
     yield* syncFolder(fetches)

@@ -56,11 +56,13 @@ export const receive = Effect.fnUntraced(function* <E, R>(
   let bytes = 0
   const write = Effect.gen(function* () {
     const opened = yield* fs.open(part, { flag: "wx" })
-    yield* Stream.runForEach(body, (piece) => {
-      hash.update(piece)
+    const take = (piece: Uint8Array) => {
       bytes += piece.length
-      return Effect.andThen(opened.writeAll(piece), onBytes(piece.length))
-    })
+      // the disk works while the hash does
+      const kept = Effect.all([opened.writeAll(piece), Effect.sync(() => hash.update(piece))], { concurrency: 2 })
+      return Effect.andThen(kept, onBytes(piece.length))
+    }
+    yield* body.pipe(Stream.buffer({ capacity: 1 }), Stream.runForEach(take))
   })
   yield* Effect.scoped(write) // closed before it is moved
   return { part, sha256: hash.digest("hex"), bytes }

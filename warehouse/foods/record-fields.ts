@@ -60,8 +60,10 @@ export const placeOf = Object.fromEntries(
   [...columns, ...Object.keys(numbers)].map((name, i) => [name, i])
 ) as Readonly<Record<Field | keyof typeof numbers, number | undefined>> // made from these very names
 
-export const selectRecords = `
-  select ${[...columns.map((column) => stated[column]?.(column)), ...Object.values(numbers)].join(", ")}
-  from branded_food.food`
-
 export const nullToken = "null"
+
+const tokens = [...columns.map((column) => stated[column]?.(column)), ...Object.values(numbers)]
+/** One text a line: DuckDB writes it in four fifths of the time that 31 columns take. */
+export const selectRecords = `
+  select concat_ws(chr(9), ${tokens.map((token) => `coalesce((${token})::varchar, '${nullToken}')`).join(", ")})
+  from branded_food.food`
