@@ -13,8 +13,9 @@ import manifest from "./package.json" with { type: "json" }
 import type { Pipeline } from "./run/pipeline.ts"
 import { progressOnStderr } from "./run/progress.ts"
 import { FeedsUnavailable, type Given, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
+import { storefronts } from "./storefronts/storefronts.ts"
 
-const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods]
+const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
 
 class BadUse extends Schema.TaggedError<BadUse>()("BadUse", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 2

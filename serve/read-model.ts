@@ -4,6 +4,7 @@ import { foodsOf } from "@larder/warehouse/foods/of-generation.ts"
 import type { Foods } from "@larder/warehouse/foods/open.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { loadCommodities } from "@larder/warehouse/read-models/commodity.ts"
+import { loadStorefronts } from "@larder/warehouse/read-models/storefront.ts"
 import { Effect } from "effect"
 
 const hasTable = (db: DuckDb["Service"], schema: string, name: string) =>
@@ -21,12 +22,14 @@ export const loadReadModel = (layout: Layout) =>
     const commodities = yield* loadCommodities(db)
     const hasFoods = yield* hasTable(db, "branded_food", "food")
     const foods: Foods | undefined = hasFoods ? yield* foodsOf(layout, file, db) : undefined
+    const hasStorefronts = yield* hasTable(db, "storefront", "store")
+    const storefronts = hasStorefronts ? yield* loadStorefronts(db) : undefined
     const dataSets: Readonly<Record<string, boolean>> = {
       commodities: commodities.loaded,
       branded_foods: foods !== undefined,
-      storefronts: false
+      storefronts: storefronts !== undefined
     }
-    return { commodities, foods, dataSets }
+    return { commodities, foods, storefronts, dataSets }
   })
 
 export type ReadModel = Effect.Success<ReturnType<ReturnType<typeof loadReadModel>>>

@@ -16,10 +16,24 @@ import {
 } from "@larder/schemas/branded-food/tables.ts"
 import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
 import { CheckResult, Cursor, RawFile, Reject, Run, UnknownField } from "@larder/schemas/ingest.ts"
+import {
+  CollectionListingRow,
+  CollectionProductRow,
+  CollectionRow,
+  ListingRow,
+  ProductCategoryRow,
+  SightingRow,
+  ProductRow as StoreProductRow,
+  StoreReadRow,
+  StoreRow,
+  VariantChangeRow,
+  VariantRow
+} from "@larder/schemas/storefront/tables.ts"
 import type { Effect, FileSystem, Path, Schema } from "effect"
 import type { Cell, DuckDb } from "./duckdb.ts"
 import { buildFoods } from "./foods/build.ts"
 import { completedLabel } from "./foods/completed-label.ts"
+import { settleReads } from "./storefronts/settle.ts"
 
 /** What becomes of the rows that a run staged. */
 export type Merge =
@@ -76,6 +90,12 @@ export interface DataSet {
   readonly views: ReadonlyArray<View>
   /** Files that a generation carries beside its database, made from it alone. */
   readonly files?: CarriedFiles
+  /**
+   * Statements for the staging file before its tables are merged, where what a run read means something else beside what is
+   * there already. `hasLive` says that the live generation has this data set, attached as `live`; nobody else publishes
+   * meanwhile.
+   */
+  readonly settle?: (hasLive: boolean) => ReadonlyArray<string>
   /** Counts the payload rows that stand behind the staged rows: what a run states, and after the merge what was new. */
   readonly countStatedRows: string
 }
@@ -174,6 +194,47 @@ export const brandedFood: DataSet = {
   countStatedRows: "select coalesce(sum(source_rows), 0)::integer as rows from branded_food.food"
 }
 
+export const storeTable = table("storefront", "store", StoreRow, { by: "replacing", key: ["store_id"] })
+export const storeReadTable = table("storefront", "store_read", StoreReadRow, {
+  by: "adding",
+  key: ["run_id", "store_id"]
+})
+
+export const storefront: DataSet = {
+  schema: "storefront",
+  tables: [
+    storeTable,
+    table("storefront", "product", StoreProductRow, {
+      by: "replacing",
+      key: ["product_id"],
+      ignoring: ["source_rows", "fetched_at", "raw_sha256"]
+    }),
+    table("storefront", "collection", CollectionRow, {
+      by: "replacing",
+      key: ["collection_id"],
+      ignoring: ["fetched_at", "raw_sha256"]
+    }),
+    table("storefront", "sighting", SightingRow, { by: "replacing", key: ["kind", "id"] }),
+    table("storefront", "variant_change", VariantChangeRow, { by: "adding", key: ["variant_id", "seen_at"] }),
+    storeReadTable,
+    table("storefront", "listing", ListingRow, { by: "deriving", from: sqlOf("storefront", "listings_of_stores") }),
+    table("storefront", "collection_listing", CollectionListingRow, {
+      by: "deriving",
+      from: sqlOf("storefront", "collection_listings_of_stores")
+    })
+  ],
+  views: [
+    view("storefront", "variant", VariantRow),
+    view("storefront", "product_category", ProductCategoryRow),
+    view("storefront", "collection_product", CollectionProductRow)
+  ],
+  settle: settleReads,
+  countStatedRows: `
+    select (
+      (select coalesce(sum(source_rows), 0) from storefront.product) + (select count(*) from storefront.collection)
+    )::integer as rows`
+}
+
 export type Records = ReadonlyArray<Readonly<Record<string, Cell>>>
 
 /** What the appender takes: cells in the order of the table's columns. What a record leaves out is null. */
@@ -191,4 +252,4 @@ export const tablesOf = (dataSet: DataSet): ReadonlyArray<Table> => [
 ]
 
 /** Every data set that a warehouse can hold. */
-export const dataSets: ReadonlyArray<DataSet> = [commodity, brandedFood]
+export const dataSets: ReadonlyArray<DataSet> = [commodity, brandedFood, storefront]

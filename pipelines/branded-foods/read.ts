@@ -162,6 +162,8 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     UpstreamUnavailable: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     AccessDenied: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     RefusedByUpstream: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    AnswerTooLarge: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    ForbiddenAddress: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     NotRecorded: (error) => Effect.fail(new NothingRead({ reasons: [error.message] }))
   }),
   Effect.scoped

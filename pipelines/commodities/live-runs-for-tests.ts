@@ -71,10 +71,10 @@ interface LiveRun {
 export const runLive = ({ days, environment = {}, home, id = "run-1", listen, origin = "live", upstream }: LiveRun) =>
   Effect.gen(function* () {
     const layout = yield* layoutOf(home)
-    const { file, filled } = yield* stage(layout, id, commodity, (staging) =>
-      readCommodities({ run_id: id, layout, staging, days })
-    )
     const at = "2026-10-01T00:00:00.000Z"
+    const { file, filled } = yield* stage(layout, id, commodity, (staging) =>
+      readCommodities({ run_id: id, started_at: at, layout, staging, days })
+    )
     const { run } = yield* publish({
       layout,
       dataSet: commodity,

@@ -38,6 +38,8 @@ const outcomeOf = (context: FeedContext, feed: Feed) => {
       UpstreamUnavailable: unavailable,
       AccessDenied: unavailable,
       RefusedByUpstream: unavailable,
+      AnswerTooLarge: unavailable,
+      ForbiddenAddress: unavailable,
       NotRecorded: unavailable,
       RecordingUnreadable: (error) =>
         Effect.succeed<Outcome>({ kind: "faulty", message: `${feed.feed}: ${error.message}` }),

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto"
+import { gzipSync } from "node:zlib"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { Archive, ArchiveUnwritable, Fetch } from "./archive.ts"
 import { liveOrigin } from "./live-origin.ts"
-import { AccessDenied, NotRecorded } from "./origin.ts"
+import { AccessDenied, AnswerTooLarge, NotRecorded } from "./origin.ts"
 import { Progress } from "./progress.ts"
 import { replayOrigin } from "./replay-origin.ts"
 import { startUpstream } from "./upstream-for-tests.ts"
@@ -75,6 +76,45 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
         bytes: 14,
         file
       })
+    })
+  )
+
+  it.effect("keeps what the answer told besides its body, where it was asked to", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.writeHead(200, { "x-wp-total": "151" }).end("[]"))
+      const ask = { url: upstream.url, accept: "*/*", wants: ["x-wp-total", "x-wp-totalpages"] }
+      const raw = yield* Archive.use((archive) => archive.fetch(ask)).pipe(Effect.provide([archiveIn(folder), live]))
+      const [line = ""] = yield* linesOf(folder)
+      assert.deepStrictEqual([raw.told, decodeLine(line).told], [{ "x-wp-total": "151" }, { "x-wp-total": "151" }])
+    })
+  )
+
+  it.effect.each([
+    ["announces more bytes than are wanted", { "content-length": "1001" }, Buffer.alloc(1001)],
+    ["sends more bytes than are wanted", {}, Buffer.alloc(1001)],
+    ["unpacks to more bytes than are wanted", { "content-encoding": "gzip" }, gzipSync(Buffer.alloc(1001))]
+  ] as const)("keeps nothing of an answer that %s, and does not ask again", ([, headers, body]) =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.writeHead(200, headers).end(body))
+      const ask = { url: upstream.url, accept: "*/*", longest: 1000 }
+      const fetching = Archive.use((archive) => archive.fetch(ask)).pipe(Effect.provide([archiveIn(folder), live]))
+      const error = yield* Effect.flip(fetching)
+      assert.instanceOf(error, AnswerTooLarge)
+      assert.strictEqual(error.message, `GET ${upstream.url} was given up: the answer is longer than 1,000 bytes.`)
+      assert.lengthOf(upstream.seen, 1)
+      assert.deepStrictEqual(yield* filesIn(folder), [])
+    })
+  )
+
+  it.effect("keeps an answer that has as many bytes as are wanted at most", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.end(Buffer.alloc(1000)))
+      const ask = { url: upstream.url, accept: "*/*", longest: 1000 }
+      const raw = yield* Archive.use((archive) => archive.fetch(ask)).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.strictEqual(raw.bytes, 1000)
     })
   )
 

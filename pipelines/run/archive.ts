@@ -10,6 +10,7 @@ import { clearAbandoned, receive } from "./incoming.ts"
 import { type Ask, Origin, type OriginError } from "./origin.ts"
 import { Progress } from "./progress.ts"
 import { clearStale, placeFor, whole } from "./resumable.ts"
+import { atMost } from "./transport.ts"
 
 /** One line of `fetches/<run_id>.ndjson`. */
 export const Fetch = Schema.Struct({
@@ -27,6 +28,8 @@ export const Fetch = Schema.Struct({
   last_modified: Schema.NullOr(Schema.String),
   /** False where a recording without a query stood in for an address that has one. */
   exact: Schema.Boolean,
+  /** What the answer told besides, where it was asked to. */
+  told: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** When the answer began, UTC, in milliseconds. */
   fetched_at: Schema.String,
   sha256: Schema.String,
@@ -158,7 +161,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     const origin = yield* Origin
     const progress = yield* Progress
     const onBytes = (more: number) => progress.advance({ bytes: more })
-    const answer = yield* origin.open(ask, place && (yield* place.kept))
+    const answer = atMost(ask, yield* origin.open(ask, place && (yield* place.kept)))
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
     const receiving = place ? place.receive(answer, onBytes) : receive(incoming, answer.body, onBytes)
     const { part, sha256, bytes } = yield* whole(ask.url, answer, yield* receiving)

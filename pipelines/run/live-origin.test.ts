@@ -213,3 +213,31 @@ describe("turns", () => {
     )
   )
 })
+
+describe("what an answer tells besides its body", () => {
+  it.live("is what was asked for, and nothing else", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => {
+          const cookies = ["secret=1; HttpOnly", "cart_currency=NOK; path=/; expires=Wed, 30 Sep 2026 17:04:36 GMT"]
+          response.writeHead(200, { "X-WP-Total": "151", "set-cookie": cookies }).end("[]")
+        })
+        const wants = ["set-cookie:cart_currency", "set-cookie:cart", "x-wp-total", "x-wp-totalpages"]
+        const { answer } = yield* readText({ url: upstream.url, wants })
+        assert.deepStrictEqual(answer.told, { "set-cookie:cart_currency": "NOK", "x-wp-total": "151" })
+      })
+    )
+  )
+
+  it.live("is not there where it tells none of it", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) =>
+          response.writeHead(200, { "x-wp-total": "1".repeat(500) }).end("[]")
+        )
+        const { answer } = yield* readText({ url: upstream.url, wants: ["x-wp-total"] })
+        assert.notProperty(answer, "told")
+      })
+    )
+  )
+})

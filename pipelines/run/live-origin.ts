@@ -4,11 +4,20 @@
  * environment are not used.
  */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
-import { type Headers, HttpClient, HttpClientRequest } from "effect/http"
+import { Clock, Config, Duration, Effect, Exit, Layer, Option, Scope } from "effect"
+import { Cookies, type Headers, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import manifest from "../package.json" with { type: "json" }
-import { type Answer, type Ask, Origin, RefusedByUpstream, type Resume, UpstreamUnavailable } from "./origin.ts"
-import { makePacing, type PacingPolicy } from "./pacing.ts"
+import {
+  type Answer,
+  type Ask,
+  ForbiddenAddress,
+  Origin,
+  RefusedByUpstream,
+  type Resume,
+  UpstreamUnavailable
+} from "./origin.ts"
+import { makePacing, type PacingPolicy, sharedLane } from "./pacing.ts"
+import { checkAddress, privateAddressIn, privateHosts, publicLookup } from "./private-hosts.ts"
 import { refusalOf, wantsPause } from "./refusal.ts"
 import { makeRetrying, parseRetryAfter, type RetryPolicy } from "./retrying.ts"
 import { type BodyLimits, bodyOf, broken, late, startOf } from "./transport.ts"
@@ -18,6 +27,8 @@ export interface LivePolicy extends PacingPolicy, RetryPolicy, BodyLimits {
   /** From sending the request to the head of the answer. */
   readonly head: Duration.Input
   readonly redirects: number
+  /** Whether addresses come from strangers: then none may lead into a private network, see `private-hosts.ts`. */
+  readonly publicOnly: boolean
 }
 
 /** Unfiltered report pulls take up to two minutes; shops throttle by client for minutes; the largest file has 450 MB. */
@@ -26,6 +37,9 @@ export const livePolicy: LivePolicy = {
   firstPause: "15 seconds",
   longestPause: "90 seconds",
   patience: "5 minutes",
+  endurance: "1 day",
+  slowed: 0,
+  lanes: {},
   tries: 5,
   firstBackOff: "2 seconds",
   longestBackOff: "1 minute",
@@ -33,7 +47,8 @@ export const livePolicy: LivePolicy = {
   head: "5 minutes",
   idle: "2 minutes",
   body: "3 hours",
-  redirects: 5
+  redirects: 5,
+  publicOnly: false
 }
 
 /** `LARDER_CONTACT` (an address or a mail box) lets a source reach whoever runs this. */
@@ -80,8 +95,24 @@ const totalOfRest = (headers: Headers.Headers, { from }: Resume) => {
 const isSame = ({ etag, "last-modified": modified }: Headers.Headers, { validator }: Resume) =>
   (validator.startsWith('"') ? (etag ?? validator) : (modified ?? validator)) === validator
 
+const cookie = "set-cookie:"
+
+/** What the ask wants to be told. A value longer than these characters is none of those. */
+const toldBy = ({ wants = [] }: Ask, { cookies, headers }: HttpClientResponse.HttpClientResponse) => {
+  const said = (name: string) =>
+    name.startsWith(cookie)
+      ? Option.getOrUndefined(Cookies.getValue(cookies, name.slice(cookie.length)))
+      : headers[name]
+  const told = wants.flatMap((name) => {
+    const value = said(name)
+    return value === undefined || value.length > 200 ? [] : [[name, value] as const]
+  })
+  return told.length === 0 ? {} : { told: Object.fromEntries(told) }
+}
+
 const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
+  const allowed = yield* privateHosts
   const agent = yield* userAgent
   const pacing = makePacing(policy)
 
@@ -98,7 +129,10 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       .execute(ask.basicUser && isHome ? HttpClientRequest.basicAuth(request, ask.basicUser, "") : request)
       .pipe(
         Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-        Effect.mapError((error) => broken(ask.url, error.reason.cause)),
+        Effect.mapError(({ reason: { cause } }) => {
+          const problem = privateAddressIn(cause)
+          return problem === undefined ? broken(ask.url, cause) : new ForbiddenAddress({ url: ask.url, problem })
+        }),
         Effect.timeoutOrElse({
           duration: policy.head,
           orElse: () => Effect.fail(late(ask.url, "no answer came", policy.head))
@@ -109,7 +143,8 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   /** One request, from its turn to its answer. The turn lasts until the scope closes. */
   const visit = Effect.fnUntraced(
     function* (ask: Ask, at: URL, resume: Resume | undefined) {
-      const lanes = [at.host, ...(ask.lane === undefined ? [] : [`lane ${ask.lane}`])]
+      if (policy.publicOnly) yield* checkAddress(ask.url, at, allowed)
+      const lanes = [at.host, ...(ask.lane === undefined ? [] : [sharedLane(ask.lane)])]
       for (const lane of lanes) yield* pacing.take(lane, ask.interval)
       const response = yield* send(ask, at, resume)
       const { status, headers } = response
@@ -120,15 +155,17 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       }
       const retryAfter = parseRetryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)
       const pauses = wantsPause(status, retryAfter)
-        ? yield* Effect.forEach(lanes, (lane) => pacing.pause(lane, retryAfter))
+        ? yield* Effect.forEach(lanes, (lane) => pacing.pause(lane, retryAfter, at.host))
         : []
       const body = yield* startOf(bodyOf(ask.url, response, policy))
-      const patience_ms = Duration.toMillis(policy.patience)
-      return yield* refusalOf({ ask, at, status, body, pause_ms: pauses[0], patience_ms })
+      const [{ wait: pause_ms, patience: patience_ms } = { wait: undefined, patience: 0 }] = pauses
+      return yield* refusalOf({ ask, at, status, body, pause_ms, patience_ms })
     },
     (effect, { url }) =>
-      Effect.catchTag(effect, "LanePaused", ({ message: problem }) =>
-        Effect.fail(new UpstreamUnavailable({ url, problem, may_pass: false }))
+      Effect.catchTag(effect, "LanePaused", ({ message: problem, until }) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.fail(new UpstreamUnavailable({ url, problem, may_pass: false, pause_ms: Math.max(0, until - now) }))
+        )
       )
   )
 
@@ -162,7 +199,8 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         exact: true,
         from: rest === null ? 0 : (goOn?.from ?? 0),
         total: rest ?? lengthOf(headers),
-        body: bodyOf(ask.url, response, policy)
+        ...toldBy(ask, response),
+        body: bodyOf(ask.url, response, { idle: policy.idle, body: ask.within ?? policy.body })
       } satisfies Answer
     }
   })
@@ -174,6 +212,11 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
 /** Tests take shorter times; everybody else takes `livePolicy` as it is. */
 export const liveOrigin = (policy: Partial<LivePolicy> = {}) => {
   const whole = { ...livePolicy, ...policy }
-  const client = NodeHttpClient.layerUndiciOptions({ connect: { timeout: Duration.toMillis(whole.connect) } })
-  return Layer.effect(Origin, make(whole)).pipe(Layer.provide(client))
+  const timeout = Duration.toMillis(whole.connect)
+  const client = Effect.map(privateHosts, (allowed) =>
+    NodeHttpClient.layerUndiciOptions({
+      connect: { timeout, ...(whole.publicOnly ? { lookup: publicLookup(allowed) } : {}) }
+    })
+  )
+  return Layer.effect(Origin, make(whole)).pipe(Layer.provide(Layer.unwrap(client)))
 }

@@ -20,6 +20,12 @@ export interface Ask {
   readonly interval?: Duration.Input
   /** A file so large that a download that broke off goes on from there, in this run or in a later one. */
   readonly resumable?: true
+  /** More bytes of payload than this, after decompression, are an error: a compressed bomb, or a body without an end. */
+  readonly longest?: number
+  /** For the whole body, where that is another time than the usual. */
+  readonly within?: Duration.Input
+  /** What else the answer shall tell: header fields in lower case, and values of cookies as `set-cookie:<name>`. */
+  readonly wants?: ReadonlyArray<string>
 }
 
 /** What there is of a payload already. */
@@ -43,23 +49,23 @@ export interface Answer {
   readonly from: number
   /** Length of the whole payload; null where nobody said. */
   readonly total: number | null
+  /** What it told of `wants`, by the same names. Absent where it told nothing. */
+  readonly told?: Readonly<Record<string, string>>
   /** The payload without content encoding. It is read once, inside the scope of `open`. */
-  readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable>
+  readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable | AnswerTooLarge>
 }
-
-const unless = <A>(value: A) => Schema.withConstructorDefault(Effect.succeed(value))
 
 /** The source did not answer, or not to the end. */
 export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>()("UpstreamUnavailable", {
   url: Schema.String,
   problem: Schema.String,
-  status: Schema.NullOr(Schema.Int).pipe(unless(null)),
+  status: Schema.NullOr(Schema.Int).pipe(Schema.withConstructorDefault(Effect.succeed(null))),
   /** How many tries of this run it took. */
-  tries: Schema.Int.pipe(unless(1)),
+  tries: Schema.Int.pipe(Schema.withConstructorDefault(Effect.succeed(1))),
   /** Whether another try of this run makes sense. */
-  may_pass: Schema.Boolean.pipe(unless(true)),
+  may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(true))),
   /** Set where the host is paused for everybody: the next `open` waits by itself. */
-  pause_ms: Schema.NullOr(Schema.Int).pipe(unless(null)),
+  pause_ms: Schema.NullOr(Schema.Int).pipe(Schema.withConstructorDefault(Effect.succeed(null))),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
@@ -98,6 +104,26 @@ export class RefusedByUpstream extends Schema.TaggedError<RefusedByUpstream>()("
   }
 }
 
+/** It is longer than whoever asked is ready to take. */
+export class AnswerTooLarge extends Schema.TaggedError<AnswerTooLarge>()("AnswerTooLarge", {
+  url: Schema.String,
+  longest: Schema.Int
+}) {
+  override get message() {
+    return `GET ${this.url} was given up: the answer is longer than ${this.longest.toLocaleString("en-US")} bytes.`
+  }
+}
+
+/** An address that is not asked, whoever wrote it into a list or redirected to it. */
+export class ForbiddenAddress extends Schema.TaggedError<ForbiddenAddress>()("ForbiddenAddress", {
+  url: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `GET ${this.url} was not sent: ${this.problem}.`
+  }
+}
+
 /** The folder of recordings has no file for this address. */
 export class NotRecorded extends Schema.TaggedError<NotRecorded>()("NotRecorded", {
   url: Schema.String,
@@ -123,7 +149,14 @@ export class RecordingUnreadable extends Schema.TaggedError<RecordingUnreadable>
   }
 }
 
-export type OriginError = UpstreamUnavailable | AccessDenied | RefusedByUpstream | NotRecorded | RecordingUnreadable
+export type OriginError =
+  | UpstreamUnavailable
+  | AccessDenied
+  | RefusedByUpstream
+  | AnswerTooLarge
+  | ForbiddenAddress
+  | NotRecorded
+  | RecordingUnreadable
 
 interface Opens {
   readonly kind: "live" | "replay" | "sample"

@@ -1,13 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makePacing, type PacingPolicy } from "./pacing.ts"
+import { makePacing, type PacingPolicy, sharedLane } from "./pacing.ts"
 
 const policy: PacingPolicy = {
   interval: "1 second",
   firstPause: "15 seconds",
   longestPause: "90 seconds",
-  patience: "5 minutes"
+  patience: "5 minutes",
+  endurance: "8 minutes",
+  slowed: "3 seconds",
+  lanes: { shops: 4 }
 }
 type Pacing = ReturnType<typeof makePacing>
 
@@ -88,9 +91,9 @@ describe("a host that throttles", () => {
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       const pauses = []
-      for (let n = 0; n < 5; n++) pauses.push(yield* pacing.pause("x.test", undefined))
+      for (let n = 0; n < 5; n++) pauses.push((yield* pacing.pause("x.test", undefined)).wait)
       pacing.answered("x.test")
-      pauses.push(yield* pacing.pause("x.test", undefined))
+      pauses.push((yield* pacing.pause("x.test", undefined)).wait)
       for (const [n, around] of [15, 30, 60, 90, 90, 15].entries()) {
         assert.isAtLeast(pauses[n] ?? 0, around * 750)
         assert.isAtMost(pauses[n] ?? 0, around * 1250)
@@ -106,6 +109,101 @@ describe("a host that throttles", () => {
       assert.strictEqual(error.message, "x.test asked for a pause until 1970-01-01T01:00:00.000Z")
       const again = yield* Effect.flip(Effect.scoped(pacing.take("x.test"))) // the turn was given back
       assert.strictEqual(again._tag, "LanePaused")
+    })
+  )
+
+  it.effect("is asked more slowly from then on", () =>
+    Effect.gen(function* () {
+      const [pacing, log] = [makePacing(policy), [] as string[]]
+      yield* pacing.pause("x.test", 0)
+      pacing.answered("x.test")
+      const all = ["a", "b"].map((name) => visit(pacing, log, name, "x.test"))
+      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 2 }))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(log, ["a at 0", "b at 3000"])
+    })
+  )
+
+  it.effect("again and again has used up its time after eight minutes", () =>
+    Effect.gen(function* () {
+      const pacing = makePacing(policy)
+      const patience = []
+      for (const asked of [240_000, 180_000, 90_000]) patience.push((yield* pacing.pause("x.test", asked)).patience)
+      assert.deepStrictEqual(patience, [300_000, 240_000, 60_000])
+    })
+  )
+})
+
+describe("a lane that several hosts share", () => {
+  const shops = sharedLane("shops")
+
+  it.effect("serves so many at once, that much more often", () =>
+    Effect.gen(function* () {
+      const [pacing, log] = [makePacing(policy), [] as string[]]
+      const all = ["a", "b", "c", "d", "e"].map((name) => visit(pacing, log, name, shops, 4000))
+      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 5 }))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(log, ["a at 0", "b at 250", "c at 500", "d at 750", "e at 4000"])
+    })
+  )
+
+  it.effect("is not slowed by one host that wants to be asked slowly", () =>
+    Effect.gen(function* () {
+      const pacing = makePacing(policy)
+      const started: Array<number> = []
+      const take = Effect.scoped(
+        Effect.andThen(
+          pacing.take(shops, "30 seconds"),
+          Effect.map(Clock.currentTimeMillis, (now) => started.push(now))
+        )
+      )
+      const running = yield* Effect.forkChild(Effect.all([take, take]))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(started, [0, 250])
+    })
+  )
+
+  it.effect("is paused for all, those that wait for their start included", () =>
+    Effect.gen(function* () {
+      const [pacing, log] = [makePacing(policy), [] as string[]]
+      const all = ["a", "b"].map((name) => visit(pacing, log, name, shops, 4000))
+      const running = yield* Effect.forkChild(Effect.all(all, { concurrency: 2 }))
+      yield* TestClock.adjust("100 millis")
+      yield* pacing.pause(shops, 60_000, "x.test")
+      yield* TestClock.adjust("2 minutes")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(log, ["a at 0", "b at 60100"])
+    })
+  )
+
+  it.effect("waits no longer for what one host asks than for what we would ask of ourselves", () =>
+    Effect.gen(function* () {
+      const pacing = makePacing(policy)
+      assert.strictEqual((yield* pacing.pause(shops, 86_400_000, "x.test")).wait, 90_000)
+    })
+  )
+
+  it.effect("counts answers to requests that were sent side by side as one", () =>
+    Effect.gen(function* () {
+      const pacing = makePacing(policy)
+      for (const host of ["x.test", "y.test", "z.test"]) {
+        assert.isAtMost((yield* pacing.pause(shops, undefined, host)).wait, 15_000 * 1.25)
+      }
+    })
+  )
+
+  it.effect("says which host is to blame", () =>
+    Effect.gen(function* () {
+      const pacing = makePacing({ ...policy, patience: "1 minute" })
+      yield* pacing.pause(shops, undefined, "x.test")
+      yield* TestClock.adjust("30 seconds")
+      yield* pacing.pause(shops, 90_000, "y.test")
+      const error = yield* Effect.flip(Effect.scoped(pacing.take(shops)))
+      const why = "because y.test asked for it"
+      assert.strictEqual(error.message, `all hosts of the lane shops are paused until 1970-01-01T00:02:00.000Z, ${why}`)
     })
   )
 })

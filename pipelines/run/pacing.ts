@@ -1,6 +1,7 @@
 /**
- * Turns. A lane (a host, or several hosts of one platform) serves one request at a time, with an interval from the start of
- * one to the start of the next. A lane that throttles is paused for everybody who asks there, not only for the one it told.
+ * Turns. A host serves one request at a time, with an interval from the start of one to the start of the next. Hosts of one
+ * platform may share a lane on top of that, which may serve several at once. Where one throttles, everybody who asks there is
+ * paused, not only the one it told.
  */
 import { Clock, Duration, Effect, Random, Schema, Semaphore } from "effect"
 
@@ -11,21 +12,42 @@ export interface PacingPolicy {
   readonly longestPause: Duration.Input
   /** The longest pause that a run sits out. Above it, asking fails at once. */
   readonly patience: Duration.Input
+  /** All pauses of one host together that a run sits out. */
+  readonly endurance: Duration.Input
+  /** Interval of a host from its first throttling answer to the end of the run, where that is more than the usual. */
+  readonly slowed: Duration.Input
+  /** Lanes that serve several requests at once, by their names in `Ask`. */
+  readonly lanes: Readonly<Record<string, number>>
 }
 
 export class LanePaused extends Schema.TaggedError<LanePaused>()("LanePaused", {
   lane: Schema.String,
-  until: Schema.Int
+  until: Schema.Int,
+  /** The host that throttled, where the lane is not a host. */
+  because_of: Schema.NullOr(Schema.String)
 }) {
   override get message() {
-    return `${this.lane} asked for a pause until ${new Date(this.until).toISOString()}`
+    const until = new Date(this.until).toISOString()
+    if (this.because_of === null) return `${this.lane} asked for a pause until ${until}`
+    return `all hosts of the ${this.lane} are paused until ${until}, because ${this.because_of} asked for it`
   }
 }
 
+/** The name of a lane that hosts share. No host is called so. */
+export const sharedLane = (name: string) => `lane ${name}`
+
 interface Lane {
   readonly turn: Semaphore.Semaphore
+  readonly turns: number
   nextAt: number
+  pausedUntil: number
+  because_of: string | null
+  /** Throttling answers in a row. */
   throttled: number
+  /** All pauses so far, in milliseconds. */
+  paused: number
+  /** Throttled at least once in this run. */
+  isSlowed: boolean
 }
 
 /** A delay of about `first * 2^(n - 1)`, at most `longest`, a quarter up or down. */
@@ -35,34 +57,62 @@ export const backOff = (n: number, first: Duration.Input, longest: Duration.Inpu
 }
 
 export const makePacing = (policy: PacingPolicy) => {
+  const turnsOf = new Map(Object.entries(policy.lanes).map(([name, turns]) => [sharedLane(name), turns]))
+  const patience = Duration.toMillis(policy.patience)
   const lanes = new Map<string, Lane>()
   const laneOf = (name: string): Lane => {
     const known = lanes.get(name)
     if (known) return known
-    const lane = { turn: Semaphore.makeUnsafe(1), nextAt: 0, throttled: 0 }
+    const turns = turnsOf.get(name) ?? 1
+    const turn = Semaphore.makeUnsafe(turns)
+    const lane = { turn, turns, nextAt: 0, pausedUntil: 0, because_of: null, throttled: 0, paused: 0, isSlowed: false }
     lanes.set(name, lane)
     return lane
+  }
+
+  /** A lane of several turns begins them that much more often, and one host that wants to be asked slowly does not slow it. */
+  const gapOf = ({ isSlowed, turns }: Lane, interval: Duration.Input) => {
+    const usual = Duration.toMillis(policy.interval)
+    if (turns > 1) return usual / turns
+    return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.slowed) : 0)
   }
 
   /** Waits for the lane and keeps it until the scope closes. Take a host before the lane that it shares with others. */
   const take = Effect.fnUntraced(function* (name: string, interval: Duration.Input = 0) {
     const lane = laneOf(name)
     yield* Effect.acquireRelease(lane.turn.take(1), () => lane.turn.release(1), { interruptible: true })
-    const wait = lane.nextAt - (yield* Clock.currentTimeMillis)
-    if (wait > Duration.toMillis(policy.patience)) return yield* new LanePaused({ lane: name, until: lane.nextAt })
-    if (wait > 0) yield* Effect.sleep(wait)
-    const gap = Math.max(Duration.toMillis(policy.interval), Duration.toMillis(interval))
-    lane.nextAt = (yield* Clock.currentTimeMillis) + gap
+    for (;;) {
+      const now = yield* Clock.currentTimeMillis
+      const start = Math.max(now, lane.nextAt, lane.pausedUntil)
+      if (start - now > patience) {
+        return yield* new LanePaused({ lane: name, until: Math.ceil(start), because_of: lane.because_of })
+      }
+      if (start === now) {
+        lane.nextAt = now + gapOf(lane, interval)
+        return
+      }
+      yield* Effect.sleep(start - now) // then look again: others hold turns of the same lane, and it may have been paused
+    }
   })
 
-  /** After a throttling answer. Returns the pause in milliseconds. */
-  const pause = Effect.fnUntraced(function* (name: string, asked: number | undefined) {
+  /**
+   * After a throttling answer of this host. Answers with the pause, and with the longest one that is still sat out, in
+   * milliseconds. Other hosts of a lane wait no longer for what one asks than the longest pause of our own.
+   */
+  const pause = Effect.fnUntraced(function* (name: string, asked: number | undefined, host = name) {
     const lane = laneOf(name)
-    lane.throttled += 1
+    const now = yield* Clock.currentTimeMillis
+    const isShared = lane.turns > 1
+    if (!isShared || lane.pausedUntil <= now) lane.throttled += 1 // answers to requests sent side by side count as one
     const own = yield* backOff(lane.throttled, policy.firstPause, policy.longestPause)
-    const wait = asked ?? own
-    lane.nextAt = Math.max(lane.nextAt, (yield* Clock.currentTimeMillis) + wait)
-    return wait
+    const longest = isShared ? Duration.toMillis(policy.longestPause) : Number.POSITIVE_INFINITY
+    const wait = Math.min(asked ?? own, longest)
+    const endures = isShared ? patience : Duration.toMillis(policy.endurance) - lane.paused
+    lane.pausedUntil = Math.max(lane.pausedUntil, now + wait)
+    lane.because_of = name === host ? null : host
+    lane.paused += wait
+    lane.isSlowed = true
+    return { wait, patience: Math.max(0, Math.min(patience, endures)) }
   })
 
   /** After a good answer the next throttling starts from the first pause again. */

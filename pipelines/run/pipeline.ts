@@ -7,6 +7,7 @@ import type { DataSet } from "@larder/warehouse/tables.ts"
 import type { Effect, FileSystem, Path } from "effect"
 import { Schema } from "effect"
 import type { Archive, ArchiveUnwritable, RawFileDamaged } from "./archive.ts"
+import type { LivePolicy } from "./live-origin.ts"
 import type { Origin } from "./origin.ts"
 
 /** Days that were asked for with --from and --to. */
@@ -17,6 +18,8 @@ export interface DayRange {
 
 export interface RunContext {
   readonly run_id: string
+  /** When the run began, or began when it is repeated from the archive. */
+  readonly started_at: string
   readonly layout: Layout
   readonly staging: Staging
   readonly days: DayRange | undefined
@@ -58,6 +61,8 @@ export interface Pipeline {
   readonly samples: URL
   /** Hosts that it reads, and the folders of a recording that concern it. */
   readonly hosts: ReadonlyArray<string>
+  /** How its hosts are asked, where that differs from `livePolicy`. */
+  readonly requests?: Partial<LivePolicy>
   /** Whether a release of it can be given with `--file`. */
   readonly files?: true
   readonly read: (

@@ -168,3 +168,36 @@ layer(NodeServices.layer)("a folder of recordings", (it) => {
     })
   )
 })
+
+layer(NodeServices.layer)("what lies beside a recording as .told.json", (it) => {
+  const wants = ["x-wp-total"]
+  const readWith = Effect.fnUntraced(function* (told: string, ...names: ReadonlyArray<string>) {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* recorded(...names)
+    yield* fs.writeFileString(`${folder}/${reports}/1?page=1.told.json`, told)
+    return yield* readText({ url: `${url}/1?page=1`, wants }).pipe(Effect.provide(replayOrigin(folder)))
+  })
+
+  it.effect.each(["1?page=1", "1?page=1.gz"])("is told with %s", (name) =>
+    Effect.gen(function* () {
+      const { answer } = yield* readWith('{"x-wp-total":"151","x-wp-totalpages":"2"}', `${reports}/${name}`)
+      assert.deepStrictEqual(answer.told, { "x-wp-total": "151" })
+    })
+  )
+
+  it.effect("is an error where it is no object of texts", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(readWith('{"x-wp-total":151}', `${reports}/1?page=1`))
+      assert.instanceOf(error, RecordingUnreadable)
+      assert.include(error.message, "1?page=1.told.json cannot be read")
+    })
+  )
+
+  it.effect("is no recording itself", () =>
+    Effect.gen(function* () {
+      const folder = yield* recorded(`${reports}/1`, `${reports}/1.told.json`)
+      const listed = yield* Origin.use((origin) => origin.listing(url)).pipe(Effect.provide(replayOrigin(folder)))
+      assert.deepStrictEqual(listed, [`${url}/1`])
+    })
+  )
+})

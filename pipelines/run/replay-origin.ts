@@ -2,7 +2,8 @@
  * Recorded payloads in place of the network: `<folder>/<host>/<path as in the URL>[?query]`, percent-encoding kept in the names.
  * A file answers its exact query, else the same parameters in another order, else a file without a query answers any. Each may
  * be compressed under the same name plus `.gz`. Where a path is a folder too (a list and what it lists), record it with an
- * empty query, `reports?`, or as `reports.gz`. The bundled samples are such a folder.
+ * empty query, `reports?`, or as `reports.gz`. What an answer told besides its body may lie beside it as `<name>.told.json`, an
+ * object of texts. The bundled samples are such a folder.
  */
 import { createGunzip } from "node:zlib"
 import { NodeStream } from "@effect/platform-node"
@@ -26,6 +27,9 @@ const parametersOf = (query: string) =>
     .map((pair) => JSON.stringify(pair))
     .sort()
     .join()
+
+const toldSuffix = ".told.json"
+const decodeTold = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 
 interface Candidate {
   /** Below the folder. */
@@ -81,9 +85,19 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     })
   })
 
+  /** Of what was told, that which is asked for. */
+  const toldBeside = Effect.fnUntraced(function* ({ name, packed }: Candidate, wants: ReadonlyArray<string>) {
+    const file = path.join(root, (packed ? name.slice(0, -".gz".length) : name) + toldSuffix)
+    const text = yield* orAbsent(file, fs.readFileString(file), undefined)
+    if (text === undefined) return {}
+    const all = yield* Effect.mapError(decodeTold(text), (cause) => new RecordingUnreadable({ file, cause }))
+    const told = Object.entries(all).filter(([key]) => wants.includes(key))
+    return told.length === 0 ? {} : { told: Object.fromEntries(told) }
+  })
+
   const open = Effect.fn("Origin.open")(function* (ask: Ask) {
-    const { host, pathname, search } = new URL(ask.url)
-    const name = host + pathname
+    const { host, pathname, protocol, search } = new URL(ask.url)
+    const name = protocol === "file:" ? pathname.slice(1) : host + pathname
     const same = bothForms(name + search, true)
     const any = search === "" ? [] : bothForms(name, false)
     const candidates = [...same, ...(yield* reordered(name, search.slice(1))), ...any]
@@ -96,6 +110,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     const { name: recording, packed, exact } = found.value
     const file = path.join(root, recording)
     const bytes = fs.stream(file)
+    const told = ask.wants === undefined ? {} : yield* toldBeside(found.value, ask.wants)
     const body = packed ? NodeStream.pipeThroughSimple(bytes, () => createGunzip()) : bytes
     return {
       status: 200,
@@ -106,6 +121,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
       exact,
       from: 0,
       total: null,
+      ...told,
       body: Stream.mapError(body, (error) => new RecordingUnreadable({ file, cause: error.cause ?? error }))
     } satisfies Answer
   })
@@ -117,7 +133,8 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     const folder = inside(below.slice(0, below.lastIndexOf("/") + 1))
     if (folder === undefined) return []
     const names = yield* orAbsent(folder, fs.readDirectory(folder, { recursive: true }), [])
-    const files = yield* Effect.filter(names, (name) =>
+    const recordings = names.filter((name) => !name.endsWith(toldSuffix))
+    const files = yield* Effect.filter(recordings, (name) =>
       Effect.map(orAbsent(name, fs.stat(path.join(folder, name)), undefined), (found) => found?.type === "File")
     )
     const addresses = files.map((name) => {

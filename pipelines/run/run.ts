@@ -71,7 +71,7 @@ const originFor = (pipeline: Pipeline, { file, replay }: Given): OriginLayer => 
   if (Option.isSome(file)) return fileOrigin(file.value)
   if (Option.isSome(replay)) return replayOrigin(replay.value)
   const bySetting = Effect.map(sourcesSetting, (sources) =>
-    sources === "live" ? liveOrigin() : sampleOrigin(fileURLToPath(pipeline.samples))
+    sources === "live" ? liveOrigin(pipeline.requests) : sampleOrigin(fileURLToPath(pipeline.samples))
   )
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
@@ -105,7 +105,7 @@ const readAndPublish = Effect.fnUntraced(function* (
 ) {
   const { days, dryRun } = options
   const { file, filled } = yield* stage(layout, started.run_id, pipeline.dataSet, (staging) =>
-    pipeline.read({ run_id: started.run_id, layout, staging, days })
+    pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
   const { rows_read, rows_rejected, rows_silent, unavailable } = filled
   const run: RunRecord = {

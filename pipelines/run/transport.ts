@@ -3,7 +3,7 @@ import { createGunzip } from "node:zlib"
 import { NodeStream } from "@effect/platform-node"
 import { Duration, Effect, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { UpstreamUnavailable } from "./origin.ts"
+import { type Answer, AnswerTooLarge, type Ask, UpstreamUnavailable } from "./origin.ts"
 
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the host refused the connection",
@@ -59,6 +59,15 @@ export const bodyOf = (url: string, response: HttpClientResponse.HttpClientRespo
   }
   const problem = `the body is encoded as ${encoding}, which was not asked for`
   return Stream.fail(new UpstreamUnavailable({ url, problem, status: response.status, may_pass: false }))
+}
+
+/** The same answer, whose body fails where it gets longer than the ask allows. */
+export const atMost = ({ longest, url }: Ask, answer: Answer): Answer => {
+  if (longest === undefined) return answer
+  const tooLarge = Effect.suspend(() => new AnswerTooLarge({ url, longest }))
+  if (answer.total !== null && answer.total > longest) return { ...answer, body: Stream.fromEffect(tooLarge) }
+  const body = Stream.limitBytes(answer.body, longest - answer.from, () => Stream.fromEffect(tooLarge))
+  return { ...answer, body }
 }
 
 /** Of an error answer no more than this is read, and not for long. */

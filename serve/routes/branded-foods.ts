@@ -4,9 +4,7 @@ import { getBrandedFood, getBrandedFoodCategories, searchBrandedFoods } from "@l
 import { fdcIdOf } from "@larder/schemas/branded-food/id.ts"
 import { Effect } from "effect"
 import { type Route, refuse, route } from "../route.ts"
-
-const page = (records: ReadonlyArray<string>, next: string | null) =>
-  `{"data":[${records.join(",")}],"next_cursor":${JSON.stringify(next)}}`
+import { page } from "./page.ts"
 
 export const brandedFoodRoutes: ReadonlyArray<Route> = [
   route(searchBrandedFoods, {

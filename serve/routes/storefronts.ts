@@ -1,5 +1,6 @@
-/** Reads of the storefront endpoints. No generation holds storefronts yet: lists are empty and every id is unknown. */
-import { unknownRecord } from "@larder/schemas/api-errors.ts"
+/** Reads of the storefront endpoints: stores from memory, products and collections from the generation's sorted tables. */
+import { invalidRequest, unknownRecord } from "@larder/schemas/api-errors.ts"
+import { foreignCursor } from "@larder/schemas/parameters.ts"
 import {
   getProduct,
   getStore,
@@ -7,13 +8,66 @@ import {
   getStoreProducts,
   searchStores
 } from "@larder/schemas/storefront/endpoints.ts"
+import type { Generation } from "@larder/warehouse/generation/live.ts"
+import type { Position as ListPosition, StoreLists } from "@larder/warehouse/read-models/store-lists.ts"
+import type { Storefronts } from "@larder/warehouse/read-models/storefront.ts"
+import type { StorePosition } from "@larder/warehouse/read-models/stores.ts"
 import { Effect } from "effect"
-import { type Route, refuse, route } from "../route.ts"
+import type { Position } from "../cursor.ts"
+import type { ReadModel } from "../read-model.ts"
+import { type Request, type Route, refuse, route } from "../route.ts"
+import { page } from "./page.ts"
+
+/** A cursor's digest is no signature: what stands in it may have been made up. */
+const storePosition = ([name, id]: Position): StorePosition | undefined =>
+  name == null || id == null ? undefined : { name, id }
+
+const microseconds = /^-?\d{1,18}$/
+const listPosition = ([published, id]: Position): ListPosition | undefined => {
+  if (published === undefined || id == null) return undefined
+  if (published === null) return { published: null, id }
+  return microseconds.test(published) ? { published: BigInt(published), id } : undefined
+}
+
+const listOf =
+  (choose: (storefronts: Storefronts) => StoreLists) =>
+  (
+    { after, cursorAt, id, values }: Request<{ readonly limit: number }>,
+    { model: { storefronts } }: Generation<ReadModel>
+  ) => {
+    if (storefronts?.stores.json(id) === undefined) return refuse(unknownRecord("store", id))
+    const position = after && listPosition(after)
+    if (after !== undefined && position === undefined) return refuse(invalidRequest(foreignCursor))
+    return Effect.map(choose(storefronts).page(id, position, values.limit), ({ next, records }) =>
+      page(records, next === undefined ? null : cursorAt([next.published?.toString() ?? null, next.id]))
+    )
+  }
 
 export const storefrontRoutes: ReadonlyArray<Route> = [
-  route(searchStores, { read: () => Effect.succeed('{"data":[],"next_cursor":null}') }),
-  route(getStore, { read: ({ id }) => refuse(unknownRecord("store", id)) }),
-  route(getStoreProducts, { read: ({ id }) => refuse(unknownRecord("store", id)) }),
-  route(getStoreCollections, { read: ({ id }) => refuse(unknownRecord("store", id)) }),
-  route(getProduct, { read: ({ id }) => refuse(unknownRecord("product", id)) })
+  route(searchStores, {
+    read: ({ after, cursorAt, values }, { model: { storefronts } }) =>
+      Effect.suspend(() => {
+        if (storefronts === undefined) return Effect.succeed(page([], null))
+        const position = after && storePosition(after)
+        if (after !== undefined && position === undefined) return refuse(invalidRequest(foreignCursor))
+        const { cursor: _, limit, ...filters } = values
+        const { next, records } = storefronts.stores.search(filters, position, limit)
+        return Effect.succeed(page(records, next === undefined ? null : cursorAt([next.name, next.id])))
+      })
+  }),
+  route(getStore, {
+    read: ({ id }, { model: { storefronts } }) =>
+      Effect.suspend(() => {
+        const record = storefronts?.stores.json(id)
+        return record === undefined ? refuse(unknownRecord("store", id)) : Effect.succeed(`{"data":${record}}`)
+      })
+  }),
+  route(getStoreProducts, { read: listOf(({ products }) => products) }),
+  route(getStoreCollections, { read: listOf(({ collections }) => collections) }),
+  route(getProduct, {
+    read: ({ id }, { model: { storefronts } }) =>
+      Effect.flatMap(storefronts?.product(id) ?? Effect.undefined, (record) =>
+        record === undefined ? refuse(unknownRecord("product", id)) : Effect.succeed(`{"data":${record}}`)
+      )
+  })
 ]

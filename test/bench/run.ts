@@ -1,22 +1,32 @@
 /**
- * `npm run bench -- [api|foods] [--foods 450000,2000000]`: measures the bars on this machine and prints them as tables. Each
- * pair runs side by side in one run, in turns, and the medians are compared: ratios count, machines differ. The API takes
- * seven minutes, branded foods at their full sizes an hour and 20 GB in the temporary folder.
+ * `npm run bench -- [api|foods|storefronts] [--foods 450000,2000000] [--products 100000,1000000]`: measures the bars on this
+ * machine and prints them as tables. Each pair runs side by side in one run, in turns, and the medians are compared: ratios
+ * count, machines differ. The API takes seven minutes, branded foods at their full sizes an hour and 20 GB in the temporary
+ * folder, storefronts at theirs 8 GB.
  */
 import { parseArgs } from "node:util"
 import { measureApi } from "./api.ts"
 import { measureFoods } from "./foods/measure.ts"
+import { measureStorefronts } from "./storefronts/measure.ts"
 
+const parts = ["api", "foods", "storefronts"]
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { foods: { type: "string", default: "450000,2000000" } }
+  options: {
+    foods: { type: "string", default: "450000,2000000" },
+    products: { type: "string", default: "100000,1000000" }
+  }
 })
-const unknown = positionals.filter((part) => part !== "api" && part !== "foods")
-const sizes = values.foods.split(",").map(Number)
-if (unknown.length > 0 || sizes.some((size) => !Number.isSafeInteger(size) || size < 1000)) {
-  console.error("Give one part or none, api or foods, and sizes of 1,000 foods or more: foods --foods 450000,2000000")
+const sizesIn = (list: string) => list.split(",").map(Number)
+const [foods, products] = [sizesIn(values.foods), sizesIn(values.products)]
+const unknown = positionals.filter((part) => !parts.includes(part))
+if (unknown.length > 0 || [...foods, ...products].some((size) => !Number.isSafeInteger(size) || size < 1000)) {
+  console.error(
+    "Give one part or none, api, foods or storefronts, and sizes of 1,000 or more: foods --foods 450000,2000000"
+  )
   process.exit(2)
 }
 const isAsked = (part: string) => positionals.length === 0 || positionals.includes(part)
 if (isAsked("api")) await measureApi()
-if (isAsked("foods")) await measureFoods(sizes)
+if (isAsked("foods")) await measureFoods(foods)
+if (isAsked("storefronts")) await measureStorefronts(products)

@@ -1,10 +1,10 @@
 /**
- * Merging a run's staged rows into a warehouse: first the staging file is reduced to what the live generation does not
- * have yet, then the rest is moved. A table's `merge` says what counts as new.
+ * Merging a run's staged rows into a warehouse: first the staging file is settled and reduced to what the live generation
+ * does not have yet, then the rest is moved. A table's `merge` says what counts as new.
  */
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
-import { type DataSet, ingestTables, type Table } from "../tables.ts"
+import { type DataSet, ingestTables, type Merge, type Table } from "../tables.ts"
 import { completeFromLive } from "./complete.ts"
 import { haveDefinitionsChanged, requireSameTables } from "./definitions.ts"
 
@@ -28,11 +28,19 @@ const withoutRepeats = (table: Table): string | undefined =>
          group by ${listed(table.merge.key)})`
     : undefined
 
-/** The columns whose equality means that a staged row is nothing new. */
-const identityOf = (table: Table): ReadonlyArray<string> => {
-  if (table.merge.by === "adding") return table.merge.key
-  const ignored = table.merge.by === "replacing" ? ["run_id", ...(table.merge.ignoring ?? [])] : []
-  return columnsOf(table).filter((column) => !ignored.includes(column))
+/**
+ * Rows are compared by digests of 64 bits: of a million wide rows neither memory nor time allows to hold them side by side. As
+ * JSON, because a digest of the values themselves does not tell null from [], nor which of two columns a value stands in.
+ */
+const digestOf = (columns: ReadonlyArray<string>, row: string) =>
+  `hash(to_json(struct_pack(${columns.map((column) => `${identifier(column)} := ${row}.${identifier(column)}`).join(", ")})))`
+
+/** When a staged row `s` is nothing new beside the live row `l`. */
+const isKnown = (table: Table, merge: Extract<Merge, { readonly by: "adding" | "replacing" }>): string => {
+  if (merge.by === "adding") return same(merge.key, "s", "l")
+  const ignored = ["run_id", ...(merge.ignoring ?? [])]
+  const compared = columnsOf(table).filter((column) => !ignored.includes(column))
+  return `${same(merge.key, "s", "l")} and ${digestOf(compared, "s")} = ${digestOf(compared, "l")}`
 }
 
 /** Removes staged rows that the live table has already. Returns whether anything new is left. */
@@ -51,9 +59,8 @@ const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, live: boo
     const b = `select ${columns} from live.${staged}`
     return (yield* countRows(db, `((${a} except all ${b}) union all (${b} except all ${a}))`)) > 0
   }
-  if (live) {
-    yield* db.run(`delete from ${staged} s where exists (
-      select 1 from live.${staged} l where ${same(identityOf(table), "s", "l")})`)
+  if (live && table.merge.by !== "replacing all") {
+    yield* db.run(`delete from ${staged} s using live.${staged} l where ${isKnown(table, table.merge)}`)
   }
   return (yield* countRows(db, staged)) > 0
 })
@@ -81,6 +88,8 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
     )
     for (const { name } of tables) inLive.add(String(name))
   }
+  const hasLive = dataSet.tables.some(({ name, schema }) => inLive.has(`${schema}.${name}`))
+  yield* Effect.forEach(dataSet.settle?.(hasLive) ?? [], (sql) => db.run(sql), { discard: true })
   const changed: Array<Table> = []
   for (const table of [...ingestTables, ...dataSet.tables]) {
     if (yield* reduceTable(db, table, inLive.has(`${table.schema}.${table.name}`))) changed.push(table)
@@ -99,10 +108,7 @@ export const moveTable = (table: Table): ReadonlyArray<string> => {
     case "adding":
       return [insert]
     case "replacing":
-      return [
-        `delete from ${target} t where exists (select 1 from staged.${target} s where ${same(table.merge.key, "t", "s")})`,
-        insert
-      ]
+      return [`delete from ${target} t using staged.${target} s where ${same(table.merge.key, "t", "s")}`, insert]
     case "completing":
       return [
         `delete from ${target} where ${identifier(table.merge.key)} in (select ${identifier(table.merge.key)} from staged.${target})`,

@@ -8,7 +8,7 @@ import { isUtf8 } from "node:buffer"
 import { type FileHandle, open } from "node:fs/promises"
 import { basename } from "node:path"
 import { Effect } from "effect"
-import { FileUnwritable, writeAll } from "../release/write-all.ts"
+import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 import { mostBytesOfRow } from "./header.ts"
 
 const lineFeed = 0x0a

@@ -9,7 +9,7 @@ import type { Load, Loaded } from "../load.ts"
 import { checkLines } from "../release/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../release/food-lines.ts"
 import type { FoodReject } from "../release/food-list.ts"
-import { FileUnwritable } from "../release/write-all.ts"
+import { FileUnwritable } from "../../run/write-all.ts"
 import {
   endOfLabels,
   loadChunk,

@@ -9,7 +9,7 @@ import { type Effect, Stream } from "effect"
 import { shapeProblem } from "../json/shape.ts"
 import { linesOf, rejectOf } from "./chunk-lines.ts"
 import type { FoodReject } from "./food-list.ts"
-import { FileUnwritable, writeAll } from "./write-all.ts"
+import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 

@@ -8,7 +8,7 @@ import { basename, join } from "node:path"
 import { Effect, Stream } from "effect"
 import { makeCutter } from "./food-cutter.ts"
 import { FoodListUnusable, type FoodReject } from "./food-list.ts"
-import { FileUnwritable, writeAll } from "./write-all.ts"
+import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 import { ZipUnusable } from "./zip-members.ts"
 
 export interface FoodList {

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream"
 import { crc32, createInflateRaw } from "node:zlib"
 import { Effect } from "effect"
 import { type Entry, openPromise, type ZipFile } from "yauzl"
-import { FileUnwritable, writeAll } from "./write-all.ts"
+import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 import {
   baseOf,
   deflated,

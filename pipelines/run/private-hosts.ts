@@ -1,0 +1,63 @@
+/**
+ * Addresses that a list of strangers must not lead to: this machine, its networks, and what is reserved. A name is judged by
+ * every address it resolves to at the moment of connecting, so that it cannot change its mind in between. Hosts of
+ * `LARDER_PRIVATE_HOSTS` (names or addresses without port, with commas between) are the operator's own choice.
+ */
+import { lookup } from "node:dns"
+import { isIP, type LookupFunction } from "node:net"
+import { Config, Effect } from "effect"
+import ipaddr from "ipaddr.js"
+import { ForbiddenAddress } from "./origin.ts"
+
+export const privateHosts = Config.String("LARDER_PRIVATE_HOSTS").pipe(
+  Config.withDefault(""),
+  Config.map((hosts): ReadonlySet<string> => {
+    const names = hosts.split(",").map((host) => host.trim().toLowerCase())
+    return new Set(names.filter(Boolean).map(withoutBrackets))
+  })
+)
+
+function withoutBrackets(host: string) {
+  return host.replace(/^\[(.*)\]$/, "$1")
+}
+
+/** What kind of address it is, where it is not one of the public internet. IPv4 inside IPv6 counts as IPv4. */
+export const rangeOf = (address: string): string | undefined => {
+  const range = ipaddr.process(address).range()
+  return range === "unicast" ? undefined : range
+}
+
+const problemOf = (host: string, address: string, range: string) => {
+  const where = host === address ? host : `${host} is ${address}, which`
+  return `${where} is no public address (${range}); to read it all the same, name ${host} in LARDER_PRIVATE_HOSTS`
+}
+
+/** What a lookup fails with. */
+class PrivateAddress extends Error {}
+
+/** The problem that a failed connection ran into, where it was this one. */
+export const privateAddressIn = (cause: unknown) => (cause instanceof PrivateAddress ? cause.message : undefined)
+
+/** Judges what needs no lookup: the scheme, and hosts that are addresses already. */
+export const checkAddress = (url: string, at: URL, allowed: ReadonlySet<string>) => {
+  const forbid = (problem: string) => Effect.fail(new ForbiddenAddress({ url, problem }))
+  if (at.protocol !== "https:" && at.protocol !== "http:") return forbid(`${at.protocol} is neither http: nor https:`)
+  const host = withoutBrackets(at.hostname)
+  const range = isIP(host) === 0 || allowed.has(host) ? undefined : rangeOf(host)
+  return range === undefined ? Effect.void : forbid(problemOf(host, host, range))
+}
+
+/** In place of the lookup of the system. */
+export const publicLookup =
+  (allowed: ReadonlySet<string>): LookupFunction =>
+  (host, options, done) =>
+    lookup(host, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? []
+      if (error || first === undefined) return done(error ?? new Error(`${host} has no address`), [])
+      for (const { address } of allowed.has(host.toLowerCase()) ? [] : addresses) {
+        const range = rangeOf(address)
+        if (range !== undefined) return done(new PrivateAddress(problemOf(host, address, range)), [])
+      }
+      if (options.all) return done(null, addresses)
+      return done(null, first.address, first.family)
+    })

@@ -1,0 +1,110 @@
+/**
+ * Which words and phrases stand for which place. They come from the lists in `words/`, one per language, which anybody may extend
+ * (`words/en.txt` says how), and from the names in the taxonomy itself, which the lists overrule.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { allNodes, nodeOfPath, type Place } from "./taxonomy.ts"
+import { phraseKey } from "./words.ts"
+
+/**
+ * `strong` names a product. `weak` names one too, but is often a flavour, a picture or a part of another (`apple`, `lock`), and
+ * counts when nothing strong does. `domain` says what another thing is for: a bag for a bicycle is cycling gear, not luggage.
+ */
+export type Strength = "strong" | "weak" | "domain"
+
+export interface Entry extends Place {
+  readonly strength: Strength
+  /** The languages of this list put the noun before what describes it: `Tênis de corrida`, not `running shoes`. */
+  readonly headFirst: boolean
+}
+
+export interface WordList {
+  readonly language: string
+  readonly headFirst: boolean
+  /** In the order of the file. */
+  readonly sections: ReadonlyArray<{ readonly path: string; readonly words: ReadonlyArray<string> }>
+}
+
+const folder = new URL("./words/", import.meta.url)
+const headFirstLanguages = new Set(["ar", "es", "fr", "it", "pl", "pt", "ro", "ru", "uk"])
+
+const readList = (language: string): WordList => {
+  const sections: Array<{ path: string; words: Array<string> }> = []
+  for (const line of readFileSync(new URL(`${language}.txt`, folder), "utf8").split(/\r?\n/)) {
+    const text = line.trim()
+    if (text === "" || text.startsWith("#")) continue
+    const [, path] = /^\[(.+)\]$/.exec(text) ?? []
+    if (path !== undefined) sections.push({ path, words: [] })
+    else sections.at(-1)?.words.push(text)
+  }
+  return { language, headFirst: headFirstLanguages.has(language), sections }
+}
+
+/** English first: where two lists claim a word, the earlier one has it. */
+export const readWordLists = (): ReadonlyArray<WordList> => {
+  const languages = readdirSync(folder)
+    .filter((name) => name.endsWith(".txt"))
+    .map((name) => name.slice(0, -".txt".length))
+    .sort((a, b) => Number(b === "en") - Number(a === "en") || (a < b ? -1 : 1))
+  return languages.map(readList)
+}
+
+const marks: Readonly<Record<string, Strength>> = { "~": "weak", "!": "domain" }
+
+export const readWord = (written: string): { readonly key: string; readonly strength: Strength } => {
+  const strength = marks[written.charAt(0)]
+  return { key: phraseKey(strength === undefined ? written : written.slice(1)), strength: strength ?? "strong" }
+}
+
+/**
+ * A word that only says which top level (`electronics`) is weak, and so is one of up to three letters in a language other than English:
+ * it is too often a syllable of a name (`et`, `bal`, `ton`).
+ */
+const load = () => {
+  const entries = new Map<string, Entry>()
+  for (const { language, headFirst, sections } of readWordLists()) {
+    for (const { path, words } of sections) {
+      const node = nodeOfPath(path)
+      if (node === undefined) throw new Error(`words: "${path}" is not a path of the product taxonomy. Correct the heading.`)
+      const { category, sub_category } = node
+      for (const written of words) {
+        const { key, strength } = readWord(written)
+        const isDoubtful = node.depth === 1 || (language !== "en" && /^[a-z]{1,3}$/.test(key))
+        if (key === "" || entries.has(key)) continue
+        entries.set(key, { category, sub_category, strength: isDoubtful ? "weak" : strength, headFirst })
+      }
+    }
+  }
+  for (const [key, entry] of taxonomyNames()) if (!entries.has(key)) entries.set(key, entry)
+  let longest = 1
+  for (const key of entries.keys()) longest = Math.max(longest, key.split(" ").length)
+  return { entries, longest: Math.min(longest, 5) }
+}
+
+/**
+ * Names of categories, where they stand for one top level. A name of one word is weak: the taxonomy has `Sashes`, `Trunks` and
+ * `Rings` where few would look for them.
+ */
+const taxonomyNames = () => {
+  const names = new Map<string, Entry | undefined>()
+  for (const node of allNodes()) {
+    const name = node.path.split(" > ").at(-1) ?? ""
+    if (/[,&/()]/.test(name)) continue
+    const key = phraseKey(name)
+    const before = names.get(key)
+    const { category, sub_category } = node
+    const strength: Strength = key.includes(" ") ? "strong" : "weak"
+    if (!names.has(key)) names.set(key, { category, sub_category, strength, headFirst: false })
+    else if (before?.category !== category) names.set(key, undefined)
+  }
+  const clear = new Map<string, Entry>()
+  for (const [key, entry] of names) if (entry !== undefined) clear.set(key, entry)
+  return clear
+}
+
+let loaded: ReturnType<typeof load> | undefined
+
+export const dictionary = () => {
+  loaded ??= load()
+  return loaded
+}

@@ -1,0 +1,149 @@
+/**
+ * Reads a title, a product type, a tag or a collection title: which word of the dictionary in it names the product.
+ *
+ * A title is cut into segments (at dashes, bars, brackets, commas, colons, and at words such as `with` and `for`), and the head noun of
+ * the first segment that has one decides: the last known phrase in English, German, Swedish and Turkish, the first one in languages
+ * that put the noun first. What follows a `for` never is the head, but its domain counts: a bed for dogs is a dog bed.
+ */
+import { dictionary, type Entry } from "./dictionary.ts"
+import type { Place } from "./taxonomy.ts"
+import { wordsOf } from "./words.ts"
+
+export interface Reading extends Place {
+  readonly isStrong: boolean
+  /** The words that decided. */
+  readonly evidence: string
+  /** Places of the other nouns of the text, for stores where one of them is what the store sells. */
+  readonly others: ReadonlyArray<Named>
+}
+
+interface Named extends Place {
+  readonly evidence: string
+}
+
+interface Hit {
+  readonly entry: Entry
+  readonly words: string
+  readonly at: number
+}
+
+interface Segment {
+  readonly words: Array<string>
+  /** Introduced by `for`: says for whom or for what. */
+  readonly isPurpose: boolean
+}
+
+const punctuation = /\s[-–—]+\s|[–—|/()[\]{},:;•·،؛]|\s-|-\s/
+
+/** Folded as `words.ts` folds. Turkish `için` comes after its noun and therefore cuts nothing. */
+const purposeWords = new Set("for para pour fur till pentru dla для por".split(" "))
+const cutWords = new Set(
+  "with by in without w from con com avec mit med cu ze z aus von sin sem san ohne utan без з із с со в у від от مع بدون من".split(" ")
+)
+
+const segmentsOf = (text: string): ReadonlyArray<Segment> => {
+  const segments: Array<Segment> = []
+  for (const piece of text.split(punctuation)) {
+    let current: Segment = { words: [], isPurpose: false }
+    segments.push(current)
+    for (const word of wordsOf(piece)) {
+      const isPurpose = purposeWords.has(word)
+      if (isPurpose || cutWords.has(word)) {
+        current = { words: [], isPurpose }
+        segments.push(current)
+      } else current.words.push(word)
+    }
+  }
+  return segments
+}
+
+/** The longest known phrases, from right to left; no word counts twice. Returned in the order of the text. */
+const hitsOf = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
+  const { entries, longest } = dictionary()
+  const hits: Array<Hit> = []
+  let end = words.length
+  while (end > 0) {
+    let taken = 1
+    for (let length = Math.min(longest, end); length > 0; length--) {
+      const phrase = length === 1 ? words[end - 1] : words.slice(end - length, end).join(" ")
+      const entry = phrase === undefined ? undefined : entries.get(phrase)
+      if (entry === undefined || phrase === undefined) continue
+      hits.push({ entry, words: phrase, at: end - length })
+      taken = length
+      break
+    }
+    end -= taken
+  }
+  return hits.reverse()
+}
+
+/** Where half of the words are English, they are loanwords in another language rather than the other way round. */
+const isHeadFirst = (hits: ReadonlyArray<Hit>) => {
+  let first = 0
+  for (const { entry } of hits) if (entry.headFirst) first++
+  return first > 0 && first * 2 >= hits.length
+}
+
+/** A shirt for golfers is a shirt, a toy car a toy; but what a pet wears or eats is a pet's. */
+const keepsItsPlace = new Set([
+  "apparel_and_accessories",
+  "baby_and_toddler",
+  "food_beverages_and_tobacco",
+  "mature",
+  "media",
+  "software",
+  "toys_and_games"
+])
+
+const ruledBy = (domains: ReadonlyArray<Hit>, head: Hit) =>
+  domains.find(
+    ({ entry }) => entry.category === "animals_and_pet_supplies" || !keepsItsPlace.has(head.entry.category)
+  )
+
+const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean): Reading | undefined => {
+  const found = segments.map(({ words }) => hitsOf(words))
+  const purposes = found.filter((_, at) => segments[at]?.isPurpose === true).flat()
+  const isDomain = ({ entry }: Hit) => entry.strength === "domain"
+  for (const strength of ["strong", "weak"] as const) {
+    for (const [at, hits] of found.entries()) {
+      if (segments[at]?.isPurpose === true) continue
+      const named = hits.filter(({ entry }) => entry.strength === strength)
+      const headFirst = isHeadFirst(hits)
+      const head = headFirst ? named[0] : named.at(-1)
+      if (head === undefined) continue
+      const describing = hits.filter((hit) => isDomain(hit) && (headFirst ? hit.at > head.at : hit.at < head.at))
+      const elsewhere = domainsAnywhere ? found.flat().filter(isDomain) : purposes.filter(isDomain)
+      const domain = ruledBy([...describing, ...elsewhere], head)
+      const place = (domain ?? head).entry
+      const evidence = domain === undefined ? head.words : `${domain.words} + ${head.words}`
+      const others = named.flatMap((hit) =>
+        hit === head ? [] : [{ category: hit.entry.category, sub_category: hit.entry.sub_category, evidence: hit.words }]
+      )
+      return {
+        category: place.category,
+        sub_category: place.sub_category,
+        isStrong: strength === "strong" || domain !== undefined,
+        evidence,
+        others
+      }
+    }
+  }
+  const alone = found.flat().find(isDomain) ?? purposes[0]
+  return (
+    alone && {
+      category: alone.entry.category,
+      sub_category: alone.entry.sub_category,
+      isStrong: false,
+      evidence: alone.words,
+      others: []
+    }
+  )
+}
+
+export const readTitle = (title: string) => readSegments(segmentsOf(title), false)
+
+/** A type may be a path: its last part that is known decides, and a domain in any part (`Cycling > Lights`) rules over it. */
+export const readType = (type: string) => {
+  const parts = type.split(/>|»|›| \/ /).map((part) => segmentsOf(part))
+  return readSegments(parts.reverse().flat(), true)
+}

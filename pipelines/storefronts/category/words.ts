@@ -1,0 +1,94 @@
+/**
+ * Words of titles, types and tags as the dictionary knows them: lower case, accents of Latin letters removed, English plurals folded,
+ * Arabic spelling variants and articles levelled. Other scripts keep their letters. Words of the dictionary go through the same
+ * function, so that a folding that is wrong for a language (`jeans` to `jean`) still meets itself.
+ */
+
+const irregular = new Map([
+  ["children", "child"],
+  ["feet", "foot"],
+  ["geese", "goose"],
+  ["halves", "half"],
+  ["knives", "knife"],
+  ["leaves", "leaf"],
+  ["lenses", "lens"],
+  ["lens", "lens"],
+  ["loaves", "loaf"],
+  ["men", "man"],
+  ["mice", "mouse"],
+  ["scarves", "scarf"],
+  ["shelves", "shelf"],
+  ["teeth", "tooth"],
+  ["women", "woman"]
+])
+
+/** `cookies` and `cookie` both become `cooky`: what matters is that they meet. */
+const singular = (word: string) => {
+  const known = irregular.get(word)
+  if (known !== undefined) return known
+  if (word.length < 4) return word
+  if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`
+  if (word.length > 4 && word.endsWith("ie")) return `${word.slice(0, -2)}y`
+  if (!word.endsWith("s") || word.endsWith("ss") || word.endsWith("us") || word.endsWith("is")) return word
+  if (/(?:ss|x|zz|ch|sh)es$/.test(word)) return word.slice(0, -2)
+  return word.slice(0, -1)
+}
+
+const letters: Readonly<Record<string, string>> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" }
+
+const isAscii = (text: string) => {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false
+  return true
+}
+
+/** Vowel signs and the stretching sign; alef with hamza or madda, final ya and ta marbuta in one spelling each. */
+const foldArabic = (word: string) => {
+  const plain = word
+    .replace(/[\u0610-\u061a\u064b-\u065f\u0670\u0640]/g, "")
+    .replace(/[أإآٱ]/g, "ا")
+    .replace(/ى/g, "ي")
+    .replace(/ة/g, "ه")
+  if (plain.length > 5 && /^[وب]ال/.test(plain)) return plain.slice(3)
+  if (plain.length > 4 && /^(?:ال|لل)/.test(plain)) return plain.slice(2)
+  return plain
+}
+
+const foldWord = (word: string) => {
+  if (isAscii(word)) return singular(word)
+  if (/\p{Script=Arabic}/u.test(word)) return foldArabic(word)
+  if (!/\p{Script=Latin}/u.test(word)) return word
+  const latin = word
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[^a-z0-9]/g, (letter) => letters[letter] ?? letter)
+  return singular(latin)
+}
+
+const limit = 50_000
+const known = new Map<string, string>()
+
+const folded = (word: string) => {
+  const before = known.get(word)
+  if (before !== undefined) return before
+  const after = foldWord(word)
+  if (known.size >= limit) known.clear() // words of stores repeat; a flood of new ones must not grow the memory
+  known.set(word, after)
+  return after
+}
+
+const asciiWord = /[a-z0-9]+/g
+const anyWord = /[\p{L}\p{M}\p{N}]+/gu
+
+/** Words in order. Hyphens part them (`t-shirt` is two), a possessive `'s` is dropped, and so are numbers without a letter. */
+export const wordsOf = (text: string): ReadonlyArray<string> => {
+  const ascii = isAscii(text)
+  const lower = (ascii ? text : text.normalize("NFKC")).toLowerCase().replace(/['’]s?(?![a-z])/g, "")
+  const words: Array<string> = []
+  for (const [word] of lower.matchAll(ascii ? asciiWord : anyWord)) {
+    if (!/^\p{N}+$/u.test(word)) words.push(folded(word))
+  }
+  return words
+}
+
+/** What the dictionary is asked for: the words of a phrase with one blank between. */
+export const phraseKey = (text: string) => wordsOf(text).join(" ")

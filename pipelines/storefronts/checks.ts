@@ -1,0 +1,55 @@
+/** What must hold of storefronts before they go live. Each query returns the bad rows. */
+import type { Check } from "@larder/warehouse/generation/check.ts"
+
+const error = (name: string, description: string, sql: string): Check => ({ name, severity: "error", description, sql })
+const warning = (name: string, description: string, sql: string): Check => ({
+  name,
+  severity: "warning",
+  description,
+  sql
+})
+
+export const checks: ReadonlyArray<Check> = [
+  error(
+    "products_stand_once",
+    "every product has one row",
+    "select product_id, count(*) as rows from storefront.product group by product_id having count(*) > 1"
+  ),
+  error(
+    "products_have_a_store",
+    "every product and every collection belongs to a store",
+    `select product_id as id from storefront.product anti join storefront.store using (store_id)
+     union all select collection_id from storefront.collection anti join storefront.store using (store_id)`
+  ),
+  error(
+    "prices_are_not_negative",
+    "no variant has a price below 0",
+    `select product_id from storefront.product
+     where list_min(list_transform(variants, lambda variant: variant.price)) < 0`
+  ),
+  error(
+    "reductions_are_above_prices",
+    "a price before a reduction is above the price now",
+    `select product_id from storefront.product
+     where len(list_filter(variants, lambda variant: variant.compare_at_price <= variant.price)) > 0`
+  ),
+  error(
+    "listed_products_are_there",
+    "every product that is listed has its row",
+    `select id from storefront.sighting
+     anti join storefront.product on product_id = id
+     where kind = 'product' and is_listed`
+  ),
+  warning(
+    "variants_stand_once",
+    "every variant belongs to one product",
+    `select variant_id, count(*) as rows from (select unnest(variants).variant_id as variant_id from storefront.product)
+     group by variant_id having count(*) > 1`
+  ),
+  warning(
+    "products_have_prices",
+    "at most one listed product in five of a store has no price",
+    `select store_id, count(*) as products, count(*) filter (where price_min is null) as without_price
+     from storefront.listing group by store_id having without_price * 5 > products and products >= 10`
+  )
+]

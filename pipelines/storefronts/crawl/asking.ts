@@ -1,0 +1,96 @@
+/**
+ * What one store is asked: within its time, where its robots.txt allows it, and each payload with a limit. Whatever keeps an
+ * address from being read becomes `Unread`; only what is wrong with this machine fails the run.
+ */
+import { Clock, Duration, Effect, FileSystem } from "effect"
+import { Archive, type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../run/archive.ts"
+import type { Ask, Origin, OriginError } from "../../run/origin.ts"
+import { type Unread, unread, unreadOf, unreadOfAnswer, unreadOfPage } from "./outcome.ts"
+import type { StorePolicy } from "./policy.ts"
+import { makeRobots } from "./robots.ts"
+
+export type Fatal = ArchiveUnwritable | RawFileDamaged
+export type Needs = Archive | Origin | FileSystem.FileSystem
+
+const orUnread = (error: OriginError | Fatal | Unread): Fatal | Unread =>
+  error._tag === "Unread" || error._tag === "ArchiveUnwritable" || error._tag === "RawFileDamaged"
+    ? error
+    : unreadOf(error)
+
+export const textOf = Effect.fnUntraced(function* ({ file, path }: RawFile) {
+  const fs = yield* FileSystem.FileSystem
+  const damaged = (error: Error) => new RawFileDamaged({ file, problem: `cannot be read (${error.message})` })
+  const bytes = yield* Effect.mapError(fs.readFile(path), damaged)
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")
+})
+
+const isSameHost = ({ final_url, url }: RawFile) => URL.parse(final_url)?.origin === URL.parse(url)?.origin
+
+/** `lane` is that of the store's platform. */
+export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane?: string) {
+  const startedAt = yield* Clock.currentTimeMillis
+  const common = { within: policy.page, ...(lane === undefined ? {} : { lane }) }
+
+  const fetch = Effect.fnUntraced(function* (ask: Ask) {
+    const archive = yield* Archive
+    const left = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
+    const over = unread("budget", `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`)
+    if (left <= 0) return yield* over
+    return yield* Effect.timeoutOrElse(archive.fetch(ask), { duration: left, orElse: () => Effect.fail(over) })
+  })
+
+  const unknownRules = (error: OriginError) => {
+    const { detail, outcome } = unreadOf(error)
+    const why = `nothing is asked where robots.txt cannot be read: ${detail}`
+    return Effect.fail(unread(outcome === "too_large" ? "forbidden" : outcome, why))
+  }
+  const allAllowed = () => Effect.succeed(undefined)
+  const robots = makeRobots(
+    (url: string) =>
+      Effect.flatMap(
+        fetch({ ...common, url, accept: "text/plain, */*;q=0.1", longest: policy.longestRobots }),
+        textOf
+      ).pipe(
+        Effect.catchTags({
+          AccessDenied: allAllowed,
+          RefusedByUpstream: allAllowed,
+          NotRecorded: allAllowed,
+          UpstreamUnavailable: unknownRules,
+          AnswerTooLarge: unknownRules,
+          ForbiddenAddress: unknownRules,
+          RecordingUnreadable: unknownRules
+        })
+      ),
+    policy.longestDelay
+  )
+
+  /** A payload as it came. */
+  const get = Effect.fnUntraced(function* (ask: Ask) {
+    const wish = yield* robots.allow(ask.url)
+    const raw = yield* Effect.mapError(fetch({ ...common, ...wish, ...ask }), orUnread)
+    if (isSameHost(raw)) return raw
+    if (/\/password\/?$/.test(new URL(raw.final_url).pathname)) return yield* unreadOfPage("", raw.final_url)
+    yield* robots.allow(raw.final_url) // where it led us has rules, too
+    return raw
+  })
+
+  /** A page of a list. What comes instead of it, such as a bot check, is asked for once more. */
+  const page = <A>(url: string, wants: ReadonlyArray<string>, read: (text: string) => A) => {
+    const attempt = Effect.gen(function* () {
+      const raw = yield* get({ url, accept: "application/json", longest: policy.longestPage, wants })
+      const text = yield* textOf(raw)
+      try {
+        return { raw, found: read(text) }
+      } catch (cause) {
+        return yield* unreadOfAnswer(cause, text, raw.final_url) ?? Effect.die(cause)
+      }
+    })
+    return Effect.catchIf(
+      attempt,
+      (error) => error._tag === "Unread" && error.may_pass,
+      () => attempt
+    )
+  }
+  return { get, page }
+})
+export type Asking = Effect.Success<ReturnType<typeof makeAsking>>

@@ -1,0 +1,127 @@
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Path } from "effect"
+import type { ListedStore } from "../store-list.ts"
+import { type Misbehaviour, network, type ReadOptions, readOnce, readShop, storeAt } from "./store-host-for-tests.ts"
+
+const csv = (rows: number) =>
+  ["Handle,Title,Variant Price,Published", ...Array.from({ length: rows }, (_, n) => `p-${n},Product ${n},9.50,true`)]
+    .join("\n")
+    .concat("\n")
+
+const serving =
+  (body: string | Buffer, headers: Record<string, string> = {}): Misbehaviour =>
+  ({ path, response }) => {
+    if (path !== "/feed.csv") return false
+    response.writeHead(200, headers).end(body)
+    return true
+  }
+const readFeed = (misbehave: Misbehaviour, options: ReadOptions = {}) =>
+  readShop({ pages: [] }, misbehave, { path: "/feed.csv", store: { kind: "shopify-csv", currency: "USD" }, ...options })
+
+describe("a feed that is one file", () => {
+  it.live("is read at its address", () =>
+    Effect.gen(function* () {
+      const { asked, products, read } = yield* readFeed(serving(csv(1200)))
+      assert.deepStrictEqual(
+        [read.outcome, read.currency, read.pages_read, products.length],
+        ["complete", "USD", 1, 1200]
+      )
+      assert.deepStrictEqual(asked, ["/robots.txt", "/feed.csv"])
+    })
+  )
+
+  it.live("may be a .gz", () =>
+    Effect.gen(function* () {
+      const { products, read } = yield* readFeed(serving(gzipSync(csv(3))))
+      assert.deepStrictEqual([read.outcome, products.length], ["complete", 3])
+    })
+  )
+
+  const small = { policy: { longestFile: 1 << 20 } }
+  const bomb = gzipSync(Buffer.concat([Buffer.from(csv(0)), Buffer.alloc(64 << 20, "\n")]))
+  it.live.each([
+    ["a page of HTML", "<!DOCTYPE html><html><title>Shop</title></html>", {}, "html"],
+    ["the page of a locked store", '<html><form action="/password"></form></html>', {}, "locked"],
+    ["nothing", "", {}, "unreadable"],
+    ["another table", "a,b\n1,2\n", {}, "unreadable"],
+    ["only a header", csv(0), {}, "empty"],
+    ["a body that is too long", csv(60_000), {}, "too_large"],
+    ["a bomb that the host compressed", bomb, { "content-encoding": "gzip" }, "too_large"],
+    ["a bomb that is a .gz", bomb, {}, "too_large"],
+    ["a damaged .gz", gzipSync(csv(3)).subarray(0, 40), {}, "unreadable"]
+  ] as const)("has failed where %s came", ([, body, headers, outcome]) =>
+    Effect.gen(function* () {
+      const { batches, read } = yield* readFeed(serving(body, headers), small)
+      assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"], read.detail ?? "")
+      assert.deepStrictEqual(
+        batches.flatMap((batch) => batch.products),
+        []
+      )
+    })
+  )
+
+  it.live("that breaks off after some rows is partial, and they stay", () =>
+    Effect.gen(function* () {
+      const whole = gzipSync(csv(40_000))
+      const { products, read } = yield* readFeed(serving(whole.subarray(0, whole.length - 1000)))
+      assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"])
+      assert.isAbove(products.length, 1000)
+    })
+  )
+
+  it.live("is not asked for where robots.txt forbids it", () =>
+    Effect.gen(function* () {
+      const forbidding: Misbehaviour = ({ path, response }) => {
+        if (path === "/robots.txt") response.end("User-agent: *\nDisallow: /*.csv$")
+        return path === "/robots.txt"
+      }
+      const { asked, read } = yield* readFeed(forbidding)
+      assert.deepStrictEqual([read.outcome, asked], ["forbidden", ["/robots.txt"]])
+    })
+  )
+})
+
+/** Reads a store whose location is a path, with these files on the machine. */
+const readPath = (location: string, isAllowed = true) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-files-" })
+    const own = path.join(folder, "own")
+    yield* fs.makeDirectory(path.join(own, "a b"), { recursive: true })
+    yield* fs.writeFileString(path.join(folder, "secret.csv"), csv(9))
+    yield* fs.writeFileString(path.join(own, "a b", "feed #1.csv"), csv(2))
+    yield* fs.symlink(path.join(folder, "secret.csv"), path.join(own, "link.csv"))
+    yield* fs.symlink(folder, path.join(own, "out"))
+    const store: ListedStore = storeAt({ url: location.replace("<folder>", folder) }, { kind: "shopify-csv" })
+    const env = isAllowed ? { LARDER_STORE_FILES: own } : {}
+    return yield* readOnce(store).pipe(Effect.provide(network({ env })))
+  }).pipe(Effect.provide(network()), Effect.scoped)
+
+describe("a feed that is a file of this machine", () => {
+  it.live("is read below the folder that the operator names", () =>
+    Effect.gen(function* () {
+      const { products, read } = yield* readPath("a b/feed #1.csv")
+      assert.deepStrictEqual([read.outcome, products.length], ["complete", 2], read.detail ?? "")
+    })
+  )
+
+  it.live.each(["../secret.csv", "<folder>/secret.csv", "link.csv", "out/secret.csv", "a b", "none.csv", "a%2Fb"])(
+    "is not read as %s",
+    (location) =>
+      Effect.gen(function* () {
+        const { batches, read } = yield* readPath(location)
+        assert.strictEqual(read.fetch_status, "failed", read.detail ?? "")
+        assert.lengthOf(batches, 0)
+      })
+  )
+
+  it.live("is not read where the operator names no folder", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readPath("a b/feed #1.csv", false)
+      assert.strictEqual(read.fetch_status, "failed")
+      assert.include(read.detail ?? "", "LARDER_STORE_FILES")
+    })
+  )
+})

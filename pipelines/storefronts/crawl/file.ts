@@ -1,0 +1,113 @@
+/** A store whose feed is one file, at an address or on this machine: fetched whole first, then read piece by piece. */
+import { createReadStream } from "node:fs"
+import { open } from "node:fs/promises"
+import { pipeline } from "node:stream"
+import { createGunzip } from "node:zlib"
+import { Effect, Stream } from "effect"
+import { type RawFile, RawFileDamaged } from "../../run/archive.ts"
+import { PayloadUnreadable, type ReadFile } from "../feed.ts"
+import { readGoogleMerchant } from "../feeds/google-merchant.ts"
+import { readShopifyCsv } from "../feeds/shopify-csv.ts"
+import { addressOfFile } from "../operator-files.ts"
+import type { ListedStore } from "../store-list.ts"
+import { makeAsking } from "./asking.ts"
+import { isUnread, type Unread, unread, unreadOfPage } from "./outcome.ts"
+import type { StorePolicy } from "./policy.ts"
+import { storeRead, type Take } from "./read.ts"
+
+const readerOf = ({ kind }: ListedStore): ReadFile => (kind === "shopify-csv" ? readShopifyCsv : readGoogleMerchant)
+
+const addressOf = (location: string) => (/^https?:\/\//i.test(location) ? location : addressOfFile(location))
+
+const damaged = ({ file }: RawFile, cause: unknown) =>
+  new RawFileDamaged({ file, problem: `cannot be read (${cause instanceof Error ? cause.message : String(cause)})` })
+
+/** Enough to tell a page from a feed, and what is compressed from what is not. */
+const headBytes = 65_536
+
+const headOf = (raw: RawFile) =>
+  Effect.tryPromise({
+    try: async () => {
+      const opened = await open(raw.path)
+      try {
+        const { buffer, bytesRead } = await opened.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+        return buffer.subarray(0, bytesRead)
+      } finally {
+        await opened.close()
+      }
+    },
+    catch: (cause) => damaged(raw, cause)
+  })
+
+const isPacked = (head: Buffer) => head[0] === 0x1f && head[1] === 0x8b
+const isPage = (text: string) => /^\s*(<!doctype html|<html)/i.test(text.replace(/^\uFEFF/, ""))
+
+class TooLong extends Error {}
+
+/** The bytes of a feed; one that is a `.gz` is unpacked, no further than the limit. */
+async function* bytesOf({ path }: RawFile, packed: boolean, longest: number): AsyncGenerator<Uint8Array> {
+  const file = createReadStream(path, { highWaterMark: 1 << 18 })
+  const unpacked = packed ? pipeline(file, createGunzip(), () => undefined) : file // what fails there fails the loop, too
+  let bytes = 0
+  for await (const piece of unpacked) {
+    bytes += piece.length
+    if (bytes > longest) throw new TooLong(`it is longer than ${longest.toLocaleString("en-US")} bytes`)
+    yield piece
+  }
+}
+
+/** What the reader of the feed failed with, as against whoever takes its rows. */
+class Broke {
+  readonly cause: unknown
+  constructor(cause: unknown) {
+    this.cause = cause
+  }
+}
+const isBroke = (error: unknown): error is Broke => error instanceof Broke
+
+const codeOf = (cause: unknown) => (cause instanceof Error ? String(Reflect.get(cause, "code") ?? "") : "")
+
+/** Why the file could not be read to its end. What is none of these is a mistake of ours. */
+const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | RawFileDamaged> => {
+  if (cause instanceof PayloadUnreadable) return Effect.fail(unread("unreadable", cause.problem))
+  if (cause instanceof TooLong) return Effect.fail(unread("too_large", cause.message))
+  if (codeOf(cause).startsWith("Z_")) return Effect.fail(unread("unreadable", "the compressed file is damaged"))
+  return cause instanceof Error && "syscall" in cause ? Effect.fail(damaged(raw, cause)) : Effect.die(cause)
+}
+
+export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
+  store: ListedStore,
+  take: Take<E, R>,
+  policy: StorePolicy
+) {
+  const currency = store.currency ?? null
+  const asking = yield* makeAsking(policy)
+  const readFile = readerOf(store)
+  const read = { pages_read: 0, products_read: 0, currency }
+  let rejected = 0
+
+  const reading = Effect.gen(function* () {
+    const url = addressOf(store.location)
+    const raw = yield* asking.get({ url, accept: "*/*", longest: policy.longestFile, within: policy.budget })
+    read.pages_read = 1
+    const head = yield* headOf(raw)
+    if (isPage(head.toString("utf8"))) return yield* unreadOfPage(head.toString("utf8"), raw.final_url)
+    const pieces = bytesOf(raw, isPacked(head), policy.longestFile)
+    const batches = Stream.fromAsyncIterable(readFile(pieces, { currency }), (cause) => new Broke(cause))
+    const taken = Stream.runForEach(batches, (batch) => {
+      read.products_read += batch.products.length
+      rejected += batch.rejects.length
+      return take(batch, raw)
+    })
+    yield* Effect.catchIf(taken, isBroke, ({ cause }) => failWith(raw, cause))
+    if (read.products_read === 0 && rejected > 0) {
+      return yield* unread("unreadable", `not one of its ${rejected} rows can be used`)
+    }
+    return storeRead(read.products_read > 0 ? "complete" : "empty", null, read)
+  })
+
+  return yield* Effect.catchIf(reading, isUnread, ({ detail, outcome }) => {
+    if (read.products_read > 0) return Effect.succeed(storeRead("broken_off", detail, read))
+    return Effect.succeed(storeRead(outcome === "budget" ? "unreachable" : outcome, detail, read))
+  })
+})

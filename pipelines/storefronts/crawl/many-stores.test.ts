@@ -1,0 +1,54 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { network, range, readOnce, startShop, storeAt } from "./store-host-for-tests.ts"
+
+setFlagsFromString("--expose-gc")
+const collectGarbage: () => void = runInNewContext("gc")
+const heap = () => {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+}
+
+const stores = 1000
+/** What remains of a store after its read may be this much: lanes, connections, what the archive waits to write to disk. */
+const perStore = 30_000
+
+describe("a thousand stores", () => {
+  it.live(
+    "are read side by side, each one request at a time, in memory that does not grow with them",
+    () =>
+      Effect.gen(function* () {
+        const shops = yield* Effect.forEach(range(1, stores), (n) => startShop({ pages: [range(1, 20 + (n % 5))] }), {
+          concurrency: 50
+        })
+        let together = 0
+        let most = 0
+        const after: Array<number> = []
+        const read = (shop: (typeof shops)[number]) =>
+          Effect.gen(function* () {
+            together += 1
+            most = Math.max(most, together)
+            const { read } = yield* readOnce(storeAt(shop))
+            together -= 1
+            return read
+          })
+        const all = []
+        for (const part of [shops.slice(0, 500), shops.slice(500)]) {
+          all.push(...(yield* Effect.forEach(part, read, { concurrency: 128 })))
+          after.push(heap())
+        }
+        assert.deepStrictEqual([...new Set(all.map(({ outcome }) => outcome))], ["complete"])
+        assert.strictEqual(
+          all.reduce((sum, { products_read }) => sum + products_read, 0),
+          (stores / 5) * (20 + 21 + 22 + 23 + 24)
+        )
+        assert.strictEqual(most, 128)
+        assert.strictEqual(Math.max(...shops.map(({ load }) => load.most)), 1)
+        const [half = 0, whole = 0] = after
+        assert.isBelow(whole - half, (stores / 2) * perStore)
+      }).pipe(Effect.provide(network()), Effect.scoped),
+    240_000
+  )
+})

@@ -1,0 +1,191 @@
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Outcome } from "./outcome.ts"
+import { type Misbehaviour, type ReadOptions, range, readShop } from "./store-host-for-tests.ts"
+
+type Answer = (response: Parameters<Misbehaviour>[0]["response"], n: number) => void
+
+const headers = { "content-type": "application/json" }
+const html = (title: string) => `<!DOCTYPE html><html><head><title>${title}</title></head><body></body></html>`
+const shop = { pages: [range(1, 250), range(251, 300)] }
+
+/** Misbehaves on this page of products, the first `times` times. */
+const onPage =
+  (which: number, answer: Answer, times = Number.POSITIVE_INFINITY): Misbehaviour =>
+  ({ n, page, path, response }) => {
+    if (path !== "/products.json" || page !== which || n > times) return false
+    answer(response, n)
+    return true
+  }
+
+const endless: Answer = (response) => {
+  response.writeHead(200, headers)
+  const more = () => {
+    while (response.write(Buffer.alloc(65_536, 32)));
+  }
+  response.on("drain", more)
+  more()
+}
+const drip: Answer = (response) => {
+  response.writeHead(200, headers)
+  const drop = setInterval(() => response.write(" "), 10)
+  response.on("close", () => clearInterval(drop))
+}
+const packed = gzipSync(Buffer.alloc(32 << 20))
+const bomb: Answer = (response) => void response.writeHead(200, { ...headers, "content-encoding": "gzip" }).end(packed)
+const cut: Answer = (response) => {
+  response.writeHead(200, { ...headers, "content-length": "1000" })
+  response.write('{"products":[', () => response.destroy())
+}
+const status =
+  (code: number, more: Record<string, string> = {}, body = ""): Answer =>
+  (response) =>
+    void response.writeHead(code, more).end(body)
+
+describe("a store that recovers is read as if nothing had been", () => {
+  it.live.each([
+    ["429 with Retry-After in seconds", status(429, { "retry-after": "0" }), 2],
+    ["429 with Retry-After as a date", status(429, { "retry-after": "Fri, 02 Oct 2026 12:00:30 GMT" }), 2],
+    ["429 without Retry-After", status(429), 3],
+    ["430", status(430), 1],
+    ["503", status(503), 3],
+    ["500", status(500), 3],
+    ["a body that is cut in the middle", cut, 1],
+    ["a page of HTML with status 200", status(200, {}, html("Loading")), 1],
+    ["a bot check with status 200", status(200, {}, html("Just a moment...")), 1]
+  ] as const)("%s", ([, answer, times]) =>
+    Effect.gen(function* () {
+      const { products, read } = yield* readShop(shop, onPage(2, answer, times))
+      assert.deepStrictEqual([read.outcome, products.length], ["complete", 300])
+    })
+  )
+})
+
+const hasty: ReadOptions = { policy: { page: "60 millis" }, requests: { head: "100 millis" } }
+
+/** What a store does to each of its pages of products, and how that is recorded where it is the first one. */
+const misbehaviours: ReadonlyArray<readonly [string, Answer, Outcome]> = [
+  ["429 for ever", status(429), "throttled"],
+  ["430 for ever", status(430), "throttled"],
+  ["503 for ever", status(503, {}, html("Just a moment...")), "throttled"],
+  ["429 with a pause of hours", status(429, { "retry-after": "7200" }), "throttled"],
+  ["500 for ever", status(500), "unreachable"],
+  ["no answer at all", () => undefined, "unreachable"],
+  ["a body that is always cut in the middle", cut, "unreachable"],
+  ["a slow drip", drip, "unreachable"],
+  ["a redirect loop", status(302, { location: "/products.json" }), "unreachable"],
+  ["a redirect to the password page", status(302, { location: "/password" }), "locked"],
+  [
+    "a password page with status 200",
+    status(200, {}, '<html><form method="post" action="/password"></form>'),
+    "locked"
+  ],
+  ["402", status(402), "locked"],
+  ["401", status(401), "blocked"],
+  ["403", status(403, {}, html("Attention Required! | Cloudflare")), "blocked"],
+  ["a bot check with status 200", status(200, {}, html("Verifying your connection")), "blocked"],
+  ["404", status(404), "not_found"],
+  ["410", status(410), "not_found"],
+  ["a page of HTML with status 200", status(200, {}, html("Some other shop")), "html"],
+  ["JSON that is cut, with the right length", status(200, headers, '{"products":[{"id":1,'), "unreadable"],
+  ["JSON of something else", status(200, headers, '{"items":[]}'), "unreadable"],
+  ["nothing, with status 200", status(200, headers), "unreadable"],
+  ["an endless body", endless, "too_large"],
+  ["a compressed bomb", bomb, "too_large"],
+  [
+    "a redirect to a private address",
+    status(302, { location: "http://169.254.169.254/latest/meta-data" }),
+    "private_address"
+  ],
+  ["a redirect to a name of this machine", status(302, { location: "http://localhost/" }), "private_address"]
+]
+describe("on its first page, a store is recorded as what it is", () => {
+  it.live.each(misbehaviours)("%s", ([, answer, outcome]) =>
+    Effect.gen(function* () {
+      const { batches, read } = yield* readShop(shop, onPage(1, answer), hasty)
+      assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"], read.detail ?? "")
+      assert.lengthOf(batches, 0)
+      assert.match(read.detail ?? "", /^\S.* \(.*\)\.$/s)
+    })
+  )
+})
+
+describe("on a later page, what was read stays and the read is partial", () => {
+  it.live.each(misbehaviours)("%s", ([, answer]) =>
+    Effect.gen(function* () {
+      const { products, read } = yield* readShop(shop, onPage(2, answer), hasty)
+      assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"], read.detail ?? "")
+      assert.lengthOf(products, 250)
+    })
+  )
+})
+
+describe("a store that takes too long", () => {
+  it.live("is partial where something was read in its time", () =>
+    Effect.gen(function* () {
+      const { products, read } = yield* readShop(
+        shop,
+        onPage(2, () => undefined),
+        { policy: { budget: "1 second" } }
+      )
+      assert.deepStrictEqual([read.outcome, read.fetch_status, products.length], ["budget", "partial", 250])
+    })
+  )
+
+  it.live("has failed where nothing was", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop(
+        shop,
+        onPage(1, () => undefined),
+        { policy: { budget: "1 second" } }
+      )
+      assert.deepStrictEqual([read.outcome, read.fetch_status], ["unreachable", "failed"])
+    })
+  )
+})
+
+describe("a store that throttles", () => {
+  it.live("is asked four times, and no longer than all its pauses together may be", () =>
+    Effect.gen(function* () {
+      const pages = (asked: ReadonlyArray<string>) => asked.filter((url) => url.startsWith("/products.json")).length
+      const tries = yield* readShop(shop, onPage(1, status(429)))
+      const pauses = yield* readShop(shop, onPage(1, status(429)), {
+        requests: { firstPause: "6 millis", endurance: "7 millis", longestPause: "6 millis" }
+      })
+      assert.deepStrictEqual([pages(tries.asked), tries.read.outcome], [4, "throttled"])
+      assert.deepStrictEqual([pages(pauses.asked), pauses.read.outcome], [2, "throttled"])
+    })
+  )
+
+  it.live("with meta.json already is not asked for its products", () =>
+    Effect.gen(function* () {
+      const angry: Misbehaviour = ({ path, response }) => {
+        if (path !== "/meta.json") return false
+        response.writeHead(429).end()
+        return true
+      }
+      const { asked, read } = yield* readShop(shop, angry)
+      assert.strictEqual(read.outcome, "throttled")
+      assert.notInclude(asked.join(), "/products.json")
+    })
+  )
+})
+
+describe("an address of the list", () => {
+  it.live.each([
+    ["http://127.0.0.2:9/", "private_address"],
+    ["http://[::1]:9/", "private_address"],
+    ["http://2130706434/", "private_address"],
+    ["http://localhost:9/", "private_address"],
+    ["ftp://shop.example/", "not_found"],
+    ["file:///etc/passwd", "not_found"],
+    ["../stores/shop", "not_found"]
+  ] as const)("%s is not asked", ([location, outcome]) =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop(shop, undefined, { store: { location } })
+      assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"])
+      if (outcome === "private_address") assert.include(read.detail ?? "", "LARDER_PRIVATE_HOSTS")
+    })
+  )
+})

@@ -1,0 +1,129 @@
+/**
+ * How a read of a store ended, in classes that people and machines can tell apart. `complete` alone says what the store lists
+ * no longer; all others leave standing what was known.
+ */
+import { Effect, Schema } from "effect"
+import type { OriginError, UpstreamUnavailable } from "../../run/origin.ts"
+import { PayloadUnreadable } from "../feed.ts"
+import { UnexpectedAnswer } from "../feeds/answers.ts"
+
+interface Meaning {
+  readonly fetch_status: "complete" | "partial" | "failed"
+  readonly sentence: string
+}
+
+const partial = (sentence: string) => ({ fetch_status: "partial", sentence }) as const
+const failed = (sentence: string) => ({ fetch_status: "failed", sentence }) as const
+
+export const outcomes = {
+  complete: { fetch_status: "complete", sentence: "All that the store lists was read." },
+  window: partial("The store lists more than it lets anybody page through."),
+  budget: partial("The time for one store was over before its end."),
+  broken_off: partial("The read broke off before its end."),
+  moved: partial("Products moved between the pages while they were read, so that some may have been passed over."),
+  shrunk: partial(
+    "The store lists less than half of what it listed before. The next read that finds the same withdraws the rest."
+  ),
+  empty: failed("The store lists nothing, and does not say that this is all."),
+  headless: failed(
+    "The store says that it has products and lists none: it sells them somewhere else, or hides the list."
+  ),
+  locked: failed("The store is locked: it asks for a password or is suspended."),
+  blocked: failed("The store refuses to be read by us, by a firewall or a bot check."),
+  not_found: failed("There is no such feed at this address."),
+  html: failed("The store answers with a page where its feed should be: it may be another kind of store."),
+  throttled: failed("The store asks for more patience than a run has."),
+  unreachable: failed("The store does not answer, or not to the end."),
+  forbidden: failed("The robots.txt of the store forbids to read this."),
+  private_address: failed("The address leads into a private network, or is none that is read."),
+  unreadable: failed("What came cannot be read."),
+  too_large: failed("What came is larger than a feed may be.")
+} as const satisfies Record<string, Meaning>
+export type Outcome = keyof typeof outcomes
+
+export const statusOf = (outcome: Outcome) => outcomes[outcome].fetch_status
+
+const Names = Schema.Literals(Object.keys(outcomes) as Array<Outcome>) // keys of a literal object, which TypeScript widens
+
+/** One address that could not be read. What it means for the read as a whole depends on what was read before. */
+export class Unread extends Schema.TaggedError<Unread>()("Unread", {
+  outcome: Names,
+  /** A sentence without its full stop. */
+  detail: Schema.String,
+  /** An answer of this kind may be another one a moment later. */
+  may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
+}) {
+  override get message() {
+    return `${this.detail}.`
+  }
+}
+
+export const isUnread = (value: unknown): value is Unread => value instanceof Unread
+
+export const unread = (outcome: Outcome, detail: string) => new Unread({ outcome, detail: detail.replace(/\.$/, "") })
+
+const gone = [404, 410]
+/** Shopify answers 402 for shops that are suspended. */
+const closed = [402, 423]
+
+const ofRefusal = (status: number): Outcome => {
+  if (gone.includes(status) || status === 0) return "not_found"
+  if (closed.includes(status)) return "locked"
+  return status >= 400 && status < 500 ? "blocked" : "unreachable"
+}
+
+/** Page numbers beyond the window that a shop shows, as a refusal words it. */
+const isWindow = (problem: string) => /limit/i.test(problem) && /page|25,?000/i.test(problem)
+
+const isThrottled = ({ pause_ms, status }: UpstreamUnavailable) =>
+  pause_ms !== null || (status !== null && [429, 430, 503].includes(status))
+
+const ofUnavailable = (error: UpstreamUnavailable) => {
+  const tries = error.tries > 1 ? `, ${error.tries} times` : ""
+  return unread(isThrottled(error) ? "throttled" : "unreachable", `${error.url}: ${error.problem}${tries}`)
+}
+
+/** What an address that did not answer says of the store. */
+export const unreadOf = (error: OriginError): Unread => {
+  switch (error._tag) {
+    case "UpstreamUnavailable":
+      return ofUnavailable(error)
+    case "AccessDenied":
+      return unread("blocked", `${error.url}: ${error.problem}`)
+    case "RefusedByUpstream": {
+      const { problem, status, url } = error
+      return unread(status === 400 && isWindow(problem) ? "window" : ofRefusal(status), `${url}: ${problem}`)
+    }
+    case "AnswerTooLarge":
+      return unread("too_large", `${error.url}: more than ${error.longest.toLocaleString("en-US")} bytes`)
+    case "ForbiddenAddress":
+      return unread("private_address", `${error.url}: ${error.problem}`)
+    case "NotRecorded":
+      return unread("not_found", `no recording answers ${error.url}`)
+    case "RecordingUnreadable":
+      return unread("unreadable", error.message)
+  }
+}
+
+const challenges =
+  /just a moment|verifying (your connection|you are human)|attention required|checking your browser|captcha|access denied/i
+const passwordForms = /<form[^>]{0,500}action="[^"]{0,200}\/password"/i
+
+/** A page that came with status 200 in place of a feed. */
+export const unreadOfPage = (text: string, final_url: string): Unread => {
+  const start = text.slice(0, 100_000)
+  const title = /<title[^>]{0,200}>([^<]{1,200})/i.exec(start)?.[1]?.trim() ?? ""
+  const shown = `${final_url} is a page${title === "" ? "" : ` titled "${title}"`}`
+  const isLocked = /\/password\/?$/.test(URL.parse(final_url)?.pathname ?? "") || passwordForms.test(start)
+  if (isLocked) return unread("locked", `${shown}, which asks for a password`)
+  if (challenges.test(title)) return new Unread({ outcome: "blocked", detail: `${shown}, a bot check`, may_pass: true })
+  return new Unread({ outcome: "html", detail: `${shown}, and no feed`, may_pass: true })
+}
+
+/** What an answer with status 200 that cannot be used says of the store. Undefined for what is no such answer. */
+export const unreadOfAnswer = (cause: unknown, text: string, final_url: string): Unread | undefined => {
+  if (!(cause instanceof PayloadUnreadable)) return undefined
+  const kind = cause instanceof UnexpectedAnswer ? cause.kind : undefined
+  if (kind === "html") return unreadOfPage(text, final_url)
+  return unread(kind === "window" ? "window" : "unreadable", `${final_url}: ${cause.problem}`)
+}

@@ -1,0 +1,94 @@
+/**
+ * Collections of a Shopify store and their members. Their own `products_count` is wrong in most stores, so members are asked for
+ * one collection after the other. What fails here leaves the products as they were read, and the read incomplete.
+ */
+import { Effect } from "effect"
+import { readCollections, readMembers } from "../feeds/shopify-json.ts"
+import type { Asking } from "./asking.ts"
+import type { Outcome } from "./outcome.ts"
+import { readList } from "./pages.ts"
+import type { Take } from "./read.ts"
+
+interface Sources<E, R> {
+  readonly asking: Asking
+  readonly limit: number
+  readonly window: number
+  readonly addressOf: (path: string, page: number) => string
+  readonly take: Take<E, R>
+  /** How many the store says it has. */
+  readonly reported: number | null
+  /** Collections whose members are asked for. */
+  readonly most: number
+}
+
+export interface CollectionsRead {
+  readonly outcome: Outcome
+  readonly detail: string | null
+  readonly pages: number
+  readonly listed: number
+}
+
+interface ToRead {
+  readonly native_id: string
+  readonly handle: string
+}
+
+/** What ends the asking: the next collection would fare no better. */
+const isHopeless = (outcome: Outcome) =>
+  outcome === "throttled" || outcome === "unreachable" || outcome === "broken_off"
+
+/** Collections are sorted by demand, so that members change places at any time: the next read puts it right. */
+const isFine = (outcome: Outcome) => outcome === "complete" || outcome === "moved"
+
+/** Shops have an empty collection or two. Where all of many are, products are sold elsewhere and the lists are left blank. */
+const isHeadless = (collections: number, members: number) => collections > 2 && members === 0
+
+export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources: Sources<E, R>) {
+  const { addressOf, asking, limit, most, reported, take, window } = sources
+  const toRead: Array<ToRead> = []
+  const list = yield* readList({
+    limit,
+    reported: null,
+    turn: (page) => asking.page(addressOf("collections.json", page), [], readCollections),
+    take: ({ found, raw }) => {
+      for (const { handle, native_id } of found.batch.collections) {
+        if (handle !== null) toRead.push({ handle, native_id })
+      }
+      return take(found.batch, raw)
+    }
+  })
+  let { pages } = list
+  let members = 0
+  const ended = (outcome: Outcome, detail: string | null): CollectionsRead => ({
+    outcome,
+    detail,
+    pages,
+    listed: list.listed
+  })
+  const brokenOff = (detail: string | null) => ended("broken_off", `its collections: ${detail}`)
+  if (list.outcome === "window" || list.outcome === "budget") return ended(list.outcome, list.detail)
+  if (!isFine(list.outcome)) return brokenOff(list.detail)
+  if (list.listed === 0 && reported !== null && reported > 0) return brokenOff(`it reports ${reported} and lists none`)
+
+  let problem: string | undefined
+  for (const { handle, native_id } of toRead.slice(0, most)) {
+    const path = `collections/${encodeURIComponent(handle)}/products.json`
+    const own = yield* readList({
+      limit,
+      window,
+      reported: null,
+      turn: (page, before) => asking.page(addressOf(path, page), [], (text) => readMembers(text, native_id, before)),
+      take: ({ found, raw }) => take(found.batch, raw)
+    })
+    pages += own.pages
+    members += own.listed
+    if (isFine(own.outcome)) continue
+    if (own.outcome === "budget") return ended("budget", own.detail)
+    problem ??= `members of ${handle}: ${own.detail}`
+    if (isHopeless(own.outcome)) break
+  }
+  if (problem !== undefined) return brokenOff(problem)
+  if (toRead.length > most) return brokenOff(`members of ${most} of ${toRead.length} were read`)
+  if (isHeadless(toRead.length, members)) return brokenOff(`none of the ${toRead.length} lists a product`)
+  return ended("complete", null)
+})

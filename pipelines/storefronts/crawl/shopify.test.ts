@@ -1,0 +1,256 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Misbehaviour, range, readShop } from "./store-host-for-tests.ts"
+
+const meta = {
+  id: 1,
+  name: "Shop",
+  country: "NO",
+  currency: "USD",
+  domain: "shop.example",
+  url: "https://shop.example"
+}
+
+describe("pages of products", () => {
+  it.live("that are short in the middle are not the last ones", () =>
+    Effect.gen(function* () {
+      const pages = [range(1, 250), range(251, 495), range(496, 745), range(746, 748)]
+      const { asked, products, read } = yield* readShop({ pages })
+      assert.deepStrictEqual([read.outcome, read.products_read, products.length], ["complete", 748, 748])
+      assert.deepStrictEqual(
+        asked.filter((url) => url.startsWith("/products")),
+        [1, 2, 3, 4, 5].map((page) => `/products.json?limit=250&page=${page}`)
+      )
+    })
+  )
+
+  it.live("may be empty after a full one, and others follow", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop({ pages: [range(1, 250), [], range(251, 262)] })
+      assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 262])
+    })
+  )
+
+  it.live("may be empty while the shop reports more, and others follow", () =>
+    Effect.gen(function* () {
+      const shop = { pages: [range(1, 10), [], [11, 12]], meta: { ...meta, published_products_count: 12 } }
+      const { asked, read } = yield* readShop(shop)
+      assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 12])
+      assert.lengthOf(
+        asked.filter((url) => url.startsWith("/products.json")),
+        4
+      )
+    })
+  )
+
+  it.live(
+    "that overlap say that something was published meanwhile: what it pushed away may have been passed over",
+    () =>
+      Effect.gen(function* () {
+        const { products, read } = yield* readShop({ pages: [range(1, 250), range(250, 300)] })
+        assert.deepStrictEqual([read.outcome, read.fetch_status, read.products_read], ["moved", "partial", 300])
+        assert.lengthOf(products, 300)
+        assert.include(read.detail ?? "", "(1 stood on two pages).")
+      })
+  )
+
+  it.live("that are all the same end the read", () =>
+    Effect.gen(function* () {
+      const { asked, read } = yield* readShop({ pages: Array.from({ length: 50 }, () => range(1, 250)) })
+      assert.deepStrictEqual([read.outcome, read.products_read], ["broken_off", 250])
+      assert.lengthOf(
+        asked.filter((url) => url.startsWith("/products.json")),
+        2
+      )
+    })
+  )
+
+  it.live("that go round in a circle end the read", () =>
+    Effect.gen(function* () {
+      const pages = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? range(1, 250) : range(251, 500)))
+      const { read } = yield* readShop({ pages })
+      assert.deepStrictEqual([read.outcome, read.products_read], ["broken_off", 500])
+    })
+  )
+
+  it.live("whose products cannot be used are rejected one by one", () =>
+    Effect.gen(function* () {
+      const broken: Misbehaviour = ({ page, path, response }) => {
+        if (path !== "/products.json" || page > 1) return false
+        response.end(JSON.stringify({ products: [{ id: 1 }, { id: 2, title: "Fine", variants: [] }] }))
+        return true
+      }
+      const { batches, read } = yield* readShop({ pages: [] }, broken)
+      assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 2])
+      assert.lengthOf(
+        batches.flatMap(({ rejects }) => rejects),
+        1
+      )
+    })
+  )
+})
+
+describe("the window of what may be paged through", () => {
+  const beyond =
+    (status: number, body: unknown): Misbehaviour =>
+    ({ page, path, response }) => {
+      if (path !== "/products.json" || page < 3) return false
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
+      return true
+    }
+  const errors = "Page * Limit exceeds the 25000 limit."
+
+  it.live.each([
+    ["as 400", 400, { errors }],
+    ["as 200 with errors", 200, { errors: { page: [errors] } }]
+  ] as const)("%s ends the read, and what was read stays", ([, status, body]) =>
+    Effect.gen(function* () {
+      const collections = { all: [range(1, 250)] }
+      const { products, read } = yield* readShop(
+        { pages: [range(1, 250), range(251, 500)], collections },
+        beyond(status, body)
+      )
+      assert.deepStrictEqual([read.outcome, read.fetch_status, products.length], ["window", "partial", 500])
+      assert.strictEqual(read.collections_read, 1)
+      assert.include(read.detail ?? "", "exceeds the 25000 limit")
+    })
+  )
+
+  it.live("is no window on the first page", () =>
+    Effect.gen(function* () {
+      const first: Misbehaviour = ({ path, response }) => {
+        if (path !== "/products.json") return false
+        response.writeHead(400).end(JSON.stringify({ errors }))
+        return true
+      }
+      const { read } = yield* readShop({ pages: [] }, first)
+      assert.deepStrictEqual([read.outcome, read.fetch_status], ["unreadable", "failed"])
+    })
+  )
+})
+
+describe("a shop whose first page is empty", () => {
+  it.live.each([
+    ["reports 0 products", 0, "complete", "complete"],
+    ["reports 62 products", 62, "headless", "failed"],
+    ["does not say how many it has", undefined, "empty", "failed"]
+  ] as const)("and %s", ([, published_products_count, outcome, fetch_status]) =>
+    Effect.gen(function* () {
+      const { batches, read } = yield* readShop({ pages: [], meta: { ...meta, published_products_count } })
+      assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
+      assert.lengthOf(batches, 0)
+    })
+  )
+})
+
+describe("the currency of a shop's prices", () => {
+  const shop = (set: ReadonlyArray<string>) => ({ pages: [[1]], meta, headers: { "set-cookie": set.join(", ") } })
+
+  it.live("is that of the cookie of the same answer", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop(shop(["cart_currency=NOK; path=/; SameSite=Lax"]), undefined, {
+        store: { currency: "EUR" }
+      })
+      assert.strictEqual(read.currency, "NOK")
+    })
+  )
+
+  it.live("is else that of the list, and else what the shop says of itself", () =>
+    Effect.gen(function* () {
+      const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { currency: "EUR" } })
+      const said = yield* readShop({ pages: [[1]], meta })
+      const unknown = yield* readShop({ pages: [[1]] })
+      assert.deepStrictEqual([listed.read.currency, said.read.currency, unknown.read.currency], ["EUR", "USD", null])
+    })
+  )
+
+  it.live("is stated by the variants of a page that has another one", () =>
+    Effect.gen(function* () {
+      const second: Misbehaviour = ({ page, path, response }) => {
+        if (path === "/products.json") response.setHeader("set-cookie", `cart_currency=${page === 1 ? "NOK" : "SEK"}`)
+        return false
+      }
+      const { batches, read } = yield* readShop({ pages: [[1], [2]], meta }, second)
+      const currencies = batches.flatMap(({ variants }) => variants.map(({ currency }) => currency))
+      assert.deepStrictEqual([read.currency, currencies], ["NOK", [null, "SEK"]])
+    })
+  )
+
+  it.live("is asked for in the market of the list, else of the shop's country", () =>
+    Effect.gen(function* () {
+      const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { country: "SE" } })
+      const said = yield* readShop({ pages: [[1]], meta })
+      assert.include(listed.asked, "/products.json?limit=250&page=1&country=SE")
+      assert.include(said.asked, "/products.json?limit=250&page=1&country=NO")
+    })
+  )
+})
+
+describe("collections", () => {
+  it.live("have the members that are listed, in the shop's order, whatever number it states", () =>
+    Effect.gen(function* () {
+      const collections = { "grød-og-brød": [[3, 1], [2]], empty: [] }
+      const { batches, read } = yield* readShop({ pages: [[1, 2, 3]], collections })
+      const members = batches.flatMap((batch) => batch.members)
+      assert.deepStrictEqual([read.outcome, read.collections_read], ["complete", 2])
+      assert.deepStrictEqual(
+        members.map(({ position, product_native_id }) => [product_native_id, position]),
+        [
+          ["3", 1],
+          ["1", 2],
+          ["2", 3]
+        ]
+      )
+    })
+  )
+
+  it.live("that cannot be read leave the products as they are, and the read incomplete", () =>
+    Effect.gen(function* () {
+      const broken: Misbehaviour = ({ path, response }) => {
+        if (!path.startsWith("/collections/")) return false
+        response.writeHead(500).end()
+        return true
+      }
+      const { products, read } = yield* readShop({ pages: [[1, 2]], collections: { all: [[1]] } }, broken)
+      assert.deepStrictEqual([read.outcome, read.fetch_status, products.length], ["broken_off", "partial", 2])
+      assert.include(read.detail ?? "", "its collections: members of all: ")
+    })
+  )
+
+  it.live("that are blank although the shop has products are not taken at their word", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop({ pages: [[1, 2]], collections: { a: [], b: [], c: [] } })
+      assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"])
+    })
+  )
+})
+
+describe("what a shop says of itself", () => {
+  it.live("is kept", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop({ pages: [[1]], meta: { ...meta, published_products_count: 1 } })
+      assert.deepInclude(read.facts, { name: "Shop", country: "NO", platform_shop_id: "1", reported_product_count: 1 })
+    })
+  )
+
+  it.live("is missing where it does not answer, and its products are read all the same", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop({ pages: [[1]] })
+      assert.deepStrictEqual([read.outcome, read.facts.name], ["complete", null])
+    })
+  )
+})
+
+describe("the location of a shop", () => {
+  it.live.each([
+    ["/", "/meta.json"],
+    ["/products.json?limit=30", "/meta.json"],
+    ["/en", "/en/meta.json"],
+    ["/en/products.json", "/en/meta.json"]
+  ] as const)("%s leads to %s", ([path, expected]) =>
+    Effect.gen(function* () {
+      const { asked } = yield* readShop({ pages: [[1]], meta }, undefined, { path })
+      assert.deepStrictEqual(asked.slice(0, 2), ["/robots.txt", expected])
+    })
+  )
+})

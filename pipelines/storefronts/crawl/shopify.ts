@@ -1,0 +1,113 @@
+/**
+ * A Shopify storefront: `meta.json`, the pages of `products.json`, those of `collections.json`, and the members of each
+ * collection. `/cart.js` and whatever else robots.txt forbids by default is never asked.
+ */
+import { Effect } from "effect"
+import type { RawFile } from "../../run/archive.ts"
+import type { Page } from "../feeds/page.ts"
+import { readMeta, readProducts, type StoreMeta } from "../feeds/shopify-json.ts"
+import type { ListedStore } from "../store-list.ts"
+import { type Asking, makeAsking } from "./asking.ts"
+import { isUnread, type Outcome, type Unread } from "./outcome.ts"
+import { readList } from "./pages.ts"
+import { type StorePolicy, shopifyLane } from "./policy.ts"
+import { noAddress, noFacts, ofNothing, type StoreFacts, shopAddress, storeRead, type Take } from "./read.ts"
+import { readShopifyCollections } from "./shopify-collections.ts"
+
+/** The most that a page may have. */
+const limit = 250
+/** More cannot be paged through; what lies behind is refused with 400, or with `errors` in place of products. */
+const window = 25_000
+
+/** The currency that prices of the same answer are in. They name none, and are those of the visitor's market. */
+const currencyCookie = "set-cookie:cart_currency"
+
+const currencyOf = ({ told }: RawFile) => {
+  const code = told?.[currencyCookie]?.toUpperCase() ?? ""
+  return /^[A-Z]{3}$/.test(code) ? code : null
+}
+
+/** Where the paths of the store begin, with a slash at the end. A list may name one of its feeds. */
+const baseOf = ({ origin, pathname }: URL) =>
+  `${origin}${pathname.replace(/\/?(?:(?:products|collections|meta)\.json)?$/, "/")}`
+
+const factsOf = (meta: StoreMeta): StoreFacts => ({
+  name: meta.name,
+  url: meta.url,
+  description: meta.description,
+  country: meta.country,
+  city: meta.city,
+  province: meta.province,
+  language: meta.language,
+  platform_shop_id: meta.platform_shop_id,
+  myshopify_domain: meta.myshopify_domain,
+  reported_product_count: meta.published_products_count
+})
+
+/** Where `meta.json` failed like this, all else would. */
+const isHopeless = ({ outcome }: Unread) =>
+  (["locked", "throttled", "unreachable", "private_address", "budget"] satisfies ReadonlyArray<Outcome>).some(
+    (hopeless) => hopeless === outcome
+  )
+
+/** Null where the store does not say anything of itself: its products may be read all the same. */
+const readFacts = (asking: Asking, base: string) =>
+  Effect.catchIf(
+    Effect.map(asking.page(`${base}meta.json`, [], readMeta), ({ found }): StoreMeta | Unread | null => found),
+    isUnread,
+    (error) => Effect.succeed(isHopeless(error) ? error : null)
+  )
+
+export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
+  store: ListedStore,
+  take: Take<E, R>,
+  policy: StorePolicy
+) {
+  const address = shopAddress(store.location)
+  if (address === undefined) return noAddress(store.location)
+  const asking = yield* makeAsking(policy, shopifyLane)
+  const base = baseOf(address)
+  const meta = yield* readFacts(asking, base)
+  if (isUnread(meta)) {
+    return storeRead(meta.outcome === "budget" ? "unreachable" : meta.outcome, meta.detail)
+  }
+  const facts = meta === null ? noFacts : factsOf(meta)
+  const country = store.country ?? meta?.country
+  const pin = country === undefined || country === null ? "" : `&country=${country}`
+  const addressOf = (path: string, page: number) => `${base}${path}?limit=${limit}&page=${page}${pin}`
+  const otherwise = store.currency ?? meta?.currency ?? null
+
+  let currency: string | null = null
+  /** A market may change on the way: prices that are in another currency than the first say so themselves. */
+  const takeProducts = ({ batch }: Page, raw: RawFile) => {
+    const own = currencyOf(raw) ?? otherwise
+    currency ??= own
+    const isForeign = own !== null && own !== currency
+    const variants = isForeign ? batch.variants.map((variant) => ({ ...variant, currency: own })) : batch.variants
+    return take({ ...batch, variants }, raw)
+  }
+  const products = yield* readList({
+    limit,
+    window,
+    reported: facts.reported_product_count,
+    turn: (page) => asking.page(addressOf("products.json", page), [currencyCookie], readProducts),
+    take: ({ found, raw }) => takeProducts(found, raw)
+  })
+  const read = { pages_read: products.pages, products_read: products.listed, currency: currency ?? otherwise, facts }
+  if (products.listed === 0) return storeRead(...ofNothing(products), read)
+  if (products.outcome === "budget" || products.outcome === "broken_off") {
+    return storeRead(products.outcome, products.detail, read)
+  }
+  const collections = yield* readShopifyCollections({
+    asking,
+    limit,
+    window,
+    addressOf,
+    take,
+    reported: meta?.published_collections_count ?? null,
+    most: policy.mostCollections
+  })
+  const { detail, outcome } = products.outcome === "complete" ? collections : products
+  const pages_read = products.pages + collections.pages
+  return storeRead(outcome, detail, { ...read, pages_read, collections_read: collections.listed })
+})

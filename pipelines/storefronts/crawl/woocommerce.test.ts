@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Misbehaviour, range, readShop } from "./store-host-for-tests.ts"
+
+const store = { kind: "woocommerce" } as const
+const saying = (total: number) => ({ "x-wp-total": `${total}`, "x-wp-totalpages": `${Math.ceil(total / 100)}` })
+
+describe("a WooCommerce store", () => {
+  it.live("is read to its first empty page, in the currency that its prices name", () =>
+    Effect.gen(function* () {
+      const shop = { pages: [range(1, 100), range(101, 150)], headers: saying(150) }
+      const { asked, products, read } = yield* readShop(shop, undefined, { store })
+      assert.deepStrictEqual([read.outcome, read.currency, products.length], ["complete", "EUR", 150])
+      assert.strictEqual(read.facts.reported_product_count, 150)
+      assert.deepStrictEqual(asked, [
+        "/robots.txt",
+        "/wp-json/wc/store/v1/products?per_page=100&page=1",
+        "/wp-json/wc/store/v1/products?per_page=100&page=2",
+        "/wp-json/wc/store/v1/products?per_page=100&page=3"
+      ])
+    })
+  )
+
+  it.live("may have more pages than it says", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop({ pages: [range(1, 100), [101]], headers: saying(100) }, undefined, { store })
+      assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 101])
+    })
+  )
+
+  it.live("is asked for one page more while it says that there is more", () =>
+    Effect.gen(function* () {
+      const shop = { pages: [range(1, 90), [], range(91, 95)], headers: saying(95) }
+      const { read } = yield* readShop(shop, undefined, { store })
+      assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 95])
+    })
+  )
+
+  it.live("that has another number of products at the end has moved some meanwhile", () =>
+    Effect.gen(function* () {
+      const counting: Misbehaviour = ({ page, response }) => {
+        response.setHeader("x-wp-total", page === 1 ? "151" : "150")
+        return false
+      }
+      const { read } = yield* readShop({ pages: [range(1, 100), range(101, 150)] }, counting, { store })
+      assert.deepStrictEqual([read.outcome, read.fetch_status, read.products_read], ["moved", "partial", 150])
+    })
+  )
+
+  it.live.each([
+    ["says that it has 0", saying(0), "complete"],
+    ["says that it has 5", saying(5), "headless"],
+    ["says nothing", {}, "empty"]
+  ] as const)("whose first page is empty and that %s", ([, headers, outcome]) =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop({ pages: [], headers }, undefined, { store })
+      assert.strictEqual(read.outcome, outcome)
+    })
+  )
+
+  it.live("may be named by the address of its API", () =>
+    Effect.gen(function* () {
+      const path = "/wp-json/wc/store/v1/products"
+      const { read } = yield* readShop({ pages: [[1]] }, undefined, { store, path })
+      assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 1])
+    })
+  )
+})

@@ -1,0 +1,53 @@
+/** A WooCommerce store: the pages of products of its Store API, which has no collections. */
+import { Effect } from "effect"
+import type { RawFile } from "../../run/archive.ts"
+import { readProducts } from "../feeds/woocommerce.ts"
+import type { ListedStore } from "../store-list.ts"
+import { makeAsking } from "./asking.ts"
+import { readList } from "./pages.ts"
+import type { StorePolicy } from "./policy.ts"
+import { noAddress, noFacts, ofNothing, shopAddress, storeRead, type Take } from "./read.ts"
+
+/** The most that a page may have. */
+const limit = 100
+/** How many products there are: a hint, and for an empty list the word of the store that it is one. */
+const total = "x-wp-total"
+
+const totalOf = ({ told }: RawFile) => {
+  const text = told?.[total] ?? ""
+  return /^\d{1,9}$/.test(text) ? { total: Number(text) } : {}
+}
+
+/** A list may name the store or the address of its API. */
+const addressOf = ({ origin, pathname }: URL, page: number) => {
+  const root = pathname.includes("/wp-json/") ? pathname : `${pathname.replace(/\/$/, "")}/wp-json/wc/store/v1/products`
+  return `${origin}${root}?per_page=${limit}&page=${page}`
+}
+
+export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, R>(
+  store: ListedStore,
+  take: Take<E, R>,
+  policy: StorePolicy
+) {
+  const address = shopAddress(store.location)
+  if (address === undefined) return noAddress(store.location)
+  const asking = yield* makeAsking(policy)
+  let currency = store.currency ?? null
+  const products = yield* readList({
+    limit,
+    reported: null,
+    turn: (page) =>
+      Effect.map(asking.page(addressOf(address, page), [total], readProducts), (turned) => ({
+        ...turned,
+        ...totalOf(turned.raw)
+      })),
+    take: ({ found, raw }) => {
+      currency ??= found.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
+      return take(found.batch, raw)
+    }
+  })
+  const facts = { ...noFacts, reported_product_count: products.reported }
+  const read = { pages_read: products.pages, products_read: products.listed, currency, facts }
+  if (products.listed === 0) return storeRead(...ofNothing(products), read)
+  return storeRead(products.outcome, products.detail, read)
+})

@@ -1,0 +1,75 @@
+/**
+ * What shops answer where JSON is asked for: read into records, or told apart as what it is instead. A shop that throttles,
+ * is locked or is no such shop answers with pages and errors, often with status 200.
+ */
+import { PayloadUnreadable } from "../feed.ts"
+import { tidied } from "./texts.ts"
+
+/**
+ * - `html`: a page, such as a bot check, the page of a locked shop, or that of another kind of shop
+ * - `not json`: empty, cut off, or another format
+ * - `window`: the shop shows no products beyond a limit, 25,000 with Shopify
+ * - `other shape`: JSON of something else, or with an error in it
+ */
+export type Misfit = "html" | "not json" | "window" | "other shape"
+
+export class UnexpectedAnswer extends PayloadUnreadable {
+  readonly kind: Misfit
+  constructor(kind: Misfit, problem: string) {
+    super(problem)
+    this.kind = kind
+  }
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+/** The objects of a list; whatever else stands in it is left out. */
+export const objectsOf = (value: unknown): ReadonlyArray<JsonObject> => listOf(value).filter(isObject)
+
+const titleOf = (page: string) => tidied(/<title[^>]{0,200}>([^<]{1,200})/i.exec(page.slice(0, 20_000))?.[1])
+
+/** Reads an answer as JSON. Fails with `UnexpectedAnswer`. */
+export const parseAnswer = (text: string): unknown => {
+  const body = text.replace(/^\uFEFF/, "").trimStart()
+  if (body === "") throw new UnexpectedAnswer("not json", "the answer is empty where JSON was expected")
+  if (body.startsWith("<")) {
+    const title = titleOf(body)
+    throw new UnexpectedAnswer("html", `a page ${title === null ? "" : `"${title}" `}came where JSON was expected`)
+  }
+  try {
+    return JSON.parse(body)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new UnexpectedAnswer("not json", `the answer is no JSON, or cut off: ${why.slice(0, 300)}`)
+  }
+}
+
+const short = (value: unknown) => shownJson(value).slice(0, 300)
+
+/** Why an answer without what was asked for is none. Shops put their reason in `errors`, `error` or `message`. */
+export const misfit = (answer: unknown, wanted: string): UnexpectedAnswer => {
+  if (!isObject(answer)) {
+    return new UnexpectedAnswer("other shape", `the answer has no ${wanted}: it is ${short(answer)}`)
+  }
+  const stated = answer.errors ?? answer.error ?? answer.message
+  if (stated === undefined) {
+    const keys = Object.keys(answer).slice(0, 10).join(", ")
+    return new UnexpectedAnswer("other shape", `the answer has no ${wanted}, but ${keys === "" ? "nothing" : keys}`)
+  }
+  const isWindow = /\blimit\b/i.test(short(stated)) && /\bpage\b|25,?000/i.test(short(stated))
+  return new UnexpectedAnswer(isWindow ? "window" : "other shape", `the shop answers with an error: ${short(stated)}`)
+}
+
+/** A value of an answer as JSON, whatever a shop put there: `JSON.stringify` overflows the stack some thousand levels down. */
+export const shownJson = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? "nothing"
+  } catch (cause) {
+    return `(cannot be shown: ${cause instanceof Error ? cause.message : String(cause)})`
+  }
+}

@@ -1,0 +1,78 @@
+/** Rows of a file on their way into batches of some hundreds. */
+import type { Batch, ImageRow, ProductRow, RejectRow, VariantRow } from "../feed.ts"
+import { Unusable } from "./page.ts"
+
+const rowsPerBatch = 500
+
+/** What of a rejected row is kept for people to look at. */
+const mostShown = 10_000
+
+/** What one row of the file became. */
+export interface RowFound {
+  readonly native_id: string
+  readonly product?: ProductRow
+  readonly variant?: VariantRow
+  readonly images: ReadonlyArray<ImageRow>
+}
+
+const nothing = () => ({
+  rows: [] as string[],
+  products: [] as ProductRow[],
+  variants: [] as VariantRow[],
+  images: [] as ImageRow[],
+  collections: [],
+  members: [],
+  rejects: [] as RejectRow[]
+})
+
+export class Batching {
+  #open = nothing()
+
+  /** Reads one row; where that fails with `Unusable`, it is a reject and nothing more. */
+  take(position: number, raw: string, read: () => RowFound) {
+    try {
+      this.#add(read())
+    } catch (cause) {
+      if (!(cause instanceof Unusable)) throw cause
+      this.#open.rejects.push({ position, reason: cause.message, payload: raw.slice(0, mostShown) })
+    }
+  }
+
+  #add({ native_id, product, variant, images }: RowFound) {
+    this.#open.rows.push(native_id)
+    if (product !== undefined) this.#open.products.push(product)
+    if (variant !== undefined) this.#open.variants.push(variant)
+    for (const image of images) this.#open.images.push(image)
+  }
+
+  get #length() {
+    return this.#open.rows.length + this.#open.rejects.length
+  }
+  get isEmpty() {
+    return this.#length === 0
+  }
+  get isFull() {
+    return this.#length >= rowsPerBatch
+  }
+
+  give(): Batch {
+    const batch = this.#open
+    this.#open = nothing()
+    return batch
+  }
+}
+
+/**
+ * Batches of what `read` takes in. It yields whenever `isFull`, and is asked for more only when the batch has been taken. What was
+ * read before a failure comes before it.
+ */
+export async function* inBatches(read: (batching: Batching) => AsyncIterable<void>): AsyncGenerator<Batch> {
+  const batching = new Batching()
+  try {
+    for await (const _ of read(batching)) yield batching.give()
+  } catch (cause) {
+    if (!batching.isEmpty) yield batching.give()
+    throw cause
+  }
+  if (!batching.isEmpty) yield batching.give()
+}

@@ -1,0 +1,292 @@
+/**
+ * Cuts the items out of an RSS or Atom feed, or of `<products>`, piece by piece, and never holds more than one of them. Nothing is
+ * parsed here: only where an item begins and ends is looked for, so that what is not well-formed in one leaves the others alone.
+ * CDATA and comments are stepped over; so is a DOCTYPE, and what it declares is never expanded.
+ */
+import { PayloadUnreadable } from "../feed.ts"
+
+export interface CutItem {
+  /** The first is 1. */
+  readonly number: number
+  /** From `<item` to `</item>`. */
+  readonly text: string
+  /** Why it cannot be used, as the end of the sentence "The item was rejected because …". */
+  readonly problem: string | null
+}
+
+/** Google allows 5,000 characters of description. HTML, and pictures in it, may make a hundred times that. */
+const longestItem = 1_000_000
+
+/** What is shown of an item that is longer. */
+const shownOfLongest = 10_000
+
+/** A tag or a DOCTYPE outside of the items. Those of feeds have some hundred characters. */
+const longestTag = 65_536
+
+/** Elements that are open around an item. Feeds have two. */
+const mostLevels = 100
+
+const itemNames = /^(?:[^:]+:)?(?:item|entry|product)$/
+const rootsOfEmptyFeeds = /^(?:[^:]+:)?(?:rss|feed|rdf|products)$/
+const googleNamespace = /\sxmlns:([\w.-]+)\s*=\s*["']https?:\/\/base\.google\.com\/c?ns\/1\.0\/?["']/gi
+const nameOfTag = /^<\/?([\p{L}_][\p{L}\p{N}_.:-]*)/u
+/** `<product_type>` begins like `<product>`. */
+const endsName = /^[\s/>]/
+
+/** Behind the `>` of the tag at `from`, or at the next `<`, where it is none. -1 where more text is needed to tell. */
+const tagEnd = (text: string, from: number): number => {
+  let quote = ""
+  for (let at = from + 1; at < text.length; at++) {
+    const character = text[at] ?? ""
+    if (quote !== "") quote = character === quote ? "" : quote
+    else if (character === '"' || character === "'") quote = character
+    else if (character === ">") return at + 1
+    else if (character === "<") return at
+  }
+  return -1
+}
+
+/** Behind the DOCTYPE at `from`, whatever it declares. -1 where more text is needed to tell. */
+const doctypeEnd = (text: string, from: number): number => {
+  const parts = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]|<!--|["']/g
+  parts.lastIndex = from + 2
+  let isSubset = false
+  for (let part = parts.exec(text); part !== null; part = parts.exec(text)) {
+    const [found] = part
+    if (found === ">" && !isSubset) return part.index + 1
+    if (found === "[" || found === "]") isSubset = found === "["
+    if (found === "<!--" || found === '"' || found === "'") return -1
+  }
+  return -1
+}
+
+interface OpenItem {
+  readonly name: string
+  /** Where in the text it begins. */
+  from: number
+  /** How many of its name are open, itself among them. */
+  depth: number
+  /** It is rejected, and the next tag of its name, opening or closing, is taken for its end. */
+  isLost: boolean
+}
+
+class ItemCutter {
+  /** What is not read yet, and all of an open item. */
+  #text = ""
+  /** What stands before it is read. */
+  #at = 0
+  #item: OpenItem | undefined
+  #number = 0
+  #items: Array<CutItem> = []
+  /** What is stepped over: up to which end, and where it began. */
+  #over: { readonly end: string; readonly from: number } | undefined
+  /** Names of the elements that are open around the items, outermost first. */
+  #around: Array<string> = []
+  #root: string | undefined
+  readonly #prefixes: Set<string>
+
+  constructor(prefixes: Set<string>) {
+    this.#prefixes = prefixes
+  }
+
+  /** Items that are complete, and where the feed cannot be read any further, why. */
+  read(piece: string, isLast: boolean): { readonly items: ReadonlyArray<CutItem>; readonly problem: string | null } {
+    this.#text += piece
+    this.#items = []
+    let problem: string | null = null
+    try {
+      do while (this.#step());
+      while (this.#loseLongItem() || (isLast && this.#loseOpenItem()))
+      this.#forget()
+      if (isLast) problem = this.#problemAtEnd()
+    } catch (cause) {
+      if (!(cause instanceof PayloadUnreadable)) throw cause
+      problem = cause.problem
+    }
+    return { items: this.#items, problem }
+  }
+
+  /** Drops what is read. */
+  #forget() {
+    const from = this.#item?.isLost === false ? this.#item.from : this.#at
+    this.#text = this.#text.slice(from)
+    this.#at -= from
+    if (this.#item !== undefined) this.#item.from -= from
+    if (this.#over !== undefined) this.#over = { end: this.#over.end, from: Math.max(this.#over.from - from, 0) }
+  }
+
+  #loseLongItem(): boolean {
+    if (this.#item?.isLost !== false || this.#text.length - this.#item.from <= longestItem) return false
+    return this.#lose(this.#item, `it is longer than ${longestItem} characters, or does not end`)
+  }
+
+  #loseOpenItem(): boolean {
+    if (this.#item?.isLost !== false || this.#over === undefined) return false
+    return this.#lose(this.#item, `a comment or CDATA in it has no "${this.#over.end}"`)
+  }
+
+  /** CDATA that does not end is none: what follows it is looked at again. */
+  #lose(item: OpenItem, problem: string): true {
+    this.#cut(this.#text.length, problem)
+    item.isLost = true
+    if (this.#over !== undefined) this.#at = this.#over.from
+    this.#over = undefined
+    return true
+  }
+
+  #problemAtEnd(): string | null {
+    if (this.#item?.isLost === false)
+      return `The feed ends within item ${this.#number}, before its end tag: it is cut off.`
+    if (this.#over !== undefined) return `The feed ends before "${this.#over.end}": it is cut off.`
+    if (this.#root === undefined) return "There is no element in it: this is no feed."
+    const [outermost] = this.#around
+    if (outermost !== undefined) return `The feed ends before </${outermost}>: it is cut off.`
+    if (this.#number > 0 || rootsOfEmptyFeeds.test(this.#root)) return null
+    return `It holds no <item>, <entry> or <product> in its <${this.#root}>: this is no product feed.`
+  }
+
+  /** Takes one tag, comment or CDATA. False where more text is needed. */
+  #step(): boolean {
+    if (this.#over !== undefined) return this.#stepOver(this.#over)
+    const at = this.#text.indexOf("<", this.#at)
+    this.#at = at === -1 ? this.#text.length : at
+    const next = this.#text[this.#at + 1]
+    if (next === undefined) return false
+    if (this.#item?.isLost === true) return this.#stepWithin(this.#item)
+    if (next === "!") return this.#stepDeclaration()
+    return this.#item === undefined ? this.#stepAround() : this.#stepWithin(this.#item)
+  }
+
+  #stepTo(at: number): true {
+    this.#at = at
+    return true
+  }
+
+  #stepOver({ end, from }: { readonly end: string; readonly from: number }): boolean {
+    const found = this.#text.indexOf(end, Math.max(this.#at, from))
+    if (found === -1) {
+      this.#at = Math.max(from, this.#text.length - end.length + 1)
+      return false
+    }
+    this.#over = undefined
+    return this.#stepTo(found + end.length)
+  }
+
+  #beginOver(opening: string, end: string): true {
+    this.#over = { end, from: this.#at + opening.length }
+    return this.#stepTo(this.#over.from)
+  }
+
+  #stepDeclaration(): boolean {
+    const start = this.#text.slice(this.#at, this.#at + "<![CDATA[".length)
+    if (start.startsWith("<!--")) return this.#beginOver("<!--", "-->")
+    if (start === "<![CDATA[") return this.#beginOver(start, "]]>")
+    if (start.length < "<![CDATA[".length) return false
+    if (this.#item !== undefined) return this.#stepTo(this.#at + 2)
+    const end = doctypeEnd(this.#text, this.#at)
+    if (end !== -1) return this.#stepTo(end)
+    if (this.#text.length - this.#at <= longestTag) return false
+    throw new PayloadUnreadable(`Its DOCTYPE does not end within ${longestTag} characters.`)
+  }
+
+  /** A tag around the items, or that of an item. */
+  #stepAround(): boolean {
+    const at = this.#at
+    if (this.#text[at + 1] === "?") return this.#beginOver("<?", "?>")
+    if (this.#text[at + 1] === "/" && this.#text.length === at + 2) return false
+    const name = nameOfTag.exec(this.#text.slice(at, at + 256))?.[1]?.toLowerCase()
+    if (name === undefined) return this.#stepTo(at + 1)
+    const end = tagEnd(this.#text, at)
+    if (end === -1) return this.#text.length - at > longestTag && this.#stepTo(at + 1)
+    this.#stepTo(end)
+    if (this.#text[end - 1] !== ">") return true
+    const tag = this.#text.slice(at, end)
+    if (tag.startsWith("</")) this.#close(name)
+    else if (itemNames.test(name)) this.#begin(name, tag, at)
+    else this.#open(name, tag)
+    return true
+  }
+
+  #close(name: string) {
+    const depth = this.#around.lastIndexOf(name)
+    if (depth !== -1) this.#around.length = depth
+  }
+
+  #open(name: string, tag: string) {
+    if (name === "html") throw new PayloadUnreadable("This is an HTML page, and no feed.")
+    for (const [, prefix = ""] of tag.matchAll(googleNamespace)) this.#prefixes.add(prefix.toLowerCase())
+    this.#root ??= name
+    if (tag.endsWith("/>")) return
+    this.#around.push(name)
+    if (this.#around.length > mostLevels) {
+      throw new PayloadUnreadable(
+        `More than ${mostLevels} elements are nested, and no item is in them: this is no feed.`
+      )
+    }
+  }
+
+  #begin(name: string, tag: string, from: number) {
+    this.#root ??= name
+    this.#number++
+    this.#item = { name, from, depth: 1, isLost: false }
+    if (tag.endsWith("/>")) this.#end(this.#at)
+  }
+
+  /** A tag within an item; only those of the item's own name matter. */
+  #stepWithin(item: OpenItem): boolean {
+    const at = this.#at
+    const isClosing = this.#text[at + 1] === "/"
+    const from = at + (isClosing ? 2 : 1)
+    const next = this.#text.slice(from + item.name.length, from + item.name.length + 1)
+    if (next === "") return false
+    const isOwn = endsName.test(next) && this.#text.slice(from, from + item.name.length).toLowerCase() === item.name
+    if (!isOwn) return this.#stepTo(at + 1)
+    // No item is within another. Of products, that may have a field of this name, the depth is counted.
+    if (!isClosing && (item.isLost || !item.name.endsWith("product"))) return this.#endUnclosed(item)
+    const end = isClosing ? this.#text.indexOf(">", from) + 1 : tagEnd(this.#text, at)
+    if (end <= 0) return false
+    this.#stepTo(end)
+    if (isClosing) item.depth--
+    else if (!this.#text.slice(at, end).endsWith("/>")) item.depth++
+    if (item.isLost || item.depth === 0) this.#end(end)
+    return true
+  }
+
+  #endUnclosed(item: OpenItem): true {
+    if (!item.isLost) this.#cut(this.#at, `its </${item.name}> is missing`)
+    this.#item = undefined
+    return true
+  }
+
+  #end(end: number) {
+    if (this.#item?.isLost === false) this.#cut(end, null)
+    this.#item = undefined
+  }
+
+  #cut(end: number, problem: string | null) {
+    const text = this.#text.slice(this.#item?.from ?? 0, end)
+    if (text.length <= longestItem) this.#items.push({ number: this.#number, text, problem })
+    else {
+      const reason = problem ?? `it is longer than ${longestItem} characters`
+      this.#items.push({ number: this.#number, text: text.slice(0, shownOfLongest), problem: reason })
+    }
+  }
+}
+
+/**
+ * Groups of items, as they are cut. Fails with `PayloadUnreadable`. The prefixes that the feed binds to Google's namespace are
+ * added to `prefixes`, in lower case, before its first item comes.
+ */
+export async function* cutItems(
+  pieces: AsyncIterable<string>,
+  prefixes: Set<string>
+): AsyncGenerator<ReadonlyArray<CutItem>> {
+  const cutter = new ItemCutter(prefixes)
+  const readOn = function* (piece: string, isLast: boolean) {
+    const { items, problem } = cutter.read(piece, isLast)
+    if (items.length > 0) yield items
+    if (problem !== null) throw new PayloadUnreadable(problem)
+  }
+  for await (const piece of pieces) yield* readOn(piece, false)
+  yield* readOn("", true)
+}

@@ -1,0 +1,59 @@
+/**
+ * Product feeds for Google: RSS, Atom and other XML with Google's fields, TSV and CSV. What it is is told by its first character,
+ * not by what the file is called. One item that cannot be used is a reject, and the others stand; positions count the items.
+ */
+import type { ReadFile } from "../feed.ts"
+import { type Batching, inBatches, type RowFound } from "./batching.ts"
+import { fieldsOf } from "./google-fields.ts"
+import { type CutItem, cutItems } from "./google-items.ts"
+import { rowOfItem } from "./google-rows.ts"
+import { readTable } from "./google-tables.ts"
+import { Unusable } from "./page.ts"
+import { notText, payloadText } from "./payload-text.ts"
+
+const rowOf = (item: CutItem, prefixes: ReadonlySet<string>, currency: string | null): RowFound => {
+  if (item.problem !== null) throw new Unusable(item.problem)
+  if (item.text.includes(notText)) throw new Unusable("it holds bytes that are no text in the feed's encoding")
+  const { fields, inOrder } = fieldsOf(item.text, prefixes)
+  const row = rowOfItem({ fields, position: item.number, currency })
+  if (inOrder || row.variant?.price !== null) return row
+  throw new Unusable("it has no price, and its tags are not in order: something in it is not escaped")
+}
+
+async function* readItems(
+  batching: Batching,
+  pieces: AsyncIterable<string>,
+  currency: string | null
+): AsyncGenerator<void> {
+  const prefixes = new Set(["g"])
+  for await (const items of cutItems(pieces, prefixes)) {
+    for (const item of items) {
+      batching.take(item.number, item.text, () => rowOf(item, prefixes, currency))
+      if (batching.isFull) yield
+    }
+  }
+}
+
+async function* startingWith(first: string, others: AsyncGenerator<string>): AsyncGenerator<string> {
+  try {
+    yield first
+    yield* others
+  } finally {
+    await others.return(undefined)
+  }
+}
+
+async function* readInto(
+  batching: Batching,
+  pieces: AsyncGenerator<string>,
+  currency: string | null
+): AsyncGenerator<void> {
+  let piece = await pieces.next()
+  while (piece.done !== true && piece.value.trim() === "") piece = await pieces.next()
+  const first = piece.done === true ? "" : piece.value
+  const read = first.trimStart().startsWith("<") ? readItems : readTable
+  yield* read(batching, startingWith(first, pieces), currency)
+}
+
+export const readGoogleMerchant: ReadFile = (bytes, { currency }) =>
+  inBatches((batching) => readInto(batching, payloadText(bytes), currency))

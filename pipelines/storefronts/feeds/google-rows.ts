@@ -1,0 +1,140 @@
+/**
+ * What an item of a feed for Google becomes: a variant of the product that `item_group_id` names, or else a product of its own.
+ * Items of one group may be far apart, and each says all of its product; the first one counts.
+ *
+ * `sale_price_effective_date` is not looked at: a feed that is read again later has to give the same rows, so a sale that is
+ * stated is taken for one. `condition`, `mpn` and custom labels are left out.
+ */
+import type { ImageRow } from "../feed.ts"
+import type { RowFound } from "./batching.ts"
+import type { Fields } from "./google-fields.ts"
+import { gramsOf, type Money, moneyOf } from "./google-prices.ts"
+import { htmlToLine, htmlToText } from "./html-text.ts"
+import { Unusable } from "./page.ts"
+import { compareDecimals, tidied, webAddress } from "./texts.ts"
+
+export interface ItemFound {
+  readonly fields: Fields
+  /** Number of the item, or line of the record, from 1. */
+  readonly position: number
+  /** That of the store list. */
+  readonly currency: string | null
+}
+
+/** Pictures of items that share a product are told apart by their places; Google takes 11 of an item. */
+const placesPerItem = 100
+
+const priceOf = (stated: string | undefined): Money | null => {
+  const text = tidied(stated)
+  const money = text === null ? null : moneyOf(text)
+  if (text === null || money !== null) return money
+  throw new Unusable(`its price is ${JSON.stringify(text.slice(0, 100))}, which is no amount of a currency`)
+}
+
+/** A lower sale price is the price, and the price the former one. One that cannot be read, or is 0, is no sale. */
+const pricesOf = (fields: Fields) => {
+  const price = priceOf(fields("price")[0])
+  const sale = moneyOf(tidied(fields("sale_price")[0]) ?? "")
+  if (sale === null || sale.amount === "0") return { price, former: null }
+  if (price === null) return { price: sale, former: null }
+  const isSameCurrency = sale.currency === null || price.currency === null || sale.currency === price.currency
+  const isLower = isSameCurrency && compareDecimals(sale.amount, price.amount) < 0
+  const currency = price.currency ?? sale.currency
+  return isLower ? { price: { amount: sale.amount, currency }, former: price.amount } : { price, former: null }
+}
+
+/** Words in use before and after Google's underscores, and those of schema.org. */
+const availabilities: ReadonlyMap<string, boolean> = new Map([
+  ["instock", true],
+  ["preorder", true],
+  ["backorder", true],
+  ["availablefororder", true],
+  ["limitedavailability", true],
+  ["outofstock", false],
+  ["soldout", false],
+  ["discontinued", false]
+])
+const availableOf = (stated: string | undefined): boolean | null => {
+  const word = (stated ?? "").toLowerCase().replace(/^\s*https?:\/\/schema\.org\//, "")
+  return availabilities.get(word.replace(/[^a-z]/g, "")) ?? null
+}
+
+/** `/products/bronze-ace?x=1` → `bronze-ace`. A page that shows every product, such as `product.html?id=1`, names none. */
+export const handleOf = (link: string | null): string | null => {
+  if (link === null || !URL.canParse(link)) return null
+  const { pathname, search } = new URL(link)
+  const last = pathname.split("/").findLast((part) => part !== "") ?? ""
+  const isScript = /\.(?:html?|php|aspx?|jsp)$/i.test(last)
+  if (isScript && search !== "") return null
+  const name = last.replace(/\.(?:html?|php|aspx?|jsp)$/i, "")
+  try {
+    return tidied(decodeURIComponent(name))
+  } catch {
+    return tidied(name) // bytes that are no UTF-8 stay as they came
+  }
+}
+
+/** The first is the one that counts for Google. */
+const pathOf = (stated: string | undefined): string | null =>
+  tidied(
+    htmlToLine(stated)
+      ?.split(">")
+      .map(tidied)
+      .filter((part) => part !== null)
+      .join(" > ")
+  )
+
+const imagesOf = (fields: Fields, product_native_id: string, position: number): ReadonlyArray<ImageRow> => {
+  const addresses = [...fields("image_link").slice(0, 1), ...fields("additional_image_link")].map(webAddress)
+  const different = [...new Set(addresses.filter((address) => address !== null))].slice(0, placesPerItem)
+  const from = (position - 1) * placesPerItem + 1
+  return different.map((src, place) => ({ product_native_id, position: from + place, src, width: null, height: null }))
+}
+
+/** Fails with `Unusable`. */
+export const rowOfItem = ({ currency, fields, position }: ItemFound): RowFound => {
+  const id = tidied(fields("id")[0])
+  const title = htmlToLine(fields("title")[0])
+  if (id === null) throw new Unusable("it has no id")
+  if (title === null) throw new Unusable("it has no title")
+  const group = tidied(fields("item_group_id")[0])
+  const native_id = group ?? id
+  const [option1, option2] = group === null ? [null, null] : [tidied(fields("size")[0]), tidied(fields("color")[0])]
+  const { former, price } = pricesOf(fields)
+  const images = imagesOf(fields, native_id, position)
+  return {
+    native_id,
+    product: {
+      native_id,
+      title,
+      handle: handleOf(webAddress(fields("link")[0])),
+      vendor: htmlToLine(fields("brand")[0]),
+      product_type: pathOf(fields("product_type")[0] ?? fields("category")[0]),
+      stated_category: pathOf(fields("google_product_category")[0]),
+      tags: [],
+      body_text: htmlToText(fields("description")[0] ?? fields("summary")[0] ?? fields("content")[0]),
+      published_at: null,
+      created_at: null,
+      is_published: true
+    },
+    variant: {
+      product_native_id: native_id,
+      native_id: id,
+      title: [option1, option2].filter((option) => option !== null).join(" / ") || title,
+      sku: null,
+      barcode: tidied(fields("gtin")[0]?.trim().replace(/^'+/, "")),
+      price: price?.amount ?? null,
+      compare_at_price: former,
+      currency: price?.currency ?? currency,
+      grams: gramsOf(tidied(fields("shipping_weight")[0]) ?? ""),
+      available: availableOf(fields("availability")[0]),
+      option1,
+      option2,
+      option3: null,
+      position,
+      image_src: webAddress(fields("image_link")[0]),
+      requires_shipping: null
+    },
+    images
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * A feed for Google as TSV or CSV: a header with the names of the fields, and an item in each record. Positions are lines of the
+ * file, of which the header is 1.
+ */
+import { PayloadUnreadable } from "../feed.ts"
+import type { Batching } from "./batching.ts"
+import type { FieldName, Fields } from "./google-fields.ts"
+import { rowOfItem } from "./google-rows.ts"
+import { Unusable } from "./page.ts"
+import { type Columns, type ColumnsWanted, columnsOf } from "./table-columns.ts"
+import { type TableRecord, tableRecords } from "./table-records.ts"
+
+const wanted: ColumnsWanted<FieldName> = {
+  kind: "product feed for Google",
+  // `Image Link`, `image-link` and `g:image_link` are one.
+  spelled: (name) =>
+    name
+      .trim()
+      .toLowerCase()
+      .replace(/^g:/, "")
+      .replace(/[\s-]+/g, "_"),
+  namesOf: (name) => [name],
+  needed: ["id", "title", "price"]
+}
+
+/** Several pictures stand in one cell. Addresses may hold commas, too. */
+const severalIn = (name: FieldName, cell: string) =>
+  name === "additional_image_link" ? cell.split(/,\s*(?=https?:)/i) : [cell]
+
+const fieldsOf =
+  (columns: Columns<FieldName>, record: TableRecord): Fields =>
+  (name) =>
+    severalIn(name, columns.cellOf(record, name)).filter((cell) => cell.trim() !== "")
+
+/** Takes the items of a table in. `currency` is that of the store list. */
+export async function* readTable(
+  batching: Batching,
+  pieces: AsyncIterable<string>,
+  currency: string | null
+): AsyncGenerator<void> {
+  let columns: Columns<FieldName> | undefined
+  const rowOf = (known: Columns<FieldName>, record: TableRecord) => {
+    if (record.problem !== null) throw new Unusable(record.problem)
+    return rowOfItem({ fields: fieldsOf(known, record), position: record.line, currency })
+  }
+  for await (const records of tableRecords(pieces)) {
+    for (const record of records) {
+      const known = columns
+      if (known === undefined) columns = columnsOf(record, wanted)
+      else batching.take(record.line, record.raw, () => rowOf(known, record))
+      if (batching.isFull) yield
+    }
+  }
+  if (columns === undefined) throw new PayloadUnreadable("The feed is empty.")
+}

@@ -1,0 +1,110 @@
+/**
+ * A page of a shop's list, entry by entry: one that cannot be used is a reject, and the others stand. An entry is used whole or
+ * not at all, so that each is accounted for once.
+ */
+import type { Batch, CollectionRow, ImageRow, MemberRow, ProductRow, RejectRow, VariantRow } from "../feed.ts"
+import { isObject, type JsonObject, shownJson } from "./answers.ts"
+
+export interface Page {
+  readonly batch: Batch
+  /** Native ids of what the page lists, in its order. Those of rejected entries are among them: the shop does list them. */
+  readonly ids: ReadonlyArray<string>
+  /** Entries on the page. Only a page with none is an empty one. */
+  readonly listed: number
+}
+
+/** Why an entry cannot be used, as the end of the sentence "The entry was rejected because …". */
+export class Unusable extends Error {}
+
+/** What an entry becomes. */
+export interface ProductFound {
+  readonly product: ProductRow
+  readonly variants: ReadonlyArray<VariantRow>
+  readonly images: ReadonlyArray<ImageRow>
+}
+
+/** Rejected entries are kept for people to look at, up to this length. */
+const mostShown = 10_000
+
+/** Ids of Shopify have up to 15 digits. A number that a double cannot hold exactly is another one by now, and refused. */
+export const idOf = (value: unknown): string | null => {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value > 0 ? String(value) : null
+  return typeof value === "string" && /^[1-9]\d{0,19}$/.test(value) ? value : null
+}
+
+/** A whole number that a column of 32 bits holds, from 1 on; else null. */
+export const countOf = (value: unknown): number | null => {
+  const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value
+  return typeof number === "number" && Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : null
+}
+
+interface Readers<A> {
+  readonly entries: ReadonlyArray<unknown>
+  readonly read: (entry: JsonObject, id: string) => A
+  readonly keep: (found: A, id: string) => void
+}
+
+const readEntries = <A>({ entries, read, keep }: Readers<A>) => {
+  const ids: Array<string> = []
+  const rejects: Array<RejectRow> = []
+  for (const [index, entry] of entries.entries()) {
+    const id = isObject(entry) ? idOf(entry.id) : null
+    if (id !== null) ids.push(id)
+    try {
+      if (!isObject(entry)) throw new Unusable("it is no JSON object")
+      if (id === null) throw new Unusable(`its id is ${shownJson(entry.id).slice(0, 100)}, which is no id`)
+      keep(read(entry, id), id)
+    } catch (cause) {
+      if (!(cause instanceof Unusable)) throw cause
+      rejects.push({ position: index + 1, reason: cause.message, payload: shownJson(entry).slice(0, mostShown) })
+    }
+  }
+  return { ids, rejects, listed: entries.length }
+}
+
+export const pageOfProducts = (
+  entries: ReadonlyArray<unknown>,
+  read: (entry: JsonObject, id: string) => ProductFound
+): Page => {
+  const rows: Array<string> = []
+  const products: Array<ProductRow> = []
+  const variants: Array<VariantRow> = []
+  const images: Array<ImageRow> = []
+  const { ids, rejects, listed } = readEntries({
+    entries,
+    read,
+    keep: (found, id) => {
+      rows.push(id)
+      products.push(found.product)
+      for (const variant of found.variants) variants.push(variant)
+      for (const image of found.images) images.push(image)
+    }
+  })
+  return { ids, listed, batch: { rows, products, variants, images, collections: [], members: [], rejects } }
+}
+
+export const pageOfCollections = (
+  entries: ReadonlyArray<unknown>,
+  read: (entry: JsonObject, id: string) => CollectionRow
+): Page => {
+  const collections: Array<CollectionRow> = []
+  const { ids, rejects, listed } = readEntries({ entries, read, keep: (found) => collections.push(found) })
+  return { ids, listed, batch: { rows: [], products: [], variants: [], images: [], collections, members: [], rejects } }
+}
+
+/**
+ * Members of a collection: nothing but ids, in the shop's order. They are no rows to account for, since the products were read
+ * where all products are listed; an entry without an id is passed over.
+ */
+export const pageOfMembers = (entries: ReadonlyArray<unknown>, collection: string, offset: number): Page => {
+  const ids: Array<string> = []
+  const members: Array<MemberRow> = []
+  for (const [index, entry] of entries.entries()) {
+    const id = isObject(entry) ? idOf(entry.id) : null
+    if (id === null) continue
+    ids.push(id)
+    members.push({ collection_native_id: collection, product_native_id: id, position: offset + index + 1 })
+  }
+  const batch = { rows: [], products: [], variants: [], images: [], collections: [], members, rejects: [] }
+  return { ids, listed: entries.length, batch }
+}

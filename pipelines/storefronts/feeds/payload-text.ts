@@ -1,0 +1,109 @@
+/**
+ * The text of a payload, piece by piece, whatever it is written in: a byte order mark or an XML declaration tells, else it is UTF-8.
+ * Bytes that are no text become `notText`, so that the row that holds them can be told, and rows beside it are kept. A U+FFFD that
+ * stands in the payload itself is none: somebody else's loss, long ago.
+ */
+import { isUtf8 } from "node:buffer"
+import { TextDecoder } from "node:util"
+import { PayloadUnreadable } from "../feed.ts"
+
+/** A code point that no text may hold: it stands for bytes that could not be read. */
+export const notText = "\uFDD0"
+const replacement = "\uFFFD"
+const replacementBytes = Buffer.from(replacement)
+
+/** Small pieces are gathered, large ones cut, to about this: a slow host sends a body in thousands of them. */
+const pieceBytes = 65_536
+
+/** Enough for a byte order mark and an XML declaration. */
+const headBytes = 256
+
+async function* evenPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let gathered: Array<Uint8Array> = []
+  let length = 0
+  for await (const chunk of bytes) {
+    for (let from = 0; from < chunk.length; from += pieceBytes) {
+      const part = chunk.subarray(from, from + pieceBytes)
+      gathered.push(part)
+      length += part.length
+      if (length < pieceBytes) continue
+      yield Buffer.concat(gathered)
+      gathered = []
+      length = 0
+    }
+  }
+  if (length > 0) yield Buffer.concat(gathered)
+}
+
+const encodingOf = (head: Buffer): string => {
+  if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le"
+  if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be"
+  if (head[0] === 0x3c && head[1] === 0) return "utf-16le"
+  if (head[0] === 0 && head[1] === 0x3c) return "utf-16be"
+  const declared = /^(?:\xef\xbb\xbf)?\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"']+)["']/.exec(
+    head.subarray(0, headBytes).toString("latin1")
+  )?.[1]
+  // A declaration that can be read byte by byte is not in UTF-16, whatever it says: tools write that over UTF-8.
+  if (declared === undefined || /^(?:utf|ucs|iso-10646)/i.test(declared)) return "utf-8"
+  return declared
+}
+
+const decoderFor = (encoding: string): TextDecoder => {
+  try {
+    return new TextDecoder(encoding)
+  } catch {
+    throw new PayloadUnreadable(
+      `It says that it is written in "${encoding.slice(0, 60)}", which nothing here can read.`
+    )
+  }
+}
+
+/** How many bytes at the end begin a UTF-8 sequence that is not complete there. */
+const openSequence = (bytes: Buffer): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) return 0
+    if (byte < 0xc0) continue
+    let needed = 2
+    if (byte >= 0xf0) needed = 4
+    else if (byte >= 0xe0) needed = 3
+    return back < needed ? back : 0
+  }
+  return 0
+}
+
+/** A replacement character that stands in the bytes is kept; one that the decoder put there is not text. */
+const utf8Text = (bytes: Buffer): string => {
+  if (isUtf8(bytes)) return bytes.toString("utf8")
+  const runs: Array<string> = []
+  for (let from = 0; from <= bytes.length; ) {
+    const found = bytes.indexOf(replacementBytes, from)
+    const end = found === -1 ? bytes.length : found
+    runs.push(bytes.toString("utf8", from, end).replaceAll(replacement, notText))
+    from = end + replacementBytes.length
+  }
+  return runs.join(replacement)
+}
+
+/** Pieces of about 64 KiB, without the byte order mark, never cut inside a character of the encoding. */
+export async function* payloadText(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let other: TextDecoder | undefined
+  let kept = Buffer.alloc(0)
+  let isFirst = true
+  for await (const piece of evenPieces(bytes)) {
+    const encoding = isFirst ? encodingOf(piece) : "utf-8"
+    if (encoding !== "utf-8") other = decoderFor(encoding)
+    let text: string
+    if (other === undefined) {
+      const whole = kept.length === 0 ? piece : Buffer.concat([kept, piece])
+      const end = whole.length - openSequence(whole)
+      kept = Buffer.from(whole.subarray(end))
+      text = utf8Text(whole.subarray(0, end))
+      if (isFirst && text.startsWith("\uFEFF")) text = text.slice(1)
+    } else text = other.decode(piece, { stream: true }).replaceAll(replacement, notText)
+    isFirst = false
+    if (text !== "") yield text
+  }
+  const last = other === undefined ? utf8Text(kept) : other.decode().replaceAll(replacement, notText)
+  if (last !== "") yield last
+}

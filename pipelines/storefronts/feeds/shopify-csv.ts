@@ -1,0 +1,197 @@
+/**
+ * A product export of Shopify, in both dialects: the classic one (`Handle`, `Variant Price`) and the new template (`URL handle`,
+ * `Price`). A record holds a product, a variant and a picture, or any of them; records of a product share its handle, and may be
+ * far apart. Only the first has a title, and says whether the product is published.
+ *
+ * Positions are lines of the file, of which the header is 1. The export names no currency and no times.
+ */
+import { type ImageRow, PayloadUnreadable, type ProductRow, type ReadFile, type VariantRow } from "../feed.ts"
+import { type Batching, inBatches, type RowFound } from "./batching.ts"
+import { htmlToText } from "./html-text.ts"
+import { countOf, Unusable } from "./page.ts"
+import { payloadText } from "./payload-text.ts"
+import { type Columns, type ColumnsWanted, columnsOf } from "./table-columns.ts"
+import { type TableRecord, tableRecords } from "./table-records.ts"
+import { decimalText, formerPrice, tidied, webAddress } from "./texts.ts"
+
+const names = {
+  handle: ["handle", "url handle"],
+  title: ["title"],
+  body: ["body (html)", "description"],
+  vendor: ["vendor"],
+  type: ["type", "custom product type"],
+  tags: ["tags"],
+  published: ["published", "published on online store"],
+  status: ["status"],
+  option1: ["option1 value"],
+  option2: ["option2 value"],
+  option3: ["option3 value"],
+  sku: ["variant sku", "sku"],
+  barcode: ["variant barcode", "barcode"],
+  grams: ["variant grams", "weight value (grams)"],
+  tracker: ["variant inventory tracker", "inventory tracker"],
+  quantity: ["variant inventory qty", "inventory quantity"],
+  policy: ["variant inventory policy", "continue selling when out of stock"],
+  price: ["variant price", "price"],
+  compareAt: ["variant compare at price", "compare-at price"],
+  requiresShipping: ["variant requires shipping", "requires shipping"],
+  image: ["image src", "product image url", "image source"],
+  imagePosition: ["image position"],
+  variantImage: ["variant image", "variant image url"],
+  googleCategory: ["google shopping / google product category", "google shopping / product category"],
+  category: ["product category"],
+  standardType: ["standardized product type"]
+} as const
+
+type Column = keyof typeof names
+
+const wanted: ColumnsWanted<Column> = {
+  kind: "product export of Shopify",
+  spelled: (name) => name.trim().replace(/\s+/g, " ").toLowerCase(),
+  namesOf: (column) => names[column],
+  needed: ["handle", "title", "price"]
+}
+
+/** The cells of one record, tidied. */
+const readerOf = ({ cellOf, has }: Columns<Column>, record: TableRecord) => {
+  const text = (column: Column) => tidied(cellOf(record, column))
+  return {
+    text,
+    has,
+    raw: (column: Column) => cellOf(record, column),
+    isTrue: (column: Column): boolean | null => {
+      const word = text(column)?.toLowerCase()
+      return word === "true" || word === "false" ? word === "true" : null
+    },
+    /** Spreadsheets are kept from taking a number for one by a `'` before it. */
+    code: (column: Column) => tidied(text(column)?.replace(/^'+/, "")),
+    /** What is stated has to be a price. */
+    price: (column: "price" | "compareAt") => {
+      const stated = text(column)
+      const price = decimalText(stated)
+      if (stated === null || price !== null) return price
+      const name = column === "price" ? "price" : "compare-at price"
+      throw new Unusable(`its ${name} is ${JSON.stringify(stated.slice(0, 100))}, which is no price`)
+    }
+  }
+}
+type Cells = ReturnType<typeof readerOf>
+
+const isPublished = (cells: Cells) =>
+  (cells.text("status") ?? "active").toLowerCase() === "active" && cells.isTrue("published") !== false
+
+/** Google's own names come first: Shopify's may be those of its own taxonomy, or translated. */
+const statedCategory = (cells: Cells): string | null => {
+  const stated = cells.text("googleCategory") ?? cells.text("category") ?? cells.text("standardType")
+  return stated?.toLowerCase() === "uncategorized" ? null : stated
+}
+
+const productOf = (cells: Cells, native_id: string): ProductRow | undefined => {
+  const title = cells.text("title")
+  if (title === null) return undefined
+  return {
+    native_id,
+    title,
+    handle: native_id,
+    vendor: cells.text("vendor"),
+    product_type: cells.text("type"),
+    stated_category: statedCategory(cells),
+    tags: [
+      ...new Set(
+        cells
+          .raw("tags")
+          .split(",")
+          .map(tidied)
+          .filter((tag) => tag !== null)
+      )
+    ],
+    body_text: htmlToText(cells.raw("body")),
+    published_at: null,
+    created_at: null,
+    is_published: isPublished(cells)
+  }
+}
+
+/** Null where the stock is tracked and the export leaves its number out, as newer ones do. */
+const availability = (cells: Cells): boolean | null => {
+  if (/^(?:continue|true|yes)$/i.test(cells.text("policy") ?? "")) return true
+  if (cells.has("tracker") && cells.text("tracker") === null) return true
+  const quantity = cells.text("quantity")
+  return quantity !== null && /^-?\d+(?:\.\d+)?$/.test(quantity) ? Number(quantity) > 0 : null
+}
+
+/** 0 stands for "not known". */
+const gramsOf = (cells: Cells): number | null => {
+  const grams = decimalText(cells.text("grams"))
+  return (grams === null ? 0 : Math.round(Number(grams))) || null
+}
+
+/** The values of the options tell variants of a handle apart: `shirt/Green/S`. */
+const nativeId = (handle: string, options: ReadonlyArray<string | null>) =>
+  [handle, ...options.slice(0, options.findLastIndex((option) => option !== null) + 1)]
+    .map((part) => (part ?? "").replace(/[\\/]/g, "\\$&"))
+    .join("/")
+
+const variantOf = (cells: Cells, product_native_id: string, position: number): VariantRow | undefined => {
+  const values = (["option1", "option2", "option3"] as const).map(cells.text)
+  const isVariant = [cells.text("price"), cells.text("sku"), ...values].some((text) => text !== null)
+  if (!isVariant) return undefined
+  const options = values.map((value) => (value === "Default Title" ? null : value))
+  const [option1 = null, option2 = null, option3 = null] = options
+  const price = cells.price("price")
+  return {
+    product_native_id,
+    native_id: nativeId(product_native_id, options),
+    title: options.filter((option) => option !== null).join(" / ") || "Default Title",
+    sku: cells.code("sku"),
+    barcode: cells.code("barcode"),
+    price,
+    compare_at_price: formerPrice(cells.price("compareAt"), price),
+    currency: null,
+    grams: gramsOf(cells),
+    available: availability(cells),
+    option1,
+    option2,
+    option3,
+    position,
+    image_src: webAddress(cells.raw("variantImage")),
+    requires_shipping: cells.isTrue("requiresShipping")
+  }
+}
+
+/** The picture of a record is the next one of the product's, even where the record is a variant. */
+const imagesOf = (cells: Cells, product_native_id: string, line: number): ReadonlyArray<ImageRow> => {
+  const src = webAddress(cells.raw("image"))
+  const position = countOf(cells.text("imagePosition")) ?? line
+  return src === null ? [] : [{ product_native_id, position, src, width: null, height: null }]
+}
+
+const rowOf = (columns: Columns<Column>, record: TableRecord): RowFound => {
+  if (record.problem !== null) throw new Unusable(record.problem)
+  const cells = readerOf(columns, record)
+  const native_id = cells.text("handle")
+  if (native_id === null) throw new Unusable("it has no handle")
+  const product = productOf(cells, native_id)
+  const variant = variantOf(cells, native_id, record.line)
+  return {
+    native_id,
+    ...(product === undefined ? {} : { product }),
+    ...(variant === undefined ? {} : { variant }),
+    images: imagesOf(cells, native_id, record.line)
+  }
+}
+
+async function* readInto(batching: Batching, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<void> {
+  let columns: Columns<Column> | undefined
+  for await (const records of tableRecords(payloadText(bytes))) {
+    for (const record of records) {
+      const known = columns
+      if (known === undefined) columns = columnsOf(record, wanted)
+      else batching.take(record.line, record.raw, () => rowOf(known, record))
+      if (batching.isFull) yield
+    }
+  }
+  if (columns === undefined) throw new PayloadUnreadable("The file is empty.")
+}
+
+export const readShopifyCsv: ReadFile = (bytes) => inBatches((batching) => readInto(batching, bytes))

@@ -1,0 +1,163 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { collected, cutsOf, pieces } from "./file-feeds-for-tests.ts"
+import { tableRecords } from "./table-records.ts"
+
+const read = async (...parts: ReadonlyArray<string>) => {
+  const { found, problem } = await collected(tableRecords(pieces(...parts)))
+  return { cells: found.map(({ cells }) => cells), lines: found.map(({ line }) => line), found, problem }
+}
+
+describe("records of a table", () => {
+  it("may hold line breaks, separators and doubled quotes in quotes", async () => {
+    const { cells, lines, problem } = await read('a,b\n"1\n""x"", y",2\n\n3,4\n')
+    assert.deepStrictEqual(cells, [
+      ["a", "b"],
+      ['1\n"x", y', "2"],
+      ["3", "4"]
+    ])
+    assert.deepStrictEqual([lines, problem], [[1, 2, 5], null])
+  })
+
+  it.each([
+    ["comma", "a,b\n1,2\n"],
+    ["tab", "a\tb\n1\t2\n"],
+    ["semicolon", "a;b\n1;2\n"],
+    ["pipe", "a|b\n1|2\n"]
+  ])("are told apart by the separator of the header: %s", async (_name, text) => {
+    assert.deepStrictEqual((await read(text)).cells, [
+      ["a", "b"],
+      ["1", "2"]
+    ])
+  })
+
+  it.each([
+    ["LF", "\n"],
+    ["CRLF", "\r\n"],
+    ["CR alone", "\r"]
+  ])("may end with %s", async (_name, newline) => {
+    const { cells, lines } = await read(["a,b", '1,"2"', "", "3,4"].join(newline))
+    assert.deepStrictEqual(
+      cells.map((row) => row.map((cell) => cell.trim())),
+      [
+        ["a", "b"],
+        ["1", "2"],
+        ["3", "4"]
+      ]
+    )
+    assert.deepStrictEqual(lines, [1, 2, 4])
+  })
+
+  it("that end in two ways in one file are all found", async () => {
+    const { cells } = await read('a,b\r\n1,2\n3,"4"\r\n5,6')
+    assert.strictEqual(cells.length, 4)
+  })
+
+  it("are the same however the text is cut", async () => {
+    const text =
+      '\n\nname;"the\nbody"\r\n"a;""b""";2\r\n\r\n"c\r\nd";"4"\r\n5;6"7"\r\n"8" x";9\r\n"10 \n";"a"b\nc";"\r\n11;12'
+    const expected = await read(text)
+    assert.isAbove(expected.found.length, 4)
+    await fc.assert(
+      fc.asyncProperty(cutsOf(text), async (parts) => assert.deepStrictEqual(await read(...parts), expected))
+    )
+    assert.deepStrictEqual(await read(...text), expected)
+  })
+})
+
+describe("quotes that do not add up", () => {
+  it("within one line do no harm where all its cells are there", async () => {
+    const { cells, found } = await read('a,b,c\n1,"5" pipe",3\n')
+    assert.deepStrictEqual(cells[1], ["1", '5" pipe', "3"])
+    assert.isNull(found[1]?.problem)
+  })
+
+  it("over several lines spoil the record that they make, and no other", async () => {
+    const { cells, found, problem } = await read('a,b,c\n1,"open,3\n4,"x",6\n7,8,9\n')
+    assert.deepStrictEqual(
+      [found[1]?.line, found[1]?.problem],
+      [2, "its quotes do not add up; it reaches from here to line 3"]
+    )
+    assert.strictEqual(found[1]?.raw, '1,"open,3\n4,"x",6\n')
+    assert.deepStrictEqual([cells[2], found[2]?.problem, problem], [["7", "8", "9"], null, null])
+  })
+
+  it("up to the end of the file are told with the line where they begin", async () => {
+    const { cells, problem } = await read('a,b\n1,2\n3,"open\n4,5\n6,7\n')
+    assert.deepStrictEqual(cells, [
+      ["a", "b"],
+      ["1", "2"]
+    ])
+    assert.strictEqual(
+      problem,
+      "The record that begins in line 3 does not end: a quote in it is not closed, or the file is cut off."
+    )
+  })
+
+  it("are told after a million characters, and what follows is not held", async () => {
+    let pulled = 0
+    async function* endless() {
+      yield 'a,b\n1,2\n3,"open'
+      for (;;) {
+        pulled += 50_000
+        yield "4,5\n".repeat(12_500)
+      }
+    }
+    const { found, problem } = await collected(tableRecords(endless()))
+    assert.strictEqual(found.length, 2)
+    assert.include(problem, "line 3 is longer than 1000000 characters")
+    assert.isAtMost(pulled, 1_100_000)
+  })
+
+  it("mean nothing in a TSV: its lines are taken as they stand", async () => {
+    const { cells, problem } = await read('a\tb\n"Best" tea\t1\n6" pan\t2\n"7" pan\t3\n"two\nlines"\t4\n"8\t5\n')
+    assert.deepStrictEqual(cells.slice(1), [
+      ['"Best" tea', "1"],
+      ['6" pan', "2"],
+      ['"7" pan', "3"],
+      ["two\nlines", "4"],
+      ['"8', "5"]
+    ])
+    assert.isNull(problem)
+  })
+
+  it("in every line of a TSV are passed over in every line", async () => {
+    const lines = Array.from({ length: 50_000 }, (_, number) => `"${number}\tx`)
+    const { cells, problem } = await read(`a\tb\n${lines.join("\n")}\n`)
+    assert.deepStrictEqual([cells.length, cells[50_000], problem], [50_001, ['"49999', "x"], null])
+  })
+
+  it("in a TSV let a line be as long as any record", async () => {
+    const long = "x".repeat(100_000)
+    const { cells, problem } = await read("a\tb\n", `1\t${long}`, `${long}\n"2\t"${long}\n3\t${long}`)
+    assert.deepStrictEqual([cells.map(([cell]) => cell), problem], [["a", "1", '"2', "3"], null])
+  })
+})
+
+describe("records that do not fit the header", () => {
+  it("with more cells are refused, unless those are empty", async () => {
+    const { found } = await read("a,b\n1,2,3\n4,5,,\n")
+    assert.deepStrictEqual(
+      found.map(({ problem }) => problem),
+      [null, "it has 3 cells, and the header 2", null]
+    )
+  })
+
+  it("with fewer cells stand", async () => {
+    const { cells, problem } = await read("a,b\n1\n2,3\n4")
+    assert.deepStrictEqual([cells.slice(1), problem], [[["1"], ["2", "3"], ["4"]], null])
+  })
+
+  it("with fewer cells at the end of a file that has none else are cut off", async () => {
+    const { cells, problem } = await read("a,b,c\n1,2,3\n4,5")
+    assert.deepStrictEqual([cells.length, problem], [2, "The file ends within line 3: it is cut off."])
+  })
+
+  it("with bytes that are no text are refused", async () => {
+    const { found } = await read("a,b\n1,\uFDD0\n2,3\n")
+    assert.deepStrictEqual(
+      found.map(({ problem }) => problem),
+      [null, "it holds bytes that are no text in the file's encoding", null]
+    )
+  })
+})

@@ -1,0 +1,149 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { compareDecimals, decimalText, formerPrice, fromMinorUnits, tidied, utcTime, webAddress } from "./texts.ts"
+
+describe("tidied texts", () => {
+  it.each([
+    ["Annie's Organic Farm ", "Annie's Organic Farm"],
+    ["  Sea   salt\n\tflakes ", "Sea salt flakes"],
+    ["\u00a0Crème\u00a0\u00a0fraîche\u202f", "Crème fraîche"],
+    ["a\u0000b", "a b"],
+    ["half a pair: \ud83d", "half a pair: \ufffd"],
+    [4711, "4711"]
+  ])("%j becomes %j", (text, expected) => {
+    assert.strictEqual(tidied(text), expected)
+  })
+
+  it.each(["", " ", "\u00a0\n", null, undefined, true, {}, Number.NaN])("%j is nothing", (text) => {
+    assert.isNull(tidied(text))
+  })
+
+  it("of any size come out, cut to 100,000 characters", () => {
+    assert.strictEqual(tidied(`${"word ".repeat(5_000_000)}`)?.length, 99_999)
+    assert.strictEqual(tidied(`a${" ".repeat(20_000_000)}`), "a")
+  })
+})
+
+describe("prices", () => {
+  it.each([
+    ["520.00", "520"],
+    ["9999", "9999"],
+    ["0.50", "0.5"],
+    [".5", "0.5"],
+    ["0.00", "0"],
+    ["007.10", "7.1"],
+    ["1,299.90", "1299.9"],
+    [" 12.345 ", "12.345"],
+    [12.5, "12.5"],
+    ["99999999999999.9999", "99999999999999.9999"]
+  ])("%j is %s", (text, expected) => {
+    assert.strictEqual(decimalText(text), expected)
+  })
+
+  it.each([
+    "",
+    "free",
+    "-1",
+    "12,50",
+    "1e3",
+    "15.00 USD",
+    "1.2.3",
+    "100000000000000",
+    `0.${"0".repeat(90)}1`,
+    null,
+    {}
+  ])("%j is none", (text) => {
+    assert.isNull(decimalText(text))
+  })
+
+  it.each([
+    ["277666", 2, "2776.66"],
+    ["5", 2, "0.05"],
+    ["0", 2, "0"],
+    ["277666", 0, "277666"],
+    ["12345", 3, "12.345"],
+    ["1500", 2, "15"],
+    [1500, 2, "15"]
+  ])("%j in units of 10^-%i is %s", (amount, unit, expected) => {
+    assert.strictEqual(fromMinorUnits(amount, unit), expected)
+  })
+
+  it.each([
+    ["12.5", 2],
+    ["-5", 2],
+    ["", 2],
+    ["5", -1],
+    ["5", 1.5],
+    ["5", Number.NaN],
+    ["5", 90]
+  ])("%j in units of 10^-%d is none", (amount, unit) => {
+    assert.isNull(fromMinorUnits(amount, unit))
+  })
+
+  it("compare like the numbers they are, beyond what a double holds", () => {
+    const cents = fc.bigInt({ min: 0n, max: 10n ** 17n })
+    fc.assert(
+      fc.property(cents, cents, (a, b) => {
+        const [x, y] = [fromMinorUnits(String(a), 4) ?? "", fromMinorUnits(String(b), 4) ?? ""]
+        assert.strictEqual(Math.sign(compareDecimals(x, y)), Number(a > b) - Number(a < b))
+      })
+    )
+    assert.isBelow(compareDecimals("90071992547409.91", "90071992547409.92"), 0)
+  })
+
+  it.each([
+    ["12.5", "12.49", "12.5"],
+    ["100", "99.99", "100"],
+    ["12.5", "12.5", null],
+    ["9.99", "10", null],
+    ["0", "10", null],
+    ["10", null, null],
+    [null, "10", null]
+  ])("a former price of %s at a price of %s is %s", (compareAt, price, expected) => {
+    assert.strictEqual(formerPrice(compareAt, price), expected)
+  })
+})
+
+describe("times", () => {
+  it.each([
+    ["2026-06-06T18:11:05+05:30", "2026-06-06T12:41:05.000Z"],
+    ["2026-01-01T00:30:00+02:00", "2025-12-31T22:30:00.000Z"],
+    ["2026-06-06 18:11:05.25 +0200", "2026-06-06T16:11:05.250Z"],
+    ["2026-06-06T18:11Z", "2026-06-06T18:11:00.000Z"],
+    ["2024-02-29T12:00:00.123456Z", "2024-02-29T12:00:00.123Z"]
+  ])("%s is %s", (text, expected) => {
+    assert.strictEqual(utcTime(text), expected)
+  })
+
+  it.each([
+    "",
+    "2026-06-06",
+    "2026-06-06T18:11:05",
+    "2026-02-30T00:00:00Z",
+    "2026-13-01T00:00:00Z",
+    "2026-06-06T25:00:00Z",
+    "0000-01-01T00:00:00Z",
+    "9999-12-31T23:00:00-05:00",
+    "yesterday",
+    1_780_740_505,
+    null
+  ])("%j names no instant", (text) => {
+    assert.isNull(utcTime(text))
+  })
+})
+
+describe("addresses", () => {
+  it.each([
+    ["https://cdn.example.com/a.jpg?v=1780740505", "https://cdn.example.com/a.jpg?v=1780740505"],
+    ["//cdn.example.com/a b.jpg", "https://cdn.example.com/a b.jpg"],
+    [" HTTP://example.com/a.png ", "HTTP://example.com/a.png"],
+    ["javascript:alert(1)", null],
+    ["data:image/png;base64,AAAA", null],
+    ["/cdn/a.jpg", null],
+    ["https://", null],
+    ["", null],
+    [null, null]
+  ])("%j becomes %j", (text, expected) => {
+    assert.strictEqual(webAddress(text), expected)
+  })
+})

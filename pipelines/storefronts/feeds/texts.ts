@@ -1,0 +1,87 @@
+/**
+ * Texts, prices and times as the rows of a feed hold them. A price stays decimal text from the payload to the table: it never
+ * passes through binary floating point. What is empty, or is not what it should be, is null.
+ */
+import { numberToken } from "@larder/schemas/decimals.ts"
+
+/** Words of ASCII with one blank between them, as most texts are: nothing to tidy. */
+const isTidy = /^[!-~]+(?: [!-~]+)*$/
+const fewCharacters = 500
+/** Names, codes and labels run to some hundred characters. What stands beyond this many is cut off. */
+const mostCharacters = 100_000
+
+/** Blanks of every kind (no-break spaces, line breaks, control characters) collapse to one; "" and what is no text is null. */
+export const tidied = (value: unknown): string | null => {
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : null
+  if (typeof value !== "string") return null
+  if (value.length <= fewCharacters && isTidy.test(value)) return value
+  return (
+    value
+      .slice(0, mostCharacters)
+      .replace(/[\s\p{Cc}]+/gu, " ")
+      .trim()
+      .toWellFormed() || null
+  )
+}
+
+/** Prices are stored with 14 digits before the point and 4 behind it; a longer one is a mistake, or an attack. */
+const shape = /^(\d{1,14})(?:\.(\d{1,20}))?$/
+
+/**
+ * `"520.00"` → `520`, `"0.50"` → `0.5`, `"1,299.90"` → `1299.9`. Whatever is no price, below 0 or without end is null: `"free"`,
+ * `"12,50"`, `"15.00 USD"`, `"-1"`, `"1e3"`.
+ */
+export const decimalText = (value: unknown): string | null => {
+  const text = tidied(value)
+  const match = shape.exec((text === null ? undefined : numberToken(text)) ?? "")
+  if (match === null) return null
+  const [, whole = "", digits = ""] = match
+  const fraction = digits.replace(/0+$/, "")
+  return fraction === "" ? whole : `${whole}.${fraction}`
+}
+
+/** `("277666", 2)` → `2776.66`: what shops that count in cents mean. */
+export const fromMinorUnits = (amount: unknown, minorUnit: number): string | null => {
+  const digits = tidied(amount)
+  if (digits === null || !/^\d{1,18}$/.test(digits)) return null
+  if (!Number.isInteger(minorUnit) || minorUnit < 0 || minorUnit > 8) return null
+  if (minorUnit === 0) return decimalText(digits)
+  const padded = digits.padStart(minorUnit + 1, "0")
+  return decimalText(`${padded.slice(0, -minorUnit)}.${padded.slice(-minorUnit)}`)
+}
+
+const compareTexts = (a: string, b: string) => Number(a > b) - Number(a < b)
+
+/** Below 0, 0 or above 0, as `a` is less than, equal to or more than `b`. Both are texts of `decimalText`. */
+export const compareDecimals = (a: string, b: string): number => {
+  const [wholeA = "", fractionA = ""] = a.split(".")
+  const [wholeB = "", fractionB = ""] = b.split(".")
+  return wholeA.length - wholeB.length || compareTexts(wholeA, wholeB) || compareTexts(fractionA, fractionB)
+}
+
+/** The former price where it is above the price. Shops fill this field with the price itself, less, or 0, too. */
+export const formerPrice = (compareAt: string | null, price: string | null): string | null =>
+  compareAt !== null && price !== null && compareDecimals(compareAt, price) > 0 ? compareAt : null
+
+const instant = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,3})\d*)? ?(Z|[+-]\d\d:?\d\d)$/i
+
+/** `2026-06-06T18:11:05+05:30` → `2026-06-06T12:41:05.000Z`. A time without an offset names no instant: null. */
+export const utcTime = (value: unknown): string | null => {
+  const match = typeof value === "string" ? instant.exec(value.trim()) : null
+  if (match === null) return null
+  const [, year = "", month = "", day = "", minutes = "", seconds = ":00", fraction = "", zone = ""] = match
+  // Date.parse takes 30 February for 2 March.
+  if (Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()) return null
+  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
+  const time = Date.parse(`${year}-${month}-${day}T${minutes}${seconds}.${fraction.padEnd(3, "0")}${offset}`)
+  if (Number.isNaN(time)) return null
+  const text = new Date(time).toISOString()
+  return /^\d{4}-/.test(text) && !text.startsWith("0000") ? text : null
+}
+
+/** An address that a browser would load: `//cdn…` becomes https, and what is neither http nor https is null. */
+export const webAddress = (value: unknown): string | null => {
+  const text = typeof value === "string" ? value.trim() : ""
+  const address = text.startsWith("//") ? `https:${text}` : text
+  return /^https?:\/\/[^\s/]/i.test(address) ? address.toWellFormed() : null
+}

@@ -1,0 +1,193 @@
+import { assert, describe, it } from "@effect/vitest"
+import { UnexpectedAnswer } from "./answers.ts"
+import { readProducts } from "./woocommerce.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+const somePrices = (fields: Fields = {}) => ({
+  price: "120050",
+  regular_price: "150000",
+  sale_price: "120050",
+  price_range: null,
+  currency_code: "EGP",
+  currency_symbol: "EGP",
+  currency_minor_unit: 2,
+  currency_decimal_separator: ",",
+  currency_thousand_separator: ".",
+  ...fields
+})
+
+const aProduct = (fields: Fields = {}) => ({
+  id: 10_150,
+  name: "Copper &amp; brass &#8211; 3&nbsp;mm",
+  slug: "%d8%b3%d9%84%d9%83-3-mm",
+  parent: 0,
+  type: "variable",
+  permalink: "https://wires.example.com/product/3-mm/",
+  sku: "CB-3",
+  short_description: "<p>Short</p>",
+  description: "<p>Single core<br />\nstranded</p>",
+  on_sale: true,
+  prices: somePrices(),
+  images: [
+    { id: 1, src: "https://wires.example.com/a.png", thumbnail: "https://wires.example.com/a-430x430.png", alt: "" },
+    { id: 2, src: "//wires.example.com/b.png" }
+  ],
+  categories: [{ id: 5, name: "Wires &amp; cables", slug: "wires" }],
+  tags: [
+    { id: 6, name: "stranded" },
+    { id: 7, name: "" },
+    { id: 8, name: "stranded" }
+  ],
+  brands: [{ id: 9, name: "Nile Cables" }],
+  variations: [{ id: 10_573, attributes: [{ name: "Color", value: "black" }] }],
+  is_purchasable: true,
+  is_in_stock: true,
+  weight: "3.8",
+  ...fields
+})
+
+const read = (...products: ReadonlyArray<unknown>) => readProducts(JSON.stringify(products))
+const productWith = (fields: Fields) => read(aProduct(fields)).batch.products[0] ?? assert.fail("rejected")
+const variantWith = (prices: Fields, fields: Fields = {}) =>
+  read(aProduct({ prices: somePrices(prices), ...fields })).batch.variants[0] ?? assert.fail("rejected")
+
+describe("a page of WooCommerce products", () => {
+  it("becomes rows, each product with one variant", () => {
+    assert.deepStrictEqual(read(aProduct()), {
+      ids: ["10150"],
+      listed: 1,
+      batch: {
+        rows: ["10150"],
+        products: [
+          {
+            native_id: "10150",
+            title: "Copper & brass – 3 mm",
+            handle: "سلك-3-mm",
+            vendor: "Nile Cables",
+            product_type: "Wires & cables",
+            stated_category: null,
+            tags: ["stranded"],
+            body_text: "Single core\nstranded",
+            published_at: null,
+            created_at: null,
+            is_published: true
+          }
+        ],
+        variants: [
+          {
+            product_native_id: "10150",
+            native_id: "10150",
+            title: "Copper & brass – 3 mm",
+            sku: "CB-3",
+            barcode: null,
+            price: "1200.5",
+            compare_at_price: "1500",
+            currency: "EGP",
+            grams: null,
+            available: true,
+            option1: null,
+            option2: null,
+            option3: null,
+            position: 1,
+            image_src: null,
+            requires_shipping: null
+          }
+        ],
+        images: [
+          {
+            product_native_id: "10150",
+            position: 1,
+            src: "https://wires.example.com/a.png",
+            width: null,
+            height: null
+          },
+          { product_native_id: "10150", position: 2, src: "https://wires.example.com/b.png", width: null, height: null }
+        ],
+        collections: [],
+        members: [],
+        rejects: []
+      }
+    })
+  })
+
+  it.each([
+    [0, "120050"],
+    [2, "1200.5"],
+    [3, "120.05"]
+  ])("has prices in units of 10^-%i", (currency_minor_unit, price) => {
+    assert.strictEqual(variantWith({ currency_minor_unit }).price, price)
+  })
+
+  it("has no price where the shop states none", () => {
+    const { price, compare_at_price, currency } = variantWith({ price: "", regular_price: "" })
+    assert.deepStrictEqual([price, compare_at_price, currency], [null, null, "EGP"])
+    assert.isNull(read(aProduct({ prices: null })).batch.variants[0]?.price)
+  })
+
+  it("has a former price only above the price", () => {
+    assert.isNull(variantWith({ regular_price: "120050" }).compare_at_price)
+    assert.isNull(variantWith({ regular_price: "0" }).compare_at_price)
+  })
+
+  it("is in stock, out of stock, or not known to be either", () => {
+    assert.deepStrictEqual(
+      [true, false, undefined].map((is_in_stock) => variantWith({}, { is_in_stock }).available),
+      [true, false, null]
+    )
+  })
+
+  it.each([
+    ["caf%c3%a9", "café"],
+    ["100%-wool", "100%-wool"],
+    ["a%c3-b%c3%a9", "a%c3-bé"],
+    ["plain", "plain"],
+    ["", null]
+  ])("has the slug %s as the handle %s", (slug, handle) => {
+    assert.strictEqual(productWith({ slug }).handle, handle)
+  })
+
+  it("has the short description where there is no long one", () => {
+    assert.strictEqual(productWith({ description: "" }).body_text, "Short")
+  })
+
+  it("has no vendor without a brand, and no type without a category", () => {
+    const { vendor, product_type, tags } = productWith({ brands: [], categories: undefined, tags: null })
+    assert.deepStrictEqual([vendor, product_type, tags], [null, null, []])
+  })
+
+  it.each([
+    ["it has no name", { name: "&nbsp;" }],
+    ["its id is 0, which is no id", { id: 0 }],
+    ['its price is "12.50" in units of 10^-2, which is no price', { prices: somePrices({ price: "12.50" }) }],
+    [
+      'its price is "120050" in units of 10^-nothing, which is no price',
+      { prices: somePrices({ currency_minor_unit: undefined }) }
+    ]
+  ])("rejects one product and keeps the others: %s", (reason, fields) => {
+    const { batch } = read(aProduct({ id: 1 }), aProduct(fields), aProduct({ id: 3 }))
+    assert.deepStrictEqual(
+      batch.rejects.map((reject) => [reject.position, reject.reason]),
+      [[2, reason]]
+    )
+    assert.deepStrictEqual(batch.rows, ["1", "3"])
+  })
+
+  it.each([
+    ["html", "<!DOCTYPE html><title>Shop</title>", 'a page "Shop" came where JSON was expected'],
+    [
+      "other shape",
+      '{"code":"rest_no_route","message":"No route was found","data":{"status":404}}',
+      'the shop answers with an error: "No route was found"'
+    ],
+    ["other shape", '{"products":[]}', "the answer has no array of products, but products"]
+  ])("is told apart from %s", (kind, text, problem) => {
+    try {
+      readProducts(text)
+      assert.fail("it was read")
+    } catch (error) {
+      if (!(error instanceof UnexpectedAnswer)) throw error
+      assert.deepStrictEqual([error.kind, error.problem], [kind, problem])
+    }
+  })
+})

@@ -1,0 +1,15 @@
+/** The mapping as one number: all that decides what becomes of a row of a feed. */
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+
+const isOfMapping = (name: string) => /\.(ts|tsv|sql)$/.test(name) && !/\.test\.ts$|-for-tests\.ts$/.test(name)
+
+const filesIn = (folder: URL) => readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(isOfMapping).sort()
+
+const hash = createHash("sha256")
+for (const folder of ["feeds/", "category/", "sql/"].map((name) => new URL(name, import.meta.url))) {
+  for (const name of filesIn(folder)) {
+    hash.update(`${name}\n`).update(readFileSync(new URL(name.replaceAll("\\", "/"), folder)))
+  }
+}
+export const mappingHash = hash.update(readFileSync(new URL("put-together.ts", import.meta.url))).digest("hex")

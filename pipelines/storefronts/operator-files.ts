@@ -1,0 +1,76 @@
+/**
+ * Files of the operator's machine, for live runs: the store list that `LARDER_STORES` names, and feeds of stores that lie below
+ * the folder that `LARDER_STORE_FILES` names. Nothing else is ever read, whatever a list says. In recordings and in the bundled
+ * samples the same addresses lie beside the hosts.
+ */
+import { realpath } from "node:fs/promises"
+import { Config, Effect, FileSystem, Option, Path, Stream } from "effect"
+import { type Answer, type Ask, Origin, RecordingUnreadable, RefusedByUpstream } from "../run/origin.ts"
+
+const scheme = "file:"
+export const listAddress = `${scheme}stores.json`
+
+/** The address of a feed that lies on this machine. */
+export const addressOfFile = (location: string) => scheme + location.split(/[/\\]/).map(encodeURIComponent).join("/")
+
+const settings = Config.all({
+  list: Config.option(Config.String("LARDER_STORES")),
+  folder: Config.option(Config.String("LARDER_STORE_FILES"))
+})
+
+/** Whether the operator names any stores. */
+export const hasStoreList = Effect.map(settings, ({ list }) => Option.isSome(list))
+
+/** An origin that answers `file:` addresses from this machine, and asks `origin` for all else. */
+export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Service"]) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { folder, list } = yield* settings
+
+  const refuse = (url: string, problem: string) => Effect.fail(new RefusedByUpstream({ url, status: 0, problem }))
+
+  /** Links are followed before the place is judged: none leads out of the folder. */
+  const inFolder = Effect.fnUntraced(function* (url: string, root: string) {
+    const names = url.slice(scheme.length).split("/").map(decodeURIComponent)
+    const real = (file: string) =>
+      Effect.tryPromise({ try: () => realpath(file), catch: (cause) => new RecordingUnreadable({ file: url, cause }) })
+    const base = yield* real(root)
+    const file = yield* real(path.join(base, ...names))
+    return file.startsWith(base + path.sep) ? file : yield* refuse(url, "it lies outside of the folder of store files")
+  })
+
+  const placeOf = (url: string) => {
+    if (url === listAddress) {
+      return Option.match(list, {
+        onNone: () => refuse(url, "no store list is given: set LARDER_STORES to a JSON file"),
+        onSome: (file) => Effect.succeed(file)
+      })
+    }
+    return Option.match(folder, {
+      onNone: () => refuse(url, "a store's feed is a path, and no folder is given for such: set LARDER_STORE_FILES"),
+      onSome: (root) => inFolder(url, root)
+    })
+  }
+
+  const open = Effect.fnUntraced(function* ({ url }: Ask) {
+    const file = yield* placeOf(url)
+    return {
+      status: 200,
+      final_url: url,
+      content_type: null,
+      etag: null,
+      last_modified: null,
+      exact: true,
+      from: 0,
+      total: null,
+      body: Stream.mapError(
+        fs.stream(file, { chunkSize: 1 << 20 }),
+        (error) => new RecordingUnreadable({ file: url, cause: error.reason.cause ?? error })
+      )
+    } satisfies Answer
+  })
+  return Origin.of({
+    ...origin,
+    open: (ask, resume) => (ask.url.startsWith(scheme) ? open(ask) : origin.open(ask, resume))
+  })
+})

@@ -1,0 +1,192 @@
+/**
+ * From rows as the feeds gave them to products and collections of the staging file: what stands twice, what belongs to nothing,
+ * and what is not published is told apart and counted, the rest is put together product by product.
+ */
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { Effect, Schema } from "effect"
+import { categorise, type Surveys } from "./categorise.ts"
+
+type Db = DuckDb["Service"]
+
+const Counts = Schema.Struct({ variants: Schema.Int, images: Schema.Int })
+const Rows = Schema.Struct({ rows: Schema.Int })
+const rowsOf = (db: Db, sql: string) =>
+  Effect.map(db.all(Rows, `select coalesce(${sql}, 0)::integer as rows`), ([row]) => row?.rows ?? 0)
+
+/** Variants and pictures that are put together at once: some 500 MB. */
+const rowsAtOnce = 2_000_000
+
+/** Of rows with one id the first counts. */
+const firsts = `
+  create table feed.first_product as
+  select domain, native_id, min(seq) as seq, any_value(is_published order by seq) as is_published
+  from feed.product group by domain, native_id;
+  create table feed.first_variant as
+  select domain, product_native_id, native_id, min(seq) as seq from feed.variant group by all;
+  create table feed.first_collection as
+  select domain, native_id, min(seq) as seq from feed.collection group by all`
+
+/** In a file every row is a statement of its own, so one that comes again is refused; a shop's pages only overlap. */
+const again = `
+  from feed.variant v
+  join feed.store using (domain)
+  anti join feed.first_variant f using (domain, product_native_id, native_id, seq)
+  where merges`
+const orphans =
+  "from feed.behind b anti join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id"
+
+const rejects = (run_id: string) => {
+  const row = (feed: string, sha256: string, position: string, reason: string, payload: string) => `
+    insert into ingest.reject
+    select 'storefronts', 'store/' || ${feed}, ${literal(run_id)}, ${sha256}, ${position}, ${reason}, ${payload}`
+  const variant = row(
+    "v.domain",
+    "v.raw_sha256",
+    "v.position",
+    `'the id ' || v.native_id || ' stands in an earlier row, too'`,
+    "to_json(v)::varchar"
+  )
+  const orphan = row(
+    "v.domain",
+    "any_value(v.raw_sha256)",
+    "min(v.position)",
+    "'no row says what ' || v.product_native_id || ' is called; rows: ' || count(*)",
+    "to_json(any_value(v))::varchar"
+  )
+  return [
+    `${variant} ${again}`,
+    `${orphan} from feed.variant v
+     anti join feed.first_product p on p.domain = v.domain and p.native_id = v.product_native_id
+     group by v.domain, v.product_native_id`
+  ]
+}
+
+const products = (run_id: string, part: number, parts: number) => {
+  const here = (native: string) => `hash(domain, ${native}) % ${parts} = ${part}`
+  return `
+  insert into storefront.product by name
+  with stated as (
+    select * from feed.product semi join feed.first_product using (domain, native_id, seq)
+    where is_published and ${here("native_id")}
+  ),
+  priced as (
+    select v.*, if(price = 0 and max(price) over (partition by domain, product_native_id) > 0, null, price) as own_price,
+      coalesce(v.currency, store.currency) as own_currency
+    from feed.variant v
+    semi join feed.first_variant using (domain, product_native_id, native_id, seq)
+    join feed.store using (domain)
+    where ${here("product_native_id")}
+  ),
+  variant as (
+    select domain, product_native_id as native_id,
+      list_sort(list({
+        'place': position, 'seq': seq,
+        'variant_id': id_of('variant', domain, product_native_id || chr(10) || native_id), 'native_id': native_id,
+        'title': title, 'sku': sku, 'barcode': barcode, 'price': own_price,
+        'compare_at_price': if(compare_at_price > own_price, compare_at_price, null), 'currency': own_currency,
+        'grams': grams, 'available': available, 'option1': option1, 'option2': option2, 'option3': option3,
+        'image_src': image_src, 'requires_shipping': requires_shipping
+      })) as variants,
+      coalesce(arg_min(own_currency, (position, seq)) filter (where own_price is not null), min(own_currency)) as currency
+    from priced group by all
+  ),
+  picture as (
+    select domain, product_native_id as native_id,
+      list_sort(list({'place': place, 'seq': seq, 'src': src, 'width': width, 'height': height})) as images
+    from (
+      select domain, product_native_id, src, min(position) as place, min(seq) as seq,
+        any_value(width) as width, any_value(height) as height
+      from feed.image where ${here("product_native_id")} group by all
+    )
+    group by all
+  ),
+  counted as (
+    select domain, product_native_id as native_id, sum(rows) as rows from feed.behind
+    where ${here("product_native_id")} group by all
+  ),
+  refused as (select v.domain, v.product_native_id as native_id, count(*) as rows ${again} and ${here("product_native_id")} group by all)
+  select
+    id_of('product', domain, native_id) as product_id,
+    id_of('store', domain, '') as store_id,
+    native_id, stated.title, handle, vendor, product_type,
+    category, sub_category, category_method, category_confidence, category_evidence,
+    tags, body_text,
+    list_transform(coalesce(images, []), lambda image: {'src': image.src, 'width': image.width, 'height': image.height}) as images,
+    list_min(list_transform(list_filter(variants, lambda v: v.currency is not distinct from variant.currency), lambda v: v.price)) as price_min,
+    list_max(list_transform(list_filter(variants, lambda v: v.currency is not distinct from variant.currency), lambda v: v.price)) as price_max,
+    coalesce(variant.currency, store.currency) as currency,
+    list_transform(coalesce(variants, []), lambda v, i: {
+      'variant_id': v.variant_id, 'native_id': v.native_id, 'title': v.title, 'sku': v.sku, 'barcode': v.barcode,
+      'price': v.price, 'compare_at_price': v.compare_at_price, 'currency': v.currency, 'grams': v.grams,
+      'available': v.available, 'option1': v.option1, 'option2': v.option2, 'option3': v.option3, 'position': i::integer,
+      'image_src': v.image_src, 'requires_shipping': v.requires_shipping
+    }) as variants,
+    is_merchandise and not coalesce(list_bool_and(list_transform(variants, lambda v: not v.requires_shipping)), false) as is_merchandise,
+    published_at, created_at,
+    if(merges, counted.rows - coalesce(refused.rows, 0), 1)::integer as source_rows,
+    fetched_at, ${literal(run_id)} as run_id, raw_sha256
+  from stated
+  join feed.store store using (domain)
+  left join variant using (domain, native_id)
+  left join picture using (domain, native_id)
+  left join counted using (domain, native_id)
+  left join refused using (domain, native_id)
+  join feed.category using (seq)`
+}
+
+const collections = (run_id: string) => `
+  insert into storefront.collection by name
+  with belonging as (
+    select m.domain, m.collection_native_id as native_id, m.product_native_id, min(m.position) as place, min(m.seq) as seq
+    from feed.member m
+    join feed.first_product p on p.domain = m.domain and p.native_id = m.product_native_id
+    where is_published
+    group by all
+  ),
+  listed as (
+    select domain, native_id,
+      list_sort(list({'place': place, 'seq': seq, 'id': id_of('product', domain, product_native_id)})) as members
+    from belonging group by all
+  )
+  select
+    id_of('collection', domain, native_id) as collection_id,
+    id_of('store', domain, '') as store_id,
+    native_id, title, handle, description, image, published_at, updated_at,
+    list_transform(coalesce(members, []), lambda member: member.id) as product_ids,
+    fetched_at, ${literal(run_id)} as run_id, raw_sha256
+  from feed.collection semi join feed.first_collection using (domain, native_id, seq)
+  left join listed using (domain, native_id)`
+
+const unpublished = `
+  select sum(rows) from feed.behind b
+  join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
+  where not is_published`
+const seenAgain = `
+  select sum(rows) - count(distinct (domain, native)) from (
+    select b.domain, b.product_native_id as native, rows from feed.behind b join feed.store using (domain)
+    join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
+    where not merges and is_published
+  )`
+
+/** Fills `storefront.product` and `storefront.collection`. Answers with how many rows were rejected, and how many state nothing. */
+export const putTogether = Effect.fnUntraced(function* (db: Db, run_id: string, folder: string, surveys: Surveys) {
+  yield* db.run(firsts)
+  yield* Effect.forEach(rejects(run_id), (sql) => db.run(sql), { discard: true })
+  yield* categorise(db, folder, surveys)
+  const [counts] = yield* db.all(
+    Counts,
+    "select (select count(*)::integer from feed.variant) as variants, (select count(*)::integer from feed.image) as images"
+  )
+  const parts = Math.ceil(((counts?.variants ?? 0) + (counts?.images ?? 0) + 1) / rowsAtOnce)
+  for (let part = 0; part < parts; part++) yield* db.run(products(run_id, part, parts))
+  yield* db.run(collections(run_id))
+  const rows_rejected =
+    (yield* rowsOf(db, `(select count(*) ${again})`)) + (yield* rowsOf(db, `(select sum(rows) ${orphans})`))
+  const repeatedCollections =
+    "(select count(*) from feed.collection anti join feed.first_collection using (domain, native_id, seq))"
+  const rows_silent =
+    (yield* rowsOf(db, `(${unpublished})`)) +
+    (yield* rowsOf(db, `(${seenAgain})`)) +
+    (yield* rowsOf(db, repeatedCollections))
+  return { rows_rejected, rows_silent }
+})

@@ -1,0 +1,153 @@
+/**
+ * Reads every store of the list, many at once, and stages what they gave. A store that cannot be read is recorded as such, and
+ * never keeps the others from being published.
+ */
+import { literal } from "@larder/warehouse/duckdb.ts"
+import { storefront, storeReadTable, storeTable } from "@larder/warehouse/tables.ts"
+import { Effect, FileSystem, Path, Schema } from "effect"
+import { Archive } from "../run/archive.ts"
+import { mixtureOf } from "../run/mixture.ts"
+import { Origin } from "../run/origin.ts"
+import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
+import { Progress } from "../run/progress.ts"
+import { hasStoreList, listAddress, withOperatorFiles } from "./operator-files.ts"
+import { readPrevious } from "./previous.ts"
+import { putTogether } from "./put-together.ts"
+import { type Done, feedOf, readStore } from "./read-store.ts"
+import { stageRows } from "./stage.ts"
+import { storesIn } from "./store-list.ts"
+
+/** Stores at once. Each holds at most a page of some MB; more of them wait for their hosts anyway. */
+const atOnce = 128
+
+const readList = Effect.gen(function* () {
+  const archive = yield* Archive
+  const fs = yield* FileSystem.FileSystem
+  const { path } = yield* archive.fetch({ url: listAddress, accept: "application/json" })
+  return yield* storesIn("stores.json", yield* Effect.orDie(fs.readFileString(path))) // the archive has just written it
+})
+
+const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
+
+/** A file states variants of a product in rows of their own; what a shop lists twice is the same product. */
+const merges = (kind: string) => kind === "shopify-csv" || kind === "google-merchant"
+
+const known = ({ read, store }: Done) =>
+  `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${merges(store.kind)})`
+
+/** What the run has to say of each store. */
+const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, done: ReadonlyArray<Done>) {
+  yield* staging.db.run(`insert into feed.store values ${done.map(known).join(", ")}`)
+  const ids = yield* staging.db.all(Id, "select domain, id_of('store', domain, '') as store_id from feed.store")
+  const idOf = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
+  const ended = ({ read: { detail: outcome_detail, fetch_status, outcome }, read_at, store }: Done) => ({
+    store_id: idOf.get(store.domain) ?? null,
+    fetch_status,
+    outcome,
+    outcome_detail,
+    read_at,
+    run_id
+  })
+  yield* staging.add(
+    storeTable,
+    done.map((one) => ({
+      ...one.read.facts,
+      ...ended(one),
+      domain: one.store.domain,
+      name: one.store.name,
+      kind: one.store.kind,
+      url: one.read.facts.url ?? `https://${one.store.domain}`,
+      country: one.store.country ?? one.read.facts.country,
+      language: one.store.language ?? one.read.facts.language,
+      currency: one.read.currency,
+      first_seen_at: one.read_at,
+      fetched_at: one.read.fetch_status === "failed" ? null : one.read_at
+    }))
+  )
+  yield* staging.add(
+    storeReadTable,
+    done.map((one) => ({
+      ...ended(one),
+      pages_read: one.read.pages_read,
+      products_read: one.read.products_read,
+      collections_read: one.read.collections_read,
+      currency: one.read.currency,
+      seconds: one.seconds
+    }))
+  )
+})
+
+const Staged = Schema.Struct({ rows: Schema.Int })
+
+/** Every row is in one place, or the run is wrong about what it did. */
+const account = Effect.fnUntraced(function* ({ staging }: RunContext, result: Omit<ReadResult, "unavailable">) {
+  const [staged] = yield* staging.db.all(Staged, storefront.countStatedRows)
+  const { rows_read, rows_rejected, rows_silent } = result
+  if (rows_read === rows_rejected + rows_silent + (staged?.rows ?? 0)) return
+  yield* Effect.die(
+    new Error(`${rows_read} rows were read, ${JSON.stringify({ ...result, staged })} are accounted for`)
+  )
+})
+
+const nothing: ReadResult = { rows_read: 0, rows_silent: 0, rows_rejected: 0, unavailable: [] }
+
+export const readStorefronts = Effect.fn("storefronts.read")(
+  function* (run: RunContext) {
+    const path = yield* Path.Path
+    const progress = yield* Progress
+    const origin = yield* Origin
+    const previous = yield* readPrevious(run)
+    const mixture = mixtureOf(previous.origins, origin.kind, "stores")
+    if (mixture !== undefined) return yield* new ReadFailed({ faults: [mixture] })
+    if (origin.kind === "live" && !(yield* hasStoreList)) {
+      yield* Effect.logWarning("no stores are read: LARDER_STORES names no list of stores")
+      return nothing
+    }
+    const asked = origin.kind === "live" ? yield* withOperatorFiles(origin) : origin
+    const { done, result } = yield* Effect.gen(function* () {
+      const stores = yield* readList
+      yield* progress.start(stores.length)
+      const folder = path.dirname(run.staging.file)
+      const rows = yield* stageRows(run.staging.db, folder)
+      const done = yield* Effect.forEach(
+        stores,
+        (store) => readStore(store, { ...run, rows, known: previous.stores.get(store.domain) }),
+        { concurrency: atOnce }
+      )
+      yield* rows.settled
+      yield* stageStores(run, done)
+      const { rows_rejected, rows_silent } = yield* putTogether(run.staging.db, run.run_id, folder, rows.surveys)
+      const sum = (count: (one: Done) => number) => done.reduce((total, one) => total + count(one), 0)
+      const result = {
+        rows_read: sum(({ rows_read }) => rows_read),
+        rows_rejected: sum((one) => one.rows_rejected) + rows_rejected,
+        rows_silent
+      }
+      return { done, result }
+    }).pipe(Effect.provideService(Origin, asked))
+    yield* account(run, result)
+    const failed = done.filter(({ read }) => read.fetch_status === "failed")
+    const unavailable = failed.map(({ read, store }) => ({
+      feed: feedOf(store),
+      message: `${store.domain}: ${read.detail}`
+    }))
+    // single stores are away on most days, and their rows say so; where all are it is rather us
+    return {
+      ...result,
+      unavailable: failed.length === done.length ? unavailable : []
+    } satisfies ReadResult as ReadResult
+  },
+  Effect.catchTags({
+    StoreListUnusable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),
+    ConfigError: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),
+    FileUnwritable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),
+    RecordingUnreadable: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    RefusedByUpstream: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    UpstreamUnavailable: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    AnswerTooLarge: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    ForbiddenAddress: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    AccessDenied: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    NotRecorded: (error) => Effect.fail(new NothingRead({ reasons: [error.message] }))
+  }),
+  Effect.scoped
+)

@@ -1,0 +1,196 @@
+/**
+ * The storefront JSON of Shopify, as texts: what `/products.json`, `/collections.json`, `/collections/<handle>/products.json`,
+ * `/meta.json` and `/robots.txt` answer. Written as on the wire: `<` as `\u003c`, `/` as `\/`, one `updated_at` for all of a page.
+ */
+import { type Collection, collectionsOf } from "./collections.ts"
+import { type Picture, type Product, productsOf } from "./product.ts"
+import { fullName, localTime, moneyText, type Store } from "./store.ts"
+import type { Variant } from "./variants.ts"
+import { Tally, type Written } from "./written.ts"
+
+export const pageLimit = 250
+/** `page` × `limit` above this is answered with status 400 and this text. */
+export const shopifyWindow = 25_000
+export const windowError = `{"errors":"Page * Limit exceeds the 25000 limit."}`
+
+const onTheWire = (value: unknown) =>
+  JSON.stringify(value)
+    .replaceAll("<", "\\u003c")
+    .replaceAll(">", "\\u003e")
+    .replaceAll("&", "\\u0026")
+    .replaceAll("/", "\\/")
+    .replaceAll("\u00a0", "\\u00a0")
+
+/** The same second for all that a page holds; later pages are answered later. */
+const answeredAt = (store: Store, page: number) => localTime(store, Date.parse(store.answered_at) + (page - 1) * 3_000)
+
+const featured = (
+  product: Product,
+  picture: number,
+  times: { readonly created_at: string; readonly updated_at: string }
+) => {
+  const found = product.pictures[picture]
+  if (!found) return null
+  const ids = product.variants.filter((variant) => variant.picture === picture).map(({ id }) => id)
+  const { height, id, src, width } = found
+  return {
+    id,
+    product_id: product.id,
+    position: picture + 1,
+    ...times,
+    alt: null,
+    width,
+    height,
+    src,
+    variant_ids: ids
+  }
+}
+
+const variantJson = (
+  product: Product,
+  { available, cents, compare, grams, id, picture, sku, values }: Variant,
+  place: number,
+  times: { readonly created_at: string; readonly updated_at: string }
+) => ({
+  id,
+  title: values.length === 0 ? "Default Title" : values.join(" / "),
+  option1: values[0] ?? "Default Title",
+  option2: values[1] ?? null,
+  option3: values[2] ?? null,
+  sku,
+  requires_shipping: product.ships,
+  taxable: product.ships,
+  featured_image: picture === null ? null : featured(product, picture, times),
+  available,
+  price: moneyText(cents),
+  grams,
+  compare_at_price: compare === null ? null : moneyText(compare),
+  position: place + 1,
+  product_id: product.id,
+  ...times
+})
+
+const imageJson = (
+  product: Product,
+  { height, id, src, width }: Picture,
+  place: number,
+  created_at: string,
+  changed: string
+) => ({
+  id,
+  created_at,
+  position: place + 1,
+  updated_at: changed,
+  product_id: product.id,
+  variant_ids: product.variants.filter(({ picture }) => picture === place).map((variant) => variant.id),
+  src,
+  width,
+  height
+})
+
+const productJson = (store: Store, product: Product, updated_at: string) => {
+  const created_at = localTime(store, product.created)
+  const times = { created_at, updated_at }
+  const changed = localTime(store, product.created + 2_000)
+  const options = product.options.length === 0 ? [{ name: "Title", values: ["Default Title"] }] : product.options
+  return {
+    id: product.id,
+    title: product.title,
+    handle: product.handle,
+    body_html: product.body,
+    published_at: localTime(store, product.published),
+    created_at,
+    updated_at,
+    vendor: product.vendor,
+    product_type: product.type,
+    tags: product.tags,
+    variants: product.variants.map((variant, place) => variantJson(product, variant, place, times)),
+    images: product.pictures.map((picture, place) => imageJson(product, picture, place, created_at, changed)),
+    options: options.map(({ name, values }, place) => ({ name, position: place + 1, values }))
+  }
+}
+
+const pageOf = (store: Store, products: Iterable<Product>, page: number) => {
+  const updated = answeredAt(store, page)
+  return onTheWire({ products: Array.from(products, (product) => productJson(store, product, updated)) })
+}
+
+/** Page 1 is the first; behind the last one, pages are empty. */
+export const shopifyPage = (store: Store, page: number, limit = pageLimit) =>
+  pageOf(store, productsOf(store, (page - 1) * limit, limit), page)
+
+const collectionJson = (
+  store: Store,
+  { description, handle, hasImage, id, members, title }: Collection,
+  page: number
+) => {
+  const published = Date.UTC(2021, 1, 3, 9) + (id % 1_000) * 86_400_000
+  const src = `${fullName(store)}/cdn/shop/collections/${id}.jpg?v=1612342800`
+  return {
+    id,
+    title,
+    handle,
+    description,
+    published_at: localTime(store, published),
+    updated_at: answeredAt(store, page),
+    image: hasImage ? { id: id + 7, created_at: localTime(store, published), src, alt: title } : null,
+    products_count: members.length + (hasImage ? 3 : 0) // counts what is not on sale, too
+  }
+}
+
+export const shopifyCollections = (store: Store, page: number, limit = pageLimit) => {
+  const shown = collectionsOf(store).slice((page - 1) * limit, page * limit)
+  return onTheWire({ collections: shown.map((collection) => collectionJson(store, collection, page)) })
+}
+
+/** Products of a collection; undefined where there is no such handle. */
+export const shopifyMembers = (store: Store, handle: string, page: number, limit = pageLimit) => {
+  const found = collectionsOf(store).find((collection) => collection.handle === handle)
+  return found && pageOf(store, found.members.slice((page - 1) * limit, page * limit), page)
+}
+
+export const shopifyMeta = (store: Store) =>
+  onTheWire({
+    id: 50_000_000_000 + store.number,
+    name: store.name,
+    city: store.city,
+    province: "",
+    country: store.country,
+    currency: store.currency,
+    domain: store.domain,
+    url: fullName(store),
+    myshopify_domain: `${store.domain.replace(".example", "")}.myshopify.example`,
+    description: `What ${store.name} makes & sells`,
+    ships_to_countries: [store.country],
+    money_format: `{{amount}} ${store.currency}`,
+    published_collections_count: collectionsOf(store).length,
+    published_products_count: store.products,
+    shopify_pay_enabled_card_brands: [],
+    offers_shop_pay_installments: false
+  })
+
+export const robotsText = [
+  "User-agent: *",
+  "Disallow: /admin",
+  "Disallow: /cart",
+  "Disallow: /checkout",
+  "Disallow: /search",
+  "Disallow: /policies/",
+  "Disallow: /collections/*sort_by*",
+  "",
+  "User-agent: impatient-robot",
+  "Crawl-delay: 10",
+  "Disallow: /",
+  ""
+].join("\n")
+
+export const writtenShopify = (store: Store): Written => {
+  const tally = new Tally()
+  for (const { pictures, variants } of productsOf(store)) {
+    tally.rows += 1
+    tally.products += 1
+    tally.images += pictures.length
+    for (const { available, cents, compare } of variants) tally.variant(cents, compare, available)
+  }
+  return tally.written
+}

@@ -1,0 +1,67 @@
+/**
+ * What a right reading of an invented store gives: counted from the products themselves, not from what was written. Sums are kept
+ * in whole minor units, so that they are exact.
+ */
+import { moneyText } from "./store.ts"
+
+export interface Written {
+  /** Products of pages, records of a CSV, items of a feed. */
+  readonly rows: number
+  readonly products: number
+  readonly variants: number
+  /** Addresses of pictures, each once a product. */
+  readonly images: number
+  /** Of the prices of all variants. */
+  readonly price_sum: string
+  /** Variants that cost more before: their `compare_at_price` is above the price. */
+  readonly reduced: number
+  readonly sold_out: number
+  /** Rows of products that are not on sale: drafts, archived, unpublished. */
+  readonly left_out: number
+  /** Items whose id came before. */
+  readonly duplicates: number
+}
+
+export class Tally {
+  rows = 0
+  products = 0
+  variants = 0
+  images = 0
+  reduced = 0
+  sold_out = 0
+  left_out = 0
+  duplicates = 0
+  private cents = 0
+
+  /** A variant as it should be read; prices in cents. */
+  variant(cents: number, compare: number | null, available: boolean) {
+    this.variants += 1
+    this.cents += cents
+    if (compare !== null && compare > cents) this.reduced += 1
+    if (!available) this.sold_out += 1
+  }
+
+  get written(): Written {
+    const { duplicates, images, left_out, products, reduced, rows, sold_out, variants } = this
+    const price_sum = moneyText(this.cents)
+    return { rows, products, variants, images, price_sum, reduced, sold_out, left_out, duplicates }
+  }
+}
+
+const centsOf = (amount: string) => Number(amount.replace(".", ""))
+
+/** Of several stores together. */
+export const writtenTogether = (all: ReadonlyArray<Written>): Written => {
+  const sum = (of: (written: Written) => number) => all.reduce((total, written) => total + of(written), 0)
+  return {
+    rows: sum(({ rows }) => rows),
+    products: sum(({ products }) => products),
+    variants: sum(({ variants }) => variants),
+    images: sum(({ images }) => images),
+    price_sum: moneyText(sum(({ price_sum }) => centsOf(price_sum))),
+    reduced: sum(({ reduced }) => reduced),
+    sold_out: sum(({ sold_out }) => sold_out),
+    left_out: sum(({ left_out }) => left_out),
+    duplicates: sum(({ duplicates }) => duplicates)
+  }
+}

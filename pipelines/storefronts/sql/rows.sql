@@ -1,0 +1,37 @@
+-- Rows of all feeds as they came, one table each, in a file of the run's own. `seq` counts rows in the order in which they came.
+create table feed.product (
+  domain varchar, seq bigint, native_id varchar, title varchar, handle varchar, vendor varchar, product_type varchar,
+  stated_category varchar, tags varchar[], body_text varchar, published_at timestamp, created_at timestamp,
+  is_published boolean, is_merchandise boolean, fetched_at timestamp, raw_sha256 varchar
+);
+create table feed.variant (
+  domain varchar, seq bigint, product_native_id varchar, native_id varchar, title varchar, sku varchar, barcode varchar,
+  price decimal(18, 4), compare_at_price decimal(18, 4), currency varchar, grams double, available boolean,
+  option1 varchar, option2 varchar, option3 varchar, position bigint, image_src varchar, requires_shipping boolean,
+  raw_sha256 varchar
+);
+create table feed.image (
+  domain varchar, seq bigint, product_native_id varchar, position bigint, src varchar, width integer, height integer
+);
+create table feed.collection (
+  domain varchar, seq bigint, native_id varchar, title varchar, handle varchar, description varchar,
+  image struct(src varchar, width integer, height integer), published_at timestamp, updated_at timestamp,
+  fetched_at timestamp, raw_sha256 varchar
+);
+create table feed.member (
+  domain varchar, seq bigint, collection_native_id varchar, product_native_id varchar, position bigint
+);
+-- What each product is, found when all of its store is known.
+create table feed.category (
+  seq bigint, category varchar, sub_category varchar, category_method varchar, category_confidence double,
+  category_evidence varchar
+);
+-- Payload rows that stand behind a product, or behind none: what is read has to be accounted for.
+create table feed.behind (domain varchar, product_native_id varchar, rows bigint);
+-- Stores as they were read. `merges` says that rows of one product in a file are its variants, and not the product seen again.
+create table feed.store (domain varchar, currency varchar, merges boolean);
+
+-- Ids derive from the domain and what the feed calls a thing. 96 bits: two of a billion things agree once in 10^11 warehouses.
+create or replace temp macro id_of(kind, domain, native) as
+  'platform_' || kind || '_' || left(sha256(kind || chr(10) || domain || chr(10) || native), 24)
+;

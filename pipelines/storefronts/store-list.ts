@@ -1,0 +1,73 @@
+/**
+ * The store list: a JSON file of the operator that says which stores are read, and how. It is an input like any other: every
+ * fault in it is told with its place, before anything is fetched.
+ */
+import { Effect, Result, Schema } from "effect"
+
+export const kinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
+
+/** Lower case, without scheme, port or path: ids derive from it, so that it stands for the store for good. */
+const Domain = Schema.String.check(
+  Schema.isPattern(/^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/, {
+    expected: "a host name in lower case, such as shop.example.com"
+  })
+)
+
+export const ListedStore = Schema.Struct({
+  domain: Domain,
+  name: Schema.String.check(Schema.isPattern(/\S/, { expected: "a name" })),
+  kind: Schema.Literals(kinds),
+  /** Address of the feed; of a shop, where its paths begin; or a path below the folder of store files. */
+  location: Schema.String.check(Schema.isPattern(/\S/, { expected: "an address or a path" })),
+  currency: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/, { expected: "an ISO 4217 code, such as USD" }))
+  ),
+  country: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[A-Z]{2}$/, { expected: "an ISO 3166-1 alpha-2 code, such as US" }))
+  ),
+  language: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { expected: "a BCP 47 tag, such as en" }))
+  )
+})
+export type ListedStore = typeof ListedStore.Type
+
+const decode = Schema.decodeUnknownResult(ListedStore, { errors: "all", onExcessProperty: "error" })
+
+export class StoreListUnusable extends Schema.TaggedError<StoreListUnusable>()("StoreListUnusable", {
+  file: Schema.String,
+  problems: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `The store list ${this.file} cannot be used. ${this.problems.join("; ")}.`
+  }
+}
+
+/** Lists of this size are read within a run; a longer one is a mistake. */
+const mostBytes = 64 << 20
+
+const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ")
+
+/** The stores of a list, in its order. All faults are told at once. */
+export const storesIn = Effect.fnUntraced(function* (file: string, text: string) {
+  const unusable = (...problems: ReadonlyArray<string>) => new StoreListUnusable({ file, problems })
+  if (text.length > mostBytes) return yield* unusable("It is longer than 64 MB")
+  const list = yield* Effect.try({
+    try: (): unknown => JSON.parse(text.replace(/^\uFEFF/, "")),
+    catch: (cause) => unusable(`It is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
+  })
+  if (!Array.isArray(list)) return yield* unusable("It is no JSON array of stores")
+  const decoded = list.map((entry: unknown) => decode(entry))
+  const problems = decoded.flatMap((result, index) =>
+    Result.isFailure(result) ? [`Store ${index + 1}: ${oneLine(String(result.failure.message)).slice(0, 300)}`] : []
+  )
+  const stores = decoded.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
+  const seen = new Map<string, number>()
+  stores.forEach(({ domain }, index) => {
+    const first = seen.get(domain)
+    if (first === undefined) seen.set(domain, index)
+    else problems.push(`${domain} stands twice: a store has one feed`)
+  })
+  if (problems.length > 0) return yield* unusable(...problems.slice(0, 20))
+  if (stores.length === 0) return yield* unusable("It lists no store")
+  return stores
+})

@@ -1,0 +1,271 @@
+/**
+ * Tables of the warehouse schema `storefront`. A product or collection keeps its row when its store lists it no longer;
+ * `sighting` says so, and the listings hold what is listed. Times are UTC.
+ */
+import { Schema } from "effect"
+import { Collection, FetchStatus, PriceRange, ProductDetail, ProductSummary, Store, Variant } from "./records.ts"
+
+const described = (description: string) => Schema.String.annotate({ description })
+const text = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
+const whole = (description: string) => Schema.Int.annotate({ description })
+const flag = (description: string) => Schema.Boolean.annotate({ description })
+const list = (description: string) => Schema.Array(Schema.Unknown).annotate({ description })
+
+const storeId = described("Store: `storefront.store.store_id`.")
+const productId = described("Product: `storefront.product.product_id`.")
+const collectionId = described("Collection: `storefront.collection.collection_id`.")
+const place = whole(
+  "Place in the store's list, from 1: the newest publication first, those without a time last, then by id."
+)
+const outcome = described(
+  "How the read ended, in finer classes than `fetch_status`, such as throttled, blocked or window."
+)
+const outcomeDetail = text("What was met where the read stopped, for people; null where nothing was.")
+const ofTheRun = {
+  run_id: described("Run that last changed the row: `ingest.run.run_id`."),
+  raw_sha256: described("Payload that last stated something new here: `ingest.raw_file.raw_sha256`.")
+}
+const fetchedAt = described("When the payload that last stated something new here was fetched.")
+
+export const StoreRow = Schema.Struct({
+  store_id: Store.fields.id,
+  domain: described("Host name of the store, from the store list. Ids derive from it."),
+  name: described("Name of the store, from the store list."),
+  kind: Schema.Literals(["shopify", "shopify-csv", "google-merchant", "woocommerce"]).annotate({
+    description: "What the store's feed speaks: shopify, shopify-csv, google-merchant or woocommerce."
+  }),
+  url: Store.fields.url,
+  description: Store.fields.description,
+  country: text("Country as ISO 3166-1 alpha-2 code: of the store list, else the one that the store is registered in."),
+  currency: text(
+    "ISO 4217 currency that the prices were served in; where no answer named it, that of the store list; else null."
+  ),
+  language: text("Language of the texts as BCP 47 tag, from the store list."),
+  city: text("City that the store names."),
+  province: text("Province or state that the store names."),
+  platform_shop_id: text("Id of the shop on its platform."),
+  myshopify_domain: text("Host name of the shop on Shopify."),
+  reported_product_count: Schema.NullOr(Schema.Int).annotate({
+    description: "How many products the store itself says it has published; what was found is in `storefront.listing`."
+  }),
+  fetch_status: Store.fields.fetch_status,
+  outcome,
+  outcome_detail: outcomeDetail,
+  first_seen_at: described("When the store was first asked."),
+  fetched_at: text("When the rows that are there now were read; null while no read has succeeded."),
+  read_at: described("When the store was last asked, whatever came of it."),
+  run_id: ofTheRun.run_id
+}).annotate({
+  identifier: "storefront.store",
+  description:
+    "Stores that were ever asked, one row each, as the last read left them. One that is in the store list no longer keeps its rows."
+})
+
+export const ProductRow = Schema.Struct({
+  product_id: ProductDetail.fields.id,
+  store_id: storeId,
+  native_id: described(
+    "What the feed calls the product: its id at Shopify or WooCommerce, its handle in CSV, item_group_id or id in Google feeds."
+  ),
+  title: ProductDetail.fields.title,
+  handle: ProductDetail.fields.handle,
+  vendor: ProductDetail.fields.vendor,
+  product_type: ProductDetail.fields.product_type,
+  category: ProductDetail.fields.category,
+  sub_category: ProductDetail.fields.sub_category,
+  category_method: described("What the category was decided by; `none` for uncategorized products."),
+  category_confidence: Schema.Finite.annotate({
+    description: "How often the method was right on products labelled by hand, from 0 to 1."
+  }),
+  category_evidence: text("The words that decided the category."),
+  tags: ProductDetail.fields.tags,
+  body_text: ProductDetail.fields.body_text,
+  images: list("The gallery in the store's order: address, width and height in pixels."),
+  price_min: PriceRange.fields.min,
+  price_max: PriceRange.fields.max,
+  currency: PriceRange.fields.currency,
+  variants: list("The variants by position; also as rows in `storefront.variant`."),
+  is_merchandise: flag(
+    "False for what is sold and is no ware: gift cards, insurance, donations, fees, and what is never shipped."
+  ),
+  published_at: text("When the store published the product; null where the feed does not say."),
+  created_at: text("When the store created the product; null where the feed does not say."),
+  source_rows: whole("Payload rows that stated the product in the run that last changed it."),
+  fetched_at: fetchedAt,
+  ...ofTheRun
+}).annotate({
+  identifier: "storefront.product",
+  description:
+    "Products of all stores, one row each, as last read. Also those that are listed no longer: `storefront.sighting` says so."
+})
+
+export const CollectionRow = Schema.Struct({
+  collection_id: Collection.fields.id,
+  store_id: storeId,
+  native_id: described("What the feed calls the collection: its id at Shopify or WooCommerce."),
+  title: Collection.fields.title,
+  handle: Collection.fields.handle,
+  description: Collection.fields.description,
+  image: Schema.NullOr(Schema.Unknown).annotate({
+    description: "Picture of the collection: address, width and height in pixels; null without one."
+  }),
+  published_at: Collection.fields.published_at,
+  updated_at: Collection.fields.updated_at,
+  product_ids: list(
+    "Products that were found in it, in the store's order; as rows in `storefront.collection_product`."
+  ),
+  fetched_at: fetchedAt,
+  ...ofTheRun
+}).annotate({
+  identifier: "storefront.collection",
+  description:
+    "Collections of all stores, one row each, as last read. Also those that are listed no longer: `storefront.sighting` says so."
+})
+
+export const SightingRow = Schema.Struct({
+  kind: Schema.Literals(["product", "collection"]).annotate({ description: "What was seen: product or collection." }),
+  id: described("The product or collection: `storefront.product.product_id` or `storefront.collection.collection_id`."),
+  store_id: storeId,
+  first_seen_at: described("When a read of the store first found it."),
+  last_seen_at: described("When a read of the store last found it."),
+  is_listed: flag("Whether the store lists it. False once a complete read has not found it; true again when one does.")
+}).annotate({
+  identifier: "storefront.sighting",
+  description:
+    "When each product and collection was first and last seen. Reads that were cut short or failed withdraw nothing."
+})
+
+export const changes = ["first_seen", "changed", "gone", "back"] as const
+
+export const VariantChangeRow = Schema.Struct({
+  variant_id: described("Variant: `storefront.variant.variant_id`."),
+  product_id: productId,
+  store_id: storeId,
+  seen_at: described("When the store was read that time: the change happened after the read before it."),
+  change: Schema.Literals(changes).annotate({
+    description:
+      "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: there again."
+  }),
+  price: Variant.fields.price.annotate({ description: "Price from then on; null where it has none, and when gone." }),
+  compare_at_price: Variant.fields.compare_at_price.annotate({
+    description: "Price before a reduction from then on; null where there is none, and when gone."
+  }),
+  currency: text("ISO 4217 currency of the prices from then on; null where it is not known, and when gone."),
+  available: Variant.fields.available.annotate({
+    description: "Whether it could be bought from then on; null where the feed does not say, and when gone."
+  })
+}).annotate({
+  identifier: "storefront.variant_change",
+  description: "History of every variant: a row for each read that found its price or availability changed."
+})
+
+export const StoreReadRow = Schema.Struct({
+  run_id: described("Run that read the store: `ingest.run.run_id`."),
+  store_id: storeId,
+  read_at: described("When the store was asked."),
+  fetch_status: FetchStatus.annotate({
+    description:
+      "complete; partial: some of it could not be read, so that nothing was withdrawn; failed: nothing was taken from it."
+  }),
+  outcome,
+  outcome_detail: outcomeDetail,
+  pages_read: whole(
+    "Answers of the store that were read, the last empty ones included; 1 for a feed that is one file."
+  ),
+  products_read: whole("Published products that were found."),
+  collections_read: whole("Collections that were found."),
+  currency: text("ISO 4217 currency that the prices were served in; null where it is not known."),
+  seconds: Schema.Finite.annotate({ description: "How long the read took, in seconds." })
+}).annotate({
+  identifier: "storefront.store_read",
+  description: "Every read of every store, one row each, also those that failed."
+})
+
+export const ListingRow = Schema.Struct({
+  store_id: storeId,
+  place,
+  product_id: productId,
+  title: ProductSummary.fields.title,
+  handle: ProductSummary.fields.handle,
+  vendor: ProductSummary.fields.vendor,
+  product_type: ProductSummary.fields.product_type,
+  category: ProductSummary.fields.category,
+  sub_category: ProductSummary.fields.sub_category,
+  tags: ProductSummary.fields.tags,
+  image: Schema.NullOr(Schema.Unknown).annotate({
+    description: "First picture of the gallery: address, width and height in pixels; null without pictures."
+  }),
+  price_min: PriceRange.fields.min,
+  price_max: PriceRange.fields.max,
+  currency: PriceRange.fields.currency,
+  variant_count: ProductSummary.fields.variant_count,
+  published_at: ProductRow.fields.published_at
+}).annotate({
+  identifier: "storefront.listing",
+  description: "The products that each store lists now, in the order in which the API answers them."
+})
+
+export const CollectionListingRow = Schema.Struct({
+  store_id: storeId,
+  place,
+  collection_id: collectionId,
+  title: Collection.fields.title,
+  handle: Collection.fields.handle,
+  description: Collection.fields.description,
+  image: CollectionRow.fields.image,
+  product_count: whole("Listed products of the store that were found in the collection, each counted once."),
+  published_at: Collection.fields.published_at,
+  updated_at: Collection.fields.updated_at
+}).annotate({
+  identifier: "storefront.collection_listing",
+  description: "The collections that each store lists now, in the order in which the API answers them."
+})
+
+export const VariantRow = Schema.Struct({
+  variant_id: Variant.fields.id,
+  product_id: productId,
+  store_id: storeId,
+  native_id: described("What the feed calls the variant."),
+  title: Variant.fields.title,
+  sku: Variant.fields.sku,
+  barcode: text("Barcode as the feed states it; not checked."),
+  price: Variant.fields.price.annotate({
+    description: "What it costs now, in `currency`; null where it has no price."
+  }),
+  compare_at_price: Variant.fields.compare_at_price,
+  currency: text("ISO 4217 currency of the variant's prices; null where it is not known."),
+  grams: Variant.fields.grams,
+  available: Variant.fields.available,
+  option1: Variant.fields.option1,
+  option2: Variant.fields.option2,
+  option3: Variant.fields.option3,
+  position: Variant.fields.position,
+  image_src: Variant.fields.image_src,
+  requires_shipping: Schema.NullOr(Schema.Boolean).annotate({
+    description: "Whether it is shipped; null where the feed does not say."
+  })
+}).annotate({
+  identifier: "storefront.variant",
+  description: "Variants of `storefront.product`, one row each, those of products that are listed no longer included."
+})
+
+export const ProductCategoryRow = Schema.Struct({
+  product_id: productId,
+  category: ProductRow.fields.category,
+  sub_category: ProductRow.fields.sub_category,
+  method: ProductRow.fields.category_method,
+  confidence: ProductRow.fields.category_confidence,
+  evidence: ProductRow.fields.category_evidence
+}).annotate({
+  identifier: "storefront.product_category",
+  description: "How the category of each product was decided."
+})
+
+export const CollectionProductRow = Schema.Struct({
+  collection_id: collectionId,
+  product_id: productId,
+  position: whole("Place of the product in the collection, from 1, in the store's order.")
+}).annotate({
+  identifier: "storefront.collection_product",
+  description: "Products that were found in each collection, also those that are listed no longer."
+})

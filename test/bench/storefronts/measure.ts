@@ -1,0 +1,84 @@
+/**
+ * How fast stores become staged rows, and whether that needs more memory for more of them: pages of many shops, and one file
+ * of one shop. From recordings on the disk, each time into an empty home; what is loaded is counted and compared.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { cpus, tmpdir } from "node:os"
+import path from "node:path"
+import { bytesOf, megabytes } from "../foods/sizes.ts"
+import { rounded } from "../statistics.ts"
+import { holdsAll } from "./loaded.ts"
+import { type Kind, kinds, record } from "./recordings.ts"
+import { ingestWatched, type Watched } from "./watched.ts"
+
+/** A small load is measured three times, a large one is long enough. */
+const roundsOf = (products: number) => (products <= 200_000 ? 3 : 1)
+
+const measureOne = async (folder: string, kind: Kind, products: number) => {
+  const recordings = path.join(folder, "recordings")
+  const home = path.join(folder, "home")
+  try {
+    const { stores, written } = await record({ folder: recordings, kind, products })
+    const rounds: Array<Watched> = []
+    for (let round = 0; round < roundsOf(products); round++) {
+      rmSync(home, { recursive: true, force: true })
+      rounds.push(await ingestWatched(home, recordings))
+      await holdsAll(home, written)
+    }
+    const sorted = rounds.toSorted((a, b) => a.staged.cpu_seconds - b.staged.cpu_seconds)
+    const middle = sorted[Math.floor(sorted.length / 2)]
+    if (!middle) throw new Error("Nothing was measured")
+    const { published, staged } = middle
+    return {
+      kind,
+      products,
+      stores,
+      "recorded, MB": megabytes(bytesOf(recordings)),
+      "staged, s": rounded(staged.seconds),
+      "published, s": rounded(published.seconds),
+      "products/s": Math.round(products / staged.seconds),
+      "CPU, µs per product": rounded((staged.cpu_seconds * 1e6) / products),
+      "products/s on one core": Math.round(products / staged.cpu_seconds),
+      "peak memory, MB": Math.max(...rounds.map((round) => round.staged.peak_mb)),
+      "peak to the end, MB": Math.max(...rounds.map((round) => round.published.peak_mb))
+    }
+  } finally {
+    for (const left of [recordings, home]) rmSync(left, { recursive: true, force: true })
+  }
+}
+
+type Row = Awaited<ReturnType<typeof measureOne>>
+
+/** The bar is for pages; what the same costs with files stands in the first table. */
+const printBars = (rows: ReadonlyArray<Row>) => {
+  const [smallest, largest] = [rows[0], rows.at(-1)]
+  if (!smallest || !largest) return
+  const million = rounded(largest.products / 1e6, 2)
+  console.table({
+    "B6 products/s on one core (≥ 5000)": { measured: largest["products/s on one core"] },
+    [`B6 peak memory at ${million} M ÷ at ${rounded(smallest.products / 1e6, 2)} M (1: constant)`]: {
+      measured: (largest["peak memory, MB"] / smallest["peak memory, MB"]).toFixed(2)
+    }
+  })
+}
+
+/** Each size of each kind in turn. A million products take some 8 GB in the temporary folder. */
+export const measureStorefronts = async (products: ReadonlyArray<number>) => {
+  const sizes = products.toSorted((a, b) => a - b)
+  const folder = mkdtempSync(path.join(tmpdir(), "larder-bench-storefronts-"))
+  const interrupted = () => {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 }) // what is being ended may still write
+    process.exit(130)
+  }
+  process.once("SIGINT", interrupted)
+  try {
+    console.log(`\nStorefronts: ${cpus().length} cores, Node ${process.version}`)
+    const rows: Array<Row> = []
+    for (const kind of kinds) for (const size of sizes) rows.push(await measureOne(folder, kind, size))
+    console.table(rows)
+    printBars(rows.filter(({ kind }) => kind === "shopify"))
+  } finally {
+    process.off("SIGINT", interrupted)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

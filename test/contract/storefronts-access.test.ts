@@ -1,0 +1,121 @@
+/** Keys, prices, parameters and errors of the five storefront endpoints. */
+import type { Scope } from "@larder/schemas/scopes.ts"
+import { beforeAll, describe, expect, it } from "vitest"
+import { aCollection, aProduct, aStore, homeWithStores } from "../stores.ts"
+import { createKey, operate } from "./operator.ts"
+import { errorOf, served } from "./served.ts"
+
+const store_id = "platform_store_shop"
+const api = served({
+  home: () =>
+    homeWithStores({
+      stores: [aStore({ store_id })],
+      products: [aProduct({ store_id, product_id: "platform_product_bread" })],
+      collections: [aCollection({ store_id, collection_id: "platform_collection_bread" })]
+    })
+})
+beforeAll(() =>
+  operate(api.home(), (ledger) =>
+    ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "calls" })
+  )
+)
+
+const endpoints: ReadonlyArray<readonly [path: string, scope: Scope, parameters: ReadonlyArray<string>]> = [
+  ["/v1/stores", "search-stores", ["query", "category", "country", "limit", "cursor"]],
+  ["/v1/stores/platform_store_shop", "get-store", []],
+  ["/v1/stores/platform_store_shop/products", "get-store-products", ["limit", "cursor"]],
+  ["/v1/stores/platform_store_shop/collections", "get-store-collections", ["limit", "cursor"]],
+  ["/v1/products/platform_product_bread", "get-product", []]
+]
+const allParameters = ["query", "category", "country", "limit", "cursor"]
+const costsNothing = async (target: string, key?: string) => {
+  const reply = await api.get(target, key === undefined ? {} : { key })
+  expect(reply.headers["x-credits-charged"]).toBe("0")
+  return errorOf(reply)
+}
+
+describe.each(endpoints)("%s", (path, scope, parameters) => {
+  it("costs 100 credits, and names the generation it answers from", async () => {
+    const before = Number((await api.get("/v1/stores?limit=0")).headers["x-credits-remaining"])
+    const { headers, status } = await api.get(path)
+    expect([status, headers["x-credits-charged"], headers["x-data-version"]]).toEqual([200, "100", "larder-000001"])
+    expect(Number(headers["x-credits-remaining"])).toBe(before - 100)
+  })
+
+  it("wants a key, of its own scope", async () => {
+    const withKey = async (key: string | undefined) => errorOf(await api.get(path, { key }))
+    expect(await withKey(undefined)).toBe("401 unauthorized: Missing or malformed Authorization: Bearer header")
+    expect(await withKey(`svc_data_${"x".repeat(64)}`)).toBe("401 unauthorized: Unknown or revoked API key")
+    const right = await createKey(api.home(), { scopes: [scope] })
+    expect((await api.get(path, { key: right.key })).status).toBe(200)
+    const others = endpoints.flatMap(([, other]) => (other === scope ? [] : [other]))
+    const wrong = await createKey(api.home(), { scopes: others })
+    expect(await costsNothing(path, wrong.key)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
+  })
+
+  it("is refused at the spend cap and without balance, before anything is read, and after anything else", async () => {
+    const capped = await createKey(api.home(), { budget: 199 })
+    expect((await api.get(path, { key: capped.key })).status).toBe(200)
+    expect(await costsNothing(path, capped.key)).toBe("402 insufficient_balance: Monthly spend cap reached")
+    const unknown = path.replace(/platform_\w+/, "platform_none")
+    expect(await costsNothing(unknown, capped.key)).toBe("402 insufficient_balance: Monthly spend cap reached")
+    expect(await costsNothing(`${path}?nothing=1`, capped.key)).toBe(
+      "400 invalid_request: Unknown query parameter: nothing"
+    )
+
+    const poor = await createKey(api.home())
+    for (let call = 0; call < 50; call++) expect((await api.get(path, { key: poor.key })).status).toBe(200)
+    expect(await costsNothing(path, poor.key)).toBe("402 insufficient_balance: Insufficient balance")
+  })
+
+  it.each(["offset", "page", "Limit", "sort", "query[]", "id"])("names an unknown parameter: %s", async (name) => {
+    expect(await costsNothing(`${path}?${encodeURIComponent(name)}=1`)).toBe(
+      `400 invalid_request: Unknown query parameter: ${name}`
+    )
+  })
+
+  it("knows no parameter of the others", async () => {
+    for (const name of allParameters.filter((name) => !parameters.includes(name))) {
+      expect(await costsNothing(`${path}?${name}=1`)).toBe(`400 invalid_request: Unknown query parameter: ${name}`)
+    }
+  })
+
+  it("takes each parameter once", async () => {
+    for (const name of parameters) {
+      expect(await costsNothing(`${path}?${name}=1&${name}=1`)).toBe(
+        `400 invalid_request: Repeated query parameter: ${name}`
+      )
+    }
+  })
+
+  it("wants `limit` to be a whole number of at least 1", async () => {
+    if (!parameters.includes("limit")) return
+    for (const limit of ["0", "000", "-1", "1.5", "x", "", "1e2", "+1", " 1", "１"]) {
+      expect(await costsNothing(`${path}?limit=${encodeURIComponent(limit)}`)).toBe(
+        "400 invalid_request: limit must be a whole number of at least 1"
+      )
+    }
+  })
+
+  it("refuses a cursor that it never gave out, before the store is looked for", async () => {
+    if (!parameters.includes("cursor")) return
+    for (const target of [path, path.replace("platform_store_shop", "platform_store_none")]) {
+      expect(await costsNothing(`${target}?cursor=abc`)).toMatch(/^400 invalid_request: cursor /)
+    }
+  })
+
+  it("is exact: with a slash at the end it is unknown, and only GET is served", async () => {
+    expect((await api.get(`${path}/`)).status).toBe(404)
+    for (const method of ["POST", "HEAD", "DELETE"]) expect((await api.get(path, { method })).status).toBe(405)
+  })
+})
+
+describe("/readyz", () => {
+  it("says that storefronts are loaded", async () => {
+    expect(await (await fetch(`${api.server().console}/readyz`)).json()).toMatchObject({
+      status: "ready",
+      data_sets: { commodities: false, branded_foods: false, storefronts: true },
+      missing: ["commodities", "branded_foods"]
+    })
+  })
+})

@@ -1,0 +1,333 @@
+/** Products and collections of a store: what they hold, their order, their pages, and what becomes of them as stores change. */
+import { cursorScope, encodeCursor } from "@larder/serve/cursor.ts"
+import { beforeAll, describe, expect, it } from "vitest"
+import {
+  aCollection,
+  aProduct,
+  aStore,
+  aVariant,
+  type CollectionRow,
+  collectionRecord,
+  homeWithStores,
+  newestFirst,
+  type ProductRow,
+  publishReads,
+  summaryRecord
+} from "../stores.ts"
+import { operate } from "./operator.ts"
+import { pagesOf } from "./pages.ts"
+import { errorOf, served } from "./served.ts"
+
+const shop = "platform_store_shop"
+const other = "platform_store_other"
+const empty = "platform_store_empty"
+const stores = [
+  aStore({ store_id: shop, name: "Shop" }),
+  aStore({ store_id: other, name: "Other" }),
+  aStore({ store_id: empty, name: "Empty" })
+]
+
+/** In an order that has nothing to do with that of the API. */
+const shuffled = (count: number) => Array.from({ length: count }, (_, index) => (index * 101) % count)
+const time = (index: number) => new Date(Date.UTC(2026, 5, 6, 12) - index * 3_600_000).toISOString()
+/** A third are of a moment of their own, a third of one that nine others share, a third of none. */
+const published = (index: number) => {
+  if (index % 3 === 0) return time(index)
+  return index % 3 === 1 ? time(Math.floor(index / 30)) : null
+}
+const named = (kind: string, index: number) => `platform_${kind}_${String((index * 7919) % 100_003).padStart(6, "0")}`
+
+const image = { src: "https://cdn.example.com/a.jpg?v=1", width: 640, height: 480 }
+const rich: Partial<ProductRow> = {
+  title: 'Käse "am Stück" \\ 100%',
+  handle: "käse",
+  vendor: "Sennerei",
+  product_type: "Cheese",
+  category: "food_beverages_and_tobacco",
+  sub_category: "dairy_products",
+  tags: ["raw milk", "allbirds::hue => grey", ""],
+  images: [image, { src: "https://cdn.example.com/b.jpg", width: null, height: null }],
+  price_min: "15.0000",
+  price_max: "1200.5000",
+  currency: "CHF",
+  variants: [1, 2].map((position) =>
+    aVariant({ variant_id: `platform_variant_${position}`, position, currency: "CHF" })
+  ),
+  published_at: "2026-06-06T12:41:05.007Z"
+}
+const productsOf = (store_id: string, count: number, from: number) =>
+  shuffled(count).map((index) => {
+    const product_id = named("product", from + index)
+    return aProduct({ store_id, product_id, title: `No. ${index}`, published_at: published(index) })
+  })
+const products = [
+  ...productsOf(shop, 230, 0),
+  aProduct({ store_id: shop, product_id: "platform_product_rich", ...rich }),
+  ...productsOf(other, 30, 1000)
+]
+const ofStore = <A extends { readonly store_id: string }>(rows: ReadonlyArray<A>, store: string) =>
+  rows.filter(({ store_id }) => store_id === store)
+const listed = (rows: ReadonlyArray<ProductRow>, store: string) =>
+  newestFirst(ofStore(rows, store), ({ product_id }) => product_id).map(summaryRecord)
+
+const first = products[0]?.product_id ?? ""
+const ofOther = ofStore(products, other)[0]?.product_id ?? ""
+const members: ReadonlyArray<readonly [ReadonlyArray<string>, number]> = [
+  [["platform_product_rich", first], 2],
+  [[first, first, "platform_product_rich", first], 2],
+  [[first, "platform_product_nowhere"], 1],
+  [[ofOther], 0],
+  [[], 0]
+]
+const described = (number: number): Partial<CollectionRow> =>
+  number === 0
+    ? { handle: "käse", description: "All <b>cheese</b>", image, updated_at: "2026-07-01T00:00:00.000Z" }
+    : {}
+const collections = [
+  ...shuffled(203).map((index) => {
+    const [product_ids] = members[index % members.length] ?? [[]]
+    const collection_id = named("collection", index)
+    return aCollection({
+      store_id: shop,
+      collection_id,
+      product_ids,
+      published_at: published(index),
+      ...described(index)
+    })
+  }),
+  aCollection({ store_id: other, collection_id: "platform_collection_other", product_ids: [ofOther] })
+]
+const countOf = ({ product_ids }: CollectionRow) => members.find(([ids]) => ids === product_ids)?.[1] ?? 0
+const shownCollections = newestFirst(ofStore(collections, shop), ({ collection_id }) => collection_id).map((row) =>
+  collectionRecord(row, countOf(row))
+)
+
+const api = served({ home: () => homeWithStores({ stores, products, collections }) })
+beforeAll(() =>
+  operate(api.home(), (ledger) =>
+    ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "pages" })
+  )
+)
+
+interface Page {
+  readonly data: ReadonlyArray<{ readonly id: string }>
+  readonly next_cursor: string | null
+}
+const productsAt = `/v1/stores/${shop}/products`
+const collectionsAt = `/v1/stores/${shop}/collections`
+const pageAt = async (target: string) => {
+  const reply = await api.get(target)
+  expect(reply.status).toBe(200)
+  return reply.json as Page
+}
+const allAt = async (path: string, limit: number) => (await pagesOf(api.get, `${path}?limit=${limit}`)).flat()
+
+describe("products of a store", () => {
+  it("are all it lists, the newest publication first, unpublished ones last, equal ones by id", async () => {
+    expect(await allAt(productsAt, 200)).toEqual(listed(products, shop))
+    expect(await allAt(`/v1/stores/${other}/products`, 200)).toEqual(listed(products, other))
+  })
+
+  it("have every field, and prices without trailing zeros", async () => {
+    const { data } = (await pageAt(`${productsAt}?limit=1`)) as { readonly data: ReadonlyArray<object> }
+    expect(data).toEqual([
+      {
+        id: "platform_product_rich",
+        title: 'Käse "am Stück" \\ 100%',
+        handle: "käse",
+        vendor: "Sennerei",
+        product_type: "Cheese",
+        category: "food_beverages_and_tobacco",
+        sub_category: "dairy_products",
+        tags: ["raw milk", "allbirds::hue => grey", ""],
+        image,
+        price: { min: 15, max: 1200.5, currency: "CHF" },
+        variant_count: 2,
+        published_at: "2026-06-06T12:41:05.007Z",
+        source: "platform"
+      }
+    ])
+    expect(Object.keys(data[0] ?? {})).toEqual(Object.keys(summaryRecord(aProduct({ store_id: "", product_id: "" }))))
+    expect((await api.get(`${productsAt}?limit=1`)).text).toContain('"price":{"min":15,"max":1200.5,"currency":"CHF"}')
+  })
+})
+
+describe("collections of a store", () => {
+  it("are all it lists, in the order of products, with members counted that the store lists", async () => {
+    expect(await allAt(collectionsAt, 200)).toEqual(shownCollections)
+    expect(await allAt(`/v1/stores/${other}/collections`, 200)).toEqual([
+      expect.objectContaining({ id: "platform_collection_other", product_count: 1 })
+    ])
+  })
+
+  it("have every field", async () => {
+    const [newest] = shownCollections
+    expect(newest).toMatchObject({ description: "All <b>cheese</b>", image, updated_at: "2026-07-01T00:00:00.000Z" })
+    const { data } = await pageAt(`${collectionsAt}?limit=1`)
+    expect(data).toEqual([newest])
+    expect(Object.keys(data[0] ?? {})).toEqual(Object.keys(newest ?? {}))
+  })
+})
+
+describe.each([
+  ["products", productsAt, listed(products, shop)],
+  ["collections", collectionsAt, shownCollections]
+] as const)("pages of %s", (kind, path, whole) => {
+  it.each([7, 50, 101, 200])("of %i joined are the whole list, each row once", async (limit) => {
+    const pages = await pagesOf(api.get, `${path}?limit=${limit}`)
+    expect(pages.flat()).toEqual(whole)
+    expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
+  })
+
+  it("hold 50 by default, and 200 where more is asked for, however much", async () => {
+    expect((await pageAt(path)).data).toEqual(whole.slice(0, 50))
+    const most = await pageAt(`${path}?limit=200`)
+    expect(most.data).toEqual(whole.slice(0, 200))
+    for (const limit of ["201", "203", "1000000", "9".repeat(400)]) {
+      expect(await pageAt(`${path}?limit=${limit}`)).toEqual(most)
+    }
+  })
+
+  it("end with a null cursor, also where the last page is exactly full", async () => {
+    const rest = whole.length - 200
+    const { next_cursor } = await pageAt(`${path}?limit=200`)
+    const last = await pageAt(`${path}?limit=${rest}&cursor=${next_cursor}`)
+    expect([last.data.length, last.next_cursor]).toEqual([rest, null])
+    expect((await pageAt(`${path}?limit=${rest - 1}&cursor=${next_cursor}`)).next_cursor).not.toBeNull()
+  })
+
+  it("start at the first row with an empty cursor, and are the same again for the same one", async () => {
+    const page = await pageAt(`${path}?limit=3`)
+    expect(await pageAt(`${path}?limit=3&cursor=`)).toEqual(page)
+    const next = `${path}?limit=3&cursor=${page.next_cursor}`
+    expect((await pageAt(next)).data).toEqual(whole.slice(3, 6))
+    expect(await pageAt(next)).toEqual(await pageAt(next))
+  })
+
+  it("belong to their store and their list", async () => {
+    const { next_cursor } = await pageAt(`${path}?limit=1`)
+    const foreign = [`/v1/stores/${other}/${kind}`, path === productsAt ? collectionsAt : productsAt, "/v1/stores"]
+    for (const target of foreign) {
+      const reply = await api.get(`${target}?cursor=${next_cursor}`)
+      expect(errorOf(reply)).toMatch(/^400 invalid_request: cursor /)
+      expect(reply.headers["x-credits-charged"]).toBe("0")
+    }
+  })
+
+  it("refuse positions that were never given out", async () => {
+    const scope = cursorScope(kind === "products" ? "getStoreProducts" : "getStoreCollections", shop, {})
+    for (const position of [
+      ["2026-06-06T12:41:05.000Z", "x"],
+      ["", "x"],
+      ["1e5", "x"],
+      ["9".repeat(30), "x"],
+      ["0", null]
+    ]) {
+      const reply = await api.get(`${path}?cursor=${encodeCursor(scope, position)}`)
+      expect(errorOf(reply)).toMatch(/^400 invalid_request: cursor /)
+      expect(reply.headers["x-credits-charged"]).toBe("0")
+    }
+  })
+
+  it("are empty for a store that lists nothing, and charged", async () => {
+    const { headers, status, text } = await api.get(`/v1/stores/${empty}/${kind}`)
+    expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[],"next_cursor":null}', "100"])
+  })
+
+  it("are none of a store that is unknown, and cost nothing", async () => {
+    for (const id of ["platform_store_none", `${shop}%20`, shop.toUpperCase(), first]) {
+      const reply = await api.get(`/v1/stores/${id}/${kind}`)
+      expect(errorOf(reply)).toBe(`404 not_found: Unknown store: ${decodeURIComponent(id)}`)
+      expect(reply.headers["x-credits-charged"]).toBe("0")
+    }
+  })
+})
+
+/** The server looks at the link four times a second; the console says what it serves, and costs nothing. */
+const serves = (generation: string | null) =>
+  expect
+    .poll(async () => (await fetch(`${api.server().console}/readyz`)).json(), { timeout: 60_000 })
+    .toMatchObject({ generation })
+
+describe("stores that are read again", () => {
+  const [shopStore, ...otherStores] = stores
+  const before = listed(products, shop)
+  /** The last of the first page, one that is still to come, and one that was seen. */
+  const withdrawn = new Set([before[49]?.id, before[60]?.id, before[10]?.id])
+  const fresh = [
+    aProduct({ store_id: shop, product_id: "platform_product_new", published_at: "2026-09-01T00:00:00.000Z" }),
+    aProduct({ store_id: shop, product_id: "platform_product_zzz" })
+  ]
+  const kept = products.filter(({ product_id }) => !withdrawn.has(product_id))
+  const ofShop = [...ofStore(kept, shop), ...fresh]
+
+  it("go on under a cursor: every row that was there throughout comes once, in order", async () => {
+    if (shopStore === undefined) throw new Error("the shop is the first store")
+    const events = [
+      async () => {
+        await serves(
+          await publishReads(api.home(), {
+            stores: [shopStore],
+            products: ofShop,
+            collections: ofStore(collections, shop),
+            read_at: "2026-10-02T00:00:00.000Z"
+          })
+        )
+      },
+      () => api.restart()
+    ]
+    const pages = await pagesOf(api.get, `${productsAt}?limit=50`, async () => {
+      await events.shift()?.()
+    })
+    expect(events).toEqual([])
+    const after = listed(ofShop, shop)
+    expect(pages[0]).toEqual(before.slice(0, 50))
+    // What is new and sorts behind the cursor comes, what is withdrawn does not.
+    const seen = new Set(before.slice(0, 50).map(({ id }) => id))
+    expect(pages.slice(1).flat()).toEqual(after.slice(1).filter(({ id }) => !seen.has(id)))
+    expect(await allAt(productsAt, 200)).toEqual(after)
+  })
+
+  it("serve what a complete read no longer lists neither in lists nor by id, and count it no more", async () => {
+    for (const id of withdrawn) {
+      expect(errorOf(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
+    }
+    expect((await pageAt(`/v1/stores?query=${"Shop"}`)).data).toMatchObject([
+      { id: shop, product_count: before.length - withdrawn.size + fresh.length, collection_count: 203 }
+    ])
+    expect(await allAt(`/v1/stores/${other}/products`, 200)).toEqual(listed(products, other))
+  })
+
+  it("keep their products where the read was partial or failed", async () => {
+    const [otherStore] = otherStores
+    if (shopStore === undefined || otherStore === undefined) throw new Error("two stores are read again")
+    await serves(
+      await publishReads(api.home(), {
+        stores: [
+          { ...shopStore, fetch_status: "partial", outcome: "window" },
+          { ...otherStore, fetch_status: "failed", outcome: "blocked", fetched_at: null }
+        ],
+        products: ofShop.slice(0, 3),
+        read_at: "2026-10-03T00:00:00.000Z"
+      })
+    )
+    expect(await allAt(productsAt, 200)).toEqual(listed(ofShop, shop))
+    expect(await allAt(`/v1/stores/${other}/products`, 200)).toEqual(listed(products, other))
+    const { data } = (await pageAt("/v1/stores")) as { readonly data: ReadonlyArray<object> }
+    expect(data).toMatchObject([
+      { id: empty, fetch_status: "complete" },
+      { id: other, fetch_status: "failed", product_count: 30, fetched_at: "2026-10-01T13:04:36.000Z" },
+      { id: shop, fetch_status: "partial" }
+    ])
+  })
+
+  it("serve a product again that comes back", async () => {
+    if (shopStore === undefined) throw new Error("the shop is the first store")
+    const all = [...ofStore(products, shop), ...fresh]
+    await serves(
+      await publishReads(api.home(), { stores: [shopStore], products: all, read_at: "2026-10-04T00:00:00.000Z" })
+    )
+    expect(await allAt(productsAt, 200)).toEqual(listed(all, shop))
+    for (const id of withdrawn) expect((await api.get(`/v1/products/${id}`)).status).toBe(200)
+  })
+})

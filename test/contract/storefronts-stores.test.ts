@@ -1,0 +1,283 @@
+/** Stores: their records, their search and its pages. */
+import { cursorScope, encodeCursor } from "@larder/serve/cursor.ts"
+import { beforeAll, describe, expect, it } from "vitest"
+import { aCollection, aProduct, aStore, firstRead, homeWithStores } from "../stores.ts"
+import { operate } from "./operator.ts"
+import { pagesOf } from "./pages.ts"
+import { errorOf, served } from "./served.ts"
+
+const food = "food_beverages_and_tobacco"
+const clothes = "apparel_and_accessories"
+
+const stores = [
+  aStore({
+    store_id: "platform_store_oat",
+    name: "Oat_Mill 100%",
+    domain: "oats.example.com",
+    url: "https://oats.example.com/",
+    description: 'Oats, "rolled"\n& cut.',
+    country: "CH",
+    currency: "CHF",
+    language: "de-CH",
+    city: "Chur"
+  }),
+  aStore({ store_id: "platform_store_bread", name: "alpine BÄCKEREI", domain: "brot.Example.org", country: "CH" }),
+  aStore({ store_id: "platform_store_same2", name: "Corner shop", country: "US" }),
+  aStore({ store_id: "platform_store_same1", name: "corner SHOP", country: "US" }),
+  aStore({ store_id: "platform_store_partial", name: "Zebra \\ Sons", fetch_status: "partial" }),
+  aStore({
+    store_id: "platform_store_locked",
+    name: "Behind a password",
+    domain: "locked.example.com",
+    fetch_status: "failed",
+    outcome: "password",
+    fetched_at: null
+  })
+]
+const inOrder = ["bread", "locked", "same1", "same2", "oat", "partial"]
+
+/** So many that a page cannot hold them, all of one name. */
+const crowd = Array.from({ length: 205 }, (_, index) =>
+  aStore({ store_id: `platform_store_${String((index * 83) % 205).padStart(3, "0")}`, name: "Crowd", country: "NZ" })
+)
+
+const of = (store: string, category: string, count: number) =>
+  Array.from({ length: count }, (_, index) =>
+    aProduct({
+      store_id: `platform_store_${store}`,
+      product_id: `platform_product_${store}_${category}_${index}`,
+      category
+    })
+  )
+const products = [
+  ...of("oat", clothes, 1),
+  ...of("oat", "uncategorized", 2),
+  ...of("oat", food, 3),
+  ...of("bread", food, 2),
+  ...of("bread", clothes, 2),
+  ...of("partial", "uncategorized", 1)
+]
+const collections = [1, 2].map((number) =>
+  aCollection({ store_id: "platform_store_oat", collection_id: `platform_collection_${number}` })
+)
+
+const api = served({ home: () => homeWithStores({ stores: [...stores, ...crowd], products, collections }) })
+beforeAll(() =>
+  operate(api.home(), (ledger) =>
+    ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "searches" })
+  )
+)
+
+interface Page {
+  readonly data: ReadonlyArray<{ readonly id: string; readonly country: string | null }>
+  readonly next_cursor: string | null
+}
+const search = async (query: string) => {
+  const reply = await api.get(`/v1/stores?${query}`)
+  expect(reply.status).toBe(200)
+  return reply.json as Page
+}
+const idsOf = (rows: ReadonlyArray<unknown>) =>
+  (rows as Page["data"]).map(({ id }) => id.replace("platform_store_", ""))
+
+const oat = {
+  id: "platform_store_oat",
+  name: "Oat_Mill 100%",
+  domain: "oats.example.com",
+  url: "https://oats.example.com/",
+  description: 'Oats, "rolled"\n& cut.',
+  country: "CH",
+  currency: "CHF",
+  language: "de-CH",
+  category: food,
+  categories: [
+    { category: food, product_count: 3 },
+    { category: "uncategorized", product_count: 2 },
+    { category: clothes, product_count: 1 }
+  ],
+  product_count: 6,
+  collection_count: 2,
+  fetch_status: "complete",
+  first_seen_at: firstRead,
+  fetched_at: firstRead,
+  source: "platform"
+}
+
+describe("a store", () => {
+  const record = async (id: string) => {
+    const { headers, json, status } = await api.get(`/v1/stores/platform_store_${id}`)
+    expect([status, headers["x-credits-charged"]]).toEqual([200, "100"])
+    return (json as { readonly data: unknown }).data
+  }
+
+  it("tells what is known of it, and counts what is listed", async () => {
+    expect(await record("oat")).toEqual(oat)
+    expect(Object.keys((await record("oat")) as object)).toEqual(Object.keys(oat))
+  })
+
+  it("is the same record in the search", async () => {
+    expect((await search("query=oats.example")).data).toEqual([oat])
+  })
+
+  it("has its categories by count, and equal counts by name", async () => {
+    expect(await record("bread")).toMatchObject({
+      category: clothes,
+      categories: [
+        { category: clothes, product_count: 2 },
+        { category: food, product_count: 2 }
+      ]
+    })
+  })
+
+  it("that was never read is served with nothing in it", async () => {
+    expect(await record("locked")).toEqual({
+      ...oat,
+      id: "platform_store_locked",
+      name: "Behind a password",
+      domain: "locked.example.com",
+      url: "https://shop.example.com",
+      description: null,
+      country: null,
+      currency: null,
+      language: null,
+      category: "uncategorized",
+      categories: [],
+      product_count: 0,
+      collection_count: 0,
+      fetch_status: "failed",
+      fetched_at: null
+    })
+  })
+
+  it("that could be read in part says so, and its products may be of no known category", async () => {
+    expect(await record("partial")).toMatchObject({
+      fetch_status: "partial",
+      category: "uncategorized",
+      categories: [{ category: "uncategorized", product_count: 1 }],
+      product_count: 1
+    })
+  })
+
+  it.each(["oat ", "OAT", "oa", "oatt", "", "oat%2F", "%00"])("is unknown in any other spelling: '%s'", async (id) => {
+    const reply = await api.get(`/v1/stores/platform_store_${id}`)
+    expect(errorOf(reply)).toBe(`404 not_found: Unknown store: platform_store_${decodeURIComponent(id)}`)
+    expect(reply.headers["x-credits-charged"]).toBe("0")
+  })
+})
+
+describe("the search", () => {
+  it("answers all stores, by lower-cased name, then by id", async () => {
+    const rows = (await pagesOf(api.get, "/v1/stores?limit=200")).flat()
+    const [bread, locked, same1, same2, ...rest] = inOrder
+    const numbers = crowd.map((_, index) => String(index).padStart(3, "0"))
+    expect(idsOf(rows)).toEqual([bread, locked, same1, same2, ...numbers, ...rest])
+  })
+
+  it.each([
+    ["oat", ["oat"]],
+    ["OAT_MILL", ["oat"]],
+    ["bäck", ["bread"]],
+    ["BÄCKEREI", ["bread"]],
+    ["back", []],
+    ["example.org", ["bread"]],
+    ["BROT.", ["bread"]],
+    ["_", ["oat"]],
+    ["%", ["oat"]],
+    ["*", []],
+    ["\\", ["partial"]],
+    ["corner shop", ["same1", "same2"]],
+    ["cornershop", []],
+    [" shop", ["same1", "same2"]],
+    ["millions", []],
+    ["Chur", []],
+    ["rolled", []]
+  ])("`query` is in the name or the domain, literally and ignoring case: '%s'", async (query, expected) => {
+    const { data } = await search(`query=${encodeURIComponent(query)}`)
+    expect(idsOf(data)).toEqual(expected)
+  })
+
+  it.each([
+    [food, ["bread", "oat"]],
+    [clothes, ["bread", "oat"]],
+    ["uncategorized", ["oat", "partial"]],
+    ["food", []],
+    [food.toUpperCase(), []],
+    ["%", []]
+  ])("`category` is one of the store's categories: '%s'", async (category, expected) => {
+    expect(idsOf((await search(`category=${encodeURIComponent(category)}`)).data)).toEqual(expected)
+  })
+
+  it.each([
+    ["CH", ["bread", "oat"]],
+    ["ch", ["bread", "oat"]],
+    ["US", ["same1", "same2"]],
+    ["LI", []]
+  ])("`country` is the store's: %s", async (country, expected) => {
+    expect(idsOf((await search(`country=${country}`)).data)).toEqual(expected)
+  })
+
+  it.each([
+    [`query=o&category=${food}&country=CH`, ["bread", "oat"]],
+    [`query=oat&category=${food}&country=CH`, ["oat"]],
+    [`query=oat&category=${food}&country=US`, []],
+    [`query=oat&category=uncategorized`, ["oat"]],
+    [`query=zebra&category=${food}`, []],
+    ["query=corner&country=us", ["same1", "same2"]]
+  ])("filters combine: %s", async (query, expected) => {
+    expect(idsOf((await search(query)).data)).toEqual(expected)
+  })
+
+  it("takes an empty filter for none", async () => {
+    expect(await search("query=&category=&country=&cursor=&limit=3")).toEqual(await search("limit=3"))
+  })
+
+  it("is charged when it finds nothing", async () => {
+    const { headers, status, text } = await api.get("/v1/stores?query=nobody")
+    expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[],"next_cursor":null}', "100"])
+  })
+})
+
+describe("pages of stores", () => {
+  it("hold 50 by default, and 200 where more is asked for, however much", async () => {
+    expect((await search("country=NZ")).data.length).toBe(50)
+    const most = await search("country=NZ&limit=200")
+    expect(most.data.length).toBe(200)
+    for (const limit of ["201", "205", "1000000", "9".repeat(400)]) {
+      expect(await search(`country=NZ&limit=${limit}`)).toEqual(most)
+    }
+  })
+
+  it.each([41, 50, 100, 204, 200])("of %i joined are the whole list, each store once", async (limit) => {
+    const rows = (await pagesOf(api.get, `/v1/stores?country=NZ&limit=${limit}`)).flat()
+    expect(idsOf(rows)).toEqual(crowd.map((_, index) => String(index).padStart(3, "0")))
+  })
+
+  it("end with a null cursor, also where the last page is exactly full", async () => {
+    expect((await search("country=CH&limit=2")).next_cursor).toBeNull()
+    const first = await search("country=CH&limit=1")
+    const last = await search(`country=CH&limit=1&cursor=${first.next_cursor}`)
+    expect([idsOf(first.data), idsOf(last.data), last.next_cursor]).toEqual([["bread"], ["oat"], null])
+  })
+
+  it("go on with another `limit`, and not with other filters", async () => {
+    const { next_cursor } = await search("query=c&limit=1")
+    expect((await search(`query=c&limit=3&cursor=${next_cursor}`)).data.length).toBe(3)
+    for (const query of ["limit=1", "query=co", "query=c&country=US", `query=c&category=${food}`]) {
+      expect(errorOf(await api.get(`/v1/stores?${query}&cursor=${next_cursor}`))).toMatch(
+        /^400 invalid_request: cursor /
+      )
+    }
+  })
+
+  it("refuse positions that were never given out, and charge nothing", async () => {
+    const scope = cursorScope("searchStores", "", {})
+    for (const position of [
+      [null, "platform_store_oat"],
+      ["crowd", null]
+    ]) {
+      const reply = await api.get(`/v1/stores?cursor=${encodeCursor(scope, position)}`)
+      expect(errorOf(reply)).toMatch(/^400 invalid_request: cursor /)
+      expect(reply.headers["x-credits-charged"]).toBe("0")
+    }
+  })
+})

@@ -1,0 +1,62 @@
+/**
+ * Single products by id. An id says nothing about where its row is, and to look for it among a million texts takes tens of
+ * milliseconds. So the listed products are held in memory by the hash of their id, 16 bytes each, sorted, and rows of the
+ * generation are read by their number.
+ */
+import { Effect, Schema } from "effect"
+import type { DuckDb, DuckDbError } from "../duckdb.ts"
+import { amount, double, moment } from "./json-in-sql.ts"
+
+export type ProductById = (id: string) => Effect.Effect<string | undefined, DuckDbError>
+
+/** Of this instance of DuckDB, gone when it closes. A read-only one takes no tables of its own. */
+const lookup = `
+  attach ':memory:' as lookup (read_write);
+  create table lookup.product as
+  select hash(product_id) as id_hash, rowid as row_number
+  from storefront.product
+  semi join storefront.listing using (product_id)
+  order by id_hash`
+
+const RowNumber = Schema.Struct({ row_number: Schema.BigInt })
+const rowNumbers = "select row_number from lookup.product where id_hash = hash($id)"
+
+/** A price in another currency than the product's would be read as one in the product's. */
+const inCurrency = (price: string) => `if(v.currency is not distinct from p.currency, ${amount(price)}, null)`
+
+const detail = `
+  to_json({
+    'id': p.product_id, 'title': p.title, 'handle': p.handle, 'vendor': p.vendor, 'product_type': p.product_type,
+    'category': p.category, 'sub_category': p.sub_category, 'tags': p.tags, 'image': p.images[1],
+    'price': {'min': ${amount("p.price_min")}, 'max': ${amount("p.price_max")}, 'currency': p.currency},
+    'variant_count': len(p.variants),
+    'published_at': ${moment("p.published_at")},
+    'source': 'platform',
+    'store_id': p.store_id,
+    'body_text': p.body_text,
+    'images': p.images,
+    'variants': list_transform(p.variants, lambda v: {
+      'id': v.variant_id, 'title': v.title, 'sku': v.sku,
+      'price': ${inCurrency("v.price")}, 'compare_at_price': ${inCurrency("v.compare_at_price")},
+      'grams': ${double("v.grams")}, 'available': v.available,
+      'option1': v.option1, 'option2': v.option2, 'option3': v.option3,
+      'position': v.position, 'image_src': v.image_src
+    })
+  })`
+const Found = Schema.Struct({ record: Schema.String })
+const productInRow = `
+  select (${detail})::varchar as record
+  from storefront.product p
+  where rowid = $row_number and product_id = $id`
+
+export const openProducts = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
+  yield* db.run(lookup)
+  const byId: ProductById = Effect.fnUntraced(function* (id) {
+    for (const { row_number } of yield* db.all(RowNumber, rowNumbers, { id })) {
+      const [found] = yield* db.all(Found, productInRow, { row_number: Number(row_number), id })
+      if (found !== undefined) return found.record
+    }
+    return undefined
+  })
+  return byId
+})

@@ -1,0 +1,102 @@
+import { join } from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem, Schema } from "effect"
+import { define } from "../dictionary.ts"
+import { DuckDb } from "../duckdb.ts"
+import { itWorks } from "../it-works-for-tests.ts"
+import { storefront } from "../tables.ts"
+import type { Position, StoreLists } from "./store-lists.ts"
+import { loadStorefronts } from "./storefront.ts"
+
+/** Around the distance of the positions that are held in memory, and of no rows at all. */
+const sizes = { a: 1, b: 5000, c: 4096, d: 2048, e: 2047, f: 0 }
+
+/** A quarter share their moment with others, the last quarter has none. */
+const rowsOfStore = (store: string, rows: number) => `
+  insert into storefront.listing by name
+  select 'platform_store_${store}' as store_id, product_id, product_id as title, published_at, [] as tags,
+    'uncategorized' as category, 'uncategorized' as sub_category, 0 as variant_count,
+    row_number() over (order by published_at desc nulls last, product_id)::integer as place
+  from (
+    select 'platform_product_${store}_' || md5(i::varchar)[:12] as product_id,
+      case when i % 4 = 0 then timestamp '2026-01-01' + interval (i // 400) hours
+        when i % 4 < 3 then timestamp '2026-06-06 12:41:05.123456' - interval (i * 7919 % 5000) minutes end as published_at
+    from range(${rows}) as numbers(i)
+  )
+  order by place`
+
+const Listed = Schema.Struct({ id: Schema.String, published: Schema.NullOr(Schema.BigInt) })
+const listed = `
+  select product_id as id, epoch_us(published_at) as published from storefront.listing
+  where store_id = $store order by published_at desc nulls last, product_id`
+
+const opened = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const file = join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }), "stores.duckdb")
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const db = yield* DuckDb.readWrite(file)
+      yield* define(db, storefront)
+      for (const [store, rows] of Object.entries(sizes)) yield* db.run(rowsOfStore(store, rows))
+    })
+  )
+  const db = yield* DuckDb.readOnly(file)
+  const { products } = yield* loadStorefronts(db)
+  const whole = (store: string) => db.all(Listed, listed, { store })
+  return { products, whole }
+})
+
+const titles = (records: ReadonlyArray<string>) => records.map((record) => String(JSON.parse(record).id))
+const walk = Effect.fnUntraced(function* (products: StoreLists, store: string, limit: number) {
+  const ids: Array<string> = []
+  let after: Position | undefined
+  do {
+    const { next, records } = yield* products.page(store, after, limit)
+    ids.push(...titles(records))
+    after = next
+  } while (after !== undefined)
+  return ids
+})
+
+describe("pages of a long list", () => {
+  itWorks("joined are the whole list, whatever their size", () =>
+    Effect.gen(function* () {
+      const { products, whole } = yield* opened
+      for (const [name, rows] of Object.entries(sizes)) {
+        const store = `platform_store_${name}`
+        const ids = (yield* whole(store)).map(({ id }) => id)
+        assert.strictEqual(products.count(store), rows)
+        for (const limit of [200, 999, 2048, 5000]) assert.deepStrictEqual(yield* walk(products, store, limit), ids)
+      }
+    })
+  )
+  itWorks("begin behind a position that no row has, or no row has any longer", () =>
+    Effect.gen(function* () {
+      const { products, whole } = yield* opened
+      const store = "platform_store_b"
+      const rows = yield* whole(store)
+      for (let index = 0; index < rows.length; index += 37) {
+        const row = rows[index]
+        if (row === undefined) return assert.fail("there are as many rows as counted")
+        const after = { published: row.published, id: `${row.id}~` } // behind this row, and before the next
+        const { records } = yield* products.page(store, after, 3)
+        assert.deepStrictEqual(
+          titles(records),
+          rows.slice(index + 1, index + 4).map(({ id }) => id)
+        )
+      }
+      const first = yield* products.page(store, { published: 2n ** 60n, id: "" }, 1)
+      assert.deepStrictEqual(titles(first.records), [rows[0]?.id])
+      const last = yield* products.page(store, { published: null, id: "~" }, 1)
+      assert.deepStrictEqual(last, { records: [], next: undefined })
+    })
+  )
+  itWorks("of a store that lists nothing, or is unknown, are empty", () =>
+    Effect.gen(function* () {
+      const { products } = yield* opened
+      for (const store of ["platform_store_f", "platform_store_none"]) {
+        assert.deepStrictEqual(yield* products.page(store, undefined, 50), { records: [], next: undefined })
+      }
+    })
+  )
+})

@@ -1,0 +1,131 @@
+/**
+ * Pages of a store's products and collections, from tables that a generation holds in the order of the API: by store, then
+ * by `place`. A page begins behind a position, the publication and the id of the last row seen, and not after a number of
+ * rows, so it goes on in the next generation, too.
+ *
+ * Ids of one kind begin alike, and of texts DuckDB keeps minima and maxima of 8 bytes: `store_id` leads to no rows without a
+ * look at all of them. So the row numbers of each store are held in memory, and a position at every 2,048th place.
+ */
+import { Effect, Schema } from "effect"
+import type { DuckDb, DuckDbError } from "../duckdb.ts"
+
+/** Where a page ends. Publications are in microseconds since 1970; null is last. */
+export interface Position {
+  readonly published: bigint | null
+  readonly id: string
+}
+
+export interface Page {
+  /** Finished JSON. */
+  readonly records: ReadonlyArray<string>
+  /** Undefined on the last page. */
+  readonly next: Position | undefined
+}
+
+export interface StoreLists {
+  readonly count: (store: string) => number
+  readonly page: (store: string, after: Position | undefined, limit: number) => Effect.Effect<Page, DuckDbError>
+}
+
+export interface SortedTable {
+  readonly name: string
+  readonly id: string
+  /** Record of a row, as an SQL expression of type JSON. */
+  readonly record: string
+}
+
+/** Sorts an unpublished row behind every other one: before all moments that DuckDB has. */
+const never = -(2n ** 63n - 1n)
+const isBehind = (a: Position, b: Position) => {
+  const [one, other] = [a.published ?? never, b.published ?? never]
+  return one < other || (one === other && a.id > b.id)
+}
+
+const placesPerMark = 2048
+
+const Extent = Schema.Struct({
+  store_id: Schema.String,
+  first_row: Schema.BigInt,
+  last_row: Schema.BigInt,
+  rows: Schema.Int
+})
+const extentsOf = ({ name }: SortedTable) => `
+  select store_id, min(rowid) as first_row, max(rowid) as last_row, count(*)::integer as rows
+  from storefront.${name}
+  group by store_id`
+
+const Mark = Schema.Struct({
+  store_id: Schema.String,
+  place: Schema.Int,
+  published: Schema.NullOr(Schema.BigInt),
+  id: Schema.String
+})
+const marksOf = ({ id, name }: SortedTable) => `
+  select store_id, place, epoch_us(published_at) as published, ${id} as id
+  from storefront.${name}
+  where place % ${placesPerMark} = 0
+  order by store_id, place`
+
+const Found = Schema.Struct({ id: Schema.String, published: Schema.NullOr(Schema.BigInt), record: Schema.String })
+const rowsOf = ({ id, name, record }: SortedTable, behind: string) => `
+  select ${id} as id, epoch_us(published_at) as published, (${record})::varchar as record
+  from storefront.${name}
+  where rowid between $first_row and $last_row and store_id = $store and place between $from and $to ${behind}
+  order by place
+  limit $rows`
+const behindPosition = ({ id }: SortedTable) => {
+  const published = `coalesce(epoch_us(published_at), ${never})`
+  return `and (${published} < $published::bigint or (${published} = $published::bigint and ${id} > $id))`
+}
+
+const group = <A extends { readonly store_id: string }>(rows: ReadonlyArray<A>) => {
+  const groups = new Map<string, Array<A>>()
+  for (const row of rows) {
+    const group = groups.get(row.store_id)
+    if (group === undefined) groups.set(row.store_id, [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+/** Places between which the rows behind a position begin, and one page of them ends. */
+const placesBehind = (marks: ReadonlyArray<typeof Mark.Type>, after: Position, rows: number, all: number) => {
+  const next = marks.findIndex((mark) => isBehind(mark, after))
+  const before = next === -1 ? marks.length : next
+  const from = (marks[before - 1]?.place ?? 0) + 1
+  const mark = marks[next]
+  return { from, to: mark === undefined ? all : mark.place + rows }
+}
+
+export const openLists = Effect.fnUntraced(function* (db: DuckDb["Service"], table: SortedTable) {
+  const extents = new Map((yield* db.all(Extent, extentsOf(table))).map((extent) => [extent.store_id, extent]))
+  const marks = group(yield* db.all(Mark, marksOf(table)))
+  const first = rowsOf(table, "")
+  const behind = rowsOf(table, behindPosition(table))
+  const lists: StoreLists = {
+    count: (store) => extents.get(store)?.rows ?? 0,
+    page: (store, after, limit) => {
+      const extent = extents.get(store)
+      if (extent === undefined) return Effect.succeed({ records: [], next: undefined })
+      const rows = limit + 1 // one more tells whether there is another page
+      const rest = { first_row: Number(extent.first_row), last_row: Number(extent.last_row), store, rows }
+      const found =
+        after === undefined
+          ? db.all(Found, first, { ...rest, from: 1, to: rows })
+          : db.all(Found, behind, {
+              ...rest,
+              ...placesBehind(marks.get(store) ?? [], after, rows, extent.rows),
+              published: String(after.published ?? never),
+              id: after.id
+            })
+      return Effect.map(found, (found) => {
+        const last = found.length > limit ? found[limit - 1] : undefined
+        return {
+          records: found.slice(0, limit).map(({ record }) => record),
+          next: last && { published: last.published, id: last.id }
+        }
+      })
+    }
+  }
+  return lists
+})

@@ -1,0 +1,429 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { itWorks } from "../it-works-for-tests.ts"
+import { publishLabels } from "../labels-for-tests.ts"
+import { aLayout, ask } from "../pantry-for-tests.ts"
+import { history, listed, momentOf, publishReads, sightings } from "./reads-for-tests.ts"
+
+const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
+const cake = { id: "cake" }
+const tea = { id: "tea" }
+
+describe("the first read of a store", () => {
+  itWorks("lists what it found, seen first and last then, and begins the history of every variant", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const { run } = yield* publishReads(layout, { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] })
+      assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["published", 3, 0])
+      assert.deepStrictEqual(yield* listed(layout), ["bread", "cake"])
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 1, true],
+        ["cake", 1, 1, true],
+        ["fresh", 1, 1, true]
+      ])
+      assert.deepStrictEqual(yield* ask(layout, "from storefront.variant_change where product_id = 'bread'"), [
+        {
+          variant_id: "bread.1",
+          product_id: "bread",
+          store_id: "shop",
+          seen_at: momentOf(1),
+          change: "first_seen",
+          price: "4.5000",
+          compare_at_price: null,
+          currency: "USD",
+          available: true
+        }
+      ])
+    })
+  )
+  itWorks("is settled beside another data set, too", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, [{ fdc_id: 1 }])
+      yield* publishReads(layout, { day: 1, products: [bread] })
+      assert.deepStrictEqual(yield* sightings(layout), [["bread", 1, 1, true]])
+      yield* publishReads(layout, { day: 2, products: [bread] })
+      assert.deepStrictEqual(yield* sightings(layout), [["bread", 1, 2, true]])
+      assert.deepStrictEqual(yield* ask(layout, "select fdc_id from branded_food.food"), [{ fdc_id: 1 }])
+    })
+  )
+  itWorks("that fails leaves a store without rows or a time of reading, until one succeeds", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const store =
+        "select day(first_seen_at)::integer as first, day(fetched_at)::integer as fetched, country, currency"
+      const stores = () => ask(layout, `${store} from storefront.store`)
+      yield* publishReads(layout, { day: 1, status: "failed", set: { country: "RO", currency: "RON" } })
+      assert.deepStrictEqual(yield* stores(), [{ first: 1, fetched: null, country: "RO", currency: "RON" }])
+      // Nothing was ever read in the old currency: what the operator says now counts.
+      yield* publishReads(layout, { day: 2, status: "failed", set: { country: "MD", currency: "MDL" } })
+      assert.deepStrictEqual(yield* stores(), [{ first: 1, fetched: null, country: "MD", currency: "MDL" }])
+      assert.deepStrictEqual(yield* listed(layout), [])
+      yield* publishReads(layout, { day: 3, products: [bread] })
+      assert.deepStrictEqual(yield* stores(), [{ first: 1, fetched: 3, country: null, currency: null }])
+      assert.deepStrictEqual(yield* sightings(layout), [["bread", 3, 3, true]])
+    })
+  )
+})
+
+describe("a read that finds everything as it was", () => {
+  itWorks("tells of itself and moves the times of the store and of what it saw, and changes nothing else", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const found = { products: [bread, cake], collections: [{ id: "fresh", set: { product_ids: ["bread"] } }] }
+      yield* publishReads(layout, { day: 1, ...found })
+      const before = yield* history(layout)
+      const { run } = yield* publishReads(layout, { day: 2, ...found })
+      assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["published", 0, 3])
+      assert.deepStrictEqual(yield* history(layout), before)
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 2, true],
+        ["cake", 1, 2, true],
+        ["fresh", 1, 2, true]
+      ])
+      const unchanged = "select run_id, day(fetched_at)::integer as fetched"
+      assert.deepStrictEqual(
+        yield* ask(layout, `${unchanged} from storefront.product union ${unchanged} from storefront.collection`),
+        [{ run_id: "run-1", fetched: 1 }]
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select first_seen_at, fetched_at, read_at, run_id from storefront.store"),
+        [{ first_seen_at: momentOf(1), fetched_at: momentOf(2), read_at: momentOf(2), run_id: "run-2" }]
+      )
+      assert.deepStrictEqual(yield* ask(layout, "select run_id, read_at from storefront.store_read order by all"), [
+        { run_id: "run-1", read_at: momentOf(1) },
+        { run_id: "run-2", read_at: momentOf(2) }
+      ])
+    })
+  )
+})
+
+describe("what a product states anew", () => {
+  itWorks("replaces its row, also where a value only moved to another column or an empty text became none", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const rows = () => ask(layout, "select vendor, product_type, body_text, run_id from storefront.product")
+      yield* publishReads(layout, { day: 1, products: [{ id: "tea", set: { vendor: "Leaf", body_text: "Green" } }] })
+      yield* publishReads(layout, {
+        day: 2,
+        products: [{ id: "tea", set: { product_type: "Leaf", body_text: "Green" } }]
+      })
+      assert.deepStrictEqual(yield* rows(), [
+        { vendor: null, product_type: "Leaf", body_text: "Green", run_id: "run-2" }
+      ])
+      yield* publishReads(layout, { day: 3, products: [{ id: "tea", set: { product_type: "Leaf" } }] })
+      assert.deepStrictEqual(yield* rows(), [{ vendor: null, product_type: "Leaf", body_text: null, run_id: "run-3" }])
+      assert.deepStrictEqual(yield* history(layout), [[1, "tea.1", "first_seen", 2.5]])
+    })
+  )
+})
+
+describe("a complete read", () => {
+  itWorks("withdraws products and collections that it did not find, once, and keeps their rows", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, {
+        day: 1,
+        products: [bread, cake],
+        collections: [{ id: "fresh" }, { id: "sweet", set: { product_ids: ["bread", "cake"] } }]
+      })
+      const found = { products: [cake], collections: [{ id: "sweet", set: { product_ids: ["cake"] } }] }
+      yield* publishReads(layout, { day: 2, ...found })
+      yield* publishReads(layout, { day: 3, ...found })
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 1, false],
+        ["cake", 1, 3, true],
+        ["fresh", 1, 1, false],
+        ["sweet", 1, 3, true]
+      ])
+      assert.deepStrictEqual(yield* listed(layout), ["cake"])
+      assert.deepStrictEqual(
+        yield* ask(layout, "select collection_id, product_count from storefront.collection_listing"),
+        [{ collection_id: "sweet", product_count: 1 }]
+      )
+      assert.deepStrictEqual(yield* ask(layout, "select product_id from storefront.product order by all"), [
+        { product_id: "bread" },
+        { product_id: "cake" }
+      ])
+      assert.deepStrictEqual(
+        (yield* history(layout)).filter(([day]) => day !== 1),
+        [[2, "bread.1", "gone", null]]
+      )
+    })
+  )
+  itWorks("takes back what it finds again, with the day of its first sight", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const rye = { id: "bread", variants: [...bread.variants, { variant_id: "bread.2", price: 5 }] }
+      yield* publishReads(layout, { day: 1, products: [bread, tea] })
+      yield* publishReads(layout, { day: 2, products: [tea] })
+      yield* publishReads(layout, { day: 3, products: [rye, tea] })
+      yield* publishReads(layout, { day: 4, products: [rye, tea] })
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 4, true],
+        ["tea", 1, 4, true]
+      ])
+      assert.deepStrictEqual(yield* listed(layout), ["bread", "tea"])
+      assert.deepStrictEqual(
+        (yield* history(layout)).filter(([day]) => day !== 1),
+        [
+          [2, "bread.1", "gone", null],
+          [3, "bread.1", "back", 4.5],
+          [3, "bread.2", "first_seen", 5]
+        ]
+      )
+    })
+  )
+  itWorks("tells of a product that comes back as it was, without writing its row again", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 1, products: [bread, tea] })
+      yield* publishReads(layout, { day: 2, products: [tea] })
+      const { run } = yield* publishReads(layout, { day: 3, products: [bread, tea] })
+      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [0, 2])
+      assert.deepStrictEqual((yield* history(layout)).at(-1), [3, "bread.1", "back", 4.5])
+      assert.deepStrictEqual(yield* listed(layout), ["bread", "tea"])
+    })
+  )
+  itWorks("withdraws everything where the store says that it lists nothing", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 1, products: [bread] })
+      const { run } = yield* publishReads(layout, { day: 2 })
+      assert.strictEqual(run.outcome, "published")
+      assert.deepStrictEqual(yield* sightings(layout), [["bread", 1, 1, false]])
+      assert.deepStrictEqual(yield* listed(layout), [])
+    })
+  )
+  itWorks("leaves other stores as they are, those that are asked no longer for good", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 1, products: [bread] }, { day: 1, store: "other", products: [tea] })
+      yield* publishReads(layout, { day: 2 })
+      yield* publishReads(layout, { day: 3 })
+      assert.deepStrictEqual(yield* listed(layout), ["tea"])
+      assert.deepStrictEqual(
+        yield* ask(layout, "select store_id, day(read_at)::integer as day from storefront.store order by all"),
+        [
+          { store_id: "other", day: 1 },
+          { store_id: "shop", day: 3 }
+        ]
+      )
+    })
+  )
+})
+
+describe("the history of a variant", () => {
+  itWorks("has a row for each read that found another price, reduction, currency or availability", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const states = [
+        { price: 4 },
+        { price: 3, compare_at_price: 4 },
+        { price: 3, compare_at_price: 4, available: false },
+        { price: 3, compare_at_price: 4, available: false, sku: "B-1", title: "Large" }, // nothing of the four
+        { price: 3, compare_at_price: 4, currency: "EUR" },
+        { price: null },
+        { price: 4 }
+      ]
+      for (const [index, state] of states.entries()) {
+        const variants = [{ variant_id: "bread.1", ...state }, { variant_id: "bread.2" }]
+        yield* publishReads(layout, { day: index + 1, products: [{ id: "bread", variants }, tea] })
+      }
+      const state = "day(seen_at)::integer as day, change, price, compare_at_price as was, currency, available"
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          `select ${state} from storefront.variant_change where variant_id = 'bread.1' order by seen_at`
+        ),
+        [
+          { day: 1, change: "first_seen", price: "4.0000", was: null, currency: "USD", available: true },
+          { day: 2, change: "changed", price: "3.0000", was: "4.0000", currency: "USD", available: true },
+          { day: 3, change: "changed", price: "3.0000", was: "4.0000", currency: "USD", available: false },
+          { day: 5, change: "changed", price: "3.0000", was: "4.0000", currency: "EUR", available: true },
+          { day: 6, change: "changed", price: null, was: null, currency: "USD", available: true },
+          { day: 7, change: "changed", price: "4.0000", was: null, currency: "USD", available: true }
+        ]
+      )
+      assert.strictEqual((yield* history(layout)).filter(([, variant]) => variant !== "bread.1").length, 2)
+    })
+  )
+  itWorks("tells when it leaves its product, and when it is back", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const of = (...ids: ReadonlyArray<number>) => [
+        { id: "bread", variants: ids.map((n) => ({ variant_id: `bread.${n}`, price: n })) }
+      ]
+      yield* publishReads(layout, { day: 1, products: of(1, 2) })
+      yield* publishReads(layout, { day: 2, products: of(2, 3) })
+      yield* publishReads(layout, { day: 3, products: of() })
+      yield* publishReads(layout, { day: 4, products: of(3, 1) })
+      assert.deepStrictEqual(yield* history(layout), [
+        [1, "bread.1", "first_seen", 1],
+        [1, "bread.2", "first_seen", 2],
+        [2, "bread.1", "gone", null],
+        [2, "bread.3", "first_seen", 3],
+        [3, "bread.2", "gone", null],
+        [3, "bread.3", "gone", null],
+        [4, "bread.1", "back", 1],
+        [4, "bread.3", "back", 3]
+      ])
+    })
+  )
+})
+
+describe("a partial read", () => {
+  itWorks("takes what is new or changed, and withdraws nothing", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] })
+      const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+      yield* publishReads(layout, { day: 2, status: "partial", products: [dearer, tea] })
+      assert.deepStrictEqual(yield* listed(layout), ["bread", "cake", "tea"])
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 2, true],
+        ["cake", 1, 1, true],
+        ["tea", 2, 2, true],
+        ["fresh", 1, 1, true]
+      ])
+      assert.deepStrictEqual(
+        (yield* history(layout)).filter(([day]) => day !== 1),
+        [
+          [2, "bread.1", "changed", 5],
+          [2, "tea.1", "first_seen", 2.5]
+        ]
+      )
+    })
+  )
+  itWorks("forgets nothing of the store that it did not come to", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const facts = { description: "Since 1998", city: "Chișinău", country: "RO", currency: "MDL" }
+      yield* publishReads(layout, { day: 1, set: facts })
+      yield* publishReads(layout, { day: 2, status: "partial", set: { country: "MD" } })
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select description, city, country, currency, fetched_at, fetch_status from storefront.store"
+        ),
+        [{ ...facts, country: "MD", fetched_at: momentOf(2), fetch_status: "partial" }]
+      )
+    })
+  )
+  const two = { id: "bread", variants: [{ variant_id: "bread.1" }, { variant_id: "bread.2" }] }
+  const half = { id: "bread", variants: [{ variant_id: "bread.1", price: 9 }] }
+  const variants = "select variant_id, price::double as price from storefront.variant order by all"
+  for (const kind of ["shopify-csv", "google-merchant"]) {
+    itWorks(`of a ${kind} file leaves a product alone of which variants are missing`, () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        yield* publishReads(layout, { day: 1, set: { kind }, products: [two] })
+        yield* publishReads(layout, { day: 2, status: "partial", set: { kind }, products: [half, tea] })
+        assert.deepStrictEqual(yield* ask(layout, variants), [
+          { variant_id: "bread.1", price: 2.5 },
+          { variant_id: "bread.2", price: 2.5 },
+          { variant_id: "tea.1", price: 2.5 }
+        ])
+        assert.deepStrictEqual((yield* sightings(layout))[0], ["bread", 1, 2, true])
+        assert.deepStrictEqual(
+          (yield* history(layout)).filter(([day]) => day !== 1),
+          [[2, "tea.1", "first_seen", 2.5]]
+        )
+      })
+    )
+  }
+  itWorks("of a shop's pages, where products stand whole, tells that a variant is gone", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 1, products: [two] })
+      yield* publishReads(layout, { day: 2, status: "partial", products: [half] })
+      assert.deepStrictEqual(yield* ask(layout, variants), [{ variant_id: "bread.1", price: 9 }])
+      assert.deepStrictEqual((yield* history(layout)).at(-1), [2, "bread.2", "gone", null])
+    })
+  )
+})
+
+describe("a failed read", () => {
+  itWorks("changes the store's row alone, however often it fails", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
+      yield* publishReads(layout, { day: 1, set: facts, products: [bread], collections: [{ id: "fresh" }] })
+      const before = [yield* sightings(layout), yield* history(layout), yield* listed(layout)]
+      for (const day of [2, 3]) {
+        // the currency of the store list is not that of the rows that stay
+        yield* publishReads(layout, { day, status: "failed", set: { currency: "USD", outcome: "blocked" } })
+      }
+      assert.deepStrictEqual([yield* sightings(layout), yield* history(layout), yield* listed(layout)], before)
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          `select ${Object.keys(facts).join(", ")}, first_seen_at, fetched_at, read_at, fetch_status, outcome
+           from storefront.store`
+        ),
+        [
+          {
+            ...facts,
+            first_seen_at: momentOf(1),
+            fetched_at: momentOf(1),
+            read_at: momentOf(3),
+            fetch_status: "failed",
+            outcome: "blocked"
+          }
+        ]
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select fetch_status from storefront.store_read order by read_at"),
+        ["complete", "failed", "failed"].map((fetch_status) => ({ fetch_status }))
+      )
+    })
+  )
+})
+
+describe("two runs side by side", () => {
+  itWorks("end with what was read later, whichever is published first", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 5, products: [bread, tea] })
+      const { run } = yield* publishReads(
+        layout,
+        { day: 4, products: [cake] },
+        { day: 4, store: "other", products: [{ id: "juice" }] }
+      )
+      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
+      assert.deepStrictEqual(yield* listed(layout), ["juice", "bread", "tea"])
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 5, 5, true],
+        ["juice", 4, 4, true],
+        ["tea", 5, 5, true]
+      ])
+      assert.deepStrictEqual(yield* ask(layout, "select run_id, store_id from storefront.store_read order by all"), [
+        { run_id: "run-4", store_id: "other" },
+        { run_id: "run-4", store_id: "shop" },
+        { run_id: "run-5", store_id: "shop" }
+      ])
+    })
+  )
+  itWorks("keep what the earlier one found where the later one failed", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 2, status: "failed" })
+      yield* publishReads(layout, { day: 1, products: [bread] })
+      assert.deepStrictEqual(yield* listed(layout), ["bread"])
+      yield* publishReads(layout, { day: 4, status: "failed" })
+      yield* publishReads(layout, { day: 3, status: "failed" })
+      assert.deepStrictEqual(yield* ask(layout, "select fetched_at, read_at from storefront.store"), [
+        { fetched_at: momentOf(1), read_at: momentOf(4) }
+      ])
+    })
+  )
+  itWorks("leave nothing of the earlier read that the later one withdraws", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* Effect.all([publishReads(layout, { day: 1, products: [bread] }), publishReads(layout, { day: 2 })], {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(yield* listed(layout), [])
+    })
+  )
+})

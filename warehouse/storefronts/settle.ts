@@ -1,0 +1,160 @@
+/**
+ * What the reads of a run mean beside what is known of their stores. Of the staged rows it makes what the live generation is
+ * to have: times of first sight are carried over, a read that was not complete forgets nothing, only a complete one withdraws,
+ * and changes of variants become history.
+ *
+ * Each store is staged once, with its products and collections; of a failed read only the store. `storefront.sighting` and
+ * `storefront.variant_change` are made here alone.
+ */
+
+/** The live table, or none of its rows where the live generation has no storefronts yet. */
+type Known = (table: string) => string
+
+/**
+ * Of runs side by side the one that read a store later counts, whichever is published first; one that failed keeps out none
+ * that did not. `storefront.store_read` tells of all of them.
+ */
+const leaveOutOlderReads = (known: Known) => {
+  const older = `
+    where store_id in (
+      select store_id from storefront.store s join ${known("store")} l using (store_id)
+      where if(s.fetch_status = 'failed', s.read_at < l.read_at, s.fetched_at < l.fetched_at)
+    )`
+  return ["product", "collection", "store"].map((table) => `delete from storefront.${table} ${older}`)
+}
+
+/** What a read that was cut short or failed may not have come to. */
+const facts = [
+  "fetched_at",
+  "description",
+  "country",
+  "language",
+  "city",
+  "province",
+  "platform_shop_id",
+  "myshopify_domain",
+  "reported_product_count"
+]
+
+/** Where a read failed, the currency stays that of the rows that are there, whatever the store list says. */
+const carryStoresOver = (known: Known) => `
+  update storefront.store s
+  set
+    first_seen_at = l.first_seen_at,
+    currency = case
+      when s.fetch_status = 'complete' then s.currency
+      when s.fetch_status = 'failed' and l.fetched_at is not null then l.currency
+      else coalesce(s.currency, l.currency)
+    end,
+    ${facts.map((fact) => `${fact} = if(s.fetch_status = 'complete', s.${fact}, coalesce(s.${fact}, l.${fact}))`).join(",\n    ")}
+  from ${known("store")} l
+  where l.store_id = s.store_id`
+
+const see = (known: Known) => `
+  insert into storefront.sighting by name
+  select found.kind, found.id, found.store_id, coalesce(l.first_seen_at, read_at) as first_seen_at,
+    read_at as last_seen_at, true as is_listed
+  from (
+    select 'product' as kind, product_id as id, store_id from storefront.product
+    union all
+    select 'collection', collection_id, store_id from storefront.collection
+  ) found
+  join storefront.store using (store_id)
+  left join ${known("sighting")} l on l.kind = found.kind and l.id = found.id`
+
+const withdraw = (known: Known) => `
+  insert into storefront.sighting by name
+  select l.kind, l.id, l.store_id, l.first_seen_at, l.last_seen_at, false as is_listed
+  from ${known("sighting")} l
+  join storefront.store s on s.store_id = l.store_id and s.fetch_status = 'complete'
+  anti join storefront.sighting seen on seen.kind = l.kind and seen.id = l.id
+  where l.is_listed`
+
+const listedBefore = (known: Known) => `
+  select * from ${known("product")}
+  where product_id in (select id from ${known("sighting")} where kind = 'product' and is_listed)`
+
+const idsOf = (variants: string) => `list_transform(${variants}, lambda variant: variant.variant_id)`
+
+/**
+ * Rows of one product stand anywhere in a file. Where it could not be read to its end, a product that lacks variants has been
+ * read by half, and stays as it was.
+ */
+const leaveOutHalfProducts = (known: Known) => `
+  delete from storefront.product
+  where product_id in (
+    select s.product_id
+    from storefront.product s
+    join storefront.store on store.store_id = s.store_id
+      and store.fetch_status = 'partial' and store.kind in ('shopify-csv', 'google-merchant')
+    join (${listedBefore(known)}) l on l.product_id = s.product_id
+    where not list_has_all(${idsOf("s.variants")}, ${idsOf("l.variants")})
+  )`
+
+/** As JSON, because a digest of the values themselves does not tell null from []. */
+const digestOf = (variants: string) => `
+  hash(to_json(list_transform(${variants}, lambda variant: struct_pack(
+    variant_id := variant.variant_id,
+    price := variant.price,
+    compare_at_price := variant.compare_at_price,
+    currency := variant.currency,
+    available := variant.available
+  ))))`
+
+/** Most products are as they were. Only the others are looked at variant by variant. */
+const findTouchedProducts = (known: Known) => `
+  create or replace temp table touched as
+  select product_id
+  from (select product_id, ${digestOf("variants")} as digest from storefront.product) s
+  left join (select product_id, ${digestOf("variants")} as digest from (${listedBefore(known)})) l using (product_id)
+  where s.digest is distinct from l.digest
+  union all
+  select id from storefront.sighting where kind = 'product' and not is_listed`
+
+const variantsNow = `
+  create or replace temp view variant_now as
+  select variant.variant_id, product_id, store_id, read_at as seen_at,
+    variant.price, variant.compare_at_price, variant.currency, variant.available
+  from (select product_id, store_id, unnest(variants) as variant from storefront.product semi join touched using (product_id))
+  join storefront.store using (store_id)`
+
+const findLastChanges = (known: Known) => `
+  create or replace temp table last_change as
+  with history as (from ${known("variant_change")} semi join touched using (product_id))
+  from history
+  semi join (select variant_id, max(seen_at) as seen_at from history group by variant_id) using (variant_id, seen_at)`
+
+const tellChanges = `
+  insert into storefront.variant_change by name
+  select n.*,
+    case when l.variant_id is null then 'first_seen' when l.change = 'gone' then 'back' else 'changed' end as change
+  from variant_now n
+  left join last_change l using (variant_id)
+  where l.variant_id is null or l.change = 'gone'
+    or (n.price, n.compare_at_price, n.currency, n.available)
+      is distinct from (l.price, l.compare_at_price, l.currency, l.available)`
+
+const tellWhatIsGone = `
+  insert into storefront.variant_change by name
+  select l.variant_id, l.product_id, l.store_id, store.read_at as seen_at, 'gone' as change
+  from last_change l
+  join storefront.store on store.store_id = l.store_id
+  anti join variant_now n on n.variant_id = l.variant_id
+  where l.change <> 'gone'`
+
+export const settleReads = (hasLive: boolean): ReadonlyArray<string> => {
+  const known: Known = (table) =>
+    hasLive ? `live.storefront.${table}` : `(select * from storefront.${table} where false)`
+  return [
+    ...leaveOutOlderReads(known),
+    carryStoresOver(known),
+    see(known),
+    withdraw(known),
+    leaveOutHalfProducts(known),
+    findTouchedProducts(known),
+    variantsNow,
+    findLastChanges(known),
+    tellChanges,
+    tellWhatIsGone
+  ]
+}

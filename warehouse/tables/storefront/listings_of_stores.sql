@@ -1,0 +1,21 @@
+-- Ids are ordered by their bytes, which is what comparing texts means here.
+select
+  store_id,
+  row_number() over (partition by store_id order by published_at desc nulls last, product_id)::integer as place,
+  product_id,
+  title,
+  handle,
+  vendor,
+  product_type,
+  category,
+  sub_category,
+  tags,
+  images[1] as image,
+  price_min,
+  price_max,
+  currency,
+  len(variants)::integer as variant_count,
+  published_at
+from storefront.product
+where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
+order by store_id, place

@@ -1,0 +1,8 @@
+create table if not exists storefront.sighting (
+  kind varchar not null,
+  id varchar not null,
+  store_id varchar not null,
+  first_seen_at timestamp not null,
+  last_seen_at timestamp not null,
+  is_listed boolean not null
+)

@@ -1,0 +1,23 @@
+create table if not exists storefront.store (
+  store_id varchar not null,
+  domain varchar not null,
+  name varchar not null,
+  kind varchar not null,
+  url varchar not null,
+  description varchar,
+  country varchar,
+  currency varchar,
+  language varchar,
+  city varchar,
+  province varchar,
+  platform_shop_id varchar,
+  myshopify_domain varchar,
+  reported_product_count integer,
+  fetch_status varchar not null,
+  outcome varchar not null,
+  outcome_detail varchar,
+  first_seen_at timestamp not null,
+  fetched_at timestamp,
+  read_at timestamp not null,
+  run_id varchar not null
+)

@@ -1,0 +1,13 @@
+create table if not exists storefront.store_read (
+  run_id varchar not null,
+  store_id varchar not null,
+  read_at timestamp not null,
+  fetch_status varchar not null,
+  outcome varchar not null,
+  outcome_detail varchar,
+  pages_read integer not null,
+  products_read integer not null,
+  collections_read integer not null,
+  currency varchar,
+  seconds double not null
+)
