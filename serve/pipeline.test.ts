@@ -16,7 +16,7 @@ import { refuse, route } from "./route.ts"
 const generation: Generation<ReadModel> = {
   id: "larder-000001",
   db: {} as DuckDb["Service"], // no read of these tests asks it
-  model: { commodities: withoutCommodities, foods: undefined, dataSets: {} }
+  model: { commodities: withoutCommodities, foods: undefined, storefronts: undefined, dataSets: {} }
 }
 const live: Live<ReadModel> = { current: () => generation, use: (read) => read(generation), swaps: () => 0 }
 

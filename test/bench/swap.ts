@@ -18,7 +18,7 @@ export const swapUnderLoad = async (of: {
   await addGeneration(home)
   const before = await load({ url: api + request, key, seconds })
   const loading = load({ url: api + request, key, seconds })
-  for (const to of ["larder-000002", "larder-000003", "larder-000002", "larder-000003"]) {
+  for (const to of ["larder-000003", "larder-000004", "larder-000003", "larder-000004"]) {
     await pause(500)
     const { code, stderr } = await run("larder-ingest", ["rollback", to], environment)
     if (code !== 0) throw new Error(stderr)

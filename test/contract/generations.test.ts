@@ -73,9 +73,9 @@ describe("generations", () => {
     let published = ""
     const events = [
       async () => {
-        expect(await versioned()).toEqual(["larder-000002", priced("15.97")])
+        expect(await versioned()).toEqual(["larder-000003", priced("15.97")])
         published = await publish("16.00", "10/07/2026 13:04:36")
-        expect(published).not.toBe("larder-000002")
+        expect(published).not.toBe("larder-000003")
         expect(await versioned()).toEqual([published, priced("16.00")])
       },
       async () => {
@@ -83,8 +83,8 @@ describe("generations", () => {
         expect(await versioned()).toEqual([published, priced("16.00")])
       },
       async () => {
-        await rollback("larder-000002")
-        expect(await versioned()).toEqual(["larder-000002", priced("15.97")])
+        await rollback("larder-000003")
+        expect(await versioned()).toEqual(["larder-000003", priced("15.97")])
       }
     ]
     const pages = await pagesOf(api.get, "/v1/commodities?limit=5", async () => {

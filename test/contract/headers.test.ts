@@ -22,12 +22,12 @@ describe("response headers", () => {
 
   it("X-Data-Version, X-Credits-Charged and X-Credits-Remaining are on every authenticated answer", async () => {
     const first = await api.get(target)
-    expect(first.headers).toMatchObject({ "x-data-version": "larder-000002", "x-credits-charged": "10" })
+    expect(first.headers).toMatchObject({ "x-data-version": "larder-000003", "x-credits-charged": "10" })
     const remaining = first.headers["x-credits-remaining"]
     for (const at of ["/v1/commodities?limit=0", "/v1/stores/none", "/v1/commodities/prices?series=nope"]) {
       const { headers } = await api.get(at)
       expect(headers).toMatchObject({
-        "x-data-version": "larder-000002",
+        "x-data-version": "larder-000003",
         "x-credits-charged": "0",
         "x-credits-remaining": remaining
       })

@@ -12,10 +12,10 @@ const json = async (path: string) => {
 
 const ready = {
   status: "ready",
-  generation: "larder-000002",
-  data_sets: { commodities: true, branded_foods: true, storefronts: false },
+  generation: "larder-000003",
+  data_sets: { commodities: true, branded_foods: true, storefronts: true },
   ledger: "writable",
-  missing: ["storefronts"]
+  missing: []
 }
 /** Samples by name and labels. */
 const metrics = async () => {

@@ -158,11 +158,14 @@ describe("a store", () => {
     })
   })
 
-  it.each(["oat ", "OAT", "oa", "oatt", "", "oat%2F", "%00"])("is unknown in any other spelling: '%s'", async (id) => {
-    const reply = await api.get(`/v1/stores/platform_store_${id}`)
-    expect(errorOf(reply)).toBe(`404 not_found: Unknown store: platform_store_${decodeURIComponent(id)}`)
-    expect(reply.headers["x-credits-charged"]).toBe("0")
-  })
+  it.each(["oat%20", "OAT", "oa", "oatt", "", "oat%2F", "%00"])(
+    "is unknown in any other spelling: '%s'",
+    async (id) => {
+      const reply = await api.get(`/v1/stores/platform_store_${id}`)
+      expect(errorOf(reply)).toBe(`404 not_found: Unknown store: platform_store_${decodeURIComponent(id)}`)
+      expect(reply.headers["x-credits-charged"]).toBe("0")
+    }
+  )
 })
 
 describe("the search", () => {

@@ -8,7 +8,7 @@ import { copyHome } from "../sample-home.ts"
 const callers = 16
 const swings = 6
 /** The samples end on 29 September, the generation after them has one more day. */
-const newestOf: Readonly<Record<string, string>> = { "larder-000002": "2026-09-29", "larder-000003": "2026-09-30" }
+const newestOf: Readonly<Record<string, string>> = { "larder-000003": "2026-09-29", "larder-000004": "2026-09-30" }
 
 describe("swapping generations under load", () => {
   let home: string
@@ -49,7 +49,7 @@ describe("swapping generations under load", () => {
     }
     const calling = Array.from({ length: callers }, call)
     for (let swing = 0; swing < swings; swing++) {
-      const to = swing % 2 === 0 ? "larder-000002" : "larder-000003"
+      const to = swing % 2 === 0 ? "larder-000003" : "larder-000004"
       expect((await run("larder-ingest", ["rollback", to], { LARDER_HOME: home })).code).toBe(0)
       await untilServed(to)
     }

@@ -1,212 +1,20 @@
 /**
- * The category of a product, and how it was found. In order: what the feed states, the product type, the head noun of the title, tags,
- * collections, what the store mostly sells. Words that are often something else (`apple`, `lock`) and types as wide as `Electronics`
- * come after everything surer.
- *
- * A store is read twice: `surveyStore` over all its products, then `classify` with what it found. Without it each product stands alone.
+ * The category of a product, and how it was found. A store is read twice: `surveyStore` over all its products, then `classify` with what
+ * it found: what the store mostly sells, which of its statements its titles contradict, whether all its products have one type. Without
+ * that each product stands alone.
  */
-import { type Reading, readTitle, readType } from "./reading.ts"
+import { type Classified, type Clues, cluesOf, type Described, placed, readCollection } from "./decide.ts"
 import { type PlaceCount, type StoreView, storePrior, storeShares, unknownStore } from "./store-view.ts"
-import { nowhere, type Place, readStatement, type Statement, uncategorized } from "./taxonomy.ts"
-import { phraseKey } from "./words.ts"
-
-export interface Described {
-  readonly title: string
-  readonly product_type: string | null
-  readonly stated_category: string | null
-  readonly tags: ReadonlyArray<string>
-  readonly vendor: string | null
-  /** Titles of the collections that hold the product, where they are known. */
-  readonly collections?: ReadonlyArray<string>
-}
-
-export type Method = "stated" | "product_type" | "title" | "tags" | "collection" | "store_prior" | "none"
-
-export interface Classified extends Place {
-  readonly method: Method
-  /** The share of products that were right when this way of deciding was measured, 0 to 1. */
-  readonly confidence: number
-  /** The words that decided; null when nothing did. */
-  readonly evidence: string | null
-}
-
-const confidences = {
-  path: 0.98,
-  id: 0.9,
-  wideStatement: 0.8,
-  type: 0.95,
-  weakType: 0.75,
-  title: 0.9,
-  weakTitle: 0.6,
-  tags: 0.8,
-  weakTags: 0.55,
-  collection: 0.75,
-  prior: 0.7
-} as const
-
-/** At least this sure to count for what a store sells. */
-const sure = 0.8
-
-/** Keeps answers for texts that repeat (types, statements, tags); emptied when full, so that it cannot grow. */
-const remembered = <A>(read: (text: string) => A) => {
-  const answers = new Map<string, A>()
-  return (text: string): A => {
-    const before = answers.get(text)
-    if (before !== undefined || answers.has(text)) return before as A // present: `has` said so, or it is defined
-    const answer = read(text)
-    if (answers.size >= 20_000) answers.clear()
-    answers.set(text, answer)
-    return answer
-  }
-}
-
-const statementOf = remembered(readStatement)
-const typeOf = remembered(readType)
-const keyOf = remembered(phraseKey)
-
-const saysNothing = new Set(
-  ["", "uncategorized", "placeholder", "default", "other", "others", "misc", "miscellaneous", "none", "null", "n a"].concat([
-    "general", "product", "item", "all", "new", "sale", "simple", "unknown", "test", "mc hidden fee", "hidden fee", "till"
-  ])
-)
-
-const isUsable = (type: string, { vendor, title }: Described) => {
-  const key = keyOf(type)
-  return !saysNothing.has(key) && (vendor === null || keyOf(vendor) !== key) && keyOf(title) !== key
-}
-
-/** The title without the vendor's name in front, unless nothing else is left: `Apple` says nothing of what Apple sells. */
-const titleOf = ({ title, vendor }: Described) => {
-  const name = vendor?.trim().toLowerCase() ?? ""
-  if (name === "" || !title.toLowerCase().startsWith(name)) return title
-  const rest = title.slice(name.length)
-  return /^[\s\-–—|:,.]+\S/.test(rest) ? rest : title
-}
-
-const machineTag = /::|=>|_|^\W|\d{3}/
-
-const readTags = (texts: ReadonlyArray<string>): Reading | undefined => {
-  const votes = new Map<string, { reading: Reading; votes: number }>()
-  for (const text of texts) {
-    if (machineTag.test(text) || saysNothing.has(keyOf(text))) continue
-    const reading = typeOf(text)
-    if (reading === undefined) continue
-    const before = votes.get(reading.category)
-    const weight = reading.isStrong ? 2 : 1
-    const better = before !== undefined && (before.reading.isStrong || !reading.isStrong) ? before.reading : reading
-    votes.set(reading.category, { reading: better, votes: (before?.votes ?? 0) + weight })
-  }
-  let most: { reading: Reading; votes: number } | undefined
-  for (const vote of votes.values()) if (most === undefined || vote.votes > most.votes) most = vote
-  return most?.reading
-}
-
-const decided = (place: Place, method: Method, confidence: number, evidence: string): Classified => ({
-  category: place.category,
-  sub_category: place.sub_category,
-  method,
-  confidence,
-  evidence: evidence.slice(0, 200)
-})
-
-/**
- * A title may name two things, a romper and the violin on it. Where the store hardly ever sells the one that the place in the title
- * points to, and often the other, the other is meant.
- */
-const inStore = (reading: Reading | undefined, { shares }: StoreView): Reading | undefined => {
-  if (reading === undefined || shares.size === 0 || (shares.get(reading.category) ?? 0) > rare) return reading
-  const meant = reading.others.findLast((other) => (shares.get(other.category) ?? 0) >= common)
-  return meant === undefined ? reading : { ...reading, ...meant }
-}
-
-const rare = 0.05
-const common = 0.3
-
-const wide = new Set([uncategorized, "food_items", "beverages"])
-
-/** A place that is known to the top only gets its second level from a title that agrees with it. */
-const refined = (found: Classified, title: Reading | undefined): Classified =>
-  title !== undefined && title.category === found.category && wide.has(found.sub_category) && !wide.has(title.sub_category)
-    ? { ...found, sub_category: title.sub_category }
-    : found
-
-interface Clues {
-  readonly statement: Statement | undefined
-  readonly stated: Reading | undefined
-  readonly type: Reading | undefined
-  readonly title: Reading | undefined
-}
-
-const cluesOf = (product: Described, store: StoreView): Clues => {
-  const written = product.stated_category?.trim() ?? ""
-  const isBelieved = !store.contradicted.has(written)
-  const hasStatement = written !== "" && isBelieved && !saysNothing.has(keyOf(written))
-  const statement = hasStatement ? statementOf(written) : undefined
-  const type = product.product_type?.trim() ?? ""
-  // a type that only repeats the statement is no second witness
-  const isShared = type === store.sharedType || store.contradicted.has(type)
-  return {
-    statement,
-    stated: hasStatement && statement === undefined && !/^\d+$/.test(written) ? typeOf(written) : undefined,
-    type: !isShared && isUsable(type, product) ? readProductType(type) : undefined,
-    title: inStore(readTitle(titleOf(product)), store)
-  }
-}
-
-const readProductType = remembered((type: string): Reading | undefined => {
-  const statement = readStatement(type)
-  if (statement?.kind === "path") return { ...statement, isStrong: true, evidence: type, others: [] }
-  const reading = readType(type)
-  if (reading?.isStrong || statement === undefined || statement.kind === "id") return reading
-  return { ...statement, isStrong: statement.kind === "name", evidence: type, others: [] }
-})
-
-const decide = (product: Described, store: StoreView, clues: Clues): Classified => {
-  const { statement, stated, type, title } = clues
-  const written = product.stated_category?.trim() ?? ""
-  const contradicted = type?.isStrong === true && statement?.category !== type.category
-  if (statement?.kind === "path" || statement?.kind === "name") {
-    return decided(statement, "stated", confidences.path, written)
-  }
-  if (statement?.kind === "id" && store.believesIds && !contradicted) {
-    return decided(statement, "stated", confidences.id, written)
-  }
-  if (stated?.isStrong) return decided(stated, "stated", confidences.type, stated.evidence)
-  if (type?.isStrong) return decided(type, "product_type", confidences.type, type.evidence)
-  if (title?.isStrong) return decided(title, "title", confidences.title, title.evidence)
-  if (statement?.kind === "top") return decided(statement, "stated", confidences.wideStatement, written)
-  if (stated) return decided(stated, "stated", confidences.weakType, stated.evidence)
-  const tags = readTags(product.tags)
-  if (tags?.isStrong) return decided(tags, "tags", confidences.tags, tags.evidence)
-  if (type) return decided(type, "product_type", confidences.weakType, type.evidence)
-  const collections = readTags(product.collections ?? [])
-  if (collections?.isStrong) return decided(collections, "collection", confidences.collection, collections.evidence)
-  if (store.sharedType !== null && !store.contradicted.has(store.sharedType)) {
-    const shared = readProductType(store.sharedType)
-    if (shared !== undefined) return decided(shared, "product_type", confidences.weakType, shared.evidence)
-  }
-  const { prior } = store
-  if (prior !== null) {
-    const agrees = title?.category === prior.category
-    if (agrees) return decided(title, "title", confidences.title, title.evidence)
-    return decided(prior, "store_prior", confidences.prior, `${Math.round(prior.share * 100)} % of ${prior.products} products`)
-  }
-  if (title) return decided(title, "title", confidences.weakTitle, title.evidence)
-  if (tags) return decided(tags, "tags", confidences.weakTags, tags.evidence)
-  return { ...nowhere, method: "none", confidence: 0, evidence: null }
-}
-
-const placed = (product: Described, store: StoreView, clues: Clues): Classified =>
-  refined(decide(product, store, clues), clues.title)
+import { readStatement, uncategorized } from "./taxonomy.ts"
 
 export const classify = (product: Described, store: StoreView = unknownStore): Classified =>
   placed(product, store, cluesOf(product, store))
 
-/** What the title of a collection says of its products, for those that nothing else places. */
-export const classifyCollection = (title: string): Classified | null => {
-  const reading = saysNothing.has(keyOf(title)) ? undefined : typeOf(title)
-  return reading?.isStrong ? decided(reading, "collection", confidences.collection, reading.evidence) : null
-}
+/** By its title, for products that nothing else places; null where that says nothing for sure. */
+export const classifyCollection: (title: string) => Classified | null = readCollection
+
+/** At least this sure to count for what a store sells. */
+const sure = 0.8
 
 type Tally = Map<string, { category: string; sub_category: string; products: number }>
 
@@ -221,27 +29,34 @@ const count = (tally: Tally, { category, sub_category, confidence }: Classified)
 /** How one category that the feed states fares against the titles of its products. */
 interface Stated {
   products: number
-  agreeing: number
-  disagreeing: number
+  /** Products whose title names something, by the top level that it names. */
+  readonly titles: Map<string, number>
   readonly believed: Tally
   readonly unbelieved: Tally
 }
 
-/** Below these a statement stands: titles of posters and cards name what is on them. */
+/** Below these a statement stands: too few titles name anything, or enough of them agree. */
 const leastJudged = 10
 const leastCovered = 0.5
 const leastAgreeing = 0.35
 
-const isContradicted = ({ products, agreeing, disagreeing }: Stated) => {
-  const judged = agreeing + disagreeing
-  return judged >= leastJudged && judged / products >= leastCovered && agreeing / judged < leastAgreeing
+/**
+ * Above this the titles name one and the same other thing, and the difference is one of view (batteries of a solar plant), or the titles
+ * name what is on a poster. A category that is stated of all sorts of things is a default that nobody set.
+ */
+const mostAlike = 0.7
+
+const isContradicted = (category: string, { products, titles }: Stated) => {
+  const judged = [...titles.values()].reduce((sum, of) => sum + of, 0)
+  if (judged < leastJudged || judged / products < leastCovered) return false
+  return (titles.get(category) ?? 0) / judged < leastAgreeing && Math.max(...titles.values()) / judged < mostAlike
 }
 
 /** Statements of one store that are looked at one by one; what comes after so many is believed. */
 const mostStatements = 5_000
 
 /**
- * The first reading of a store: `add` every product, then `view` is what the second reading passes to `classify`. Memory depends on the
+ * `add` every product, then `view` is what the second reading passes to `classify`. Memory depends on the
  * number of categories that the store states, not on its products.
  */
 export const surveyStore = () => {
@@ -251,14 +66,12 @@ export const surveyStore = () => {
   const types = { products: 0, first: null as string | null, areOne: true }
 
   const addStated = (written: string, product: Described, clues: Clues) => {
-    const fresh = { products: 0, agreeing: 0, disagreeing: 0, believed: new Map(), unbelieved: new Map() }
-    const stated = statements.get(written) ?? fresh
+    const fresh = { products: 0, titles: new Map(), believed: new Map(), unbelieved: new Map() }
+    const stated: Stated = statements.get(written) ?? fresh
     statements.set(written, stated)
     stated.products++
-    if (clues.title?.isStrong) {
-      if (clues.title.category === clues.statement?.category) stated.agreeing++
-      else stated.disagreeing++
-    }
+    const named = clues.title?.isStrong ? clues.title.category : undefined
+    if (named !== undefined) stated.titles.set(named, (stated.titles.get(named) ?? 0) + 1)
     count(stated.believed, placed(product, unknownStore, clues))
     count(stated.unbelieved, classify(product, { ...unknownStore, contradicted: new Set([written]) }))
   }
@@ -284,8 +97,9 @@ export const surveyStore = () => {
     const contradicted = new Set<string>()
     const counts: Array<PlaceCount> = [...places.values()]
     for (const [written, stated] of statements) {
-      if (isContradicted(stated)) contradicted.add(written)
-      counts.push(...(isContradicted(stated) ? stated.unbelieved : stated.believed).values())
+      const isDefault = isContradicted(readStatement(written)?.category ?? uncategorized, stated)
+      if (isDefault) contradicted.add(written)
+      counts.push(...(isDefault ? stated.unbelieved : stated.believed).values())
     }
     return {
       prior: storePrior(counts),

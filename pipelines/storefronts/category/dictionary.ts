@@ -65,7 +65,8 @@ const load = () => {
   for (const { language, headFirst, sections } of readWordLists()) {
     for (const { path, words } of sections) {
       const node = nodeOfPath(path)
-      if (node === undefined) throw new Error(`words: "${path}" is not a path of the product taxonomy. Correct the heading.`)
+      if (node === undefined)
+        throw new Error(`words: "${path}" is not a path of the product taxonomy. Correct the heading.`)
       const { category, sub_category } = node
       for (const written of words) {
         const { key, strength } = readWord(written)

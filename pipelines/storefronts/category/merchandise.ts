@@ -27,7 +27,10 @@ export const isMerchandise = (product: Listed) => {
   const shipping = product.requires_shipping ?? []
   if (shipping.length > 0 && shipping.every((needed) => needed === false)) return false
   if (isNamed(product.title) || (product.product_type !== null && isNamed(product.product_type))) return false
-  if (product.handle != null && /^(?:mc-)?hidden-fee|^gift-?card$|^(?:route|shipping)-?protection/.test(product.handle)) {
+  if (
+    product.handle != null &&
+    /^(?:mc-)?hidden-fee|^gift-?card$|^(?:route|shipping)-?protection/.test(product.handle)
+  ) {
     return false
   }
   return !product.tags.some((tag) => /^(?:mc-)?hidden-?fee$/i.test(tag.trim()))

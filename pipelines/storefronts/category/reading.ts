@@ -38,7 +38,9 @@ const punctuation = /\s[-–—]+\s|[–—|/()[\]{},:;•·،؛]|\s-|-\s/
 /** Folded as `words.ts` folds. Turkish `için` comes after its noun and therefore cuts nothing. */
 const purposeWords = new Set("for para pour fur till pentru dla для por".split(" "))
 const cutWords = new Set(
-  "with by in without w from con com avec mit med cu ze z aus von sin sem san ohne utan без з із с со в у від от مع بدون من".split(" ")
+  "with by in without w from con com avec mit med cu ze z aus von sin sem san ohne utan без з із с со в у від от مع بدون من".split(
+    " "
+  )
 )
 
 const segmentsOf = (text: string): ReadonlyArray<Segment> => {
@@ -96,9 +98,7 @@ const keepsItsPlace = new Set([
 ])
 
 const ruledBy = (domains: ReadonlyArray<Hit>, head: Hit) =>
-  domains.find(
-    ({ entry }) => entry.category === "animals_and_pet_supplies" || !keepsItsPlace.has(head.entry.category)
-  )
+  domains.find(({ entry }) => entry.category === "animals_and_pet_supplies" || !keepsItsPlace.has(head.entry.category))
 
 const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean): Reading | undefined => {
   const found = segments.map(({ words }) => hitsOf(words))
@@ -117,7 +117,9 @@ const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean
       const place = (domain ?? head).entry
       const evidence = domain === undefined ? head.words : `${domain.words} + ${head.words}`
       const others = named.flatMap((hit) =>
-        hit === head ? [] : [{ category: hit.entry.category, sub_category: hit.entry.sub_category, evidence: hit.words }]
+        hit === head
+          ? []
+          : [{ category: hit.entry.category, sub_category: hit.entry.sub_category, evidence: hit.words }]
       )
       return {
         category: place.category,

@@ -64,10 +64,10 @@ export const storePrior = (counts: Iterable<PlaceCount>): StorePrior | null => {
     const key = `${count.category}/${count.sub_category}`
     subs.set(key, { ...count, products: (subs.get(key)?.products ?? 0) + count.products })
   }
-  const [category, products] = [...categories].reduce((most, next) => (next[1] > most[1] ? next : most), [
-    nowhere.category,
-    0
-  ])
+  const [category, products] = [...categories].reduce(
+    (most, next) => (next[1] > most[1] ? next : most),
+    [nowhere.category, 0]
+  )
   if (total < fewest || products / total <= majority) return null
   const sub = [...subs.values()].find((count) => count.category === category && count.products / total > majority)
   return { category, sub_category: sub?.sub_category ?? uncategorized, share: products / total, products: total }

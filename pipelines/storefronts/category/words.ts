@@ -34,7 +34,17 @@ const singular = (word: string) => {
   return word.slice(0, -1)
 }
 
-const letters: Readonly<Record<string, string>> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" }
+const letters: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ı: "i"
+}
 
 const isAscii = (text: string) => {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false

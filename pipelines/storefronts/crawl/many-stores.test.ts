@@ -1,7 +1,8 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
+import { ShopifyStores } from "./policy.ts"
 import { network, range, readOnce, startShop, storeAt } from "./store-host-for-tests.ts"
 
 setFlagsFromString("--expose-gc")
@@ -12,8 +13,9 @@ const heap = () => {
 }
 
 const stores = 1000
+const atOnce = 128
 /** What remains of a store after its read may be this much: lanes, connections, what the archive waits to write to disk. */
-const perStore = 30_000
+const perStore = 10_000
 
 describe("a thousand stores", () => {
   it.live(
@@ -36,7 +38,7 @@ describe("a thousand stores", () => {
           })
         const all = []
         for (const part of [shops.slice(0, 500), shops.slice(500)]) {
-          all.push(...(yield* Effect.forEach(part, read, { concurrency: 128 })))
+          all.push(...(yield* Effect.forEach(part, read, { concurrency: atOnce })))
           after.push(heap())
         }
         assert.deepStrictEqual([...new Set(all.map(({ outcome }) => outcome))], ["complete"])
@@ -44,11 +46,36 @@ describe("a thousand stores", () => {
           all.reduce((sum, { products_read }) => sum + products_read, 0),
           (stores / 5) * (20 + 21 + 22 + 23 + 24)
         )
-        assert.strictEqual(most, 128)
+        assert.strictEqual(most, atOnce)
         assert.strictEqual(Math.max(...shops.map(({ load }) => load.most)), 1)
         const [half = 0, whole = 0] = after
         assert.isBelow(whole - half, (stores / 2) * perStore)
-      }).pipe(Effect.provide(network()), Effect.scoped),
+      }).pipe(
+        Effect.provideService(ShopifyStores, Semaphore.makeUnsafe(atOnce)),
+        Effect.provide(network()),
+        Effect.scoped
+      ),
     240_000
+  )
+})
+
+describe("stores of Shopify", () => {
+  it.live("are read so many at once, whatever the caller asks for", () =>
+    Effect.gen(function* () {
+      const load = { now: 0, most: 0 }
+      const shops = yield* Effect.forEach(range(1, 6), () =>
+        startShop({ pages: [[1]] }, ({ response }) => {
+          load.now += 1
+          load.most = Math.max(load.most, load.now)
+          response.on("close", () => {
+            load.now -= 1
+          })
+          return false
+        })
+      )
+      const all = yield* Effect.forEach(shops, (shop) => readOnce(storeAt(shop)), { concurrency: 6 })
+      assert.deepStrictEqual([...new Set(all.map(({ read }) => read.outcome))], ["complete"])
+      assert.isAtMost(load.most, 2)
+    }).pipe(Effect.provideService(ShopifyStores, Semaphore.makeUnsafe(2)), Effect.provide(network()), Effect.scoped)
   )
 })

@@ -1,9 +1,17 @@
 /** How stores are read: politely, and never without an end. */
-import type { Duration } from "effect"
+import { Context, type Duration, Semaphore } from "effect"
 import type { LivePolicy } from "../../run/live-origin.ts"
 
 /** Shopify throttles by the address of whoever asks, over all of its stores, and minds parallel requests more than many. */
 export const shopifyLane = "shopify"
+
+/**
+ * Stores of Shopify that one process reads at once: the others wait before their time begins. Each is asked once a second, so
+ * these keep the lane busy, and each still has some 600 requests within its budget.
+ */
+export const ShopifyStores = Context.Reference("larder/pipelines/ShopifyStores", {
+  defaultValue: () => Semaphore.makeUnsafe(12)
+})
 
 /**
  * For the network. A store that throttles mostly does not say for how long, and stays angry for minutes; one that fails for a

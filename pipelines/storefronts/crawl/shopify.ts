@@ -10,7 +10,7 @@ import type { ListedStore } from "../store-list.ts"
 import { type Asking, makeAsking } from "./asking.ts"
 import { isUnread, type Outcome, type Unread } from "./outcome.ts"
 import { readList } from "./pages.ts"
-import { type StorePolicy, shopifyLane } from "./policy.ts"
+import { ShopifyStores, type StorePolicy, shopifyLane } from "./policy.ts"
 import { noAddress, noFacts, ofNothing, type StoreFacts, shopAddress, storeRead, type Take } from "./read.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
 
@@ -58,13 +58,12 @@ const readFacts = (asking: Asking, base: string) =>
     (error) => Effect.succeed(isHopeless(error) ? error : null)
   )
 
-export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
+const readAt = Effect.fnUntraced(function* <E, R>(
+  address: URL,
   store: ListedStore,
   take: Take<E, R>,
   policy: StorePolicy
 ) {
-  const address = shopAddress(store.location)
-  if (address === undefined) return noAddress(store.location)
   const asking = yield* makeAsking(policy, shopifyLane)
   const base = baseOf(address)
   const meta = yield* readFacts(asking, base)
@@ -110,4 +109,15 @@ export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
   const { detail, outcome } = products.outcome === "complete" ? collections : products
   const pages_read = products.pages + collections.pages
   return storeRead(outcome, detail, { ...read, pages_read, collections_read: collections.listed })
+})
+
+export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
+  store: ListedStore,
+  take: Take<E, R>,
+  policy: StorePolicy
+) {
+  const address = shopAddress(store.location)
+  if (address === undefined) return noAddress(store.location)
+  const atOnce = yield* ShopifyStores
+  return yield* atOnce.withPermit(readAt(address, store, take, policy))
 })

@@ -49,15 +49,17 @@ const measureOne = async (folder: string, kind: Kind, products: number) => {
 
 type Row = Awaited<ReturnType<typeof measureOne>>
 
-/** The bar is for pages; what the same costs with files stands in the first table. */
+const grouped = (count: number) => count.toLocaleString("en-US")
+
+/** The bar is for pages; what files cost stands in the first table. One core is what all threads together worked. */
 const printBars = (rows: ReadonlyArray<Row>) => {
   const [smallest, largest] = [rows[0], rows.at(-1)]
   if (!smallest || !largest) return
-  const million = rounded(largest.products / 1e6, 2)
+  const ratio = largest["peak memory, MB"] / smallest["peak memory, MB"]
   console.table({
     "B6 products/s on one core (≥ 5000)": { measured: largest["products/s on one core"] },
-    [`B6 peak memory at ${million} M ÷ at ${rounded(smallest.products / 1e6, 2)} M (1: constant)`]: {
-      measured: (largest["peak memory, MB"] / smallest["peak memory, MB"]).toFixed(2)
+    [`B6 peak memory at ${grouped(largest.products)} ÷ at ${grouped(smallest.products)} products (1: constant)`]: {
+      measured: ratio.toFixed(2)
     }
   })
 }
