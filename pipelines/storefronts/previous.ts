@@ -17,7 +17,7 @@ const nothingYet: Previous = { stores: new Map(), origins: [] }
 const stores = `
   select domain, outcome, count(id)::integer as listed
   from storefront.store
-  left join storefront.sighting on sighting.store_id = store.store_id and kind = 'product' and is_listed
+  left join storefront.sighting on sighting.store_id = store.store_id and sighting.kind = 'product' and is_listed
   group by all`
 
 export const readPrevious = ({ layout }: RunContext) =>

@@ -26,10 +26,15 @@ const firsts = `
   create table feed.first_collection as
   select domain, native_id, min(seq) as seq from feed.collection group by all`
 
-/** In a file every row is a statement of its own, so one that comes again is refused; a shop's pages only overlap. */
+/**
+ * In a file every row is a statement of its own, so one that comes again is refused; a shop's pages only overlap. Rows of
+ * products that are left out as a whole are none of these.
+ */
 const again = `
   from feed.variant v
   join feed.store using (domain)
+  semi join (select domain, native_id as product_native_id from feed.first_product where is_published)
+    using (domain, product_native_id)
   anti join feed.first_variant f using (domain, product_native_id, native_id, seq)
   where merges`
 const orphans =
@@ -47,17 +52,24 @@ const rejects = (run_id: string) => {
     "to_json(v)::varchar"
   )
   const orphan = row(
-    "v.domain",
-    "any_value(v.raw_sha256)",
-    "min(v.position)",
-    "'no row says what ' || v.product_native_id || ' is called; rows: ' || count(*)",
-    "to_json(any_value(v))::varchar"
+    "o.domain",
+    "any_value(o.raw_sha256)",
+    "coalesce(min(v.position), 0)",
+    "'no row says what ' || o.product_native_id || ' is called; rows: ' || any_value(o.rows)",
+    `coalesce(
+      to_json(any_value(v) filter (where v.native_id is not null)),
+      json_object('product_native_id', o.product_native_id)
+    )::varchar`
   )
   return [
     `${variant} ${again}`,
-    `${orphan} from feed.variant v
-     anti join feed.first_product p on p.domain = v.domain and p.native_id = v.product_native_id
-     group by v.domain, v.product_native_id`
+    `${orphan}
+     from (
+       select b.domain, b.product_native_id, sum(rows)::bigint as rows, any_value(raw_sha256) as raw_sha256
+       ${orphans} group by all
+     ) o
+     left join feed.variant v on v.domain = o.domain and v.product_native_id = o.product_native_id
+     group by o.domain, o.product_native_id`
   ]
 }
 

@@ -18,7 +18,8 @@ export const feedOf = ({ domain }: ListedStore) => `store/${domain}`
 
 interface Target {
   readonly run_id: string
-  readonly started_at: string
+  /** When the list was read, which a run that is repeated knows, too: the time of a read that got nothing. */
+  readonly asked_at: string
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
   /** Products that the live generation lists for the store, and the outcome of the read before. */
@@ -57,7 +58,7 @@ const orShrunk = (read: StoreRead, known: Target["known"]): StoreRead => {
 
 export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, target: Target) {
   const progress = yield* Progress
-  const { known, rows, run_id, staging, started_at } = target
+  const { asked_at, known, rows, run_id, staging } = target
   const began = yield* Clock.currentTimeMillis
   const feed = feedOf(store)
   const about = { pipeline, feed, run_id }
@@ -103,7 +104,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     read,
     rows_read: all.reduce((sum, { rows_read }) => sum + rows_read, 0),
     rows_rejected: all.reduce((sum, { rows_rejected }) => sum + rows_rejected, 0),
-    read_at: all.reduce((last, { raw }) => (raw.fetched_at > last ? raw.fetched_at : last), started_at),
+    read_at: all.reduce((last, { raw }) => (raw.fetched_at > last ? raw.fetched_at : last), asked_at),
     seconds: ((yield* Clock.currentTimeMillis) - began) / 1000
   } satisfies Done as Done
 })

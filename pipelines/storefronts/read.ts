@@ -23,8 +23,9 @@ const atOnce = 128
 const readList = Effect.gen(function* () {
   const archive = yield* Archive
   const fs = yield* FileSystem.FileSystem
-  const { path } = yield* archive.fetch({ url: listAddress, accept: "application/json" })
-  return yield* storesIn("stores.json", yield* Effect.orDie(fs.readFileString(path))) // the archive has just written it
+  const { fetched_at, path } = yield* archive.fetch({ url: listAddress, accept: "application/json" })
+  const text = yield* Effect.orDie(fs.readFileString(path)) // the archive has just written it
+  return { fetched_at, stores: yield* storesIn("stores.json", text) }
 })
 
 const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
@@ -105,13 +106,13 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     }
     const asked = origin.kind === "live" ? yield* withOperatorFiles(origin) : origin
     const { done, result } = yield* Effect.gen(function* () {
-      const stores = yield* readList
+      const { fetched_at: asked_at, stores } = yield* readList
       yield* progress.start(stores.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)
       const done = yield* Effect.forEach(
         stores,
-        (store) => readStore(store, { ...run, rows, known: previous.stores.get(store.domain) }),
+        (store) => readStore(store, { ...run, asked_at, rows, known: previous.stores.get(store.domain) }),
         { concurrency: atOnce }
       )
       yield* rows.settled

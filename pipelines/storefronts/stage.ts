@@ -46,7 +46,7 @@ const linesOf = (
     image: batch.images.map((image) => ({ domain, ...image })),
     collection: batch.collections.map((collection) => ({ domain, ...collection, fetched_at, raw_sha256 })),
     member: batch.members.map((member) => ({ domain, ...member })),
-    behind: [...behind].map(([product_native_id, rows]) => ({ domain, product_native_id, rows }))
+    behind: [...behind].map(([product_native_id, rows]) => ({ domain, product_native_id, rows, raw_sha256 }))
   }
 }
 

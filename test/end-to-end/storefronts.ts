@@ -53,13 +53,8 @@ export type Row = Readonly<Record<string, unknown>>
 export const rowsOf = async (home: string, sql: string): Promise<ReadonlyArray<Row>> =>
   (await query(home, sql))[0] ?? []
 
-/** How the last run read each store: `complete`, or the finer outcome of another one. */
-export const outcomesOf = async (home: string, table: "store" | "store_read" = "store") => {
-  const rows = await rowsOf(
-    home,
-    `select domain, r.fetch_status || ' ' || r.outcome as ended from storefront.${table} r
-     join storefront.store s using (store_id)
-     qualify row_number() over (partition by domain order by r.read_at desc) = 1 order by domain`
-  )
+/** How the last read of each store ended: `complete complete`, `partial broken_off`. */
+export const outcomesOf = async (home: string) => {
+  const rows = await rowsOf(home, "select domain, fetch_status || ' ' || outcome as ended from storefront.store")
   return Object.fromEntries(rows.map(({ domain, ended }) => [String(domain), String(ended)]))
 }

@@ -1,9 +1,12 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { itWorks } from "../it-works-for-tests.ts"
-import { aLayout, apples, ask, files, pantry, pears, publishFound } from "../pantry-for-tests.ts"
+import { aLayout, apples, aRun, ask, files, noChecks, pantry, pears, publishFound } from "../pantry-for-tests.ts"
+import { stage } from "../staging.ts"
 import type { DataSet } from "../tables.ts"
+import type { Layout } from "./layout.ts"
+import { publish } from "./publish.ts"
 
 describe("merging by adding", () => {
   itWorks("adds rows whose key is new, and counts the others as unchanged", () =>
@@ -85,6 +88,61 @@ describe("merging by replacing", () => {
       ])
     })
   )
+})
+
+const Word = Schema.Struct({ word: Schema.String, meanings: Schema.NullOr(Schema.Array(Schema.String)) })
+const words: DataSet = {
+  ...pantry.dataSet,
+  tables: [
+    {
+      schema: "pantry",
+      name: "word",
+      record: Word,
+      ddl: "create table if not exists pantry.word (word varchar, meanings varchar[])",
+      merge: { by: "replacing", key: ["word"] }
+    }
+  ],
+  views: [],
+  countStatedRows: "select count(*)::integer as rows from pantry.word"
+}
+
+const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: string) {
+  const run = aRun({ rows_read: 1 })
+  const { file } = yield* stage(layout, run.run_id, words, ({ db }) =>
+    db.run(`insert into pantry.word values ('jar', ${meanings})`)
+  )
+  return yield* publish({
+    layout,
+    dataSet: words,
+    stagedFile: file,
+    run,
+    silentRows: 0,
+    checks: noChecks,
+    dryRun: false
+  })
+}, Effect.scoped)
+
+describe("merging rows with lists by replacing", () => {
+  for (const [was, is] of [
+    ["null", "[]"],
+    ["[]", "null"],
+    ["['a', 'b']", "['a, b']"],
+    ["['a', null]", "['a']"]
+  ] as const) {
+    itWorks(`tells ${was} from ${is}, and each from nothing new`, () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        yield* publishMeanings(layout, was)
+        assert.strictEqual((yield* publishMeanings(layout, was)).run.outcome, "unchanged")
+        const { run } = yield* publishMeanings(layout, is)
+        assert.deepStrictEqual([run.outcome, run.rows_loaded], ["published", 1])
+        assert.deepStrictEqual(
+          yield* ask(layout, "select meanings from pantry.word"),
+          yield* ask(layout, `select ${is}::varchar[] as meanings`)
+        )
+      })
+    )
+  }
 })
 
 describe("merging by replacing all", () => {

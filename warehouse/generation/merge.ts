@@ -30,7 +30,7 @@ const withoutRepeats = (table: Table): string | undefined =>
 
 /**
  * Rows are compared by digests of 64 bits: of a million wide rows neither memory nor time allows to hold them side by side. As
- * JSON, because a digest of the values themselves does not tell null from [], nor which of two columns a value stands in.
+ * JSON, because a digest of the values themselves tells neither null from [], nor two lists side by side from one of both.
  */
 const digestOf = (columns: ReadonlyArray<string>, row: string) =>
   `hash(to_json(struct_pack(${columns.map((column) => `${identifier(column)} := ${row}.${identifier(column)}`).join(", ")})))`

@@ -272,6 +272,26 @@ describe("the history of a variant", () => {
   )
 })
 
+describe("a variant of which the feed tells neither price nor availability", () => {
+  itWorks("has a history all the same", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const silent = { variant_id: "bread.1", price: null, currency: null, available: null }
+      for (const day of [1, 2]) yield* publishReads(layout, { day, products: [{ id: "bread", variants: [silent] }] })
+      yield* publishReads(layout, { day: 3, products: [tea] })
+      yield* publishReads(layout, { day: 4, products: [{ id: "bread", variants: [silent] }, tea] })
+      assert.deepStrictEqual(
+        (yield* history(layout)).filter(([, variant]) => variant === "bread.1"),
+        [
+          [1, "bread.1", "first_seen", null],
+          [3, "bread.1", "gone", null],
+          [4, "bread.1", "back", null]
+        ]
+      )
+    })
+  )
+})
+
 describe("a partial read", () => {
   itWorks("takes what is new or changed, and withdraws nothing", () =>
     Effect.gen(function* () {

@@ -91,15 +91,14 @@ const leaveOutHalfProducts = (known: Known) => `
     where not list_has_all(${idsOf("s.variants")}, ${idsOf("l.variants")})
   )`
 
-/** As JSON, because a digest of the values themselves does not tell null from []. */
 const digestOf = (variants: string) => `
-  hash(to_json(list_transform(${variants}, lambda variant: struct_pack(
+  hash(list_transform(${variants}, lambda variant: struct_pack(
     variant_id := variant.variant_id,
     price := variant.price,
     compare_at_price := variant.compare_at_price,
     currency := variant.currency,
     available := variant.available
-  ))))`
+  )))`
 
 /** Most products are as they were. Only the others are looked at variant by variant. */
 const findTouchedProducts = (known: Known) => `

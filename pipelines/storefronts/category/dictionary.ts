@@ -77,9 +77,18 @@ const load = () => {
     }
   }
   for (const [key, entry] of taxonomyNames()) if (!entries.has(key)) entries.set(key, entry)
-  let longest = 1
-  for (const key of entries.keys()) longest = Math.max(longest, key.split(" ").length)
-  return { entries, longest: Math.min(longest, 5) }
+  return { entries, lengths: lengthsByLastWord(entries.keys()) }
+}
+
+/** Words of the longest phrase that ends with a word: most words end none, and a title is not looked up five times per word. */
+const lengthsByLastWord = (keys: Iterable<string>) => {
+  const lengths = new Map<string, number>()
+  for (const key of keys) {
+    const words = key.split(" ")
+    const last = words.at(-1) ?? ""
+    lengths.set(last, Math.max(lengths.get(last) ?? 0, words.length))
+  }
+  return lengths
 }
 
 /**

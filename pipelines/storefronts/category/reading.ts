@@ -59,24 +59,28 @@ const segmentsOf = (text: string): ReadonlyArray<Segment> => {
   return segments
 }
 
+const noHits: ReadonlyArray<Hit> = []
+
 /** The longest known phrases, from right to left; no word counts twice. Returned in the order of the text. */
 const hitsOf = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
-  const { entries, longest } = dictionary()
-  const hits: Array<Hit> = []
+  const { entries, lengths } = dictionary()
+  let hits: Array<Hit> | undefined
   let end = words.length
   while (end > 0) {
+    const last = words[end - 1] ?? ""
     let taken = 1
-    for (let length = Math.min(longest, end); length > 0; length--) {
-      const phrase = length === 1 ? words[end - 1] : words.slice(end - length, end).join(" ")
-      const entry = phrase === undefined ? undefined : entries.get(phrase)
-      if (entry === undefined || phrase === undefined) continue
+    for (let length = Math.min(lengths.get(last) ?? 0, end); length > 0; length--) {
+      const phrase = length === 1 ? last : words.slice(end - length, end).join(" ")
+      const entry = entries.get(phrase)
+      if (entry === undefined) continue
+      hits ??= []
       hits.push({ entry, words: phrase, at: end - length })
       taken = length
       break
     }
     end -= taken
   }
-  return hits.reverse()
+  return hits === undefined ? noHits : hits.reverse()
 }
 
 /** Where half of the words are English, they are loanwords in another language rather than the other way round. */
@@ -102,11 +106,12 @@ const ruledBy = (domains: ReadonlyArray<Hit>, head: Hit) =>
 
 const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean): Reading | undefined => {
   const found = segments.map(({ words }) => hitsOf(words))
+  if (found.every((hits) => hits.length === 0)) return undefined
   const purposes = found.filter((_, at) => segments[at]?.isPurpose === true).flat()
   const isDomain = ({ entry }: Hit) => entry.strength === "domain"
   for (const strength of ["strong", "weak"] as const) {
     for (const [at, hits] of found.entries()) {
-      if (segments[at]?.isPurpose === true) continue
+      if (hits.length === 0 || segments[at]?.isPurpose === true) continue
       const named = hits.filter(({ entry }) => entry.strength === strength)
       const headFirst = isHeadFirst(hits)
       const head = headFirst ? named[0] : named.at(-1)

@@ -77,12 +77,13 @@ const foldWord = (word: string) => {
 const limit = 50_000
 const known = new Map<string, string>()
 
+/** Empty for a number without a letter, which names nothing. */
 const folded = (word: string) => {
   const before = known.get(word)
   if (before !== undefined) return before
-  const after = foldWord(word)
+  const after = /^\p{N}+$/u.test(word) ? "" : foldWord(word)
   if (known.size >= limit) known.clear() // words of stores repeat; a flood of new ones must not grow the memory
-  known.set(word, after)
+  if (word.length <= 40) known.set(word, after)
   return after
 }
 
@@ -92,10 +93,12 @@ const anyWord = /[\p{L}\p{M}\p{N}]+/gu
 /** Words in order. Hyphens part them (`t-shirt` is two), a possessive `'s` is dropped, and so are numbers without a letter. */
 export const wordsOf = (text: string): ReadonlyArray<string> => {
   const ascii = isAscii(text)
-  const lower = (ascii ? text : text.normalize("NFKC")).toLowerCase().replace(/['’]s?(?![a-z])/g, "")
+  const lower = (ascii ? text : text.normalize("NFKC")).toLowerCase()
+  const plain = /['’]/.test(lower) ? lower.replace(/['’]s?(?![a-z])/g, "") : lower
   const words: Array<string> = []
-  for (const [word] of lower.matchAll(ascii ? asciiWord : anyWord)) {
-    if (!/^\p{N}+$/u.test(word)) words.push(folded(word))
+  for (const word of plain.match(ascii ? asciiWord : anyWord) ?? []) {
+    const key = folded(word)
+    if (key !== "") words.push(key)
   }
   return words
 }

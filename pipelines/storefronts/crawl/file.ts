@@ -84,6 +84,8 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   const asking = yield* makeAsking(policy)
   const readFile = readerOf(store)
   const read = { pages_read: 0, products_read: 0, currency }
+  /** Of all prices. Where they name one and the same, it is that of the store, whatever the list says. */
+  const currencies = new Set<string | null>()
   let rejected = 0
 
   const reading = Effect.gen(function* () {
@@ -97,6 +99,8 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     const taken = Stream.runForEach(batches, (batch) => {
       read.products_read += batch.products.length
       rejected += batch.rejects.length
+      for (const variant of batch.variants) if (variant.price !== null) currencies.add(variant.currency)
+      read.currency = currencies.size === 1 ? ([...currencies][0] ?? currency) : currency
       return take(batch, raw)
     })
     yield* Effect.catchIf(taken, isBroke, ({ cause }) => failWith(raw, cause))

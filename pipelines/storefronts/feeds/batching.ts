@@ -3,6 +3,8 @@ import type { Batch, ImageRow, ProductRow, RejectRow, VariantRow } from "../feed
 import { Unusable } from "./page.ts"
 
 const rowsPerBatch = 500
+/** Characters of the file: a row may have a million. */
+const charactersPerBatch = 4_000_000
 
 /** What of a rejected row is kept for people to look at. */
 const mostShown = 10_000
@@ -27,9 +29,11 @@ const nothing = () => ({
 
 export class Batching {
   #open = nothing()
+  #characters = 0
 
   /** Reads one row; where that fails with `Unusable`, it is a reject and nothing more. */
   take(position: number, raw: string, read: () => RowFound) {
+    this.#characters += raw.length
     try {
       this.#add(read())
     } catch (cause) {
@@ -52,12 +56,13 @@ export class Batching {
     return this.#length === 0
   }
   get isFull() {
-    return this.#length >= rowsPerBatch
+    return this.#length >= rowsPerBatch || this.#characters >= charactersPerBatch
   }
 
   give(): Batch {
     const batch = this.#open
     this.#open = nothing()
+    this.#characters = 0
     return batch
   }
 }

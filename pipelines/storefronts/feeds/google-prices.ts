@@ -18,11 +18,14 @@ const plainNumber = (digits: string): string => {
   return text.replaceAll(".", "").replace(",", ".")
 }
 
+/** No amount is longer, and looking for one takes time that grows with the square of the length. */
+const longest = 60
+
 const money = /^(?:([a-z]{3})\s*)?(\d[\d.,\s'’]*?)\s*([a-z]{3})?$/i
 
 /** `15.00 USD`, `AED 15`, `1,299.00 USD`, `12,50 EUR`, `9999 KES`, `250.00`. Null for anything else. */
 export const moneyOf = (text: string): Money | null => {
-  const match = money.exec(text.trim())
+  const match = text.length > longest ? null : money.exec(text.trim())
   if (match === null) return null
   const [, before, digits = "", behind] = match
   const amount = decimalText(plainNumber(digits))
@@ -34,7 +37,7 @@ const gramsIn: Readonly<Record<string, number>> = { g: 1, kg: 1000, oz: 28.34952
 
 /** `3 kg` → 3000, `12 oz` → 340. Null without a unit, and for 0, which stands for "not known". */
 export const gramsOf = (text: string): number | null => {
-  const match = /^(\d[\d.,]*)\s*(g|kg|oz|lbs?)$/i.exec(text.trim())
+  const match = text.length > longest ? null : /^(\d[\d.,]*)\s*(g|kg|oz|lbs?)$/i.exec(text.trim())
   const amount = decimalText(plainNumber(match?.[1] ?? ""))
   const grams = Number(amount ?? 0) * (gramsIn[(match?.[2] ?? "").toLowerCase()] ?? 0)
   return Math.round(grams) || null

@@ -22,6 +22,8 @@ export interface ItemElement {
 
 /** Feeds have 3, HTML in them some more. */
 const mostLevels = 50
+/** Each takes time, and more the more there are. */
+const mostMistakes = 1000
 const tooDeep = () => new Unusable(`more than ${mostLevels} elements are nested in it`)
 
 const tag = /<(\/?)([A-Za-z_][\w.:-]*)(?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*(\/?)>/y
@@ -131,7 +133,12 @@ export const loosely = (item: string): ReadonlyArray<ItemElement> => {
     depth--
   }
   // What is wrong with the item shows in what is missing from it.
-  reader.onerror = () => reader.resume()
+  let mistakes = 0
+  reader.onerror = () => {
+    mistakes++
+    if (mistakes > mostMistakes) throw new Unusable(`more than ${mostMistakes} things in it are not well-formed`)
+    reader.resume()
+  }
   reader.write(item.replaceAll("&", ampersand)).close()
   return elements
 }

@@ -1,7 +1,14 @@
--- Ids are ordered by their bytes, which is what comparing texts means here.
+-- Ids are ordered by their bytes, which is what comparing texts means here. Whole rows are sorted only once.
+with placed as (
+  select
+    product_id,
+    row_number() over (partition by store_id order by published_at desc nulls last, product_id)::integer as place
+  from storefront.product
+  where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
+)
 select
   store_id,
-  row_number() over (partition by store_id order by published_at desc nulls last, product_id)::integer as place,
+  place,
   product_id,
   title,
   handle,
@@ -16,6 +23,5 @@ select
   currency,
   len(variants)::integer as variant_count,
   published_at
-from storefront.product
-where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
+from storefront.product join placed using (product_id)
 order by store_id, place

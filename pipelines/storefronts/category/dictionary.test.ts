@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest"
+import { dictionary, readWord, readWordLists } from "./dictionary.ts"
+import { nodeOfPath } from "./taxonomy.ts"
+
+const bare = (written: string) => written.replace(/^[~!]/, "")
+const isSorted = (texts: ReadonlyArray<string>) => texts.every((text, at) => at === 0 || (texts[at - 1] ?? "") <= text)
+
+describe.each(readWordLists())("the list of words in $language", ({ sections }) => {
+  it("has paths of the taxonomy only, and none deeper than what is served", () => {
+    const wrong = sections.filter(({ path }) => {
+      const node = nodeOfPath(path)
+      return node === undefined || node.depth > (node.category === "food_beverages_and_tobacco" ? 3 : 2)
+    })
+    expect(wrong.map(({ path }) => path)).toEqual([])
+  })
+
+  it("has paths, and words below them, in order", () => {
+    expect(isSorted(sections.map(({ path }) => path))).toBe(true)
+    expect(sections.filter(({ words }) => !isSorted(words.map(bare))).map(({ path }) => path)).toEqual([])
+  })
+
+  it("has no word twice, not in the plural either", () => {
+    const seen = new Set<string>()
+    const twice: Array<string> = []
+    for (const written of sections.flatMap(({ words }) => words)) {
+      const { key } = readWord(written)
+      if (seen.has(key)) twice.push(written)
+      seen.add(key)
+    }
+    expect(twice).toEqual([])
+  })
+})
+
+describe("the dictionary", () => {
+  it("covers all 21 top levels", () => {
+    const tops = new Set([...dictionary().entries.values()].map(({ category }) => category))
+    expect(tops.size).toBe(21)
+  })
+
+  it("has names of the taxonomy that no list has", () => {
+    expect(dictionary().entries.get("bicycle bottom bracket")).toMatchObject({ sub_category: "outdoor_recreation" })
+  })
+})

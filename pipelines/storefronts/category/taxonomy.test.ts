@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest"
+import { allNodes, nodeOfPath, readStatement, tokenOf } from "./taxonomy.ts"
+
+const read = (text: string) => {
+  const statement = readStatement(text)
+  return statement && [statement.category, statement.sub_category, statement.kind]
+}
+
+describe("the taxonomy", () => {
+  it("has 21 top levels and 5,582 categories", () => {
+    const nodes = [...allNodes()]
+    expect(nodes).toHaveLength(5582)
+    expect(new Set(nodes.map(({ category }) => category)).size).toBe(21)
+  })
+
+  it("names places by tokens", () => {
+    expect(tokenOf("Food, Beverages & Tobacco")).toBe("food_beverages_and_tobacco")
+    expect(nodeOfPath("Home & Garden > Decor > Vases")).toMatchObject({
+      category: "home_and_garden",
+      sub_category: "decor"
+    })
+  })
+})
+
+describe("what a feed states", () => {
+  it.each([
+    ["187", ["apparel_and_accessories", "shoes", "id"]],
+    ["Apparel & Accessories > Clothing > Dresses", ["apparel_and_accessories", "clothing", "path"]],
+    ["apparel and accessories>CLOTHING", ["apparel_and_accessories", "clothing", "path"]],
+    ["Apparel &amp; Accessories &gt; Shoes", ["apparel_and_accessories", "shoes", "path"]],
+    ["Electronics", ["electronics", "uncategorized", "top"]],
+    ["Perfume & Cologne", ["health_and_beauty", "personal_care", "name"]]
+  ])("%s", (text, expected) => {
+    expect(read(text)).toEqual(expected)
+  })
+
+  it.each([
+    ["the third level of food", "Food, Beverages & Tobacco > Food Items > Dairy Products > Cheese", "dairy_products"],
+    ["the second where no more is known", "Food, Beverages & Tobacco > Beverages", "beverages"],
+    ["nothing where only the top is known", "Food, Beverages & Tobacco", "uncategorized"]
+  ])("sub-category of food: %s", (_, text, expected) => {
+    expect(read(text)?.[1]).toBe(expected)
+  })
+
+  it("takes the longest beginning that a path of Shopify's shares with Google's", () => {
+    expect(read("Apparel & Accessories > Clothing > Clothing Tops > T-Shirts")).toEqual([
+      "apparel_and_accessories",
+      "clothing",
+      "path"
+    ])
+  })
+
+  it("finds the last part below the same top level where the second level is named otherwise", () => {
+    expect(read("Hardware > Electrical Stuff > Solar Panels")).toEqual([
+      "hardware",
+      "power_and_electrical_supplies",
+      "path"
+    ])
+  })
+
+  it.each(["999999999", "Gift Cards & More", "Sprzęt sportowy > Rekreacja", ""])("does not guess at %s", (text) => {
+    expect(readStatement(text)).toBeUndefined()
+  })
+})

@@ -1,0 +1,392 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { bytesOf, manyRows, readMeasured, readWhole } from "./file-feeds-for-tests.ts"
+import { readGoogleMerchant } from "./google-merchant.ts"
+
+const feedOf = (...items: ReadonlyArray<string>) =>
+  `<?xml version="1.0"?>\n<rss xmlns:g="http://base.google.com/ns/1.0" version="2.0"><channel><title>T</title>
+${items.join("\n")}\n</channel></rss>`
+const read = (...items: ReadonlyArray<string>) => readWhole(readGoogleMerchant, feedOf(...items), "EUR")
+
+const anItem = (changes: Readonly<Record<string, string | null>> = {}) => {
+  const fields = {
+    "g:id": "L-1",
+    "g:title": "Lentils & Co",
+    "g:description": "&lt;p&gt;Red &amp;amp; green&lt;/p&gt;",
+    "g:link": "https://shop.example/products/red-lentils?x=1&y=2",
+    "g:image_link": "https://cdn.example/1.jpg",
+    "g:additional_image_link": "https://cdn.example/2.jpg",
+    "g:availability": "in stock",
+    "g:price": "3.50 CHF",
+    "g:brand": "Pulse",
+    "g:gtin": "4000000000017",
+    "g:condition": "new",
+    "g:google_product_category": "Food, Beverages &amp; Tobacco &gt; Food Items",
+    "g:product_type": "Pantry &gt; Pulses",
+    "g:shipping_weight": "0.5 kg",
+    "g:shipping": "<g:country>CH</g:country><g:price>0.00 CHF</g:price>",
+    "g:size": "500 g",
+    "g:color": "red",
+    ...changes
+  }
+  const written = Object.entries(fields).map(([name, text]) => (text === null ? "" : `  <${name}>${text}</${name}>`))
+  return `<item>\n${written.join("\n")}\n</item>`
+}
+const variantWith = async (changes: Readonly<Record<string, string | null>>) =>
+  (await read(anItem(changes))).variants[0]
+const productWith = async (changes: Readonly<Record<string, string | null>>) =>
+  (await read(anItem(changes))).products[0]
+
+const asExpected = {
+  rows: ["L-1"],
+  products: [
+    {
+      native_id: "L-1",
+      title: "Lentils & Co",
+      handle: "red-lentils",
+      vendor: "Pulse",
+      product_type: "Pantry > Pulses",
+      stated_category: "Food, Beverages & Tobacco > Food Items",
+      tags: [],
+      body_text: "Red & green",
+      published_at: null,
+      created_at: null,
+      is_published: true
+    }
+  ],
+  variants: [
+    {
+      product_native_id: "L-1",
+      native_id: "L-1",
+      title: "Lentils & Co",
+      sku: null,
+      barcode: "4000000000017",
+      price: "3.5",
+      compare_at_price: null,
+      currency: "CHF",
+      grams: 500,
+      available: true,
+      option1: null,
+      option2: null,
+      option3: null,
+      position: 1,
+      image_src: "https://cdn.example/1.jpg",
+      requires_shipping: null
+    }
+  ],
+  images: [
+    { product_native_id: "L-1", position: 1, src: "https://cdn.example/1.jpg", width: null, height: null },
+    { product_native_id: "L-1", position: 2, src: "https://cdn.example/2.jpg", width: null, height: null }
+  ],
+  rejects: [],
+  problem: null
+}
+
+describe("an item of a feed for Google", () => {
+  it("is a product with one variant", async () => {
+    assert.deepStrictEqual(await read(anItem()), asExpected)
+  })
+
+  it("is the same in Atom, without Google's prefix, and with another one", async () => {
+    const inner = anItem().replace(/<\/?item>/g, "")
+    const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><entry>${inner}</entry></feed>`
+    assert.deepStrictEqual(await readWhole(readGoogleMerchant, atom), asExpected)
+    const plain = `<products><product>${inner.replaceAll("g:", "")}</product></products>`
+    assert.deepStrictEqual(await readWhole(readGoogleMerchant, plain), asExpected)
+    const other = `<rss xmlns:M='http://base.google.com/ns/1.0'><item>${inner.replaceAll("g:", "M:")}</item></rss>`
+    assert.deepStrictEqual(await readWhole(readGoogleMerchant, other), asExpected)
+  })
+
+  it("is the same in CDATA, with comments, CRLF, no-break spaces and a mark at the beginning", async () => {
+    const inner = anItem({ "g:title": "<![CDATA[Lentils &amp; Co]]>", "g:brand": " Pulse<!-- </item> -->\n" })
+    const text = `\uFEFF${feedOf(inner)}`.replaceAll("\n  ", "\r\n\u00a0\u00a0")
+    assert.deepStrictEqual(await readWhole(readGoogleMerchant, text), asExpected)
+  })
+
+  it("is the same with a bare < in it, but for its words", async () => {
+    const { products, ...others } = await read(anItem({ "g:title": "Lentils <10 kg & Co" }))
+    assert.strictEqual(products[0]?.title, "Lentils <10 kg & Co")
+    assert.deepStrictEqual([others.variants[0]?.price, others.rejects.length], ["3.5", 0])
+  })
+
+  it("is the same in bytes of another encoding", async () => {
+    const text = feedOf(anItem({ "g:brand": "Größe" })).replace('"1.0"?', '"1.0" encoding="windows-1252"?')
+    const { products } = await readWhole(readGoogleMerchant, Buffer.from(text, "latin1"))
+    assert.strictEqual(products[0]?.vendor, "Größe")
+  })
+})
+
+describe("items of a group", () => {
+  it("are variants of one product, with their size and colour as options", async () => {
+    const of = (id: string, size: string, color: string | null) =>
+      anItem({ "g:id": id, "g:item_group_id": "L", "g:size": size, "g:color": color, "g:additional_image_link": null })
+    const { images, products, rows, variants } = await read(
+      of("L-1", "S", "red"),
+      of("L-2", "M", "red"),
+      of("L-3", "M", null)
+    )
+    assert.deepStrictEqual(rows, ["L", "L", "L"])
+    assert.deepStrictEqual(
+      products.map(({ native_id }) => native_id),
+      ["L", "L", "L"]
+    )
+    assert.deepStrictEqual(
+      variants.map(({ native_id, option1, option2, product_native_id, title }) => [
+        native_id,
+        product_native_id,
+        title,
+        option1,
+        option2
+      ]),
+      [
+        ["L-1", "L", "S / red", "S", "red"],
+        ["L-2", "L", "M / red", "M", "red"],
+        ["L-3", "L", "M", "M", null]
+      ]
+    )
+    assert.deepStrictEqual(
+      images.map(({ position }) => position),
+      [1, 101, 201]
+    )
+  })
+
+  it("that come twice come twice: which one counts is told later", async () => {
+    const { rows, variants } = await read(anItem(), anItem())
+    assert.deepStrictEqual([rows, variants.length], [["L-1", "L-1"], 2])
+  })
+})
+
+describe("prices of an item", () => {
+  const pricesOf = async (price: string | null, sale: string | null) => {
+    const variant = await variantWith({ "g:price": price, "g:sale_price": sale })
+    return [variant?.price, variant?.compare_at_price, variant?.currency]
+  }
+  it.each([
+    ["200 AED", "150 AED", ["150", "200", "AED"]],
+    ["200 AED", "200 AED", ["200", null, "AED"]],
+    ["200 AED", "250 AED", ["200", null, "AED"]],
+    ["200 AED", "0 AED", ["200", null, "AED"]],
+    ["200 AED", "150 USD", ["200", null, "AED"]],
+    ["200 AED", "150", ["150", "200", "AED"]],
+    ["200", "150", ["150", "200", "EUR"]],
+    ["200", null, ["200", null, "EUR"]],
+    ["200 AED", "soon", ["200", null, "AED"]],
+    [null, "150 AED", ["150", null, "AED"]],
+    ["0 TRY", null, ["0", null, "TRY"]],
+    [null, null, [null, null, "EUR"]]
+  ])("%s, on sale for %s: %j", async (price, sale, expected) => {
+    assert.deepStrictEqual(await pricesOf(price, sale), expected)
+  })
+
+  it("are never those of shipping, before or behind them", async () => {
+    const shipping = "<g:shipping><g:country>CH</g:country><g:price>9 CHF</g:price></g:shipping>"
+    const inner = "<g:id>1</g:id><g:title>A</g:title>"
+    const { variants } = await read(
+      `<item>${shipping}${inner}<g:price>5 CHF</g:price></item>`,
+      `<item>${inner}<g:price>6 CHF</g:price>${shipping}</item>`,
+      `<item>${inner}${shipping}</item>`
+    )
+    assert.deepStrictEqual(
+      variants.map(({ price }) => price),
+      ["5", "6", null]
+    )
+  })
+})
+
+describe("what an item says", () => {
+  it.each([
+    ["in stock", true],
+    ["in_stock", true],
+    ["In Stock ", true],
+    ["https://schema.org/InStock", true],
+    ["preorder", true],
+    ["backorder", true],
+    ["available for order", true],
+    ["out of stock", false],
+    ["out_of_stock", false],
+    ["on the moon", null],
+    ["", null]
+  ])("of its availability in %j is %s", async (availability, expected) => {
+    assert.strictEqual((await variantWith({ "g:availability": availability }))?.available, expected)
+  })
+
+  it.each([
+    ["https://shop.example/p/red-lentils", "red-lentils"],
+    ["https://shop.example/p/red-lentils/?v=1", "red-lentils"],
+    ["https://shop.example/p/red-lentils.html", "red-lentils"],
+    ["https://shop.example/p/%D8%AC%D9%87-1.html", "جه-1"],
+    ["https://shop.example/p/%FF", "%FF"],
+    ["https://shop.example/product.html?id=1", null],
+    ["https://shop.example/", null],
+    ["/p/red-lentils", null],
+    ["javascript:alert(1)", null]
+  ])("of its address in %j names the handle %j", async (link, expected) => {
+    assert.strictEqual((await productWith({ "g:link": link }))?.handle, expected)
+  })
+
+  it("of its category may be a number, and of its type the first of several paths", async () => {
+    const product = await productWith({
+      "g:google_product_category": "505783",
+      "g:product_type": "A &gt;B</g:product_type><g:product_type>C"
+    })
+    assert.deepStrictEqual([product?.stated_category, product?.product_type], ["505783", "A > B"])
+  })
+
+  it("of pictures is taken once each, and only from addresses of the web", async () => {
+    const more = ["https://cdn.example/1.jpg", "//cdn.example/3.jpg", "file:///etc/passwd", "https://cdn.example/4.jpg"]
+    const additional = more.join("</g:additional_image_link><g:additional_image_link>")
+    const { images } = await read(anItem({ "g:additional_image_link": additional }))
+    assert.deepStrictEqual(
+      images.map(({ src }) => src.split("/").at(-1)),
+      ["1.jpg", "3.jpg", "4.jpg"]
+    )
+  })
+})
+
+describe("items that cannot be used", () => {
+  it("are rejected one by one, and the others stand", async () => {
+    const { problem, rejects, rows } = await read(
+      anItem({ "g:id": null }),
+      anItem({ "g:id": "2", "g:title": " " }),
+      anItem({ "g:id": "3", "g:price": "ask us" }),
+      anItem({ "g:id": "4", "g:title": "5 <b kg" }),
+      anItem({ "g:id": "5", "g:price": null, "g:brand": "5 <10" }),
+      "<item>".repeat(1),
+      anItem({ "g:id": "7" })
+    )
+    assert.deepStrictEqual([rows, problem], [["7"], null])
+    assert.deepStrictEqual(
+      rejects.map(({ position, reason }) => [position, reason]),
+      [
+        [1, "it has no id"],
+        [2, "it has no title"],
+        [3, 'its price is "ask us", which is no amount of a currency'],
+        [4, 'its g:title holds <g:description>: perhaps a "<" in it is not escaped'],
+        [5, "it has no price, and its tags are not in order: something in it is not escaped"],
+        [6, "its </item> is missing"]
+      ]
+    )
+    assert.strictEqual(rejects[0]?.payload, anItem({ "g:id": null }))
+  })
+
+  it("are those with bytes that are no text", async () => {
+    const [before, behind] = feedOf(anItem({ "g:brand": "@" }), anItem({ "g:id": "2" })).split("@")
+    const bytes = Buffer.concat([bytesOf(before ?? ""), Buffer.from([0xfc]), bytesOf(behind ?? "")])
+    const { rejects, rows } = await readWhole(readGoogleMerchant, bytes)
+    assert.deepStrictEqual(rows, ["2"])
+    assert.include(rejects[0]?.reason, "bytes that are no text")
+  })
+
+  it("let the feed be cut off behind them, which is told after the items before", async () => {
+    const whole = feedOf(anItem(), anItem({ "g:id": "2" }))
+    const { problem, rows } = await readWhole(readGoogleMerchant, whole.slice(0, -60))
+    assert.deepStrictEqual(
+      [rows, problem],
+      [["L-1"], "The feed ends within item 2, before its end tag: it is cut off."]
+    )
+  })
+})
+
+describe("a table for Google", () => {
+  const columns =
+    "ID\tTitle\tdescription\tg:link\timage link\tadditional_image_link\tavailability\tprice\tSale-Price\tcategory"
+  const cells =
+    'a\tTea\t"says ""hi""\nand bye"\thttps://x.example/tea\thttps://x.example/1.jpg\thttps://x.example/2,3.jpg,https://x.example/4.jpg\tin stock\t250.00\t212.50\tTea &amp; Co'
+
+  it("is told by what is in it, and gives the same rows", async () => {
+    const { images, products, variants, problem } = await readWhole(readGoogleMerchant, `${columns}\n${cells}\n`, "AED")
+    assert.isNull(problem)
+    assert.deepInclude(products[0], {
+      native_id: "a",
+      title: "Tea",
+      handle: "tea",
+      product_type: "Tea & Co",
+      body_text: 'says "hi"\nand bye'
+    })
+    assert.deepInclude(variants[0], {
+      price: "212.5",
+      compare_at_price: "250",
+      currency: "AED",
+      available: true,
+      position: 2
+    })
+    assert.deepStrictEqual(
+      images.map(({ src }) => src),
+      ["https://x.example/1.jpg", "https://x.example/2,3.jpg", "https://x.example/4.jpg"]
+    )
+  })
+
+  it("may have commas, and prices with a currency beside those of shipping", async () => {
+    const text = "id,title,price,sale_price,shipping\n1,Fan,200 AED,150 AED,AE:::0 AED\n2,,1,,\n"
+    const { rejects, variants } = await readWhole(readGoogleMerchant, `\n${text}`, "USD")
+    assert.deepInclude(variants[0], { native_id: "1", price: "150", compare_at_price: "200", currency: "AED" })
+    assert.deepStrictEqual(rejects, [{ position: 4, reason: "it has no title", payload: "2,,1,,\n" }])
+  })
+
+  it("has to name its columns", async () => {
+    const { problem } = await readWhole(readGoogleMerchant, '{"error":"locked"}')
+    assert.strictEqual(
+      problem,
+      'This is no product feed for Google: line 1 should name the columns, and lacks "id", "title", "price". It begins with "{\\"error\\":\\"locked\\"}".'
+    )
+    assert.strictEqual((await readWhole(readGoogleMerchant, " \n")).problem, "The feed is empty.")
+  })
+})
+
+describe("a feed of any size", () => {
+  const row = (number: number) =>
+    anItem({ "g:id": String(number), "g:description": `${number} <![CDATA[5 < 10 ${"words ".repeat(700)}]]>` })
+
+  it("200 MB are read in constant memory", async () => {
+    const bytes = manyRows(200, "<rss><channel>", row, "</channel></rss>")
+    const { growth, rows } = await readMeasured(readGoogleMerchant(bytes, { currency: null }))
+    assert.isAbove(rows, 30_000)
+    assert.isBelow(growth, 30)
+  })
+
+  it("gives the same rows however its bytes come", async () => {
+    const bytes = bytesOf(feedOf(anItem({ "g:brand": "é🧀" }), anItem({ "g:title": "5 <10" }), "<item/>"))
+    const expected = await readWhole(readGoogleMerchant, bytes)
+    assert.deepStrictEqual([expected.rows.length, expected.rejects.length], [2, 1])
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 100 }), async (length) => {
+        async function* parts() {
+          for (let from = 0; from < bytes.length; from += length) yield bytes.subarray(from, from + length)
+        }
+        const rows: Array<string> = []
+        for await (const batch of readGoogleMerchant(parts(), { currency: null })) rows.push(...batch.rows)
+        assert.deepStrictEqual(rows, expected.rows)
+      })
+    )
+  })
+
+  it("is read no faster than its items are taken, and closed when nobody wants more", async () => {
+    let pulled = 0
+    let isClosed = false
+    async function* counted() {
+      try {
+        for await (const piece of manyRows(20, "<rss>", row, "</rss>")) {
+          pulled++
+          yield piece
+        }
+      } finally {
+        isClosed = true
+      }
+    }
+    for await (const batch of readGoogleMerchant(counted(), { currency: null })) {
+      assert.isAtMost(batch.rows.length, 500)
+      break
+    }
+    assert.isAtMost(pulled, 50) // of some 330
+    assert.isTrue(isClosed)
+  })
+
+  it("does not end with a page of blanks", async () => {
+    async function* blanks() {
+      for (let number = 0; number < 2000; number++) yield bytesOf(" ".repeat(65_536))
+      yield bytesOf(feedOf(anItem()))
+    }
+    const { growth, rows } = await readMeasured(readGoogleMerchant(blanks(), { currency: null }))
+    assert.deepStrictEqual([rows, growth < 30], [1, true])
+  })
+})

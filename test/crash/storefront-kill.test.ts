@@ -1,0 +1,125 @@
+/**
+ * Kills real runs of stores at the moments when files appear. Whatever happens, the live generation is whole, a server goes on
+ * with it, and the next run completes with the history that it would have had. Some forty seconds; `LARDER_CRASH_ROUNDS=10`
+ * kills ten times as often, each time a little later.
+ */
+import { existsSync, readdirSync } from "node:fs"
+import path from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { copyOf, generationOf, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
+import { leftovers } from "../end-to-end/small-releases.ts"
+import { replayStores, rowsOf, writeFiles } from "../end-to-end/storefronts.ts"
+import { ended, newKey, start, startServer } from "../programs.ts"
+
+const rounds = Number(process.env.LARDER_CRASH_ROUNDS ?? 1)
+
+const large = 20_000
+const header = "Handle,Title,Option1 Value,Variant Price"
+const bakery = (price: string) => `${header}\nrye,Rye bread,S,${price}\nrye,,L,4.50\nspelt,Spelt bread,,3.20\n`
+const spices = [header, ...Array.from({ length: large }, (_, n) => `spice-${n},Spice ${n},,${n % 50}.90`)].join("\n")
+const store = (name: string) => ({
+  domain: `${name}.example`,
+  name,
+  kind: "shopify-csv",
+  location: `${name}.csv`,
+  currency: "EUR"
+})
+
+let home = ""
+let before = ""
+let now = ""
+
+beforeAll(async () => {
+  home = temporaryFolder()
+  before = writeFiles(temporaryFolder(), { "stores.json": [store("bakery")], "bakery.csv": bakery("2.50") })
+  now = writeFiles(temporaryFolder(), {
+    "stores.json": [store("bakery"), store("spices")],
+    "bakery.csv": bakery("2.75"),
+    "spices.csv": spices
+  })
+  const { code, stderr } = await replayStores(home, before)
+  if (code !== 0) throw new Error(stderr)
+})
+afterAll(() => [home, before, now].map(removeFolder))
+
+const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
+const staged = (home: string) =>
+  namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run)))
+const next = (home: string, end: string) => existsSync(path.join(home, `warehouse/larder-000002.duckdb${end}`))
+
+const told = `
+  select (select count(*) from storefront.product)::integer as products,
+    (select count(*) from storefront.listing)::integer as listed,
+    (select count(*) from storefront.sighting where is_listed)::integer as seen,
+    (select count(*) from storefront.variant_change where change = 'first_seen')::integer as first_seen,
+    (select list_sort(list(change || ' ' || price::double))::varchar from storefront.variant_change
+      where change <> 'first_seen') as changes`
+
+const old = { products: 2, listed: 2, seen: 2, first_seen: 3, changes: null }
+const complete = {
+  products: 2 + large,
+  listed: 2 + large,
+  seen: 2 + large,
+  first_seen: 3 + large,
+  changes: "['changed 2.75']"
+}
+
+/** Runs the second read and kills it when the moment has come. */
+const killed = async (home: string, hasCome: (home: string) => boolean, later = 0) => {
+  const child = start("larder-ingest", ["storefronts", "--replay", now, "--json"], { LARDER_HOME: home })
+  const end = ended(child)
+  while (child.exitCode === null && !hasCome(home)) await setTimeout(1)
+  if (later > 0) await setTimeout(later)
+  child.kill("SIGKILL")
+  return end
+}
+
+describe("a run of stores that is killed with -9", () => {
+  const moments: ReadonlyArray<readonly [moment: string, hasCome: (home: string) => boolean]> = [
+    ["it begins to stage", (home) => staged(home).includes("feed.duckdb")],
+    ["its rows are loaded", (home) => staged(home).includes("variant.ndjson")],
+    ["products get their categories", (home) => staged(home).includes("category.ndjson")],
+    ["it begins to build", (home) => next(home, ".building")],
+    ["the database has its name", (home) => next(home, "")]
+  ]
+  for (let round = 0; round < rounds; round++) {
+    it.each(moments)(
+      `when %s${round > 0 ? `, and ${round * 7} ms later,` : ""} leaves a whole generation, and the next run completes`,
+      async (_moment, hasCome) => {
+        const copy = copyOf(home)
+        await killed(copy, hasCome, round * 7)
+        const isOld = generationOf(copy) === "larder-000001.duckdb"
+        expect(await rowsOf(copy, told)).toEqual([isOld ? old : complete])
+        const { code, stderr } = await replayStores(copy, now)
+        expect(code, stderr).toBe(0)
+        expect(await rowsOf(copy, told)).toEqual([complete])
+        expect(leftovers(copy)).toEqual([])
+      }
+    )
+  }
+
+  it("is nothing that a server notices: it goes on with what there was, and then serves the next run", async () => {
+    const copy = copyOf(home)
+    const { key } = await newKey(copy)
+    const [rye] = await rowsOf(copy, "select product_id from storefront.product where native_id = 'rye'")
+    const server = await startServer(copy)
+    const priceOf = async () => {
+      const call = await fetch(`${server.api}/v1/products/${rye?.product_id}`, {
+        headers: { authorization: `Bearer ${key}` }
+      })
+      const { data } = (await call.json()) as { readonly data: { readonly price: { readonly min: number } } }
+      return [call.status, data.price.min]
+    }
+    try {
+      const { signal } = await killed(copy, (home) => next(home, ".building"))
+      expect(signal).toBe("SIGKILL")
+      expect(await priceOf()).toEqual([200, 2.5])
+      const { code, stderr } = await replayStores(copy, now)
+      expect(code, stderr).toBe(0)
+      await expect.poll(priceOf, { timeout: 30_000, interval: 1000 }).toEqual([200, 2.75])
+    } finally {
+      await server.stop()
+    }
+  })
+})

@@ -1,0 +1,255 @@
+/** Recorded files of shops: what is read from them agrees with a count that shares nothing with the readers. */
+import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import type { ReadFile } from "@larder/pipelines/storefronts/feed.ts"
+import { readGoogleMerchant } from "@larder/pipelines/storefronts/feeds/google-merchant.ts"
+import { readShopifyCsv } from "@larder/pipelines/storefronts/feeds/shopify-csv.ts"
+import { repository } from "../repository.ts"
+
+/** Real samples lie beside the repository where it was made and are not part of it. */
+const samples = path.resolve(repository, "../shared/samples/storefront")
+const fileOf = (name: string) => path.join(samples, name)
+
+const readAll = async (read: ReadFile, name: string, currency: string | null = null) => {
+  const batches = []
+  for await (const batch of read(createReadStream(fileOf(name)), { currency })) batches.push(batch)
+  return {
+    rows: batches.flatMap(({ rows }) => rows),
+    products: batches.flatMap(({ products }) => products),
+    variants: batches.flatMap(({ variants }) => variants),
+    images: batches.flatMap(({ images }) => images),
+    rejects: batches.flatMap(({ rejects }) => rejects)
+  }
+}
+
+type Cells = Readonly<Record<string, string>>
+
+/** The records of a CSV file by its header, read character by character. */
+const recordsIn = (name: string, separator = ","): ReadonlyArray<Cells> => {
+  const text = readFileSync(fileOf(name), "utf8")
+    .replace(/^\uFEFF/, "")
+    .replaceAll("\r\n", "\n")
+  const rows: Array<Array<string>> = [[]]
+  let field = ""
+  let isQuoted = false
+  for (let at = 0; at <= text.length; at++) {
+    const character = text[at] ?? "\n"
+    if (character === '"') {
+      if (isQuoted && text[at + 1] === '"') field += text[at++]
+      else isQuoted = !isQuoted
+    } else if (!isQuoted && (character === separator || character === "\n")) {
+      rows.at(-1)?.push(field)
+      field = ""
+      if (character === "\n") rows.push([])
+    } else field += character
+  }
+  const [header = [], ...others] = rows.filter((row) => row.join("") !== "")
+  return others.map((row) => Object.fromEntries(header.map((column, place) => [column, row[place] ?? ""])))
+}
+
+const isVariant = (record: Cells) => [record["Variant Price"], record["Option1 Value"]].some((cell) => cell !== "")
+const countOf = (texts: ReadonlyArray<string>) => {
+  const counts: Record<string, number> = {}
+  for (const text of texts) counts[text] = (counts[text] ?? 0) + 1
+  return counts
+}
+
+/** Records, handles, published products, variants, pictures. */
+const exportsOfShopify = [
+  ["balancedbitesdev--balanced_bites_shopify_import_ready", 61, 50, 50, 50, 52],
+  ["basarabiastore-max--products_export_1", 503, 503, 503, 503, 0],
+  ["garyjacksonwork--products_export_1", 21, 21, 21, 21, 20],
+  ["kevin-ecometrics--products_export_1", 157, 141, 141, 157, 16],
+  ["mintpixels--products_export_1", 1145, 375, 269, 548, 1033],
+  ["shopifypartners--apparel", 22, 20, 20, 22, 20],
+  ["shopifypartners--home-and-garden", 21, 20, 20, 21, 21],
+  ["shopifypartners--jewelery", 41, 20, 20, 23, 41],
+  ["velofant--products_export_1", 48, 14, 12, 19, 48],
+  ["yadayadasoftware--shopify_sample_product_template", 17, 3, 1, 16, 11]
+] as const
+
+const theExports = () => {
+  it.each(exportsOfShopify)(
+    "%s: %i records of %i products",
+    async (name, rows, handles, published, variants, images) => {
+      const file = `shopify-csv/${name}.csv`
+      const records = recordsIn(file)
+      const read = await readAll(readShopifyCsv, file)
+      assert.deepStrictEqual(
+        [read.rows.length, new Set(read.rows).size, read.products.length, read.variants.length, read.images.length],
+        [rows, handles, handles, variants, images]
+      )
+      assert.strictEqual(read.products.filter((product) => product.is_published).length, published)
+      assert.deepStrictEqual(read.rejects, [])
+
+      const priced = records.filter(isVariant)
+      const pictures = records.filter((record) => /^https?:/.test(record["Image Src"] ?? ""))
+      const live = records.filter(
+        ({ Published, Status = "active", Title }) =>
+          Title !== "" && Status === "active" && Published?.toLowerCase() === "true"
+      )
+      assert.deepStrictEqual(
+        [
+          records.length,
+          new Set(records.map(({ Handle }) => Handle)).size,
+          live.length,
+          priced.length,
+          pictures.length
+        ],
+        [rows, handles, published, variants, images]
+      )
+      assert.deepStrictEqual(
+        read.variants.map(({ price }) => Number(price)),
+        priced.map((record) => Number(record["Variant Price"]))
+      )
+      assert.deepStrictEqual(
+        read.variants.map(({ compare_at_price: former }) => Number(former)),
+        priced.map((record) => {
+          const former = Number(record["Variant Compare At Price"])
+          return former > Number(record["Variant Price"]) ? former : 0
+        })
+      )
+    }
+  )
+
+  it("keep what the shop said of its goods", async () => {
+    const foods = "shopify-csv/kevin-ecometrics--products_export_1.csv"
+    const categories = (await readAll(readShopifyCsv, foods)).products.map((product) => product.stated_category ?? "")
+    assert.deepStrictEqual(
+      categories,
+      recordsIn(foods)
+        .filter(({ Title }) => Title !== "")
+        .map((record) => record["Product Category"] ?? "")
+    )
+    assert.strictEqual(categories.filter((category) => category.startsWith("Food, Beverages & Tobacco >")).length, 140)
+
+    const gifts = "shopify-csv/mintpixels--products_export_1.csv"
+    const { products, variants } = await readAll(readShopifyCsv, gifts)
+    const records = recordsIn(gifts)
+    assert.strictEqual(records.filter(({ Status }) => Status === "active").length, 297)
+    assert.strictEqual(records.filter((record) => !isVariant(record)).length, 597)
+    assert.strictEqual(records.filter((record) => record["Variant Barcode"]?.startsWith("'")).length, 547)
+    assert.isTrue(variants.every(({ barcode, sku }) => !barcode?.startsWith("'") && !sku?.startsWith("'")))
+    assert.strictEqual(variants.filter(({ barcode }) => barcode !== null).length, 547)
+    assert.isTrue(products.every(({ body_text }) => body_text === null || !/<\/?[a-z]/i.test(body_text)))
+    // Newer exports track the stock without saying how much there is.
+    assert.strictEqual(
+      variants.filter(({ available }) => available === null).length,
+      records.filter(
+        (record) =>
+          isVariant(record) &&
+          record["Variant Inventory Tracker"] !== "" &&
+          record["Variant Inventory Policy"] !== "continue"
+      ).length
+    )
+  })
+
+  it("are all of the folder", () => {
+    assert.sameMembers(
+      readdirSync(fileOf("shopify-csv")),
+      exportsOfShopify.map(([name]) => `${name}.csv`)
+    )
+  })
+}
+
+/** What stands between the tags of a name, CDATA and entities undone, for each item; found by looking for the tags only. */
+const fieldsIn = (name: string, field: string): ReadonlyArray<string> => {
+  const text = readFileSync(fileOf(name), "utf8")
+  const items = text.split(/<item>/).slice(1)
+  return items.map((item) => {
+    const own = item.replace(/<g:shipping>[\s\S]*?<\/g:shipping>/g, "").replace(/<g:tax>[\s\S]*?<\/g:tax>/g, "")
+    const found = new RegExp(`<${field}>([\\s\\S]*?)</${field}>`).exec(own)?.[1] ?? ""
+    return found
+      .replace(/^<!\[CDATA\[([\s\S]*)\]\]>$/, "$1")
+      .replaceAll("&amp;", "&")
+      .trim()
+  })
+}
+
+/** Items, products, and how many are priced in which currency, available, not available, on sale. */
+const feedsOfGoogle = [
+  ["barisugus--merchant-feed.xml", 785, 785, { USD: 403, EUR: 378, TRY: 4 }, 785, 0, 0],
+  ["mattosrodrigo--merchant-feed.xml", 5, 2, { BRL: 5 }, 5, 0, 1],
+  ["sooq-alemarat--google-merchant-feed.xml", 5, 5, { AED: 5 }, 5, 0, 5],
+  ["sooq-masr--google-merchant-feed.xml", 1018, 860, { EGP: 1018 }, 1018, 0, 0],
+  ["taras2121212-source--google-merchant-feed.xml", 56, 56, { UAH: 56 }, 16, 40, 7],
+  ["velofant--Produkter_Prisjakt26_XMl.txt", 26, 26, { SEK: 26 }, 22, 4, 19]
+] as const
+
+const theFeeds = () => {
+  it.each(feedsOfGoogle)(
+    "%s: %i items of %i products",
+    async (name, items, products, currencies, available, gone, sales) => {
+      const file = `google-merchant/${name}`
+      const read = await readAll(readGoogleMerchant, file)
+      assert.deepStrictEqual([read.rows.length, new Set(read.rows).size, read.rejects.length], [items, products, 0])
+      assert.deepStrictEqual(countOf(read.variants.map(({ currency }) => currency ?? "none")), currencies)
+      assert.deepStrictEqual(
+        [true, false].map((state) => read.variants.filter((variant) => variant.available === state).length),
+        [available, gone]
+      )
+      assert.strictEqual(read.variants.filter(({ compare_at_price }) => compare_at_price !== null).length, sales)
+      assert.isTrue(read.products.every(({ body_text, title }) => title !== "" && body_text !== null))
+
+      assert.deepStrictEqual(
+        read.variants.map(({ native_id }) => native_id),
+        fieldsIn(file, "g:id")
+      )
+      const prices = fieldsIn(file, "g:price").map(Number.parseFloat)
+      const lower = fieldsIn(file, "g:sale_price").map((text) => Number.parseFloat(text) || Number.POSITIVE_INFINITY)
+      assert.deepStrictEqual(
+        read.variants.map(({ price }) => Number(price)),
+        prices.map((price, item) => Math.min(price, lower[item] ?? price))
+      )
+      assert.deepStrictEqual(
+        read.images.map(({ src }) => src),
+        fieldsIn(file, "g:image_link")
+      )
+    }
+  )
+
+  it("mattosrodrigo: items of a group are variants of one product", async () => {
+    const { rows } = await readAll(readGoogleMerchant, "google-merchant/mattosrodrigo--merchant-feed.xml")
+    assert.deepStrictEqual(Object.values(countOf(rows)).sort(), [1, 4])
+  })
+
+  it("m5zoon: a TSV whose prices name no currency has that of the store list", async () => {
+    const file = "google-merchant/m5zoon--google_merchant_feed_en.tsv"
+    const { products, rejects, variants } = await readAll(readGoogleMerchant, file, "AED")
+    const records = recordsIn(file, "\t")
+    assert.deepStrictEqual([variants.length, products.length, records.length, rejects.length], [30, 30, 30, 0])
+    assert.deepStrictEqual(countOf(variants.map(({ currency }) => currency ?? "none")), { AED: 30 })
+    assert.deepStrictEqual(
+      variants.map(({ compare_at_price, price }) => [Number(price), Number(compare_at_price)]),
+      records.map(({ price, sale_price }) => [Number(sale_price), Number(price)])
+    )
+    assert.deepStrictEqual(
+      products.map(({ product_type }) => product_type),
+      records.map(({ category }) => category)
+    )
+  })
+
+  it("sooq-alemarat: a CSV has what its XML has", async () => {
+    const csv = await readAll(readGoogleMerchant, "google-merchant/sooq-alemarat--google-merchant-feed.csv")
+    const xml = await readAll(readGoogleMerchant, "google-merchant/sooq-alemarat--google-merchant-feed.xml")
+    const pricesOf = ({ variants }: typeof csv) =>
+      variants.map(({ compare_at_price, currency, native_id, price }) => [native_id, price, compare_at_price, currency])
+    assert.deepStrictEqual(pricesOf(csv), pricesOf(xml))
+    assert.deepStrictEqual(pricesOf(csv)[0], ["1", "150", "200", "AED"])
+  })
+
+  it("are all of the folder", () => {
+    const others = ["m5zoon--google_merchant_feed_en.tsv", "sooq-alemarat--google-merchant-feed.csv"]
+    assert.sameMembers(readdirSync(fileOf("google-merchant")), [...feedsOfGoogle.map(([name]) => name), ...others])
+  })
+}
+
+if (existsSync(samples)) {
+  describe("recorded product exports of Shopify shops", theExports)
+  describe("recorded feeds for Google", theFeeds)
+} else {
+  describe("recorded files of shops: shared samples are absent", () => {
+    it("so nothing is said about them here", () => {})
+  })
+}

@@ -1,0 +1,254 @@
+/** Recordings of real stores, all of them in one run: every product, variant, picture and price is where it must be. */
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import path from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { Ended } from "../programs.ts"
+import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { recordedStores, recordingsUsed, samples } from "./storefront-recordings.ts"
+import { outcomesOf, replayStores, rowsOf, writeFiles } from "./storefronts.ts"
+
+/** The same numbers as those that are counted by hand, out of the warehouse. */
+const countsOfStores = `
+  with v as (
+    select store_id, count(*) as variants,
+      sum(price) * 10000 as prices,
+      coalesce(sum(compare_at_price) * 10000, 0) as former_prices,
+      sum(len(list_filter([option1, option2, option3], lambda text: text is not null))) as "options",
+      count(*) filter (available) as available,
+      count(*) filter (not available) as sold_out
+    from storefront.variant group by store_id
+  ),
+  p as (select store_id, count(*) as products, sum(len(images)) as images from storefront.product group by store_id),
+  r as (select feed, count(*) as rejected from ingest.reject group by feed)
+  select domain, columns(* exclude (domain, store_id, feed))::double
+  from (
+    select domain, store_id, p.products, p.images, coalesce(r.rejected, 0) as rejected, v.* exclude (store_id), r.feed
+    from storefront.store join p using (store_id) join v using (store_id) left join r on feed = 'store/' || domain
+  )
+  order by domain`
+
+/** Variants of a store, each with its product. */
+const variantsOf = (domain: string) => `(
+  select v.*, p.native_id as product, p.title as product_title, p.handle, p.vendor, p.category, p.body_text
+  from storefront.variant v
+  join storefront.product p using (product_id)
+  join storefront.store s on s.store_id = v.store_id
+  where s.domain = '${domain}'
+)`
+
+const theRecordings = () => {
+  const home = temporaryFolder()
+  const folder = temporaryFolder()
+  const stores = recordedStores()
+  let end: Ended | undefined
+  beforeAll(async () => {
+    for (const { files } of stores) writeFiles(folder, files)
+    writeFiles(folder, { "stores.json": stores.map(({ store }) => store) })
+    end = await replayStores(home, folder)
+  })
+  afterAll(() => [home, folder].map(removeFolder))
+
+  const find = (sql: string) => rowsOf(home, sql)
+
+  it("are all of the folder", () => {
+    const used = new Set(recordingsUsed(stores))
+    const kinds = ["shopify-json", "shopify-csv", "google-merchant", "woocommerce"]
+    const files = kinds.flatMap((kind) => readdirSync(path.join(samples, kind)).map((name) => path.join(kind, name)))
+    expect(files.filter((name) => !used.has(readFileSync(path.join(samples, name), "utf8")))).toEqual([])
+    expect(files.length).toBe(28)
+  })
+
+  it("are read to the last row, and each row is loaded, states nothing to publish, or is rejected", async () => {
+    expect(end?.code, end?.stderr).toBe(0)
+    const run = recordOf(end ?? { stdout: "{}" })
+    expect(run).toMatchObject({ outcome: "published", rows_read: 4275, rows_rejected: 158 })
+    expect(Number(run.rows_loaded) + Number(run.rows_unchanged) + Number(run.rows_rejected)).toBe(run.rows_read)
+    expect(await find("select sum(rows_read)::integer as n from ingest.raw_file")).toEqual([{ n: run.rows_read }])
+    expect(await find("select count(*)::integer as n from ingest.reject")).toEqual([{ n: run.rows_rejected }])
+  })
+
+  it("agree with an independent count of each raw file: products, variants, pictures, options, stock, prices", async () => {
+    const expected = stores.map(({ counts, store: { domain } }) => ({ domain, ...counts }))
+    expect(await find(countsOfStores)).toEqual(expected.toSorted((a, b) => (a.domain < b.domain ? -1 : 1)))
+  })
+
+  it("are all complete, save for the one of which the collections were not recorded", async () => {
+    const { "davidan.shop.example": davidan, ...others } = await outcomesOf(home)
+    expect(davidan).toBe("partial broken_off")
+    expect([...new Set(Object.values(others))]).toEqual(["complete complete"])
+  })
+
+  it("give each product a category, and say by what", async () => {
+    const [row] = await find(`
+      select (select count(*) from storefront.product)::integer as products, count(*)::integer as decided,
+        count(*) filter (method = 'none')::integer as undecided,
+        count(*) filter ((method = 'none') <> (category = 'uncategorized' and sub_category = 'uncategorized'))::integer as wrong
+      from storefront.product_category where method is not null and confidence between 0 and 1`)
+    expect(row).toMatchObject({ decided: row?.products, wrong: 0 })
+    expect(Number(row?.undecided)).toBeLessThan(Number(row?.products) * 0.05)
+  })
+
+  it("have ids that are theirs alone", async () => {
+    expect(
+      await find(`
+        select (select count(*) = count(distinct product_id) from storefront.product) as products,
+          (select count(*) = count(distinct variant_id) from storefront.variant) as variants`)
+    ).toEqual([{ products: true, variants: true }])
+  })
+
+  it("keep out 36 of 338 former prices, 163 placeholders and 406 empty skus; the list says the currency", async () => {
+    expect(
+      await find(`
+        select count(compare_at_price)::integer as former, count(*) filter (option1 is null)::integer as placeholders,
+          count(sku)::integer as skus, string_agg(distinct currency) as currency
+        from ${variantsOf("madhavasrinivasan.shop.example")}`)
+    ).toEqual([{ former: 302, placeholders: 163, skus: 0, currency: "INR" }])
+  })
+
+  it("have no currency where nobody names one", async () => {
+    expect(
+      await find(`select distinct currency from ${variantsOf("1702london.shop.example")}
+        union all select currency from storefront.store where domain = '1702london.shop.example'`)
+    ).toEqual([{ currency: null }, { currency: null }])
+  })
+
+  it("take currency and country from what a store says of itself", async () => {
+    expect(
+      await find(`
+        select name, currency, country, city, myshopify_domain, reported_product_count from storefront.store
+        where domain = 'davidan.shop.example'`)
+    ).toEqual([
+      {
+        name: "davidan",
+        currency: "MDL",
+        country: "RO",
+        city: "Chișinău",
+        myshopify_domain: "ladanutmd.myshopify.com",
+        reported_product_count: 62
+      }
+    ])
+  })
+
+  it("name the same products in both languages of a store", async () => {
+    const [row] = await find(`
+      select count(distinct e.product)::integer as products,
+        count(*) filter (e.product_title <> a.product_title)::integer as translated
+      from ${variantsOf("elsewedyshop-en.shop.example")} e
+      join ${variantsOf("elsewedyshop.shop.example")} a using (product, native_id)`)
+    expect(row).toEqual({ products: 4, translated: 9 })
+  })
+
+  it("tidy vendors and texts, and order products by the moment, although offsets differ", async () => {
+    const farm = await find(`select vendor, body_text from ${variantsOf("daraghoshea.shop.example")}`)
+    expect(farm.map(({ vendor }) => vendor)).toContain("Annie's Organic Farm")
+    expect(farm.filter(({ body_text }) => /<\/?(p|span|div|br)\b|\\u003c|\\\//i.test(String(body_text)))).toEqual([])
+    expect(
+      await find(`
+        select count(*)::integer as listed, count(*) filter (published_at > earlier)::integer as wrong
+        from (select published_at, lag(published_at) over (partition by store_id order by place) as earlier
+          from storefront.listing)`)
+    ).toEqual([{ listed: 3135, wrong: 0 }])
+  })
+
+  it("take the currency that each item names", async () => {
+    expect(
+      await find(`
+        select currency, count(*)::integer as n from ${variantsOf("barisugus.google.example")}
+        group by currency order by n desc`)
+    ).toEqual([
+      { currency: "USD", n: 403 },
+      { currency: "EUR", n: 378 },
+      { currency: "TRY", n: 4 }
+    ])
+    expect(
+      await find(`
+        select domain, currency from storefront.store
+        where domain in ('barisugus.google.example', 'sooq-masr.google.example') order by domain`)
+    ).toEqual([
+      { domain: "barisugus.google.example", currency: null }, // there are three
+      { domain: "sooq-masr.google.example", currency: "EGP" }
+    ])
+  })
+
+  it("reject the 158 items of which the id has stood before, each with its reason", async () => {
+    const rejects = await find("select feed, reason, payload from ingest.reject")
+    expect(new Set(rejects.map(({ feed }) => feed))).toEqual(new Set(["store/sooq-masr.google.example"]))
+    expect(rejects.length).toBe(158)
+    for (const { payload, reason } of rejects) {
+      const { native_id }: { readonly native_id: string } = JSON.parse(String(payload))
+      expect(reason).toBe(`the id ${native_id} stands in an earlier row, too`)
+    }
+  })
+
+  it("lose nothing of feeds that are not well-formed, and take no price of shipping", async () => {
+    expect(
+      await find(`
+        select count(*)::integer as variants, min(price)::double as lowest
+        from ${variantsOf("mattosrodrigo.google.example")} group by product order by variants`)
+    ).toEqual([
+      { variants: 1, lowest: 449.9 },
+      { variants: 4, lowest: 599.9 }
+    ])
+    expect(
+      await find(`
+        select count(*)::integer as n, min(price)::double > 0 as priced, count(compare_at_price) > 0 as reduced
+        from ${variantsOf("velofant.google.example")}`)
+    ).toEqual([{ n: 26, priced: true, reduced: true }])
+  })
+
+  it("tell what is sold out, and titles that have no prefix", async () => {
+    expect(
+      await find(`
+        select count(*)::integer as n, count(product_title)::integer as titles
+        from ${variantsOf("taras2121212.google.example")} where not available`)
+    ).toEqual([{ n: 40, titles: 40 }])
+  })
+
+  it("take a lower sale price for the price", async () => {
+    expect(
+      await find(`
+        select price::double as price, compare_at_price::double as former, currency
+        from ${variantsOf("sooq-alemarat-csv.google.example")} where product = '1'`)
+    ).toEqual([{ price: 150, former: 200, currency: "AED" }])
+  })
+
+  it("leave out what an export has archived, drafted or not published, and what spreadsheets put before codes", async () => {
+    const listed = async (domain: string) => {
+      const [row] = await find(`select count(distinct product)::integer as n from ${variantsOf(domain)}`)
+      return row?.n
+    }
+    expect(
+      await Promise.all(["velofant", "yadayadasoftware", "jewelery"].map((name) => listed(`${name}.csv.example`)))
+    ).toEqual([
+      12, // of 14
+      1, // of 3
+      20 // of an old export, without a column of states
+    ])
+    const barcodes = await find(`select barcode from ${variantsOf("mintpixels.csv.example")} where barcode is not null`)
+    expect(barcodes.length).toBeGreaterThan(300)
+    expect(barcodes.filter(({ barcode }) => !/^\d+$/.test(String(barcode)))).toEqual([])
+  })
+
+  it("have food for food", async () => {
+    const [row] = await find(`
+      select count(*) filter (category = 'food_beverages_and_tobacco')::integer as foods, count(*)::integer as n
+      from (select distinct product, category from ${variantsOf("kevin-ecometrics.csv.example")})`)
+    expect(row?.n).toBe(141)
+    expect(Number(row?.foods)).toBeGreaterThan(120)
+  })
+
+  it("count in the units that a currency is counted in, and have handles that people can read", async () => {
+    const rows = await find(`
+      select price::varchar as price, compare_at_price::varchar as former, currency, handle
+      from ${variantsOf("samehgabriel.shop.example")}`)
+    expect(rows).toContainEqual(expect.objectContaining({ price: "2776.6600", former: "2985.6600", currency: "EGP" }))
+    expect(rows.filter(({ handle }) => /%[0-9a-f]{2}/i.test(String(handle)))).toEqual([])
+  })
+}
+
+if (existsSync(samples)) describe("recordings of real stores", theRecordings)
+else {
+  describe("recordings of real stores: shared samples are absent", () => {
+    it("so nothing is said about them here", () => {})
+  })
+}
