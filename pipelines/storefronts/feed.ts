@@ -92,6 +92,8 @@ export interface Batch {
   readonly collections: ReadonlyArray<CollectionRow>
   readonly members: ReadonlyArray<MemberRow>
   readonly rejects: ReadonlyArray<RejectRow>
+  /** `native_id` of products that are there, and are rejects: they are not withdrawn for it. Absent where there are none. */
+  readonly rejected?: ReadonlyArray<string>
 }
 
 /** A payload that cannot be read at all, or not to its end: another format, a header without what is needed, cut off. */

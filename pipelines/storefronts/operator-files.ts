@@ -18,6 +18,9 @@ const settings = Config.all({
   folder: Config.option(Config.String("LARDER_STORE_FILES"))
 })
 
+const isMissing = (cause: unknown) =>
+  cause instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
+
 /** Whether the operator names any stores. */
 export const hasStoreList = Effect.map(settings, ({ list }) => Option.isSome(list))
 
@@ -32,10 +35,16 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
   /** Links are followed before the place is judged: none leads out of the folder. */
   const inFolder = Effect.fnUntraced(function* (url: string, root: string) {
     const names = url.slice(scheme.length).split("/").map(decodeURIComponent)
-    const real = (file: string) =>
-      Effect.tryPromise({ try: () => realpath(file), catch: (cause) => new RecordingUnreadable({ file: url, cause }) })
-    const base = yield* real(root)
-    const file = yield* real(path.join(base, ...names))
+    const real = (file: string, missing: string) =>
+      Effect.tryPromise({
+        try: () => realpath(file),
+        catch: (cause) =>
+          isMissing(cause)
+            ? new RefusedByUpstream({ url, status: 0, problem: missing })
+            : new RecordingUnreadable({ file: url, cause })
+      })
+    const base = yield* real(root, "the folder that LARDER_STORE_FILES names is not there")
+    const file = yield* real(path.join(base, ...names), "there is no such file in the folder of store files")
     return file.startsWith(base + path.sep) ? file : yield* refuse(url, "it lies outside of the folder of store files")
   })
 

@@ -169,6 +169,15 @@ const collections = (run_id: string) => `
   from feed.collection semi join feed.first_collection using (domain, native_id, seq)
   left join listed using (domain, native_id)`
 
+/** What is listed in a row that cannot be used is not gone: it keeps what was known of it, if anything was. */
+const listedAllTheSame = `
+  insert into storefront.sighting by name
+  select distinct 'product' as kind, id_of('product', rejected.domain, rejected.native_id) as id, store.store_id,
+    read_at as first_seen_at, read_at as last_seen_at, true as is_listed
+  from feed.rejected
+  join storefront.store store on store.domain = rejected.domain
+  anti join storefront.product product on product.product_id = id_of('product', rejected.domain, rejected.native_id)`
+
 const unpublished = `
   select sum(rows) from feed.behind b
   join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
@@ -192,6 +201,7 @@ export const putTogether = Effect.fnUntraced(function* (db: Db, run_id: string, 
   const parts = Math.ceil(((counts?.variants ?? 0) + (counts?.images ?? 0) + 1) / rowsAtOnce)
   for (let part = 0; part < parts; part++) yield* db.run(products(run_id, part, parts))
   yield* db.run(collections(run_id))
+  yield* db.run(listedAllTheSame)
   const rows_rejected =
     (yield* rowsOf(db, `(select count(*) ${again})`)) + (yield* rowsOf(db, `(select sum(rows) ${orphans})`))
   const repeatedCollections =

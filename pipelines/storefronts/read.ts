@@ -15,7 +15,7 @@ import { readPrevious } from "./previous.ts"
 import { putTogether } from "./put-together.ts"
 import { type Done, feedOf, readStore } from "./read-store.ts"
 import { stageRows } from "./stage.ts"
-import { storesIn } from "./store-list.ts"
+import { StoreListUnusable, storesIn } from "./store-list.ts"
 
 /** Stores at once. Each holds at most a page of some MB; more of them wait for their hosts anyway. */
 const atOnce = 128
@@ -23,7 +23,12 @@ const atOnce = 128
 const readList = Effect.gen(function* () {
   const archive = yield* Archive
   const fs = yield* FileSystem.FileSystem
-  const { fetched_at, path } = yield* archive.fetch({ url: listAddress, accept: "application/json" })
+  const { fetched_at, path } = yield* archive.fetch({ url: listAddress, accept: "application/json" }).pipe(
+    Effect.catchTag("RecordingUnreadable", ({ cause }) => {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      return Effect.fail(new StoreListUnusable({ file: "stores.json", problems: [`It cannot be read: ${reason}`] }))
+    })
+  )
   const text = yield* Effect.orDie(fs.readFileString(path)) // the archive has just written it
   return { fetched_at, stores: yield* storesIn("stores.json", text) }
 })
@@ -142,7 +147,6 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     StoreListUnusable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),
     ConfigError: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),
     FileUnwritable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),
-    RecordingUnreadable: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     RefusedByUpstream: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     UpstreamUnavailable: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     AnswerTooLarge: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),

@@ -15,7 +15,7 @@ import type { Batch } from "./feed.ts"
 const rowsSql = readFileSync(new URL("./sql/rows.sql", import.meta.url), "utf8")
 
 type Line = Readonly<Record<string, unknown>>
-const tables = ["product", "variant", "image", "collection", "member", "behind"] as const
+const tables = ["product", "variant", "image", "collection", "member", "behind", "rejected"] as const
 type TableName = (typeof tables)[number]
 
 /** So much text is held before DuckDB loads it: planning a load takes some ten milliseconds. */
@@ -46,6 +46,7 @@ const linesOf = (
     image: batch.images.map((image) => ({ domain, ...image })),
     collection: batch.collections.map((collection) => ({ domain, ...collection, fetched_at, raw_sha256 })),
     member: batch.members.map((member) => ({ domain, ...member })),
+    rejected: (batch.rejected ?? []).map((native_id) => ({ domain, native_id })),
     behind: [...behind].map(([product_native_id, rows]) => ({ domain, product_native_id, rows, raw_sha256 }))
   }
 }
@@ -107,7 +108,7 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
         for (const [table, lines] of Object.entries(linesOf(batch, from)) as Array<[TableName, Array<Line>]>) {
           const texts = held.get(table) ?? []
           for (const line of lines) {
-            const text = `${JSON.stringify(table === "behind" ? line : { seq: seq++, ...line })}\n`
+            const text = `${JSON.stringify(table === "behind" || table === "rejected" ? line : { seq: seq++, ...line })}\n`
             characters += text.length
             texts.push(text)
           }

@@ -226,7 +226,7 @@ const theFeeds = () => {
     )
     assert.deepStrictEqual(
       products.map(({ product_type }) => product_type),
-      records.map(({ category }) => category)
+      records.map(({ category = "" }) => category)
     )
   })
 

@@ -1,6 +1,6 @@
 /**
  * Reads of the same stores, one after the other: what changes is told, what is gone is withdrawn, and what could not be read
- * stays as it was, in the warehouse and in the API. One history of nine reads, told by the tests in its order. Some 60 to 100 s.
+ * stays as it was, in the warehouse and in the API. One history of nine reads, told by the tests in its order. Some 40 s.
  */
 import { createHash } from "node:crypto"
 import { setTimeout } from "node:timers/promises"

@@ -3,8 +3,8 @@
  * to have: times of first sight are carried over, a read that was not complete forgets nothing, only a complete one withdraws,
  * and changes of variants become history.
  *
- * Each store is staged once, with its products and collections; of a failed read only the store. `storefront.sighting` and
- * `storefront.variant_change` are made here alone.
+ * Each store is staged once, with its products and collections; of a failed read only the store. `storefront.variant_change` is
+ * made here alone, and `storefront.sighting` but for products whose rows could not be used.
  */
 
 /** The live table, or none of its rows where the live generation has no storefronts yet. */
@@ -49,6 +49,13 @@ const carryStoresOver = (known: Known) => `
     ${facts.map((fact) => `${fact} = if(s.fetch_status = 'complete', s.${fact}, coalesce(s.${fact}, l.${fact}))`).join(",\n    ")}
   from ${known("store")} l
   where l.store_id = s.store_id`
+
+/** Staged before are sightings of products that are listed in rows which could not be used: those that are known stay listed. */
+const keepSightingsOfKnown = (known: Known) => [
+  `delete from storefront.sighting where (kind, id) not in (select (kind, id) from ${known("sighting")} where is_listed)`,
+  `update storefront.sighting s set first_seen_at = l.first_seen_at
+   from ${known("sighting")} l where l.kind = s.kind and l.id = s.id`
+]
 
 const see = (known: Known) => `
   insert into storefront.sighting by name
@@ -147,6 +154,7 @@ export const settleReads = (hasLive: boolean): ReadonlyArray<string> => {
   return [
     ...leaveOutOlderReads(known),
     carryStoresOver(known),
+    ...keepSightingsOfKnown(known),
     see(known),
     withdraw(known),
     leaveOutHalfProducts(known),

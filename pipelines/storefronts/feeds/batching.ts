@@ -17,14 +17,23 @@ export interface RowFound {
   readonly images: ReadonlyArray<ImageRow>
 }
 
-const nothing = () => ({
-  rows: [] as string[],
-  products: [] as ProductRow[],
-  variants: [] as VariantRow[],
-  images: [] as ImageRow[],
+interface OpenBatch extends Batch {
+  readonly rows: Array<string>
+  readonly products: Array<ProductRow>
+  readonly variants: Array<VariantRow>
+  readonly images: Array<ImageRow>
+  readonly rejects: Array<RejectRow>
+  rejected?: Array<string>
+}
+
+const nothing = (): OpenBatch => ({
+  rows: [],
+  products: [],
+  variants: [],
+  images: [],
   collections: [],
   members: [],
-  rejects: [] as RejectRow[]
+  rejects: []
 })
 
 export class Batching {
@@ -38,6 +47,7 @@ export class Batching {
       this.#add(read())
     } catch (cause) {
       if (!(cause instanceof Unusable)) throw cause
+      if (cause.native_id !== undefined) this.#open.rejected = [...(this.#open.rejected ?? []), cause.native_id]
       this.#open.rejects.push({ position, reason: cause.message, payload: raw.slice(0, mostShown) })
     }
   }

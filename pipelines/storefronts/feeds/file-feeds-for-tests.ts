@@ -47,7 +47,7 @@ export const cutsOf = (text: string) =>
     return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end))
   })
 
-/** `lengthOf` megabytes: a beginning, one row after the other, and an end, in pieces as a disk or a network gives them. */
+/** So many megabytes: a beginning, one row after the other, and an end, in pieces as a disk or a network gives them. */
 export async function* manyRows(megabytes: number, begin: string, row: (number: number) => string, end: string) {
   let piece = begin
   let written = 0

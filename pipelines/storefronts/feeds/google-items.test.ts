@@ -42,6 +42,16 @@ describe("items of a feed", () => {
     assert.deepStrictEqual((await cut(rss(item, "<item/>", item))).texts, [item, "<item/>", item])
   })
 
+  it("and what is around them say which prefixes are Google's", async () => {
+    const item = '<item xmlns:N="http://base.google.com/cns/1.0">1</item>'
+    const { prefixes } = await cut(
+      `<rss xmlns:m='http://base.google.com/ns/1.0' xmlns:a="http://a.example/">${item}</rss>`
+    )
+    assert.deepStrictEqual(prefixes, ["g", "m", "n"])
+    const many = Array.from({ length: 1000 }, (_, number) => item.replace("N=", `N${number}=`))
+    assert.strictEqual((await cut(rss(...many))).prefixes.length, 20)
+  })
+
   it("end behind CDATA and comments that name their end", async () => {
     const item = "<item><![CDATA[</item> 1 < 2 ]] > ]]><!-- </item> --><a/></item>"
     assert.deepStrictEqual((await cut(rss(item, item))).texts, [item, item])

@@ -4,6 +4,7 @@
  * CDATA and comments are stepped over; so is a DOCTYPE, and what it declares is never expanded.
  */
 import { PayloadUnreadable } from "../feed.ts"
+import { doctypeEnd, nameOfTag, tagEnd } from "./xml-tags.ts"
 
 export interface CutItem {
   /** The first is 1. */
@@ -26,39 +27,14 @@ const longestTag = 65_536
 /** Elements that are open around an item. Feeds have two. */
 const mostLevels = 100
 
+/** Feeds bind one. */
+const mostPrefixes = 20
+
 const itemNames = /^(?:[^:]+:)?(?:item|entry|product)$/
 const rootsOfEmptyFeeds = /^(?:[^:]+:)?(?:rss|feed|rdf|products)$/
 const googleNamespace = /\sxmlns:([\w.-]+)\s*=\s*["']https?:\/\/base\.google\.com\/c?ns\/1\.0\/?["']/gi
-const nameOfTag = /^<\/?([\p{L}_][\p{L}\p{N}_.:-]*)/u
 /** `<product_type>` begins like `<product>`. */
 const endsName = /^[\s/>]/
-
-/** Behind the `>` of the tag at `from`, or at the next `<`, where it is none. -1 where more text is needed to tell. */
-const tagEnd = (text: string, from: number): number => {
-  let quote = ""
-  for (let at = from + 1; at < text.length; at++) {
-    const character = text[at] ?? ""
-    if (quote !== "") quote = character === quote ? "" : quote
-    else if (character === '"' || character === "'") quote = character
-    else if (character === ">") return at + 1
-    else if (character === "<") return at
-  }
-  return -1
-}
-
-/** Behind the DOCTYPE at `from`, whatever it declares. -1 where more text is needed to tell. */
-const doctypeEnd = (text: string, from: number): number => {
-  const parts = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]|<!--|["']/g
-  parts.lastIndex = from + 2
-  let isSubset = false
-  for (let part = parts.exec(text); part !== null; part = parts.exec(text)) {
-    const [found] = part
-    if (found === ">" && !isSubset) return part.index + 1
-    if (found === "[" || found === "]") isSubset = found === "["
-    if (found === "<!--" || found === '"' || found === "'") return -1
-  }
-  return -1
-}
 
 interface OpenItem {
   readonly name: string
@@ -194,7 +170,7 @@ class ItemCutter {
     const at = this.#at
     if (this.#text[at + 1] === "?") return this.#beginOver("<?", "?>")
     if (this.#text[at + 1] === "/" && this.#text.length === at + 2) return false
-    const name = nameOfTag.exec(this.#text.slice(at, at + 256))?.[1]?.toLowerCase()
+    const name = nameOfTag(this.#text, at)
     if (name === undefined) return this.#stepTo(at + 1)
     const end = tagEnd(this.#text, at)
     if (end === -1) return this.#text.length - at > longestTag && this.#stepTo(at + 1)
@@ -202,9 +178,18 @@ class ItemCutter {
     if (this.#text[end - 1] !== ">") return true
     const tag = this.#text.slice(at, end)
     if (tag.startsWith("</")) this.#close(name)
-    else if (itemNames.test(name)) this.#begin(name, tag, at)
-    else this.#open(name, tag)
+    else {
+      this.#bind(tag)
+      if (itemNames.test(name)) this.#begin(name, tag, at)
+      else this.#open(name, tag)
+    }
     return true
+  }
+
+  #bind(tag: string) {
+    for (const [, prefix = ""] of tag.matchAll(googleNamespace)) {
+      if (this.#prefixes.size < mostPrefixes) this.#prefixes.add(prefix.toLowerCase())
+    }
   }
 
   #close(name: string) {
@@ -213,9 +198,8 @@ class ItemCutter {
   }
 
   #open(name: string, tag: string) {
-    if (name === "html") throw new PayloadUnreadable("This is an HTML page, and no feed.")
-    for (const [, prefix = ""] of tag.matchAll(googleNamespace)) this.#prefixes.add(prefix.toLowerCase())
     this.#root ??= name
+    if (this.#root === "html") throw new PayloadUnreadable("This is an HTML page, and no feed.")
     if (tag.endsWith("/>")) return
     this.#around.push(name)
     if (this.#around.length > mostLevels) {
@@ -275,7 +259,7 @@ class ItemCutter {
 
 /**
  * Groups of items, as they are cut. Fails with `PayloadUnreadable`. The prefixes that the feed binds to Google's namespace are
- * added to `prefixes`, in lower case, before its first item comes.
+ * added to `prefixes`, in lower case, before the items that use them come.
  */
 export async function* cutItems(
   pieces: AsyncIterable<string>,

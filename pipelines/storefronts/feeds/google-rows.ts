@@ -94,11 +94,20 @@ const imagesOf = (fields: Fields, product_native_id: string, position: number): 
 /** Fails with `Unusable`. */
 export const rowOfItem = ({ currency, fields, position }: ItemFound): RowFound => {
   const id = tidied(fields("id")[0])
-  const title = htmlToLine(fields("title")[0])
   if (id === null) throw new Unusable("it has no id")
-  if (title === null) throw new Unusable("it has no title")
   const group = tidied(fields("item_group_id")[0])
   const native_id = group ?? id
+  try {
+    return rowOf({ currency, fields, position }, id, group)
+  } catch (cause) {
+    throw cause instanceof Unusable ? new Unusable(cause.message, native_id) : cause
+  }
+}
+
+const rowOf = ({ currency, fields, position }: ItemFound, id: string, group: string | null): RowFound => {
+  const native_id = group ?? id
+  const title = htmlToLine(fields("title")[0])
+  if (title === null) throw new Unusable("it has no title")
   const [option1, option2] = group === null ? [null, null] : [tidied(fields("size")[0]), tidied(fields("color")[0])]
   const { former, price } = pricesOf(fields)
   const images = imagesOf(fields, native_id, position)

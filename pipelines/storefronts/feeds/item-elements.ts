@@ -110,12 +110,19 @@ const listOrOne = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(val
 const ampersand = "\uFDD1"
 const restored = (text: string) => text.replaceAll(ampersand, "&")
 
+interface OpenElement extends Omit<ItemElement, "text" | "within" | "markup"> {
+  text: string
+  readonly within: Array<string>
+  /** Where its markup begins. */
+  readonly from: number
+}
+
 /** For all others, and where the markup is wanted. Fails with `Unusable` where too many are nested. */
 export const loosely = (item: string): ReadonlyArray<ItemElement> => {
   const elements: Array<ItemElement> = []
   const reader = sax.parser(false, { lowercase: true })
   let depth = 0
-  let field = { name: "", text: "", attributes: {}, within: [] as string[], from: 0 }
+  let field: OpenElement = { name: "", text: "", attributes: {}, within: [], from: 0 }
   reader.onopentag = ({ name, attributes }) => {
     depth++
     if (depth > mostLevels) throw tooDeep()

@@ -14,7 +14,14 @@ export interface Page {
 }
 
 /** Why an entry cannot be used, as the end of the sentence "The entry was rejected because …". */
-export class Unusable extends Error {}
+export class Unusable extends Error {
+  /** Of the product that it is about, where that much is known. */
+  readonly native_id: string | undefined
+  constructor(problem: string, native_id?: string) {
+    super(problem)
+    this.native_id = native_id
+  }
+}
 
 /** What an entry becomes. */
 export interface ProductFound {
@@ -47,6 +54,7 @@ interface Readers<A> {
 const readEntries = <A>({ entries, read, keep }: Readers<A>) => {
   const ids: Array<string> = []
   const rejects: Array<RejectRow> = []
+  const rejected: Array<string> = []
   for (const [index, entry] of entries.entries()) {
     const id = isObject(entry) ? idOf(entry.id) : null
     if (id !== null) ids.push(id)
@@ -56,10 +64,11 @@ const readEntries = <A>({ entries, read, keep }: Readers<A>) => {
       keep(read(entry, id), id)
     } catch (cause) {
       if (!(cause instanceof Unusable)) throw cause
+      if (id !== null) rejected.push(id)
       rejects.push({ position: index + 1, reason: cause.message, payload: shownJson(entry).slice(0, mostShown) })
     }
   }
-  return { ids, rejects, listed: entries.length }
+  return { ids, rejects, rejected, listed: entries.length }
 }
 
 export const pageOfProducts = (
@@ -70,7 +79,7 @@ export const pageOfProducts = (
   const products: Array<ProductRow> = []
   const variants: Array<VariantRow> = []
   const images: Array<ImageRow> = []
-  const { ids, rejects, listed } = readEntries({
+  const { ids, rejects, rejected, listed } = readEntries({
     entries,
     read,
     keep: (found, id) => {
@@ -80,7 +89,8 @@ export const pageOfProducts = (
       for (const image of found.images) images.push(image)
     }
   })
-  return { ids, listed, batch: { rows, products, variants, images, collections: [], members: [], rejects } }
+  const batch = { rows, products, variants, images, collections: [], members: [], rejects }
+  return { ids, listed, batch: rejected.length === 0 ? batch : { ...batch, rejected } }
 }
 
 export const pageOfCollections = (

@@ -171,13 +171,17 @@ const rowOf = (columns: Columns<Column>, record: TableRecord): RowFound => {
   const cells = readerOf(columns, record)
   const native_id = cells.text("handle")
   if (native_id === null) throw new Unusable("it has no handle")
-  const product = productOf(cells, native_id)
-  const variant = variantOf(cells, native_id, record.line)
-  return {
-    native_id,
-    ...(product === undefined ? {} : { product }),
-    ...(variant === undefined ? {} : { variant }),
-    images: imagesOf(cells, native_id, record.line)
+  try {
+    const product = productOf(cells, native_id)
+    const variant = variantOf(cells, native_id, record.line)
+    return {
+      native_id,
+      ...(product === undefined ? {} : { product }),
+      ...(variant === undefined ? {} : { variant }),
+      images: imagesOf(cells, native_id, record.line)
+    }
+  } catch (cause) {
+    throw cause instanceof Unusable ? new Unusable(cause.message, native_id) : cause
   }
 }
 

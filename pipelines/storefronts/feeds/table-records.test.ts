@@ -53,9 +53,13 @@ describe("records of a table", () => {
     assert.strictEqual(cells.length, 4)
   })
 
-  it("are the same however the text is cut", async () => {
-    const text =
+  it.each([
+    [
+      "CSV",
       '\n\nname;"the\nbody"\r\n"a;""b""";2\r\n\r\n"c\r\nd";"4"\r\n5;6"7"\r\n"8" x";9\r\n"10 \n";"a"b\nc";"\r\n11;12'
+    ],
+    ["TSV", 'name\tbody\r\n"a\t""b"""\t2\r\n\r\n"c\r\nd" \t"4"\r\n"5" x\t6"7"\r\n"8\t9\r\n"1""0"\t"x\ty"\r\n11\t"12""']
+  ])("are the same however the text is cut: %s", async (_name, text) => {
     const expected = await read(text)
     assert.isAbove(expected.found.length, 4)
     await fc.assert(

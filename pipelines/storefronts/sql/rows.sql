@@ -28,6 +28,8 @@ create table feed.category (
 );
 -- Payload rows that stand behind a product, or behind none: what is read has to be accounted for.
 create table feed.behind (domain varchar, product_native_id varchar, rows bigint, raw_sha256 varchar);
+-- Products that a feed lists in rows that are rejects.
+create table feed.rejected (domain varchar, native_id varchar);
 -- Stores as they were read. `merges` says that rows of one product in a file are its variants, and not the product seen again.
 create table feed.store (domain varchar, currency varchar, merges boolean);
 

@@ -1,0 +1,34 @@
+/** Where tags end and what they are called, in text of which the end may still be to come. */
+
+const name = /^<\/?([\p{L}_][\p{L}\p{N}_.:-]*)/u
+
+/** The name in the tag at `from`, in lower case. Undefined where that `<` begins none. Names have up to 250 characters. */
+export const nameOfTag = (text: string, from: number): string | undefined =>
+  name.exec(text.slice(from, from + 252))?.[1]?.toLowerCase()
+
+/** Behind the `>` of the tag at `from`, or at the next `<`, where it is none. -1 where more text is needed to tell. */
+export const tagEnd = (text: string, from: number): number => {
+  let quote = ""
+  for (let at = from + 1; at < text.length; at++) {
+    const character = text[at] ?? ""
+    if (quote !== "") quote = character === quote ? "" : quote
+    else if (character === '"' || character === "'") quote = character
+    else if (character === ">") return at + 1
+    else if (character === "<") return at
+  }
+  return -1
+}
+
+/** Behind the DOCTYPE at `from`, whatever it declares. -1 where more text is needed to tell. */
+export const doctypeEnd = (text: string, from: number): number => {
+  const parts = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]|<!--|["']/g
+  parts.lastIndex = from + 2
+  let isSubset = false
+  for (let part = parts.exec(text); part !== null; part = parts.exec(text)) {
+    const [found] = part
+    if (found === ">" && !isSubset) return part.index + 1
+    if (found === "[" || found === "]") isSubset = found === "["
+    if (found === "<!--" || found === '"' || found === "'") return -1
+  }
+  return -1
+}
