@@ -151,8 +151,9 @@ const collections = (run_id: string) => `
   with belonging as (
     select m.domain, m.collection_native_id as native_id, m.product_native_id, min(m.position) as place, min(m.seq) as seq
     from feed.member m
-    join feed.first_product p on p.domain = m.domain and p.native_id = m.product_native_id
-    where is_published
+    semi join (
+      select domain, native_id from feed.first_product where is_published union all from feed.rejected
+    ) p on p.domain = m.domain and p.native_id = m.product_native_id
     group by all
   ),
   listed as (

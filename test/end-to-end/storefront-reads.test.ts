@@ -1,6 +1,6 @@
 /**
  * Reads of the same stores, one after the other: what changes is told, what is gone is withdrawn, and what could not be read
- * stays as it was, in the warehouse and in the API. One history of nine reads, told by the tests in its order. Some 40 s.
+ * stays as it was, in the warehouse and in the API. One history of ten reads, told by the tests in its order. Some 40 s.
  */
 import { createHash } from "node:crypto"
 import { setTimeout } from "node:timers/promises"
@@ -87,11 +87,19 @@ const changed: Shelf = {
 const fewer: Shelf = { 1: changed[1] ?? {}, 2: { 21: one }, 3: { 31: one }, 4: { 41: one }, 5: { 51: one } }
 const again: Shelf = { ...fewer, 2: changed[2] ?? {}, 6: { 61: { price: "7.25" } } }
 
+/** As `changed`, but for a product that has lost its title. */
+const untitled = () => {
+  const page = pageOf(changed, "")
+  const products = page.products.map((product) => (product.id === 6 ? { ...product, title: "" } : product))
+  return { ...whole(changed), ...shopifyPages(domain, [{ products }], { collections: [cheeses] }), ...members(changed) }
+}
+
 /** Recordings of each read: the store, or the part of it that answers. */
 const reads = {
   first: whole(all),
   same: whole(all, "2026-10-02T00:00:00Z"),
   changed: whole(changed),
+  unusable: untitled(),
   fewer: whole(fewer),
   partial: {
     [`${domain}/products.json?limit=250&page=1`]: pageOf({ 1: { 11: { price: "7.00" } } }, "") // and no second page
@@ -298,8 +306,17 @@ describe("a read of stores", () => {
     expect(productIn(now, 1)).toMatchObject({ price_min: 8, variants: [{ price: 8, compare_at_price: 9.5 }] })
   })
 
+  it("that cannot use the row of a product keeps it listed as it was", () => {
+    const [before, now] = [after("changed"), after("unusable")]
+    expect(now.run).toMatchObject({ rows_loaded: 0, rows_rejected: 1 })
+    expect([now.outcome, now.told]).toEqual(["complete complete", []])
+    expect(now.products).toEqual(before.products)
+    expect(now.api).toMatchObject({ listed: [6, 5, 4, 3, 2, 1], members: 6, sixth: 200 })
+    expect(sightingIn(now, 6)).toEqual({ ...sightingIn(before, 6), last_seen_at: now.store.read_at })
+  })
+
   it("that is complete withdraws what is gone: from the lists, from the collection, and the API answers 404", () => {
-    const [before, now] = [after("changed"), after("fewer")]
+    const [before, now] = [after("unusable"), after("fewer")]
     expect(now.told).toEqual(["22 gone", "61 gone"])
     expect(now.api).toMatchObject({ listed: [5, 4, 3, 2, 1], members: 5, sixth: 404 })
     expect(now.api.store).toMatchObject({ product_count: 5, fetch_status: "complete" })
@@ -358,7 +375,7 @@ describe("a read of stores", () => {
     )
     expect(rows).toEqual([
       { domain: bakery, ended: names.map(() => "complete").join(" ") },
-      { domain, ended: "complete complete complete complete broken_off not_found complete shrunk complete" }
+      { domain, ended: "complete complete complete complete complete broken_off not_found complete shrunk complete" }
     ])
   })
 

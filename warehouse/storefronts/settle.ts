@@ -20,7 +20,7 @@ const leaveOutOlderReads = (known: Known) => {
       select store_id from storefront.store s join ${known("store")} l using (store_id)
       where if(s.fetch_status = 'failed', s.read_at < l.read_at, s.fetched_at < l.fetched_at)
     )`
-  return ["product", "collection", "store"].map((table) => `delete from storefront.${table} ${older}`)
+  return ["product", "collection", "sighting", "store"].map((table) => `delete from storefront.${table} ${older}`)
 }
 
 /** What a read that was cut short or failed may not have come to. */

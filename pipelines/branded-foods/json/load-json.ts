@@ -5,11 +5,11 @@ import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import { rejectTable } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
+import { FileUnwritable } from "../../run/write-all.ts"
 import type { Load, Loaded } from "../load.ts"
 import { checkLines } from "../release/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../release/food-lines.ts"
 import type { FoodReject } from "../release/food-list.ts"
-import { FileUnwritable } from "../../run/write-all.ts"
 import {
   endOfLabels,
   loadChunk,

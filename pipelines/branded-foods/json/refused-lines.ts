@@ -7,9 +7,9 @@ import { open, rename, rm } from "node:fs/promises"
 import { basename } from "node:path"
 import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
+import { FileUnwritable } from "../../run/write-all.ts"
 import { beginningOf, copyRanges, halves, type Range, rejectOf } from "../release/chunk-lines.ts"
 import type { FoodReject } from "../release/food-list.ts"
-import { FileUnwritable } from "../../run/write-all.ts"
 import { readChunk } from "./foods.ts"
 
 /** Of one chunk. With more of them (each takes some 20 reads, 0.2 s) the release is at fault, and not a few of its records. */

@@ -6,10 +6,10 @@
 import { open, rename, rm } from "node:fs/promises"
 import { basename } from "node:path"
 import { type Effect, Stream } from "effect"
+import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 import { shapeProblem } from "../json/shape.ts"
 import { linesOf, rejectOf } from "./chunk-lines.ts"
 import type { FoodReject } from "./food-list.ts"
-import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 

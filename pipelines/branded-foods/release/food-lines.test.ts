@@ -1,9 +1,9 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, FileSystem } from "effect"
+import { FileUnwritable } from "../../run/write-all.ts"
 import { type Chunk, type ChunkOptions, cutFoods } from "./food-lines.ts"
 import { FoodListUnusable } from "./food-list.ts"
-import { FileUnwritable } from "../../run/write-all.ts"
 
 const inPieces = (text: string | Buffer, size: number) => {
   const bytes = Buffer.from(text)

@@ -6,9 +6,9 @@
 import { open, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { Effect, Stream } from "effect"
+import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 import { makeCutter } from "./food-cutter.ts"
 import { FoodListUnusable, type FoodReject } from "./food-list.ts"
-import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 import { ZipUnusable } from "./zip-members.ts"
 
 export interface FoodList {
