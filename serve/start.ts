@@ -103,7 +103,8 @@ const welcome = (
   ]
   const examples = [
     ...(data_sets.commodities ? ["commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01"] : []),
-    ...(data_sets.branded_foods ? ["branded-foods?name=cheddar&limit=2"] : [])
+    ...(data_sets.branded_foods ? ["branded-foods?name=cheddar&limit=2"] : []),
+    ...(data_sets.storefronts ? ["stores?category=food_beverages_and_tobacco"] : [])
   ]
   const shown =
     demo === undefined

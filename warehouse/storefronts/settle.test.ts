@@ -352,6 +352,23 @@ describe("a partial read", () => {
       })
     )
   }
+  itWorks("leaves a collection alone of which members are missing, and takes one that grew", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const holding = (id: string, ...product_ids: ReadonlyArray<string>) => ({ id, set: { product_ids } })
+      const collections = [holding("fresh", "bread", "cake"), holding("sweet", "cake")]
+      yield* publishReads(layout, { day: 1, products: [bread, cake, tea], collections })
+      const found = [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
+      yield* publishReads(layout, { day: 2, status: "partial", products: [bread, cake, tea], collections: found })
+      assert.deepStrictEqual(
+        yield* ask(layout, "select collection_id, product_ids from storefront.collection order by all"),
+        [
+          { collection_id: "fresh", product_ids: ["bread", "cake"] },
+          { collection_id: "sweet", product_ids: ["tea", "cake"] }
+        ]
+      )
+    })
+  )
   itWorks("of a shop's pages, where products stand whole, tells that a variant is gone", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout

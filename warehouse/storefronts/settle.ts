@@ -98,6 +98,17 @@ const leaveOutHalfProducts = (known: Known) => `
     where not list_has_all(${idsOf("s.variants")}, ${idsOf("l.variants")})
   )`
 
+/** Of a read that was cut short, a collection that lacks members may have been read by half, and stays as it was. */
+const leaveOutHalfCollections = (known: Known) => `
+  delete from storefront.collection
+  where collection_id in (
+    select s.collection_id
+    from storefront.collection s
+    join storefront.store on store.store_id = s.store_id and store.fetch_status = 'partial'
+    join ${known("collection")} l on l.collection_id = s.collection_id
+    where not list_has_all(s.product_ids, l.product_ids)
+  )`
+
 const digestOf = (variants: string) => `
   hash(list_transform(${variants}, lambda variant: struct_pack(
     variant_id := variant.variant_id,
@@ -158,6 +169,7 @@ export const settleReads = (hasLive: boolean): ReadonlyArray<string> => {
     see(known),
     withdraw(known),
     leaveOutHalfProducts(known),
+    leaveOutHalfCollections(known),
     findTouchedProducts(known),
     variantsNow,
     findLastChanges(known),
