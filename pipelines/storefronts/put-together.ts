@@ -179,6 +179,11 @@ const listedAllTheSame = `
   join storefront.store store on store.domain = rejected.domain
   anti join storefront.product product on product.product_id = id_of('product', rejected.domain, rejected.native_id)`
 
+/** Some rows of a product may have been used, and others not: the warehouse takes it only where none of its variants is missing. */
+const halfProducts = `
+  create table if not exists half_product (product_id varchar);
+  insert into half_product select distinct id_of('product', domain, native_id) from feed.rejected`
+
 const unpublished = `
   select sum(rows) from feed.behind b
   join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
@@ -202,7 +207,7 @@ export const putTogether = Effect.fnUntraced(function* (db: Db, run_id: string, 
   const parts = Math.ceil(((counts?.variants ?? 0) + (counts?.images ?? 0) + 1) / rowsAtOnce)
   for (let part = 0; part < parts; part++) yield* db.run(products(run_id, part, parts))
   yield* db.run(collections(run_id))
-  yield* db.run(listedAllTheSame)
+  yield* db.run(`${listedAllTheSame}; ${halfProducts}`)
   const rows_rejected =
     (yield* rowsOf(db, `(select count(*) ${again})`)) + (yield* rowsOf(db, `(select sum(rows) ${orphans})`))
   const repeatedCollections =

@@ -22,8 +22,6 @@ interface Target {
   readonly asked_at: string
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
-  /** Products that the live generation lists for the store, and the outcome of the read before. */
-  readonly known: { readonly listed: number; readonly outcome: string } | undefined
 }
 
 /** What was read, and when. */
@@ -48,21 +46,15 @@ const reading = <E, R>(store: ListedStore, take: Take<E, R>, policy: StorePolicy
   }
 }
 
-/** A store that has lost most of its products at once was more likely read wrongly: it has to be found so twice. */
-const orShrunk = (read: StoreRead, known: Target["known"]): StoreRead => {
-  const isLess = known !== undefined && read.products_read * 2 < known.listed
-  const isSaid = read.facts.reported_product_count === read.products_read
-  if (read.outcome !== "complete" || !isLess || isSaid || known.outcome === "shrunk") return read
-  return storeRead("shrunk", `there were ${known.listed} products, and ${read.products_read} were found`, read)
-}
-
 export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, target: Target) {
   const progress = yield* Progress
-  const { asked_at, known, rows, run_id, staging } = target
+  const { asked_at, rows, run_id, staging } = target
   const began = yield* Clock.currentTimeMillis
   const feed = feedOf(store)
   const about = { pipeline, feed, run_id }
   const payloads = new Map<string, { readonly raw: RawFile; rows_read: number; rows_rejected: number }>()
+  /** Rejects that do not say which product they are of: it may be one that was known. */
+  let nameless = 0
   const take = Effect.fnUntraced(function* (batch: Parameters<Take<never, never>>[0], raw: RawFile) {
     const { fetched_at, sha256: raw_sha256, url } = raw
     const payload = payloads.get(url + raw_sha256) ?? { raw, rows_read: 0, rows_rejected: 0 }
@@ -70,6 +62,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     const count = batch.rows.length + batch.collections.length + batch.rejects.length
     payload.rows_read += count
     payload.rows_rejected += batch.rejects.length
+    nameless += batch.rejects.length - (batch.rejected?.length ?? 0)
     yield* rows.add(batch, { domain: store.domain, fetched_at, raw_sha256 })
     yield* staging.add(
       rejectTable,
@@ -77,7 +70,9 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     )
     yield* progress.advance({ rows: count })
   })
-  const read = orShrunk(yield* reading(store, take, storePolicy), known)
+  const ended = yield* reading(store, take, storePolicy)
+  const read =
+    ended.outcome === "complete" && nameless > 0 ? storeRead("unclear", `there are ${nameless} of them`, ended) : ended
   const all = [...payloads.values()]
   yield* staging.add(
     rawFileTable,

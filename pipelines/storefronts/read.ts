@@ -12,6 +12,7 @@ import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../ru
 import { Progress } from "../run/progress.ts"
 import { hasStoreList, listAddress, withOperatorFiles } from "./operator-files.ts"
 import { readPrevious } from "./previous.ts"
+import { withProductsRead } from "./products-read.ts"
 import { putTogether } from "./put-together.ts"
 import { type Done, feedOf, readStore } from "./read-store.ts"
 import { stageRows } from "./stage.ts"
@@ -115,12 +116,11 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       yield* progress.start(stores.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)
-      const done = yield* Effect.forEach(
-        stores,
-        (store) => readStore(store, { ...run, asked_at, rows, known: previous.stores.get(store.domain) }),
-        { concurrency: atOnce }
-      )
+      const read = yield* Effect.forEach(stores, (store) => readStore(store, { ...run, asked_at, rows }), {
+        concurrency: atOnce
+      })
       yield* rows.settled
+      const done = yield* withProductsRead(run.staging.db, read, previous.stores)
       yield* stageStores(run, done)
       const { rows_rejected, rows_silent } = yield* putTogether(run.staging.db, run.run_id, folder, rows.surveys)
       const sum = (count: (one: Done) => number) => done.reduce((total, one) => total + count(one), 0)

@@ -18,7 +18,23 @@ type Line = Readonly<Record<string, unknown>>
 const tables = ["product", "variant", "image", "collection", "member", "behind", "rejected"] as const
 type TableName = (typeof tables)[number]
 
-/** So much text is held before DuckDB loads it: planning a load takes some ten milliseconds. */
+/** What `JSON.stringify` makes of half of a surrogate pair; a text in which these characters are written out looks alike. */
+const maybeIllFormed = /\\ud[89a-f]/
+
+/** DuckDB's reader of JSON refuses all of a file where half of a surrogate pair stands alone: it becomes U+FFFD. */
+const jsonLine = (line: Line): string => {
+  const text = JSON.stringify(line)
+  if (!maybeIllFormed.test(text)) return `${text}\n`
+  const wellFormed = JSON.stringify(line, (_key, value: unknown) =>
+    typeof value === "string" ? value.toWellFormed() : value
+  )
+  return `${wellFormed}\n`
+}
+
+/**
+ * So much text is held before DuckDB loads it: planning a load takes some ten milliseconds. A text has room for 16 times as much,
+ * and a line is hardly longer than its payload, of up to 32 MB.
+ */
 const heldCharacters = 32 << 20
 
 /** Where rows came from. */
@@ -98,22 +114,21 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
     characters = 0
   })
 
-  /** Takes rows in; the caller waits while they are loaded. */
+  /** Takes rows in; the caller waits while they are loaded, which may be more than once: a small payload can make many rows. */
   const add = (batch: Batch, from: RowsFrom) =>
     turn.withPermit(
-      Effect.suspend(() => {
+      Effect.gen(function* () {
         const survey = surveys.get(from.domain) ?? surveyStore()
         surveys.set(from.domain, survey)
         for (const product of batch.products) if (product.is_published) survey.add(product)
         for (const [table, lines] of Object.entries(linesOf(batch, from)) as Array<[TableName, Array<Line>]>) {
-          const texts = held.get(table) ?? []
           for (const line of lines) {
-            const text = `${JSON.stringify(table === "behind" || table === "rejected" ? line : { seq: seq++, ...line })}\n`
+            const text = jsonLine(table === "behind" || table === "rejected" ? line : { seq: seq++, ...line })
             characters += text.length
-            texts.push(text)
+            held.get(table)?.push(text)
+            if (characters >= heldCharacters) yield* load
           }
         }
-        return characters < heldCharacters ? Effect.void : load
       })
     )
   return { add, settled: turn.withPermit(load), surveys }

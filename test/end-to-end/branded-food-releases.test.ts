@@ -215,7 +215,8 @@ describe("a home with all data sets", () => {
       ["commodities", "published"],
       ["branded-foods", "published"],
       ["branded-foods", "published"],
-      ["branded-foods", "published"]
+      ["branded-foods", "published"],
+      ["storefronts", "published"]
     ])
     const labels = await labelsOf(home)
     expect(labels.length).toBeGreaterThan(1000)

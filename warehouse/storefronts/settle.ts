@@ -46,6 +46,7 @@ const carryStoresOver = (known: Known) => `
       when s.fetch_status = 'failed' and l.fetched_at is not null then l.currency
       else coalesce(s.currency, l.currency)
     end,
+    url = if(s.fetch_status = 'complete' or s.url <> 'https://' || s.domain, s.url, l.url),
     ${facts.map((fact) => `${fact} = if(s.fetch_status = 'complete', s.${fact}, coalesce(s.${fact}, l.${fact}))`).join(",\n    ")}
   from ${known("store")} l
   where l.store_id = s.store_id`
@@ -83,9 +84,12 @@ const listedBefore = (known: Known) => `
 
 const idsOf = (variants: string) => `list_transform(${variants}, lambda variant: variant.variant_id)`
 
+/** Products of which some rows could not be used, as the pipeline says; most runs have none. */
+const halfProducts = "create table if not exists half_product (product_id varchar)"
+
 /**
- * Rows of one product stand anywhere in a file. Where it could not be read to its end, a product that lacks variants has been
- * read by half, and stays as it was.
+ * Rows of one product stand anywhere in a file. Where it could not be read to its end, or some rows of the product could not be
+ * used, a product that lacks variants has been read by half, and stays as it was.
  */
 const leaveOutHalfProducts = (known: Known) => `
   delete from storefront.product
@@ -93,9 +97,11 @@ const leaveOutHalfProducts = (known: Known) => `
     select s.product_id
     from storefront.product s
     join storefront.store on store.store_id = s.store_id
-      and store.fetch_status = 'partial' and store.kind in ('shopify-csv', 'google-merchant')
+    left join half_product using (product_id)
     join (${listedBefore(known)}) l on l.product_id = s.product_id
     where not list_has_all(${idsOf("s.variants")}, ${idsOf("l.variants")})
+      and (half_product.product_id is not null
+        or (store.fetch_status = 'partial' and store.kind in ('shopify-csv', 'google-merchant')))
   )`
 
 /** Of a read that was cut short, a collection that lacks members may have been read by half, and stays as it was. */
@@ -163,6 +169,7 @@ export const settleReads = (hasLive: boolean): ReadonlyArray<string> => {
   const known: Known = (table) =>
     hasLive ? `live.storefront.${table}` : `(select * from storefront.${table} where false)`
   return [
+    halfProducts,
     ...leaveOutOlderReads(known),
     carryStoresOver(known),
     ...keepSightingsOfKnown(known),
@@ -174,6 +181,7 @@ export const settleReads = (hasLive: boolean): ReadonlyArray<string> => {
     variantsNow,
     findLastChanges(known),
     tellChanges,
-    tellWhatIsGone
+    tellWhatIsGone,
+    "drop table half_product"
   ]
 }

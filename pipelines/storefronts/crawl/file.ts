@@ -17,7 +17,10 @@ import { storeRead, type Take } from "./read.ts"
 
 const readerOf = ({ kind }: ListedStore): ReadFile => (kind === "shopify-csv" ? readShopifyCsv : readGoogleMerchant)
 
-const addressOf = (location: string) => (/^https?:\/\//i.test(location) ? location : addressOfFile(location))
+const addressOf = (location: string) => {
+  const given = location.toWellFormed()
+  return /^https?:\/\//i.test(given) ? given : addressOfFile(given)
+}
 
 const damaged = ({ file }: RawFile, cause: unknown) =>
   new RawFileDamaged({ file, problem: `cannot be read (${cause instanceof Error ? cause.message : String(cause)})` })
@@ -90,20 +93,27 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
 
   const reading = Effect.gen(function* () {
     const url = addressOf(store.location)
+    if (!URL.canParse(url)) return yield* unread("not_found", `${store.location} is no address`)
     const raw = yield* asking.get({ url, accept: "*/*", longest: policy.longestFile, within: policy.budget })
     read.pages_read = 1
     const head = yield* headOf(raw)
     if (isPage(head.toString("utf8"))) return yield* unreadOfPage(head.toString("utf8"), raw.final_url)
     const pieces = bytesOf(raw, isPacked(head), policy.longestFile)
     const batches = Stream.fromAsyncIterable(readFile(pieces, { currency }), (cause) => new Broke(cause))
-    const taken = Stream.runForEach(batches, (batch) => {
+    const taken = Stream.runForEach(batches, (batch): Effect.Effect<void, E | Unread, R> => {
       read.products_read += batch.products.length
       rejected += batch.rejects.length
+      if (rejected > policy.mostRejects) return Effect.fail(unread("unreadable", `${rejected} rows cannot be used`))
       for (const variant of batch.variants) if (variant.price !== null) currencies.add(variant.currency)
       read.currency = currencies.size === 1 ? ([...currencies][0] ?? currency) : currency
       return take(batch, raw)
     })
-    yield* Effect.catchIf(taken, isBroke, ({ cause }) => failWith(raw, cause))
+    yield* Effect.catchIf(taken, isBroke, ({ cause }) => failWith(raw, cause)).pipe(
+      Effect.timeoutOrElse({
+        duration: policy.budget,
+        orElse: () => Effect.fail(unread("budget", "its rows took too long to read"))
+      })
+    )
     if (read.products_read === 0 && rejected > 0) {
       return yield* unread("unreadable", `not one of its ${rejected} rows can be used`)
     }
@@ -111,7 +121,9 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   })
 
   return yield* Effect.catchIf(reading, isUnread, ({ detail, outcome }) => {
-    if (read.products_read > 0) return Effect.succeed(storeRead("broken_off", detail, read))
+    if (read.products_read > 0) {
+      return Effect.succeed(storeRead(outcome === "budget" ? "budget" : "broken_off", detail, read))
+    }
     return Effect.succeed(storeRead(outcome === "budget" ? "unreachable" : outcome, detail, read))
   })
 })

@@ -21,6 +21,7 @@ export const outcomes = {
   budget: partial("The time for one store was over before its end."),
   broken_off: partial("The read broke off before its end."),
   moved: partial("Products moved between the pages while they were read, so that some may have been passed over."),
+  unclear: partial("Some of its rows could not be read, and nothing says what they stated."),
   shrunk: partial(
     "The store lists less than half of what it listed before. The next read that finds the same withdraws the rest."
   ),

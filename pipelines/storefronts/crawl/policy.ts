@@ -42,7 +42,9 @@ export interface StorePolicy {
   /** Bytes after decompression. Pages of 250 products have 2 to 3 MB; the largest files of merchants some GB. */
   readonly longestPage: number
   readonly longestFile: number
-  /** A longer robots.txt counts as one that forbids. Crawlers have to read half a MB. */
+  /** Rows of one file that cannot be used: with more of them the file is at fault. */
+  readonly mostRejects: number
+  /** A longer robots.txt counts as one that forbids: each address is held against all of its rules. */
   readonly longestRobots: number
   /** Above this, a `Crawl-delay` is shortened to it: the budget would be over within a few pages. */
   readonly longestDelay: Duration.Input
@@ -55,7 +57,8 @@ export const storePolicy: StorePolicy = {
   page: "2 minutes",
   longestPage: 32 << 20,
   longestFile: 8 * 2 ** 30,
-  longestRobots: 512 << 10,
+  mostRejects: 100_000,
+  longestRobots: 128 << 10,
   longestDelay: "30 seconds",
   mostCollections: 5000
 }

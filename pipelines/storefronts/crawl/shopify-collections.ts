@@ -37,7 +37,7 @@ interface ToRead {
 const isHopeless = (outcome: Outcome) =>
   outcome === "throttled" || outcome === "unreachable" || outcome === "broken_off"
 
-/** Collections are sorted by demand, so that members change places at any time: the next read puts it right. */
+/** Members of a collection are sorted by demand, so that they change places at any time: the next read puts it right. */
 const isFine = (outcome: Outcome) => outcome === "complete" || outcome === "moved"
 
 /** Shops have an empty collection or two. Where all of many are, products are sold elsewhere and the lists are left blank. */
@@ -90,5 +90,5 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
   if (problem !== undefined) return brokenOff(problem)
   if (toRead.length > most) return brokenOff(`members of ${most} of ${toRead.length} were read`)
   if (isHeadless(toRead.length, members)) return brokenOff(`none of the ${toRead.length} lists a product`)
-  return ended("complete", null)
+  return list.outcome === "moved" ? ended("moved", `its collections: ${list.detail}`) : ended("complete", null)
 })

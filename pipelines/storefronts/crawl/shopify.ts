@@ -79,7 +79,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   let currency: string | null = null
   /** A market may change on the way: prices that are in another currency than the first say so themselves. */
   const takeProducts = ({ batch }: Page, raw: RawFile) => {
-    const own = currencyOf(raw) ?? otherwise
+    const own = currencyOf(raw) ?? currency ?? otherwise
     currency ??= own
     const isForeign = own !== null && own !== currency
     const variants = isForeign ? batch.variants.map((variant) => ({ ...variant, currency: own })) : batch.variants

@@ -51,6 +51,16 @@ export const parseAnswer = (text: string): unknown => {
 
 const short = (value: unknown) => shownJson(value).slice(0, 300)
 
+/** Four times what the largest page has, which is asked for 250 entries. */
+const mostEntries = 1000
+
+/** Fails with `UnexpectedAnswer`: a payload of 32 MB has room for 16 million entries, each of which would be a reject. */
+export const refuseEndless = (entries: ReadonlyArray<unknown>, wanted: string) => {
+  if (entries.length <= mostEntries) return
+  const problem = `the answer is a list of ${entries.length} ${wanted}, and no page has more than ${mostEntries}`
+  throw new UnexpectedAnswer("other shape", problem)
+}
+
 /** Why an answer without what was asked for is none. Shops put their reason in `errors`, `error` or `message`. */
 export const misfit = (answer: unknown, wanted: string): UnexpectedAnswer => {
   if (!isObject(answer)) {

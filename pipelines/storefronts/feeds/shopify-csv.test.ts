@@ -323,6 +323,11 @@ describe("records that cannot be used", () => {
     assert.strictEqual(rejects[0]?.payload.length, 10_000)
   })
 
+  it("is one with tags without end", async () => {
+    const { rejects, rows } = await read(aProduct({ Tags: ",".repeat(1000) }), aProduct({ Handle: "rye-bar" }))
+    assert.deepStrictEqual([rejects[0]?.reason, rows], ["it has 1001 tags, and up to 1000 are read", ["rye-bar"]])
+  })
+
   it("are those with bytes that are no text", async () => {
     const bytes = Buffer.concat([
       bytesOf("Handle,Title,Variant Price\na,Gr"),

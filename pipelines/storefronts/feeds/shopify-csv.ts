@@ -10,6 +10,7 @@ import { type Batching, inBatches, type RowFound } from "./batching.ts"
 import { htmlToText } from "./html-text.ts"
 import { countOf, Unusable } from "./page.ts"
 import { payloadText } from "./payload-text.ts"
+import { tagsOf } from "./product-lists.ts"
 import { type Columns, type ColumnsWanted, columnsOf } from "./table-columns.ts"
 import { type TableRecord, tableRecords } from "./table-records.ts"
 import { decimalText, formerPrice, tidied, webAddress } from "./texts.ts"
@@ -96,15 +97,7 @@ const productOf = (cells: Cells, native_id: string): ProductRow | undefined => {
     vendor: cells.text("vendor"),
     product_type: cells.text("type"),
     stated_category: statedCategory(cells),
-    tags: [
-      ...new Set(
-        cells
-          .raw("tags")
-          .split(",")
-          .map(tidied)
-          .filter((tag) => tag !== null)
-      )
-    ],
+    tags: tagsOf(cells.raw("tags")),
     body_text: htmlToText(cells.raw("body")),
     published_at: null,
     created_at: null,

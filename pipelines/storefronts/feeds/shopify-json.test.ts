@@ -259,6 +259,14 @@ describe("a product that cannot be used is a reject, and the others stand", () =
       'the price of its variant 1 is "on request", which is no price',
       aProduct({ variants: [aVariant({ price: "on request" })] })
     ],
+    ["it has 2049 variants, and up to 2048 are read", aProduct({ variants: Array(2049).fill(aVariant()) })],
+    ["it has 1001 pictures, and up to 1000 are read", aProduct({ images: Array(1001).fill(anImage()) })],
+    ["it has 1001 tags, and up to 1000 are read", aProduct({ tags: Array(1001).fill("jam") })],
+    ["it has 1001 tags, and up to 1000 are read", aProduct({ tags: ",".repeat(1000) })],
+    [
+      'the price of its variant 1 is "99999999999999.99999", which is no price',
+      aProduct({ variants: [aVariant({ price: "99999999999999.99999" })] })
+    ],
     [
       'the compare_at_price of its variant 1 is "-2", which is no price',
       aProduct({ variants: [aVariant({ compare_at_price: "-2" })] })
@@ -266,7 +274,7 @@ describe("a product that cannot be used is a reject, and the others stand", () =
   ])("%s", (reason, product) => {
     const { batch, listed } = readProducts(pageOf(aProduct({ id: 1 }), product, aProduct({ id: 3 })))
     assert.deepStrictEqual(batch.rejects, [
-      { position: 2, reason, payload: JSON.stringify(product === undefined ? null : product) }
+      { position: 2, reason, payload: JSON.stringify(product === undefined ? null : product).slice(0, 10_000) }
     ])
     assert.deepStrictEqual([batch.rows, batch.products.length, listed], [["1", "3"], 2, 3])
   })
@@ -316,6 +324,20 @@ describe("what is no page of products is told apart", () => {
       { kind, problem }
     )
     assert.strictEqual(misfitOf(() => readMembers(text, "1", 0)).kind, kind)
+  })
+
+  it("other shape: a list without end, of which each entry would be a reject", () => {
+    const listOf = (key: string, entries: number) => JSON.stringify({ [key]: Array(entries).fill(0) })
+    const problemOf = (key: string) => `the answer is a list of 1001 ${key}, and no page has more than 1000`
+    for (const [key, reader] of [
+      ["products", readProducts],
+      ["products", (text: string) => readMembers(text, "1", 0)],
+      ["collections", readCollections]
+    ] as const) {
+      const misfit = misfitOf(() => reader(listOf(key, 1001)))
+      assert.deepStrictEqual(misfit, { kind: "other shape", problem: problemOf(key) })
+      assert.strictEqual(reader(listOf(key, 1000)).listed, 1000)
+    }
   })
 
   it("not json: an answer that is cut off", () => {

@@ -6,7 +6,15 @@
  * refused.
  */
 import type { CollectionRow } from "../feed.ts"
-import { isObject, type JsonObject, misfit, objectsOf, parseAnswer, UnexpectedAnswer } from "./answers.ts"
+import {
+  isObject,
+  type JsonObject,
+  misfit,
+  objectsOf,
+  parseAnswer,
+  refuseEndless,
+  UnexpectedAnswer
+} from "./answers.ts"
 import { htmlToText } from "./html-text.ts"
 import { countOf, idOf, type Page, pageOfCollections, pageOfMembers, pageOfProducts, Unusable } from "./page.ts"
 import { productOf } from "./shopify-product.ts"
@@ -28,6 +36,7 @@ const entriesOf = (text: string, key: string, isOfAdmin: (entry: JsonObject) => 
   const isEmptyForAReason =
     isObject(answer) && answer.errors !== undefined && Array.isArray(entries) && entries.length === 0
   if (!Array.isArray(entries) || isEmptyForAReason) throw misfit(answer, `list of ${key}`)
+  refuseEndless(entries, key)
   const foreign = objectsOf(entries).findIndex(isOfAdmin)
   if (foreign === -1) return entries
   const problem = `${key} as the Admin API gives them (number ${foreign + 1} has its fields), which include drafts; what is read is what the storefront shows`

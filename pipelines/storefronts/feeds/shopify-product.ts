@@ -7,17 +7,13 @@ import type { ImageRow, VariantRow } from "../feed.ts"
 import { isObject, type JsonObject, listOf, objectsOf, shownJson } from "./answers.ts"
 import { htmlToText } from "./html-text.ts"
 import { countOf, idOf, type ProductFound, Unusable } from "./page.ts"
+import { listUpTo, mostPictures, mostVariants, tagsOf } from "./product-lists.ts"
 import { compareDecimals, decimalText, formerPrice, tidied, utcTime, webAddress } from "./texts.ts"
 
 /** An option that has only this value is none: Shopify's placeholder for a product without options. */
 const optionOf = (value: unknown): string | null => {
   const text = tidied(value)
   return text === "Default Title" ? null : text
-}
-
-const tagsOf = (value: unknown): ReadonlyArray<string> => {
-  const tags = typeof value === "string" ? value.split(",") : listOf(value)
-  return [...new Set(tags.map(tidied).filter((tag) => tag !== null))]
 }
 
 const gramsOf = (value: unknown): number | null => {
@@ -43,12 +39,12 @@ const priceOf = (variant: JsonObject, key: string, number: number): string | nul
 const picturesOf = (product: JsonObject, product_native_id: string) => {
   const ofVariant = new Map<string, string>()
   const images: Array<ImageRow> = []
-  for (const [index, image] of objectsOf(product.images).entries()) {
+  for (const [index, image] of objectsOf(listUpTo(mostPictures, product.images, "pictures")).entries()) {
     const src = webAddress(image.src)
     if (src === null) continue
     const position = positionOf(image, index)
     images.push({ product_native_id, position, src, width: countOf(image.width), height: countOf(image.height) })
-    for (const id of listOf(image.variant_ids).map(idOf)) {
+    for (const id of listOf(image.variant_ids).slice(0, mostVariants).map(idOf)) {
       if (id !== null && !ofVariant.has(id)) ofVariant.set(id, src)
     }
   }
@@ -58,7 +54,7 @@ const picturesOf = (product: JsonObject, product_native_id: string) => {
 const variantsOf = (product: JsonObject, product_native_id: string, imageOf: ReadonlyMap<string, string>) => {
   const stated = product.variants
   if (!Array.isArray(stated)) throw new Unusable("it has no list of variants")
-  const variants = stated.map((variant: unknown, index): VariantRow => {
+  const variants = listUpTo(mostVariants, stated, "variants").map((variant: unknown, index): VariantRow => {
     const native_id = isObject(variant) ? idOf(variant.id) : null
     if (!isObject(variant) || native_id === null) throw new Unusable(`its variant ${index + 1} has no id`)
     const price = priceOf(variant, "price", index + 1)

@@ -35,7 +35,11 @@ describe("prices", () => {
     ["1,299.90", "1299.9"],
     [" 12.345 ", "12.345"],
     [12.5, "12.5"],
-    ["99999999999999.9999", "99999999999999.9999"]
+    ["9999999999999.9999", "9999999999999.9999"],
+    ["9999999999999.99999", "10000000000000"],
+    ["0.33335", "0.3334"],
+    ["12.00004999", "12"],
+    ["0.00004", "0"]
   ])("%j is %s", (text, expected) => {
     assert.strictEqual(decimalText(text), expected)
   })
@@ -48,7 +52,8 @@ describe("prices", () => {
     "1e3",
     "15.00 USD",
     "1.2.3",
-    "100000000000000",
+    "10000000000000",
+    "99999999999999.99999",
     `0.${"0".repeat(90)}1`,
     null,
     {}
@@ -63,6 +68,7 @@ describe("prices", () => {
     ["277666", 0, "277666"],
     ["12345", 3, "12.345"],
     ["1500", 2, "15"],
+    ["123456789", 8, "1.2346"],
     [1500, 2, "15"]
   ])("%j in units of 10^-%i is %s", (amount, unit, expected) => {
     assert.strictEqual(fromMinorUnits(amount, unit), expected)
@@ -75,20 +81,21 @@ describe("prices", () => {
     ["5", -1],
     ["5", 1.5],
     ["5", Number.NaN],
-    ["5", 90]
+    ["5", 90],
+    ["999999999999999999", 2]
   ])("%j in units of 10^-%d is none", (amount, unit) => {
     assert.isNull(fromMinorUnits(amount, unit))
   })
 
   it("compare like the numbers they are, beyond what a double holds", () => {
-    const cents = fc.bigInt({ min: 0n, max: 10n ** 17n })
+    const cents = fc.bigInt({ min: 0n, max: 10n ** 17n - 1n })
     fc.assert(
       fc.property(cents, cents, (a, b) => {
         const [x, y] = [fromMinorUnits(String(a), 4) ?? "", fromMinorUnits(String(b), 4) ?? ""]
         assert.strictEqual(Math.sign(compareDecimals(x, y)), Number(a > b) - Number(a < b))
       })
     )
-    assert.isBelow(compareDecimals("90071992547409.91", "90071992547409.92"), 0)
+    assert.isBelow(compareDecimals("9007199254740.991", "9007199254740.992"), 0)
   })
 
   it.each([
@@ -145,5 +152,10 @@ describe("addresses", () => {
     [null, null]
   ])("%j becomes %j", (text, expected) => {
     assert.strictEqual(webAddress(text), expected)
+  })
+
+  it("have up to 4,096 characters", () => {
+    const longest = `https://example.com/${"a".repeat(4076)}`
+    assert.deepStrictEqual([webAddress(longest), webAddress(`${longest}a`)], [longest, null])
   })
 })

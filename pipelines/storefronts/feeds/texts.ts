@@ -24,12 +24,23 @@ export const tidied = (value: unknown): string | null => {
   )
 }
 
-/** Prices are stored with 14 digits before the point and 4 behind it; a longer one is a mistake, or an attack. */
-const shape = /^(\d{1,14})(?:\.(\d{1,20}))?$/
+/**
+ * Columns of prices hold 14 digits before the point and 4 behind it. One digit less is taken, since 99999999999999.99999 would be
+ * rounded to one more; a longer price is a mistake, or an attack.
+ */
+const shape = /^(\d{1,13})(?:\.(\d{1,20}))?$/
+const fractionDigits = 4
+
+/** As the columns do: half goes up. */
+const rounded = (whole: string, fraction: string): string => {
+  const up = (fraction[fractionDigits] ?? "0") >= "5" ? 1n : 0n
+  const digits = String(BigInt(whole + fraction.slice(0, fractionDigits)) + up).padStart(fractionDigits + 1, "0")
+  return `${digits.slice(0, -fractionDigits)}.${digits.slice(-fractionDigits)}`.replace(/\.?0+$/, "")
+}
 
 /**
- * `"520.00"` → `520`, `"0.50"` → `0.5`, `"1,299.90"` → `1299.9`. Whatever is no price, below 0 or without end is null: `"free"`,
- * `"12,50"`, `"15.00 USD"`, `"-1"`, `"1e3"`.
+ * `"520.00"` → `520`, `"0.50"` → `0.5`, `"1,299.90"` → `1299.9`, `"0.33335"` → `0.3334`. Whatever is no price, below 0 or without
+ * end is null: `"free"`, `"12,50"`, `"15.00 USD"`, `"-1"`, `"1e3"`. DuckDB casts what comes out to DECIMAL(18, 4) without fail.
  */
 export const decimalText = (value: unknown): string | null => {
   const text = tidied(value)
@@ -37,6 +48,7 @@ export const decimalText = (value: unknown): string | null => {
   if (match === null) return null
   const [, whole = "", digits = ""] = match
   const fraction = digits.replace(/0+$/, "")
+  if (fraction.length > fractionDigits) return rounded(whole, fraction)
   return fraction === "" ? whole : `${whole}.${fraction}`
 }
 
@@ -79,9 +91,12 @@ export const utcTime = (value: unknown): string | null => {
   return /^\d{4}-/.test(text) && !text.startsWith("0000") ? text : null
 }
 
-/** An address that a browser would load: `//cdn…` becomes https, and what is neither http nor https is null. */
+/** Google takes 2,000 characters. Every variant may name the picture that a product has once, so that a long one grows. */
+const mostOfAddress = 4096
+
+/** An address that a browser would load: `//cdn…` becomes https, and what is neither http nor https, or too long, is null. */
 export const webAddress = (value: unknown): string | null => {
   const text = typeof value === "string" ? value.trim() : ""
   const address = text.startsWith("//") ? `https:${text}` : text
-  return /^https?:\/\/[^\s/]/i.test(address) ? address.toWellFormed() : null
+  return address.length <= mostOfAddress && /^https?:\/\/[^\s/]/i.test(address) ? address.toWellFormed() : null
 }

@@ -159,6 +159,9 @@ describe("a page of WooCommerce products", () => {
   it.each([
     ["it has no name", { name: "&nbsp;" }],
     ["its id is 0, which is no id", { id: 0 }],
+    ["it has 1001 pictures, and up to 1000 are read", { images: Array(1001).fill({ src: "https://a.example/b.png" }) }],
+    ["it has 1001 tags, and up to 1000 are read", { tags: Array(1001).fill({ name: "stranded" }) }],
+    ["it has 1001 categories, and up to 1000 are read", { categories: Array(1001).fill({ name: "Wires" }) }],
     ['its price is "12.50" in units of 10^-2, which is no price', { prices: somePrices({ price: "12.50" }) }],
     [
       'its price is "120050" in units of 10^-nothing, which is no price',
@@ -179,6 +182,11 @@ describe("a page of WooCommerce products", () => {
       "other shape",
       '{"code":"rest_no_route","message":"No route was found","data":{"status":404}}',
       'the shop answers with an error: "No route was found"'
+    ],
+    [
+      "other shape",
+      JSON.stringify(Array(1001).fill(0)),
+      "the answer is a list of 1001 products, and no page has more than 1000"
     ],
     ["other shape", '{"products":[]}', "the answer has no array of products, but products"]
   ])("is told apart from %s", (kind, text, problem) => {

@@ -4,9 +4,10 @@
  * Weights are in a unit that the payload does not name, so they are left out.
  */
 import type { ImageRow } from "../feed.ts"
-import { isObject, type JsonObject, misfit, objectsOf, parseAnswer, shownJson } from "./answers.ts"
+import { isObject, type JsonObject, misfit, objectsOf, parseAnswer, refuseEndless, shownJson } from "./answers.ts"
 import { htmlToLine, htmlToText } from "./html-text.ts"
 import { type Page, type ProductFound, pageOfProducts, Unusable } from "./page.ts"
+import { listUpTo, mostPictures, mostTags } from "./product-lists.ts"
 import { formerPrice, fromMinorUnits, tidied, webAddress } from "./texts.ts"
 
 const decoded = (escapes: string) => {
@@ -23,8 +24,8 @@ const decodeSlug = (value: unknown): string | null => {
   return slug === null ? null : tidied(slug.replace(/(?:%[0-9a-f]{2})+/gi, decoded))
 }
 
-const namesOf = (value: unknown): ReadonlyArray<string> => {
-  const names = objectsOf(value).map((term) => htmlToLine(term.name))
+const namesOf = (product: JsonObject, key: "brands" | "categories" | "tags"): ReadonlyArray<string> => {
+  const names = objectsOf(listUpTo(mostTags, product[key], key)).map((term) => htmlToLine(term.name))
   return [...new Set(names.filter((name) => name !== null))]
 }
 
@@ -45,7 +46,7 @@ const amountOf = (prices: JsonObject, key: string): string | null => {
 }
 
 const imagesOf = (product: JsonObject, product_native_id: string): ReadonlyArray<ImageRow> =>
-  objectsOf(product.images).flatMap((image, index) => {
+  objectsOf(listUpTo(mostPictures, product.images, "pictures")).flatMap((image, index) => {
     const src = webAddress(image.src)
     return src === null ? [] : [{ product_native_id, position: index + 1, src, width: null, height: null }]
   })
@@ -61,10 +62,10 @@ const productOf = (product: JsonObject, native_id: string): ProductFound => {
       native_id,
       title,
       handle: decodeSlug(product.slug),
-      vendor: namesOf(product.brands)[0] ?? null,
-      product_type: namesOf(product.categories)[0] ?? null,
+      vendor: namesOf(product, "brands")[0] ?? null,
+      product_type: namesOf(product, "categories")[0] ?? null,
       stated_category: null,
-      tags: namesOf(product.tags),
+      tags: namesOf(product, "tags"),
       body_text: htmlToText(product.description) ?? htmlToText(product.short_description),
       published_at: null,
       created_at: null,
@@ -98,5 +99,6 @@ const productOf = (product: JsonObject, native_id: string): ProductFound => {
 export const readProducts = (text: string): Page => {
   const answer = parseAnswer(text)
   if (!Array.isArray(answer)) throw misfit(answer, "array of products")
+  refuseEndless(answer, "products")
   return pageOfProducts(answer, productOf)
 }

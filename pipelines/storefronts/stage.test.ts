@@ -1,0 +1,140 @@
+import { assert, describe } from "@effect/vitest"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { itWorks } from "@larder/warehouse/it-works-for-tests.ts"
+import { Effect, FileSystem, Schema } from "effect"
+import type { Batch, ImageRow, ProductRow } from "./feed.ts"
+import { readCollections, readProducts } from "./feeds/shopify-json.ts"
+import { stageRows } from "./stage.ts"
+
+const from = { domain: "shop.example", fetched_at: "2026-03-02T10:00:00.000Z", raw_sha256: "0".repeat(64) }
+
+const aProduct: ProductRow = {
+  native_id: "1",
+  title: "Quince jelly",
+  handle: null,
+  vendor: null,
+  product_type: null,
+  stated_category: null,
+  tags: [],
+  body_text: null,
+  published_at: null,
+  created_at: null,
+  is_published: true
+}
+const batchOf = (rows: Partial<Batch>): Batch => ({
+  rows: [],
+  products: [],
+  variants: [],
+  images: [],
+  collections: [],
+  members: [],
+  rejects: [],
+  ...rows
+})
+
+const staging = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" })
+  const db = yield* DuckDb.memory
+  return { db, ...(yield* stageRows(db, folder)) }
+})
+
+/** What a query finds when all batches are staged. */
+const stagedFrom = Effect.fnUntraced(function* <A>(
+  batches: ReadonlyArray<Batch>,
+  row: Schema.ConstraintDecoder<A>,
+  sql: string
+) {
+  const { add, db, settled } = yield* staging
+  for (const batch of batches) yield* add(batch, from)
+  yield* settled
+  return yield* db.all(row, sql)
+})
+
+const Texts = Schema.Struct({ title: Schema.String, tags: Schema.Array(Schema.String) })
+const Count = Schema.Struct({ count: Schema.Int })
+const Position = Schema.Struct({ position: Schema.Int })
+
+describe("rows are staged", () => {
+  itWorks("where half of a surrogate pair stands alone in a text, which becomes U+FFFD there", () =>
+    Effect.gen(function* () {
+      const written = "a \\ud800 that is written out"
+      const products = [
+        { ...aProduct, title: "cut \ud83d", tags: ["\udc00 off", written] },
+        { ...aProduct, title: "whole \u{1f34b}", tags: [written, "nul \0", "\uffff"] }
+      ]
+      assert.deepStrictEqual(
+        yield* stagedFrom([batchOf({ products })], Texts, "select title, tags from feed.product order by seq"),
+        [
+          { title: "cut \ufffd", tags: ["\ufffd off", written] },
+          { title: "whole \u{1f34b}", tags: [written, "nul \0", "\uffff"] }
+        ]
+      )
+    })
+  )
+
+  itWorks("whatever numbers and texts a shop puts into its fields", () =>
+    Effect.gen(function* () {
+      const odd = [
+        ...["99999999999999.99999", "9999999999999.99999", "0.00004", "1e308", "-0", "Infinity", "NaN", "\ud800", "\0"],
+        ...[1e308, 1e21, -1, 0.1, 2 ** 31, 2 ** 53, 2 ** 63, null, true, [], {}],
+        ...[
+          "0000-01-01T00:00:00Z",
+          "0001-01-01T00:00:00+14:00",
+          "9999-12-31T23:59:59.999Z",
+          "9999-12-31T23:59:59-14:00"
+        ]
+      ]
+      const products = odd.map((value, index) => ({
+        ...{ id: index + 1, title: "x", handle: value, body_html: value, vendor: value, product_type: value },
+        ...{ tags: [value], published_at: value, created_at: value },
+        variants: [
+          {
+            ...{ id: index + 1, title: value, sku: value, barcode: value, grams: value, available: value },
+            ...{ option1: value, position: value, requires_shipping: value, featured_image: { src: value } },
+            price: "1"
+          }
+        ],
+        images: [{ src: "https://cdn.example.com/a.jpg", position: value, width: value, height: value }]
+      }))
+      const priced = odd.map((price, index) => ({
+        id: 100 + index,
+        title: "x",
+        variants: [{ id: 100 + index, price, compare_at_price: price }]
+      }))
+      const collections = odd.map((value, index) => ({
+        ...{ id: index + 1, title: "x", handle: value, description: value, published_at: value, updated_at: value },
+        image: { src: "https://cdn.example.com/a.jpg", width: value, height: value }
+      }))
+      const batches = [
+        readProducts(JSON.stringify({ products: [...products, ...priced] })).batch,
+        readCollections(JSON.stringify({ collections })).batch
+      ]
+      const tables = ["product", "variant", "image", "collection"]
+      const sum = tables.map((table) => `(select count(*) from feed.${table})`).join(" + ")
+      const [staged] = yield* stagedFrom(batches, Count, `select (${sum})::integer as count`)
+      const readable = priced.length - batches.reduce((rejects, batch) => rejects + batch.rejects.length, 0)
+      assert.isAbove(readable, 4)
+      assert.deepStrictEqual(staged, { count: 4 * odd.length + 2 * readable })
+    })
+  )
+
+  itWorks("in pieces where one batch has more text than is held, so that no text gets longer than one can be", () =>
+    Effect.gen(function* () {
+      const src = "x".repeat(12 << 20)
+      const images = Array.from(
+        { length: 5 },
+        (_, index): ImageRow => ({ product_native_id: "1", position: index + 1, src, width: null, height: null })
+      )
+      const { add, db, settled } = yield* staging
+      const positions = db.all(Position, "select position::integer as position from feed.image order by seq")
+      yield* add(batchOf({ images }), from)
+      assert.deepStrictEqual(yield* positions, [{ position: 1 }, { position: 2 }, { position: 3 }])
+      yield* settled
+      assert.deepStrictEqual(
+        yield* positions,
+        images.map(({ position }) => ({ position }))
+      )
+    })
+  )
+})

@@ -1,0 +1,123 @@
+/**
+ * Stores whose second read tells less than the first for reasons of its own: rows that cannot be used, lists that moved, files of
+ * drafts. What is there is never taken for gone, and no store keeps the others from being read. Two runs over all of them.
+ */
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { type Files, type Listed, outcomesOf, replayStores, rowsOf, shopifyPages, writeFiles } from "./storefronts.ts"
+
+const google = (domain: string): Listed => ({
+  domain,
+  name: domain,
+  kind: "google-merchant",
+  location: `https://${domain}/feed.tsv`,
+  currency: "EUR"
+})
+const feed = (domain: string, ...rows: ReadonlyArray<string>): Files => ({
+  [`${domain}/feed.tsv`]: ["id\ttitle\tprice\titem_group_id", ...rows, ""].join("\n")
+})
+const shop = (domain: string): Listed => ({ domain, name: domain, kind: "shopify", location: `https://${domain}` })
+const product = (id: number) => ({
+  id,
+  title: `Cheese ${id}`,
+  variants: [{ id: id * 10, title: "Whole", price: "9.00" }]
+})
+const collection = (id: number, title = `Shelf ${id}`) => ({ id, title, handle: `shelf-${id}`, image: null })
+const memberless = (domain: string, ...ids: ReadonlyArray<number>): Files =>
+  Object.fromEntries(
+    ids.flatMap((id) => [
+      [`${domain}/collections/shelf-${id}/products.json?limit=250&page=1`, { products: [product(1)] }],
+      [`${domain}/collections/shelf-${id}/products.json?limit=250&page=2`, { products: [] }]
+    ])
+  )
+const exported = (status: string) =>
+  `Handle,Title,Variant Price,Status\n${[1, 2, 3, 4].map((id) => `bread-${id},Bread ${id},2.50,${status}`).join("\n")}\n`
+
+const csv: Listed = { domain: "drafts.example", name: "Drafts", kind: "shopify-csv", location: "drafts.csv" }
+const nowhere: Listed = { ...google("nowhere.example"), location: "https://no where.example/feed.tsv" }
+const stores = [google("group.example"), google("unnamed.example"), google("sizes.example"), shop("moved.example"), csv]
+
+const sizes = (groups: number) =>
+  Array.from({ length: groups * 5 }, (_, row) => `s${row}\tShirt\t5.00 EUR\tg${Math.floor(row / 5)}`)
+
+const first: Files = {
+  "stores.json": stores,
+  "drafts.csv": exported("active"),
+  ...feed("group.example", "a\tTea, small\t1.00 EUR\ttea", "b\tTea, large\t2.00 EUR\ttea"),
+  ...feed("unnamed.example", "1\tMilk\t1.00 EUR\t", "2\tCream\t2.00 EUR\t"),
+  ...feed("sizes.example", ...sizes(10)),
+  ...shopifyPages("moved.example", [{ products: [product(1)] }], { collections: [collection(1), collection(2)] }),
+  ...memberless("moved.example", 1, 2)
+}
+const second: Files = {
+  "stores.json": [...stores, nowhere],
+  "drafts.csv": exported("draft"),
+  ...feed("group.example", "a\tTea, small\t1.50 EUR\ttea", "b\tTea, large\task us\ttea"),
+  ...feed("unnamed.example", "1\tMilk\t1.00 EUR\t", "\tCream\t2.00 EUR\t", "3\tButter\t99999999999999.99999 EUR\t"),
+  ...feed("sizes.example", ...sizes(2)),
+  ...shopifyPages("moved.example", [{ products: [product(1)] }], { collections: [collection(1)] }),
+  "moved.example/collections.json?limit=250&page=2": { collections: [collection(1), collection(3)] },
+  "moved.example/collections.json?limit=250&page=3": { collections: [] },
+  "moved.example/collections.json?limit=250&page=4": { collections: [] },
+  ...memberless("moved.example", 1, 3)
+}
+
+const home = temporaryFolder()
+beforeAll(async () => {
+  for (const files of [first, second]) {
+    const folder = writeFiles(temporaryFolder(), files)
+    const { code, stderr, stdout } = await replayStores(home, folder)
+    removeFolder(folder)
+    if (code !== 0) throw new Error(stderr)
+    expect(recordOf({ stdout }).outcome).toBe("published")
+  }
+}, 120_000)
+afterAll(() => removeFolder(home))
+
+const listed = (domain: string, kind = "product") =>
+  rowsOf(
+    home,
+    `select count(*)::integer as n from storefront.sighting join storefront.store using (store_id)
+     where domain = '${domain}' and sighting.kind = '${kind}' and is_listed`
+  )
+const gone = (domain: string) =>
+  rowsOf(
+    home,
+    `select variant_id from storefront.variant_change join storefront.store using (store_id)
+     where domain = '${domain}' and change = 'gone'`
+  )
+
+it("an address that is none is the store's own failure", async () => {
+  expect((await outcomesOf(home))["nowhere.example"]).toBe("failed not_found")
+})
+
+it("a product of which a variant cannot be read keeps all of them, as they were", async () => {
+  expect((await outcomesOf(home))["group.example"]).toBe("complete complete")
+  expect(await gone("group.example")).toEqual([])
+  const variants = await rowsOf(
+    home,
+    `select variant.price::double as price from storefront.variant join storefront.product using (product_id)
+     join storefront.store on store.store_id = product.store_id where domain = 'group.example' order by all`
+  )
+  expect(variants).toEqual([{ price: 1 }, { price: 2 }])
+})
+
+it("rows that do not say which product they state withdraw nothing", async () => {
+  expect((await outcomesOf(home))["unnamed.example"]).toBe("partial unclear")
+  expect(await listed("unnamed.example")).toEqual([{ n: 2 }])
+})
+
+it("a file that has lost most of its products is told by products, not by rows", async () => {
+  expect((await outcomesOf(home))["sizes.example"]).toBe("partial shrunk")
+  expect(await listed("sizes.example")).toEqual([{ n: 10 }])
+})
+
+it("a file that became drafts is one that has lost its products", async () => {
+  expect((await outcomesOf(home))["drafts.example"]).toBe("partial shrunk")
+  expect(await listed("drafts.example")).toEqual([{ n: 4 }])
+})
+
+it("collections that moved while they were listed are not withdrawn", async () => {
+  expect((await outcomesOf(home))["moved.example"]).toBe("partial moved")
+  expect(await listed("moved.example", "collection")).toEqual([{ n: 3 }])
+})
