@@ -24,8 +24,6 @@ export const textOf = Effect.fnUntraced(function* ({ file, path }: RawFile) {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")
 })
 
-const isSameHost = ({ final_url, url }: RawFile) => URL.parse(final_url)?.origin === URL.parse(url)?.origin
-
 /** `lane` is that of the store's platform. */
 export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane?: string) {
   const startedAt = yield* Clock.currentTimeMillis
@@ -68,9 +66,9 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
   const get = Effect.fnUntraced(function* (ask: Ask) {
     const wish = yield* robots.allow(ask.url)
     const raw = yield* Effect.mapError(fetch({ ...common, ...wish, ...ask }), orUnread)
-    if (isSameHost(raw)) return raw
+    if (raw.final_url === ask.url) return raw
     if (/\/password\/?$/.test(new URL(raw.final_url).pathname)) return yield* unreadOfPage("", raw.final_url)
-    yield* robots.allow(raw.final_url) // where it led us has rules, too
+    yield* robots.allow(raw.final_url) // where it led us has rules, too, also on the same host
     return raw
   })
 
