@@ -1,13 +1,6 @@
 /** What must hold of branded foods before they go live. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/generation/check.ts"
-
-const error = (name: string, description: string, sql: string): Check => ({ name, severity: "error", description, sql })
-const warning = (name: string, description: string, sql: string): Check => ({
-  name,
-  severity: "warning",
-  description,
-  sql
-})
+import { error, warning } from "../run/severity.ts"
 
 export const checks: ReadonlyArray<Check> = [
   error(

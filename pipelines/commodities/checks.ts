@@ -1,14 +1,7 @@
 /** What must hold of commodity data before it goes live. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/generation/check.ts"
+import { error, warning } from "../run/severity.ts"
 import { contradicts } from "./normalise.ts"
-
-const error = (name: string, description: string, sql: string): Check => ({ name, severity: "error", description, sql })
-const warning = (name: string, description: string, sql: string): Check => ({
-  name,
-  severity: "warning",
-  description,
-  sql
-})
 
 export const checks: ReadonlyArray<Check> = [
   error(
