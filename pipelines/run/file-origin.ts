@@ -20,6 +20,22 @@ export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusab
 
 const addressOf = (...names: ReadonlyArray<string>) => fileScheme + names.map(encodeURIComponent).join("/")
 
+/** The answer that is a file of this machine. Errors call it by the name that is shown. */
+export const answerOf = (fs: FileSystem.FileSystem, url: string, file: string, shown: string): Answer => ({
+  status: 200,
+  final_url: url,
+  content_type: null,
+  etag: null,
+  last_modified: null,
+  exact: true,
+  from: 0,
+  total: null,
+  body: Stream.mapError(
+    fs.stream(file, { chunkSize: 1 << 20 }),
+    (error) => new RecordingUnreadable({ file: shown, cause: error.reason.cause ?? error })
+  )
+})
+
 const make = Effect.fnUntraced(function* (given: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -46,20 +62,7 @@ const make = Effect.fnUntraced(function* (given: string) {
     if (file === undefined) {
       return yield* new NotRecorded({ url, kind: "replay", folder: name, looked_for: [...files.keys()] })
     }
-    return {
-      status: 200,
-      final_url: url,
-      content_type: null,
-      etag: null,
-      last_modified: null,
-      exact: true,
-      from: 0,
-      total: null,
-      body: Stream.mapError(
-        fs.stream(file, { chunkSize: 1 << 20 }),
-        (error) => new RecordingUnreadable({ file: path.basename(file), cause: error.cause ?? error })
-      )
-    } satisfies Answer
+    return answerOf(fs, url, file, path.basename(file))
   })
 
   const listing = (prefix: string) =>

@@ -1,6 +1,7 @@
 /** Writing the files of a run, in one call where `FileHandle.writeFile` makes many, of pieces of half a megabyte. */
-import type { FileHandle } from "node:fs/promises"
-import { Schema } from "effect"
+import { type FileHandle, open } from "node:fs/promises"
+import { basename } from "node:path"
+import { Effect, Schema } from "effect"
 
 export class FileUnwritable extends Schema.TaggedError<FileUnwritable>()("FileUnwritable", {
   file: Schema.String,
@@ -16,3 +17,17 @@ export class FileUnwritable extends Schema.TaggedError<FileUnwritable>()("FileUn
 export const writeAll = async (file: FileHandle, bytes: Buffer) => {
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
 }
+
+/** Writes a file anew. */
+export const writeLines = (file: string, lines: ReadonlyArray<string>) =>
+  Effect.tryPromise({
+    try: async () => {
+      const opened = await open(file, "w")
+      try {
+        await writeAll(opened, Buffer.from(lines.join("")))
+      } finally {
+        await opened.close()
+      }
+    },
+    catch: (cause) => new FileUnwritable({ file: basename(file), cause })
+  })

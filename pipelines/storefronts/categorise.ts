@@ -2,11 +2,11 @@
  * Finds the category of every product, once all of its store is known: what the store sells mostly, and whether the ids that it
  * states can be believed, decide with it. Products pass through in pages; nothing here grows with their number.
  */
-import { open, rm } from "node:fs/promises"
+import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
-import { FileUnwritable, writeAll } from "../run/write-all.ts"
+import { writeLines } from "../run/write-all.ts"
 import { classify, type surveyStore } from "./category/classify.ts"
 
 export type Surveys = ReadonlyMap<string, ReturnType<typeof surveyStore>>
@@ -53,25 +53,14 @@ const load = (file: string) => `
 export const categorise = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, surveys: Surveys) {
   const file = join(folder, "category.ndjson")
   const views = new Map([...surveys].map(([domain, survey]) => [domain, survey.view()]))
-  const write = (lines: ReadonlyArray<string>) =>
-    Effect.tryPromise({
-      try: async () => {
-        const opened = await open(file, "w")
-        try {
-          await writeAll(opened, Buffer.from(lines.join("")))
-        } finally {
-          await opened.close()
-        }
-      },
-      catch: (cause) => new FileUnwritable({ file: "category.ndjson", cause })
-    })
   yield* db.run(titles)
   for (let after = -1; ; ) {
     const products = yield* db.all(Product, page(after))
     const last = products.at(-1)
     if (last === undefined) break
     after = last.seq
-    yield* write(
+    yield* writeLines(
+      file,
       products.map(({ domain, seq, ...product }) => {
         const { category, confidence, evidence, method, sub_category } = classify(product, views.get(domain))
         return `${JSON.stringify({ seq, category, sub_category, category_method: method, category_confidence: confidence, category_evidence: evidence })}\n`

@@ -4,8 +4,9 @@
  * samples the same addresses lie beside the hosts.
  */
 import { realpath } from "node:fs/promises"
-import { Config, Effect, FileSystem, Option, Path, Stream } from "effect"
-import { type Answer, type Ask, Origin, RecordingUnreadable, RefusedByUpstream } from "../run/origin.ts"
+import { Config, Effect, FileSystem, Option, Path } from "effect"
+import { answerOf } from "../run/file-origin.ts"
+import { type Ask, Origin, RecordingUnreadable, RefusedByUpstream } from "../run/origin.ts"
 
 const scheme = "file:"
 export const listAddress = `${scheme}stores.json`
@@ -63,20 +64,7 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
 
   const open = Effect.fnUntraced(function* ({ url }: Ask) {
     const file = yield* placeOf(url)
-    return {
-      status: 200,
-      final_url: url,
-      content_type: null,
-      etag: null,
-      last_modified: null,
-      exact: true,
-      from: 0,
-      total: null,
-      body: Stream.mapError(
-        fs.stream(file, { chunkSize: 1 << 20 }),
-        (error) => new RecordingUnreadable({ file: url, cause: error.reason.cause ?? error })
-      )
-    } satisfies Answer
+    return answerOf(fs, url, file, url)
   })
   return Origin.of({
     ...origin,

@@ -3,11 +3,11 @@
  * of JSON, which DuckDB loads by itself, a piece at a time. Nothing here grows with the number of products.
  */
 import { readFileSync } from "node:fs"
-import { open, rm } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { rm } from "node:fs/promises"
+import { join } from "node:path"
 import { type DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema, Semaphore } from "effect"
-import { FileUnwritable, writeAll } from "../run/write-all.ts"
+import { writeLines } from "../run/write-all.ts"
 import { surveyStore } from "./category/classify.ts"
 import { isMerchandise } from "./category/merchandise.ts"
 import type { Batch } from "./feed.ts"
@@ -89,16 +89,7 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
     const lines = held.get(table) ?? []
     if (lines.length === 0) return
     const file = join(folder, `${table}.ndjson`)
-    const attempt = (run: () => Promise<void>) =>
-      Effect.tryPromise({ try: run, catch: (cause) => new FileUnwritable({ file: basename(file), cause }) })
-    yield* attempt(async () => {
-      const opened = await open(file, "w")
-      try {
-        await writeAll(opened, Buffer.from(lines.join("")))
-      } finally {
-        await opened.close()
-      }
-    })
+    yield* writeLines(file, lines)
     held.set(table, [])
     const own = columns.filter((column) => column.table === table)
     yield* db.run(`
@@ -106,7 +97,7 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
       select ${own.map(({ name }) => identifier(name)).join(", ")}
       from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, maximum_object_size = 67108864,
         columns = {${own.map(({ name, type }) => `${literal(name)}: ${literal(type)}`).join(", ")}})`)
-    yield* attempt(() => rm(file))
+    yield* Effect.promise(() => rm(file, { force: true }))
   })
 
   const load = Effect.gen(function* () {

@@ -70,7 +70,7 @@ describe("pages of a long list", () => {
       }
     })
   )
-  itWorks("begin behind a position that no row has, or no row has any longer", () =>
+  itWorks("begin behind a position that no row ever had, or has now", () =>
     Effect.gen(function* () {
       const { products, whole } = yield* opened
       const store = "platform_store_b"

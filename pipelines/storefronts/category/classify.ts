@@ -3,15 +3,12 @@
  * it found: what the store mostly sells, which of its statements its titles contradict, whether all its products have one type. Without
  * that each product stands alone.
  */
-import { type Classified, type Clues, cluesOf, type Described, placed, readCollection } from "./decide.ts"
+import { type Classified, type Clues, cluesOf, type Described, placed } from "./decide.ts"
 import { type PlaceCount, type StoreView, storePrior, storeShares, unknownStore } from "./store-view.ts"
 import { readStatement, uncategorized } from "./taxonomy.ts"
 
 export const classify = (product: Described, store: StoreView = unknownStore): Classified =>
   placed(product, store, cluesOf(product, store))
-
-/** By its title, for products that nothing else places; null where that says nothing for sure. */
-export const classifyCollection: (title: string) => Classified | null = readCollection
 
 /** At least this sure to count for what a store sells. */
 const sure = 0.8

@@ -208,9 +208,3 @@ const decide = (product: Described, store: StoreView, clues: Clues): Classified 
 
 export const placed = (product: Described, store: StoreView, clues: Clues): Classified =>
   refined(decide(product, store, clues), clues.title)
-
-/** What a collection says of its products by its title. */
-export const readCollection = (title: string): Classified | null => {
-  const reading = saysNothing.has(keyOf(title)) ? undefined : typeOf(title)
-  return reading?.isStrong ? decided(reading, "collection", confidences.collection, reading.evidence) : null
-}

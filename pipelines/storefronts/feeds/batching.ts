@@ -1,13 +1,10 @@
 /** Rows of a file on their way into batches of some hundreds. */
 import type { Batch, ImageRow, ProductRow, RejectRow, VariantRow } from "../feed.ts"
-import { Unusable } from "./page.ts"
+import { mostShown, Unusable } from "./page.ts"
 
 const rowsPerBatch = 500
 /** Characters of the file: a row may have a million. */
 const charactersPerBatch = 4_000_000
-
-/** What of a rejected row is kept for people to look at. */
-const mostShown = 10_000
 
 /** What one row of the file became. */
 export interface RowFound {
@@ -47,7 +44,10 @@ export class Batching {
       this.#add(read())
     } catch (cause) {
       if (!(cause instanceof Unusable)) throw cause
-      if (cause.native_id !== undefined) this.#open.rejected = [...(this.#open.rejected ?? []), cause.native_id]
+      if (cause.native_id !== undefined) {
+        this.#open.rejected ??= []
+        this.#open.rejected.push(cause.native_id)
+      }
       this.#open.rejects.push({ position, reason: cause.message, payload: raw.slice(0, mostShown) })
     }
   }

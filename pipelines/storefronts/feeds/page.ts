@@ -31,7 +31,7 @@ export interface ProductFound {
 }
 
 /** Rejected entries are kept for people to look at, up to this length. */
-const mostShown = 10_000
+export const mostShown = 10_000
 
 /** Ids of Shopify have up to 15 digits. A number that a double cannot hold exactly is another one by now, and refused. */
 export const idOf = (value: unknown): string | null => {
