@@ -13,7 +13,7 @@ import type { Task } from "./build-thread.ts"
 import { labelFile, selectLabels } from "./labels.ts"
 import { KnownNutrient, writeManifest } from "./manifest.ts"
 import { FoodFilesDamaged, openFoods } from "./open.ts"
-import { nullToken, selectRecords } from "./record-fields.ts"
+import { selectRecords } from "./record-fields.ts"
 import { recordFiles } from "./records.ts"
 import { textColumns } from "./text-columns.ts"
 
@@ -32,9 +32,9 @@ const attempt = <A>(step: string, run: () => A) =>
   Effect.try({ try: run, catch: (cause) => new FoodFilesNotWritten({ step, cause }) })
 
 /** DuckDB writes lines itself, on all cores: rows would take minutes to come through JavaScript. Nothing is quoted. */
-const copyLines = (db: DuckDb["Service"], sql: string, file: string, none: string) =>
+const copyLines = (db: DuckDb["Service"], sql: string, file: string) =>
   db.run(
-    `copy (${sql}) to ${literal(file)} (format csv, header false, delimiter '\t', quote '', escape '', nullstr ${literal(none)})`
+    `copy (${sql}) to ${literal(file)} (format csv, header false, delimiter '\t', quote '', escape '', nullstr '')`
   )
 
 const Setting = Schema.Struct({ value: Schema.String })
@@ -109,8 +109,8 @@ export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Servic
     KnownNutrient,
     "select nutrient_id, number, name, unit from branded_food.nutrient order by nutrient_id"
   )
-  yield* copyLines(db, selectLabels, temporary("labels"), "")
-  for (const { column, select } of textColumns) yield* copyLines(db, select, temporary(column), "")
+  yield* copyLines(db, selectLabels, temporary("labels"))
+  for (const { column, select } of textColumns) yield* copyLines(db, select, temporary(column))
   const columns = textColumns.map(({ column }) => ({ column, source: temporary(column) }))
   const isLong = ({ column }: { readonly column: string }) => column === "ingredients"
   const task = (some: typeof columns) => ({ folder, documents: counts.current, columns: some })
@@ -124,7 +124,7 @@ export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Servic
     [
       inThread(task(columns.filter(isLong))),
       inThread({ ...task(columns.filter((column) => !isLong(column))), others }),
-      inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines), nullToken)).pipe(
+      inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines))).pipe(
         Effect.andThen(tellOfRecords)
       )
     ],

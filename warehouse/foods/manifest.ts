@@ -9,7 +9,7 @@ import { Schema } from "effect"
 import { Bundle, FoodFilesDamaged } from "./files.ts"
 
 /** Counts up whenever a file of the folder means something else than before. */
-const format = 2
+const format = 3
 const manifestFile = "manifest.json"
 
 export const KnownNutrient = Schema.Struct({

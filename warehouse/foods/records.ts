@@ -4,7 +4,7 @@ import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { type Bundle, eachLine, FoodFilesDamaged, PieceFile, placesFor, writeBundle } from "./files.ts"
 import type { KnownNutrient } from "./manifest.ts"
 import { nutritionOf } from "./nutrition.ts"
-import { fields, nullToken, placeOf } from "./record-fields.ts"
+import { fields, isText, placeOf, textJson } from "./record-fields.ts"
 
 export const recordFiles = { lines: "records.tsv", index: "records.index" }
 
@@ -62,10 +62,12 @@ export const indexRecords = (folder: string, foods: number) => {
   })
 }
 
-const numbersOf = (token: string): ReadonlyArray<number | null> =>
-  token === nullToken || token === "[]"
+const texts = new Set<string>(fields.filter(isText))
+
+const numbersOf = (stands: string): ReadonlyArray<number | null> =>
+  stands === "" || stands === "[]"
     ? []
-    : token
+    : stands
         .slice(1, -1)
         .split(", ")
         .map((number) => (number === "NULL" ? null : Number(number)))
@@ -113,19 +115,19 @@ export class Records {
     const length = this.#lengths[place] ?? 0
     if (length > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(length * 2)
     this.#lines.read(this.#buffer, this.#starts[place] ?? 0, length)
-    const tokens = this.#buffer.toString("utf8", 0, length).split("\t")
-    if (tokens[0] !== String(fdcId)) {
+    const cells = this.#buffer.toString("utf8", 0, length).split("\t")
+    if (cells[0] !== String(fdcId)) {
       throw new FoodFilesDamaged({
         file: recordFiles.lines,
         reason: `has another line where that of ${fdcId} should be`
       })
     }
-    return this.#json(fdcId, tokens)
+    return this.#json(fdcId, cells)
   }
 
-  #json(fdcId: number, tokens: ReadonlyArray<string>) {
-    const stated = (field: keyof typeof placeOf) => tokens[placeOf[field] ?? -1] ?? nullToken
-    const servingSize = stated("serving_size") === nullToken ? null : Number(stated("serving_size"))
+  #json(fdcId: number, cells: ReadonlyArray<string>) {
+    const stated = (field: keyof typeof placeOf) => cells[placeOf[field] ?? -1] ?? ""
+    const servingSize = stated("serving_size") === "" ? null : Number(stated("serving_size"))
     const ids = numbersOf(stated("nutrient_ids"))
     const amounts = numbersOf(stated("amounts"))
     let json = "{"
@@ -137,7 +139,8 @@ export class Records {
       else if (field === "serving_size") json += servingSize
       else if (field === "nutrients") json += this.#nutrientsJson(ids, amounts)
       else if (field === "nutrition") json += nutritionJson(servingSize, ids, amounts, numbersOf(stated("own_amounts")))
-      else json += stated(field)
+      else if (stated(field) === "") json += "null"
+      else json += texts.has(field) ? textJson(stated(field)) : stated(field)
     }
     return `${json}}`
   }
