@@ -1,9 +1,11 @@
 -- Texts: literal doubled quotes undoubled, the brackets of [[…]] dropped, blanks trimmed and collapsed, nothing left is
 -- null. Nearly every text is tidy already, which is cheap to see: trimming alone takes longer than all of these looks.
+create or replace temp macro has_untidy(raw) as
+  contains(raw, '  ') or contains(raw, '""') or contains(raw, '[[') or contains(raw, chr(9)) or contains(raw, chr(10))
+  or contains(raw, chr(11)) or contains(raw, chr(12)) or contains(raw, chr(13)) or strlen(raw) <> length(raw)
+;
 create or replace temp macro is_untidy(raw) as
-  raw = '' or starts_with(raw, ' ') or suffix(raw, ' ') or contains(raw, '  ') or contains(raw, '""') or contains(raw, '[[')
-  or contains(raw, chr(9)) or contains(raw, chr(10)) or contains(raw, chr(11)) or contains(raw, chr(12))
-  or contains(raw, chr(13)) or strlen(raw) <> length(raw)
+  raw = '' or starts_with(raw, ' ') or suffix(raw, ' ') or has_untidy(raw)
 ;
 create or replace temp macro tidied(raw) as if(
   is_untidy(raw),
@@ -32,7 +34,7 @@ create or replace temp macro nutrient_id_of(number) as if(number < 262144, numbe
 
 create or replace temp macro branded(raw) as if(upper(raw) = 'NOT A BRANDED ITEM', null, raw)
 ;
-create or replace temp macro categorised(raw) as if(translate(raw, '0123456789.,', '') = '', null, raw)
+create or replace temp macro categorised(raw) as if(regexp_full_match(raw, '[0-9.,]*'), null, raw)
 ;
 
 -- Days in either of two forms; null for anything else, 13/11/2020 included.
@@ -56,7 +58,7 @@ create or replace temp macro bare_gtin(raw) as if(
 )
 ;
 create or replace temp macro gtin_14_of(bare) as if(
-  length(bare) between 1 and 14 and translate(bare, '0123456789', '') = '', lpad(bare, 14, '0'), null
+  regexp_full_match(bare, '[0-9]{1,14}'), lpad(bare, 14, '0'), null
 )
 ;
 -- A check digit makes the weighted sum of all fourteen digits a multiple of ten.
