@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import path from "node:path"
 import { createInterface } from "node:readline"
+import { setTimeout } from "node:timers/promises"
 import { repository } from "./repository.ts"
 
 export type Environment = Readonly<Record<string, string>>
@@ -86,6 +87,16 @@ export const startServer = async (home: string, environment: Environment = {}): 
       return closed
     }
   }
+}
+
+/** Waits until a server has taken a generation over: it looks four times a second. Its console says so, and costs nothing. */
+export const untilServed = async ({ console }: Server, generation: unknown): Promise<void> => {
+  for (let looks = 0; looks < 1200; looks++) {
+    const ready = (await (await fetch(`${console}/readyz`)).json()) as { readonly generation: string }
+    if (ready.generation === generation) return
+    await setTimeout(50)
+  }
+  throw new Error(`${generation} was never served`)
 }
 
 const printed = async (home: string, args: ReadonlyArray<string>, environment: Environment): Promise<string> => {

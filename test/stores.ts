@@ -9,7 +9,7 @@ import path from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { publish } from "@larder/warehouse/generation/publish.ts"
+import { aRun, publishStaged } from "@larder/warehouse/pantry-for-tests.ts"
 import { type Staging, stage } from "@larder/warehouse/staging.ts"
 import { storefront } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
@@ -168,30 +168,14 @@ export const publishReads = (home: string, reads: Reads): Promise<string | null>
   const published = Effect.gen(function* () {
     const layout = yield* layoutOf(home)
     const { file, filled } = yield* stage(layout, run_id, storefront, fill(run_id, reads))
-    return yield* publish({
+    const { read_at = firstRead } = reads
+    const times = { started_at: read_at, finished_at: read_at }
+    return yield* publishStaged(
       layout,
-      dataSet: storefront,
-      stagedFile: file,
-      run: {
-        run_id,
-        pipeline: "storefronts",
-        origin: "replay",
-        outcome: "published",
-        started_at: reads.read_at ?? firstRead,
-        finished_at: reads.read_at ?? firstRead,
-        generation: null,
-        window_from: null,
-        window_to: null,
-        rows_read: filled,
-        rows_loaded: 0,
-        rows_unchanged: 0,
-        rows_rejected: 0,
-        message: null
-      },
-      silentRows: 0,
-      checks: [],
-      dryRun: false
-    })
+      storefront,
+      file,
+      aRun({ run_id, pipeline: "storefronts", ...times, rows_read: filled })
+    )
   })
   return Effect.runPromise(
     published.pipe(

@@ -1,21 +1,10 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import { DuckDb } from "./duckdb.ts"
-import { publish } from "./generation/publish.ts"
 import { itWorks } from "./it-works-for-tests.ts"
-import { aLayout, aRun, ask } from "./pantry-for-tests.ts"
+import { aLayout, aRun, ask, butter, publishStaged } from "./pantry-for-tests.ts"
 import { stage } from "./staging.ts"
 import { dataSets, seriesTable, tablesOf } from "./tables.ts"
-
-const series = {
-  slug: "butter",
-  metric_name: "butter",
-  commodity: "Butter",
-  spec: null,
-  market: "Chicago Mercantile Exchange",
-  unit: "usd_per_lb",
-  position: 1
-}
 
 /** A warehouse with the tables of every data set. */
 const published = Effect.gen(function* () {
@@ -23,9 +12,9 @@ const published = Effect.gen(function* () {
   for (const dataSet of dataSets) {
     const run = aRun({ pipeline: dataSet.schema })
     const { file } = yield* stage(layout, run.run_id, dataSet, (staging) =>
-      dataSet.schema === "commodity" ? staging.add(seriesTable, [series]) : Effect.void
+      dataSet.schema === "commodity" ? staging.add(seriesTable, [butter]) : Effect.void
     )
-    yield* publish({ layout, dataSet, stagedFile: file, run, silentRows: 0, checks: [], dryRun: false })
+    yield* publishStaged(layout, dataSet, file, run)
   }
   return layout
 })

@@ -1,8 +1,7 @@
 /** Labels of branded foods in a warehouse of their own, for tests of what is published with them. */
 import { Effect } from "effect"
 import type { Layout } from "./generation/layout.ts"
-import { publish } from "./generation/publish.ts"
-import { aRun } from "./pantry-for-tests.ts"
+import { aRun, publishStaged } from "./pantry-for-tests.ts"
 import { stage } from "./staging.ts"
 import { brandedFood } from "./tables.ts"
 
@@ -44,13 +43,5 @@ export const publishLabels = Effect.fnUntraced(function* (layout: Layout, labels
     )
   )
   const run = aRun({ run_id, pipeline: "branded-foods", rows_read: Number(filled[0]?.rows) })
-  return yield* publish({
-    layout,
-    dataSet: brandedFood,
-    stagedFile: file,
-    run,
-    silentRows: 0,
-    checks: [],
-    dryRun: false
-  })
+  return yield* publishStaged(layout, brandedFood, file, run)
 }, Effect.scoped)

@@ -136,6 +136,10 @@ const fill = (of: Pantry, run_id: string, found: Found) =>
     return prices.length + deliveries.length + rejects.length
   })
 
+/** Publishes what a run has staged, without checks. */
+export const publishStaged = (layout: Layout, dataSet: DataSet, stagedFile: string, run: RunRecord) =>
+  publish({ layout, dataSet, stagedFile, run, silentRows: 0, checks: noChecks, dryRun: false })
+
 /** A whole run: stages what was found, and publishes it. */
 export const publishFound = Effect.fnUntraced(function* (
   layout: Layout,
@@ -192,6 +196,17 @@ export const tamper = (file: string, sql: string) =>
 
 export const apples = { item: "apple", price: "1.2500" }
 export const pears = { item: "pear", price: "2.0000" }
+
+/** A series of commodities, for tests of data sets beside each other. */
+export const butter = {
+  slug: "butter",
+  metric_name: "butter",
+  commodity: "Butter",
+  spec: null,
+  market: "Chicago Mercantile Exchange",
+  unit: "usd_per_lb",
+  position: 1
+}
 
 /** Names in a folder, sorted. */
 export const files = (dir: string) =>

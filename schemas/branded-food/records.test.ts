@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { BrandedFood } from "./records.ts"
+import { unstatedFood } from "./records-for-tests.ts"
 
 const isFood = (value: unknown) =>
   Schema.decodeUnknownResult(BrandedFood, { errors: "all", onExcessProperty: "error" })(value)._tag === "Success"
@@ -9,35 +10,7 @@ const isFood = (value: unknown) =>
 const bare = {
   id: "data_branded_food_x",
   fdc_id: 1106457,
-  description: "DUBBLE BUBBLE, BUBBLE GUM",
-  short_description: null,
-  brand_owner: null,
-  brand_name: null,
-  subbrand_name: null,
-  category: null,
-  gpc_class_code: null,
-  upc: null,
-  package_weight: null,
-  serving_size: null,
-  serving_size_unit: null,
-  serving_size_unit_normalized: null,
-  household_serving_text: null,
-  preparation_state_code: null,
-  market_country: null,
-  market_country_normalized: null,
-  trade_channels: [],
-  ingredients: null,
-  nutrition: {},
-  nutrients: [],
-  attributes: [],
-  caffeine_statement: null,
-  footnote: null,
-  data_source: null,
-  published_on: null,
-  available_on: null,
-  modified_on: null,
-  discontinued_on: null,
-  source: "gov-fdc",
+  ...unstatedFood,
   fetched_at: "2026-10-01T13:04:36.000Z"
 }
 

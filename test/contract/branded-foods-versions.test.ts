@@ -2,7 +2,7 @@
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
 import { aLabel, forms, homeWith, ingestLabels, type Label } from "../labels.ts"
-import { run } from "../programs.ts"
+import { run, untilServed } from "../programs.ts"
 import { pagesOf } from "./pages.ts"
 import { errorOf, served } from "./served.ts"
 
@@ -145,14 +145,6 @@ describe("a release that comes while a client follows cursors", () => {
   ]
   const api = served({ home: () => homeWith(before) })
 
-  const serves = async (generation: string) => {
-    for (let looks = 0; looks < 400; looks++) {
-      const ready = (await (await fetch(`${api.server().console}/readyz`)).json()) as { readonly generation: string }
-      if (ready.generation === generation) return
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    throw new Error(`${generation} was never served`)
-  }
   const idsOf = (rows: ReadonlyArray<unknown>) => rows.map((row) => (row as Page["data"][number]).fdc_id)
 
   it("every row that was there throughout comes once, over the new release, a restart and a rollback", async () => {
@@ -160,7 +152,7 @@ describe("a release that comes while a client follows cursors", () => {
       async () => {
         const { generation } = await ingestLabels(api.home(), "json", after, "2026-08-31")
         expect(generation).toBe("larder-000002")
-        await serves("larder-000002")
+        await untilServed(api.server(), "larder-000002")
       },
       () => api.restart()
     ]
@@ -180,7 +172,7 @@ describe("a release that comes while a client follows cursors", () => {
 
     const { code } = await run("larder-ingest", ["rollback"], { LARDER_HOME: api.home() })
     expect(code).toBe(0)
-    await serves("larder-000001")
+    await untilServed(api.server(), "larder-000001")
     expect(idsOf((await pagesOf(api.get, "/v1/branded-foods?name=oats&limit=2")).flat())).toEqual([10, 20, 30, 40, 50])
     expect(errorOf(await api.get(`/v1/branded-foods/${brandedFoodId(70)}`))).toBe(
       `404 not_found: Unknown branded food: ${brandedFoodId(70)}`

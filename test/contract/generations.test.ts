@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { gunzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
-import { run } from "../programs.ts"
+import { run, untilServed } from "../programs.ts"
 import { repository } from "../repository.ts"
 import { pagesOf } from "./pages.ts"
 import { served } from "./served.ts"
@@ -30,16 +30,6 @@ const recordingOf = (price: string, publishedAt: string): string => {
   return folder
 }
 
-/** The server looks at the link four times a second; the console says what it serves, and costs nothing. */
-const serves = async (generation: string) => {
-  for (let looks = 0; looks < 400; looks++) {
-    const ready = (await (await fetch(`${api.server().console}/readyz`)).json()) as { readonly generation: string }
-    if (ready.generation === generation) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`${generation} was never served`)
-}
-
 const publish = async (price: string, publishedAt: string) => {
   const replay = recordingOf(price, publishedAt)
   try {
@@ -47,7 +37,7 @@ const publish = async (price: string, publishedAt: string) => {
       LARDER_HOME: api.home()
     })
     const { generation } = JSON.parse(stdout) as { readonly generation: string }
-    await serves(generation)
+    await untilServed(api.server(), generation)
     return generation
   } finally {
     rmSync(replay, { recursive: true })
@@ -57,7 +47,7 @@ const publish = async (price: string, publishedAt: string) => {
 const rollback = async (to: string) => {
   const { code, stderr } = await run("larder-ingest", ["rollback", to], { LARDER_HOME: api.home() })
   expect([code, stderr]).toEqual([0, ""])
-  await serves(to)
+  await untilServed(api.server(), to)
 }
 
 const priced = (price: string) =>

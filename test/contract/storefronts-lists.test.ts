@@ -1,6 +1,7 @@
 /** Products and collections of a store: what they hold, their order, their pages, and what becomes of them as stores change. */
 import { cursorScope, encodeCursor } from "@larder/serve/cursor.ts"
 import { beforeAll, describe, expect, it } from "vitest"
+import { untilServed } from "../programs.ts"
 import {
   aCollection,
   aProduct,
@@ -12,6 +13,7 @@ import {
   newestFirst,
   type ProductRow,
   publishReads,
+  type Reads,
   summaryRecord
 } from "../stores.ts"
 import { operate } from "./operator.ts"
@@ -243,11 +245,8 @@ describe.each([
   })
 })
 
-/** The server looks at the link four times a second; the console says what it serves, and costs nothing. */
-const serves = (generation: string | null) =>
-  expect
-    .poll(async () => (await fetch(`${api.server().console}/readyz`)).json(), { timeout: 60_000 })
-    .toMatchObject({ generation })
+/** A read of stores, published and taken over by the server. */
+const publish = async (reads: Reads) => untilServed(api.server(), await publishReads(api.home(), reads))
 
 describe("stores that are read again", () => {
   const [shopStore, ...otherStores] = stores
@@ -265,14 +264,12 @@ describe("stores that are read again", () => {
     if (shopStore === undefined) throw new Error("the shop is the first store")
     const events = [
       async () => {
-        await serves(
-          await publishReads(api.home(), {
-            stores: [shopStore],
-            products: ofShop,
-            collections: ofStore(collections, shop),
-            read_at: "2026-10-02T00:00:00.000Z"
-          })
-        )
+        await publish({
+          stores: [shopStore],
+          products: ofShop,
+          collections: ofStore(collections, shop),
+          read_at: "2026-10-02T00:00:00.000Z"
+        })
       },
       () => api.restart()
     ]
@@ -301,16 +298,14 @@ describe("stores that are read again", () => {
   it("keep their products where the read was partial or failed", async () => {
     const [otherStore] = otherStores
     if (shopStore === undefined || otherStore === undefined) throw new Error("two stores are read again")
-    await serves(
-      await publishReads(api.home(), {
-        stores: [
-          { ...shopStore, fetch_status: "partial", outcome: "window" },
-          { ...otherStore, fetch_status: "failed", outcome: "blocked", fetched_at: null }
-        ],
-        products: ofShop.slice(0, 3),
-        read_at: "2026-10-03T00:00:00.000Z"
-      })
-    )
+    await publish({
+      stores: [
+        { ...shopStore, fetch_status: "partial", outcome: "window" },
+        { ...otherStore, fetch_status: "failed", outcome: "blocked", fetched_at: null }
+      ],
+      products: ofShop.slice(0, 3),
+      read_at: "2026-10-03T00:00:00.000Z"
+    })
     expect(await allAt(productsAt, 200)).toEqual(listed(ofShop, shop))
     expect(await allAt(`/v1/stores/${other}/products`, 200)).toEqual(listed(products, other))
     const { data } = (await pageAt("/v1/stores")) as { readonly data: ReadonlyArray<object> }
@@ -324,9 +319,7 @@ describe("stores that are read again", () => {
   it("serve a product again that comes back", async () => {
     if (shopStore === undefined) throw new Error("the shop is the first store")
     const all = [...ofStore(products, shop), ...fresh]
-    await serves(
-      await publishReads(api.home(), { stores: [shopStore], products: all, read_at: "2026-10-04T00:00:00.000Z" })
-    )
+    await publish({ stores: [shopStore], products: all, read_at: "2026-10-04T00:00:00.000Z" })
     expect(await allAt(productsAt, 200)).toEqual(listed(all, shop))
     for (const id of withdrawn) expect((await api.get(`/v1/products/${id}`)).status).toBe(200)
   })

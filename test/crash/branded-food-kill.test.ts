@@ -14,7 +14,6 @@ import {
   writeFileSync
 } from "node:fs"
 import path from "node:path"
-import { setTimeout } from "node:timers/promises"
 import { NodeServices } from "@effect/platform-node"
 import { aBlockRow, blocks, bodyOf, everyFeed } from "@larder/pipelines/commodities/payloads-for-tests.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
@@ -33,9 +32,8 @@ import {
   valuesOf
 } from "../end-to-end/ingesting.ts"
 import { foodsIn, goodZip, largeCount, largeZip, leftovers, load } from "../end-to-end/small-releases.ts"
-import { ended, newKey, start, startServer } from "../programs.ts"
-
-const rounds = Number(process.env.LARDER_CRASH_ROUNDS ?? 1)
+import { newKey, startServer } from "../programs.ts"
+import { namesIn, rounds, runKilled, staged } from "./killed-runs.ts"
 
 let home = ""
 let releases = ""
@@ -52,11 +50,8 @@ beforeAll(async () => {
 })
 afterAll(() => [home, releases].map(removeFolder))
 
-const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 const warehouse = (home: string) => path.join(home, "warehouse")
 const liveFile = (home: string) => path.join(warehouse(home), generationOf(home))
-const staged = (home: string) =>
-  namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run)))
 
 /** What the search of the live generation holds, without making anything again. */
 const searchable = (home: string) =>
@@ -69,6 +64,8 @@ const expectWhole = async (home: string, expected: number) => {
 }
 
 describe("a run of branded foods that is killed with -9", () => {
+  const killed = (home: string, hasCome: () => boolean, delay = 0) =>
+    runKilled(home, ["branded-foods", "--file", large()], hasCome, { delay })
   const next = (home: string, end: string) => existsSync(path.join(warehouse(home), `larder-000002.duckdb${end}`))
   const moments: ReadonlyArray<readonly [moment: string, hasCome: (home: string) => boolean]> = [
     ["it unpacks", (home) => staged(home).includes("food.csv")],
@@ -87,12 +84,7 @@ describe("a run of branded foods that is killed with -9", () => {
       `when %s${round > 0 ? `, and ${round * 7} ms later,` : ""} leaves a whole generation, and the next run completes`,
       async (_moment, hasCome) => {
         const copy = copyOf(home)
-        const child = start("larder-ingest", ["branded-foods", "--file", large(), "--json"], { LARDER_HOME: copy })
-        const end = ended(child)
-        while (child.exitCode === null && !hasCome(copy)) await setTimeout(1)
-        if (round > 0) await setTimeout(round * 7)
-        child.kill("SIGKILL")
-        await end
+        await killed(copy, () => hasCome(copy), round * 7)
         const isOld = generationOf(copy) === "larder-000001.duckdb"
         await expectWhole(copy, isOld ? 3 : 3 + largeCount)
         const { code, stderr } = await load(copy, large())
@@ -107,13 +99,7 @@ describe("a run of branded foods that is killed with -9", () => {
 
   it("in an empty home leaves no warehouse, and the next run makes it", async () => {
     const empty = folderOfTest()
-    const child = start("larder-ingest", ["branded-foods", "--file", large(), "--json"], { LARDER_HOME: empty })
-    const end = ended(child)
-    while (child.exitCode === null && !existsSync(path.join(warehouse(empty), "larder-000001.duckdb.building"))) {
-      await setTimeout(1)
-    }
-    child.kill("SIGKILL")
-    await end
+    await killed(empty, () => namesIn(warehouse(empty)).includes("larder-000001.duckdb.building"))
     const { code, stderr } = await load(empty, large())
     expect(code, stderr).toBe(0)
     await expectWhole(empty, largeCount)

@@ -3,10 +3,8 @@
  * moment, the old or the new generation is live and whole, and the next run completes. Some forty seconds;
  * `LARDER_CRASH_ROUNDS=10` kills ten times as often, each time a little later.
  */
-import type { ChildProcess } from "node:child_process"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { setTimeout } from "node:timers/promises"
 import {
   aBlockRow,
   blocks,
@@ -24,9 +22,7 @@ import {
   replayFolder,
   temporaryFolder
 } from "../end-to-end/ingesting.ts"
-import { ended, start } from "../programs.ts"
-
-const rounds = Number(process.env.LARDER_CRASH_ROUNDS ?? 1)
+import { namesIn, rounds, runKilled, staged } from "./killed-runs.ts"
 
 let home = ""
 let older = ""
@@ -58,10 +54,7 @@ const count = async (home: string) => {
   const [rows] = await query(home, "select count(*)::integer as versions from commodity.price_version")
   return Number(rows?.[0]?.versions)
 }
-const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 const warehouse = (home: string) => namesIn(path.join(home, "warehouse"))
-const staged = (home: string) =>
-  namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run)))
 const fetched = (home: string) => namesIn(path.join(home, "raw/fetches")).length
 
 type Moment = (home: string) => () => boolean
@@ -100,19 +93,8 @@ const moments: ReadonlyArray<readonly [string, Moment]> = [
   ["it has tidied up", goes(isStaging)]
 ]
 
-/** Waits for the moment, and kills. A run that is over before it is seen has ended by itself. */
-const killWhen = async (child: ChildProcess, hasCome: () => boolean, delay: number, signal: NodeJS.Signals) => {
-  while (child.exitCode === null && !hasCome()) await setTimeout(1)
-  if (delay > 0) await setTimeout(delay)
-  child.kill(signal)
-}
-
-const replayKilled = async (home: string, hasCome: () => boolean, delay: number, signal: NodeJS.Signals) => {
-  const child = start("larder-ingest", ["commodities", "--replay", newer, "--json"], { LARDER_HOME: home })
-  const end = ended(child)
-  await killWhen(child, hasCome, delay, signal)
-  return end
-}
+const replayKilled = (home: string, hasCome: () => boolean, delay = 0, signal: NodeJS.Signals = "SIGKILL") =>
+  runKilled(home, ["commodities", "--replay", newer], hasCome, { delay, signal })
 
 /** Nothing that a run builds or stages lies around, and the whole of the newer recordings is live. */
 const expectComplete = async (home: string, all: number) => {
@@ -134,7 +116,7 @@ describe("a run that is killed with -9", () => {
       it(`when ${moment}${delay > 0 ? ` and ${delay} ms later` : ""} leaves a whole generation live, and the next run completes`, async () => {
         const before = await count(home)
         const copy = copyOf(home)
-        const { signal } = await replayKilled(copy, comes(copy), delay, "SIGKILL")
+        const { signal } = await replayKilled(copy, comes(copy), delay)
         if (round === 0 && index < 6) expect(signal).toBe("SIGKILL") // later it may have ended before it was seen
         const left = await count(copy)
         expect([before, before + 200]).toContain(left)
@@ -146,7 +128,7 @@ describe("a run that is killed with -9", () => {
 
   it("in an empty home leaves no warehouse, and the next run makes it", async () => {
     const empty = folderOfTest()
-    await replayKilled(empty, () => warehouse(empty).length > 0, 0, "SIGKILL")
+    await replayKilled(empty, () => warehouse(empty).length > 0)
     expect(existsSync(path.join(empty, "warehouse/larder.duckdb"))).toBe(false)
     await expectComplete(empty, (await count(home)) + 200)
     expect(generationOf(empty)).toBe("larder-000001.duckdb")

@@ -3,16 +3,14 @@
  * with it, and the next run completes with the history that it would have had. Some forty seconds; `LARDER_CRASH_ROUNDS=10`
  * kills ten times as often, each time a little later.
  */
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync } from "node:fs"
 import path from "node:path"
-import { setTimeout } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { copyOf, generationOf, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { leftovers } from "../end-to-end/small-releases.ts"
 import { replayStores, rowsOf, writeFiles } from "../end-to-end/storefronts.ts"
-import { ended, newKey, start, startServer } from "../programs.ts"
-
-const rounds = Number(process.env.LARDER_CRASH_ROUNDS ?? 1)
+import { newKey, startServer } from "../programs.ts"
+import { rounds, runKilled, staged } from "./killed-runs.ts"
 
 const large = 20_000
 const header = "Handle,Title,Option1 Value,Variant Price"
@@ -43,9 +41,6 @@ beforeAll(async () => {
 })
 afterAll(() => [home, before, now].map(removeFolder))
 
-const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
-const staged = (home: string) =>
-  namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run)))
 const next = (home: string, end: string) => existsSync(path.join(home, `warehouse/larder-000002.duckdb${end}`))
 
 const told = `
@@ -66,14 +61,8 @@ const complete = {
 }
 
 /** Runs the second read and kills it when the moment has come. */
-const killed = async (home: string, hasCome: (home: string) => boolean, later = 0) => {
-  const child = start("larder-ingest", ["storefronts", "--replay", now, "--json"], { LARDER_HOME: home })
-  const end = ended(child)
-  while (child.exitCode === null && !hasCome(home)) await setTimeout(1)
-  if (later > 0) await setTimeout(later)
-  child.kill("SIGKILL")
-  return end
-}
+const killed = (home: string, hasCome: (home: string) => boolean, delay = 0) =>
+  runKilled(home, ["storefronts", "--replay", now], () => hasCome(home), { delay })
 
 describe("a run of stores that is killed with -9", () => {
   const moments: ReadonlyArray<readonly [moment: string, hasCome: (home: string) => boolean]> = [

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aLabel, type CsvRows, csvRowsOf, csvText, type Row, writeCsv } from "../labels.ts"
 import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
 import { folderOfTest, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { columnsOf2019 } from "./small-releases.ts"
 
 const size: ReleaseSize = {
   foods: 300,
@@ -211,26 +212,12 @@ describe("a small release", () => {
     expect([again.code, warnings(again.stderr)]).toEqual([0, []])
   })
 
-  const columnsOf2020 = [
-    "fdc_id",
-    "brand_owner",
-    "gtin_upc",
-    "ingredients",
-    "serving_size",
-    "serving_size_unit",
-    "household_serving_fulltext",
-    "branded_food_category",
-    "data_source",
-    "modified_date",
-    "available_date",
-    "market_country",
-    "discontinued_date"
-  ]
+  const columnsOf2020 = [...columnsOf2019, "market_country", "discontinued_date"]
 
   it.each([
     ["2023, with 20 columns", Object.keys(plain.branded_food[0] ?? {}).filter((column) => column !== "material_code")],
     ["2020, with 13 columns", columnsOf2020],
-    ["2019, with 11 columns", columnsOf2020.slice(0, -2)]
+    ["2019, with 11 columns", columnsOf2019]
   ])("reads the layout of %s", async (_, columns) => {
     const { home } = await load(mapped(plain, { branded_food: (row) => only(row, columns) }))
     const ids = labels.map(({ fdc_id }) => fdc_id)

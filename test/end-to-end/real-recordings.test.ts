@@ -1,17 +1,10 @@
 /** The real numbers, from recordings of the services: the same in any order of rows. Two runs, some ten seconds. */
 import { feedOf } from "@larder/pipelines/commodities/catalog.ts"
 import { writeRecordings } from "@larder/pipelines/commodities/payloads-for-tests.ts"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, expect, it } from "vitest"
 import { query, recordOf, removeFolder, replayFolder, temporaryFolder, valuesOf } from "./ingesting.ts"
-import {
-  butterMonths,
-  classIVMonths,
-  powderPrints,
-  recordings,
-  reportTitles,
-  samplesAreHere,
-  spotCloses
-} from "./real-recordings.ts"
+import { butterMonths, classIVMonths, powderPrints, recordings, reportTitles, spotCloses } from "./real-recordings.ts"
+import { describeSamples } from "./shared-samples.ts"
 
 type Order = <A>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
 
@@ -157,9 +150,4 @@ const theRealNumbers = () => {
   })
 }
 
-if (samplesAreHere) describe("the real numbers", theRealNumbers)
-else {
-  describe("the real numbers: shared samples are absent", () => {
-    it("so nothing is said about them here", () => {})
-  })
-}
+describeSamples("gov", "the real numbers", theRealNumbers)

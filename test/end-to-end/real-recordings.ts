@@ -2,7 +2,7 @@
  * Recordings of the two government services and numbers derived from them, which lie beside the repository where it was
  * made and are not part of it. Payloads that exist only as numbers are put back into the services' formats here.
  */
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import path from "node:path"
 import {
   aClassRow,
@@ -16,11 +16,9 @@ import {
   type Row,
   sectionsBody
 } from "@larder/pipelines/commodities/payloads-for-tests.ts"
-import { repository } from "../repository.ts"
+import { samplesOf } from "./shared-samples.ts"
 
-const folder = path.resolve(repository, "../shared/samples/gov")
-export const samplesAreHere = existsSync(folder)
-export const sample = (name: string) => readFileSync(path.join(folder, name), "utf8")
+export const sample = (name: string) => readFileSync(path.join(samplesOf("gov"), name), "utf8")
 const json = <A>(name: string): A => JSON.parse(sample(name))
 
 const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`

@@ -26,21 +26,24 @@ export const brandedLine = (id: number, fields: BrandedFields = {}) => {
 export const amountLine = (row: number, id: number, nutrient: number | string = 1003, amount = "3.5") =>
   line(row, id, nutrient, amount)
 
+/** Columns of branded_food.csv in the oldest releases. */
+export const columnsOf2019 = [
+  "fdc_id",
+  "brand_owner",
+  "gtin_upc",
+  "ingredients",
+  "serving_size",
+  "serving_size_unit",
+  "household_serving_fulltext",
+  "branded_food_category",
+  "data_source",
+  "modified_date",
+  "available_date"
+]
+
 const headers = {
   "food.csv": line("fdc_id", "data_type", "description", "food_category_id", "publication_date"),
-  "branded_food.csv": line(
-    "fdc_id",
-    "brand_owner",
-    "gtin_upc",
-    "ingredients",
-    "serving_size",
-    "serving_size_unit",
-    "household_serving_fulltext",
-    "branded_food_category",
-    "data_source",
-    "modified_date",
-    "available_date"
-  ),
+  "branded_food.csv": line(...columnsOf2019),
   "food_nutrient.csv": line("id", "fdc_id", "nutrient_id", "amount")
 }
 export type CsvName = keyof typeof headers

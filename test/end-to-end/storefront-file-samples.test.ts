@@ -1,15 +1,14 @@
 /** Recorded files of shops: what is read from them agrees with a count that shares nothing with the readers. */
-import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs"
+import { createReadStream, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import type { ReadFile } from "@larder/pipelines/storefronts/feed.ts"
 import { readGoogleMerchant } from "@larder/pipelines/storefronts/feeds/google-merchant.ts"
 import { readShopifyCsv } from "@larder/pipelines/storefronts/feeds/shopify-csv.ts"
-import { repository } from "../repository.ts"
+import { csvRecords } from "./plain-csv.ts"
+import { describeSamples, samplesOf } from "./shared-samples.ts"
 
-/** Real samples lie beside the repository where it was made and are not part of it. */
-const samples = path.resolve(repository, "../shared/samples/storefront")
-const fileOf = (name: string) => path.join(samples, name)
+const fileOf = (name: string) => path.join(samplesOf("storefront"), name)
 
 const readAll = async (read: ReadFile, name: string, currency: string | null = null) => {
   const batches = []
@@ -25,28 +24,8 @@ const readAll = async (read: ReadFile, name: string, currency: string | null = n
 
 type Cells = Readonly<Record<string, string>>
 
-/** The records of a CSV file by its header, read character by character. */
-const recordsIn = (name: string, separator = ","): ReadonlyArray<Cells> => {
-  const text = readFileSync(fileOf(name), "utf8")
-    .replace(/^\uFEFF/, "")
-    .replaceAll("\r\n", "\n")
-  const rows: Array<Array<string>> = [[]]
-  let field = ""
-  let isQuoted = false
-  for (let at = 0; at <= text.length; at++) {
-    const character = text[at] ?? "\n"
-    if (character === '"') {
-      if (isQuoted && text[at + 1] === '"') field += text[at++]
-      else isQuoted = !isQuoted
-    } else if (!isQuoted && (character === separator || character === "\n")) {
-      rows.at(-1)?.push(field)
-      field = ""
-      if (character === "\n") rows.push([])
-    } else field += character
-  }
-  const [header = [], ...others] = rows.filter((row) => row.join("") !== "")
-  return others.map((row) => Object.fromEntries(header.map((column, place) => [column, row[place] ?? ""])))
-}
+const recordsIn = (name: string, separator?: string): ReadonlyArray<Cells> =>
+  csvRecords(readFileSync(fileOf(name), "utf8"), separator)
 
 const isVariant = (record: Cells) => [record["Variant Price"], record["Option1 Value"]].some((cell) => cell !== "")
 const countOf = (texts: ReadonlyArray<string>) => {
@@ -245,11 +224,5 @@ const theFeeds = () => {
   })
 }
 
-if (existsSync(samples)) {
-  describe("recorded product exports of Shopify shops", theExports)
-  describe("recorded feeds for Google", theFeeds)
-} else {
-  describe("recorded files of shops: shared samples are absent", () => {
-    it("so nothing is said about them here", () => {})
-  })
-}
+describeSamples("storefront", "recorded product exports of Shopify shops", theExports)
+describeSamples("storefront", "recorded feeds for Google", theFeeds)

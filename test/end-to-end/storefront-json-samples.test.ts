@@ -1,13 +1,12 @@
 /** Recorded pages of shops: what is read from them agrees with a count that shares nothing with the readers. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { readMeta, readProducts } from "@larder/pipelines/storefronts/feeds/shopify-json.ts"
 import { readProducts as readWooProducts } from "@larder/pipelines/storefronts/feeds/woocommerce.ts"
-import { repository } from "../repository.ts"
+import { describeSamples, samplesOf } from "./shared-samples.ts"
 
-/** Real samples lie beside the repository where it was made and are not part of it. */
-const samples = path.resolve(repository, "../shared/samples/storefront")
+const samples = samplesOf("storefront")
 const sample = (name: string) => readFileSync(path.join(samples, name), "utf8")
 const shopify = (name: string) => sample(`shopify-json/${name}.json`)
 
@@ -160,11 +159,5 @@ const theWooCommercePage = () => {
   })
 }
 
-if (existsSync(samples)) {
-  describe("recorded pages of Shopify shops", theShopifyPages)
-  describe("a recorded page of a WooCommerce shop", theWooCommercePage)
-} else {
-  describe("recorded pages of shops: shared samples are absent", () => {
-    it("so nothing is said about them here", () => {})
-  })
-}
+describeSamples("storefront", "recorded pages of Shopify shops", theShopifyPages)
+describeSamples("storefront", "a recorded page of a WooCommerce shop", theWooCommercePage)

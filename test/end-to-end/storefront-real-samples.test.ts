@@ -1,9 +1,10 @@
 /** Recordings of real stores, all of them in one run: every product, variant, picture and price is where it must be. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, expect, it } from "vitest"
 import type { Ended } from "../programs.ts"
 import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { describeSamples } from "./shared-samples.ts"
 import { recordedStores, recordingsUsed, samples } from "./storefront-recordings.ts"
 import { outcomesOf, replayStores, rowsOf, writeFiles } from "./storefronts.ts"
 
@@ -246,9 +247,4 @@ const theRecordings = () => {
   })
 }
 
-if (existsSync(samples)) describe("recordings of real stores", theRecordings)
-else {
-  describe("recordings of real stores: shared samples are absent", () => {
-    it("so nothing is said about them here", () => {})
-  })
-}
+describeSamples("storefront", "recordings of real stores", theRecordings)

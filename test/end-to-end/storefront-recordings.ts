@@ -4,11 +4,11 @@
  */
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import { repository } from "../repository.ts"
+import { csvRecords } from "./plain-csv.ts"
+import { samplesOf } from "./shared-samples.ts"
 import { type Files, type Listed, shopifyPages } from "./storefronts.ts"
 
-/** Real samples lie beside the repository where it was made and are not part of it. */
-export const samples = path.resolve(repository, "../shared/samples/storefront")
+export const samples = samplesOf("storefront")
 const sample = (name: string) => readFileSync(path.join(samples, name), "utf8")
 
 /** Amounts are summed in ten-thousandths, so that nothing is rounded. */
@@ -102,29 +102,6 @@ const countWoo = (page: string): Counts => {
   }
 }
 
-/** Rows of a table by its header, read character by character. */
-const rowsIn = (text: string, separator: string): ReadonlyArray<Readonly<Record<string, string>>> => {
-  const rows: Array<Array<string>> = [[]]
-  let field = ""
-  let isQuoted = false
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (isQuoted && character === '"' && text[at + 1] === '"') {
-      field += '"'
-      at++
-    } else if (character === '"') isQuoted = !isQuoted
-    else if (!isQuoted && character === "\r") continue
-    else if (!isQuoted && (character === separator || character === "\n")) {
-      rows.at(-1)?.push(field)
-      field = ""
-      if (character === "\n") rows.push([])
-    } else field += character
-  }
-  if (field !== "") rows.at(-1)?.push(field)
-  const [header = [], ...others] = rows.filter((row) => row.length > 1)
-  return others.map((row) => Object.fromEntries(header.map((name, i) => [name.replace("\uFEFF", ""), row[i] ?? ""])))
-}
-
 const groupedBy = <A>(rows: ReadonlyArray<A>, keyOf: (row: A) => string) => {
   const groups = new Map<string, Array<A>>()
   for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row])
@@ -140,7 +117,7 @@ const availableOf = (row: Readonly<Record<string, string>>): boolean | null => {
 }
 
 const countCsv = (text: string): Counts => {
-  const handles = groupedBy(rowsIn(text, ","), (row) => row.Handle ?? "")
+  const handles = groupedBy(csvRecords(text), (row) => row.Handle ?? "")
   const published = handles.filter(([first]) => {
     const isActive = (first?.Status ?? "active") === "active"
     return isActive && first?.Published?.toLowerCase() !== "false"
@@ -180,7 +157,7 @@ const itemsOfXml = (text: string): ReadonlyArray<ItemFields> =>
   })
 
 const itemsOfTable = (text: string, separator: string): ReadonlyArray<ItemFields> =>
-  rowsIn(text, separator).map((row) => (name) => (row[name] ? [row[name]] : []))
+  csvRecords(text, separator).map((row) => (name) => (row[name] ? [row[name]] : []))
 
 const numberIn = (text: string | undefined) => amountOf(/[\d.]+/.exec(text ?? "")?.[0])
 

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { BrandedFood } from "@larder/schemas/branded-food/records.ts"
+import { unstatedFood } from "@larder/schemas/branded-food/records-for-tests.ts"
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
 import { itWorks } from "../it-works-for-tests.ts"
@@ -22,38 +23,7 @@ const opened = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
   return { db, foods: yield* openFoods(join(folder, "foods")) }
 })
 
-const bare = {
-  description: "",
-  short_description: null,
-  brand_owner: null,
-  brand_name: null,
-  subbrand_name: null,
-  category: null,
-  gpc_class_code: null,
-  upc: null,
-  package_weight: null,
-  serving_size: null,
-  serving_size_unit: null,
-  serving_size_unit_normalized: null,
-  household_serving_text: null,
-  preparation_state_code: null,
-  market_country: null,
-  market_country_normalized: null,
-  trade_channels: [],
-  ingredients: null,
-  nutrition: {},
-  nutrients: [],
-  attributes: [],
-  caffeine_statement: null,
-  footnote: null,
-  data_source: null,
-  published_on: null,
-  available_on: null,
-  modified_on: null,
-  discontinued_on: null,
-  source: "gov-fdc",
-  fetched_at: "2026-10-01T13:04:36.000Z"
-}
+const bare = { ...unstatedFood, description: "", fetched_at: "2026-10-01T13:04:36.000Z" }
 
 const full = {
   description: 'GUM "X", tab\there, \\ back, null, İ 😀',

@@ -5,11 +5,20 @@ import { Effect, FileSystem, Option } from "effect"
 import { openFoods } from "../foods/open.ts"
 import { itWorks } from "../it-works-for-tests.ts"
 import { publishLabels } from "../labels-for-tests.ts"
-import { aLayout, apples, aRun, ask, files, pantryIn, publishFound } from "../pantry-for-tests.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  ask,
+  butter,
+  files,
+  pantryIn,
+  publishFound,
+  publishStaged
+} from "../pantry-for-tests.ts"
 import { stage } from "../staging.ts"
 import { commodity, seriesTable } from "../tables.ts"
 import type { Layout } from "./layout.ts"
-import { publish } from "./publish.ts"
 import { rollback } from "./rollback.ts"
 
 const folderOf = (layout: Layout, generation: string) => path.join(layout.dir, `${generation}.duckdb.foods`)
@@ -98,18 +107,9 @@ describe("a first publication of many rows", () => {
   itWorks("takes over known data sets into the larger file, comments included", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      const series = {
-        slug: "butter",
-        metric_name: "butter",
-        commodity: "Butter",
-        spec: null,
-        market: "Chicago Mercantile Exchange",
-        unit: "usd_per_lb",
-        position: 1
-      }
       const run = aRun({ pipeline: "commodities" })
-      const { file } = yield* stage(layout, run.run_id, commodity, (staging) => staging.add(seriesTable, [series]))
-      yield* publish({ layout, dataSet: commodity, stagedFile: file, run, silentRows: 0, checks: [], dryRun: false })
+      const { file } = yield* stage(layout, run.run_id, commodity, (staging) => staging.add(seriesTable, [butter]))
+      yield* publishStaged(layout, commodity, file, run)
       yield* publishLabels(layout, [{ fdc_id: 1, up_to: 200_000, set: { ingredients: "md5(fdc_id::varchar)" } }])
       const [row] = yield* ask(
         layout,

@@ -2,11 +2,10 @@ import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { itWorks } from "../it-works-for-tests.ts"
-import { aLayout, apples, aRun, ask, files, noChecks, pantry, pears, publishFound } from "../pantry-for-tests.ts"
+import { aLayout, apples, aRun, ask, files, pantry, pears, publishFound, publishStaged } from "../pantry-for-tests.ts"
 import { stage } from "../staging.ts"
 import type { DataSet } from "../tables.ts"
 import type { Layout } from "./layout.ts"
-import { publish } from "./publish.ts"
 
 describe("merging by adding", () => {
   itWorks("adds rows whose key is new, and counts the others as unchanged", () =>
@@ -111,15 +110,7 @@ const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: s
   const { file } = yield* stage(layout, run.run_id, words, ({ db }) =>
     db.run(`insert into pantry.word values ('jar', ${meanings})`)
   )
-  return yield* publish({
-    layout,
-    dataSet: words,
-    stagedFile: file,
-    run,
-    silentRows: 0,
-    checks: noChecks,
-    dryRun: false
-  })
+  return yield* publishStaged(layout, words, file, run)
 }, Effect.scoped)
 
 describe("merging rows with lists by replacing", () => {

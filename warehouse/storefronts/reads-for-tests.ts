@@ -2,8 +2,7 @@
 import { Effect } from "effect"
 import { literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { publish } from "../generation/publish.ts"
-import { aRun, ask } from "../pantry-for-tests.ts"
+import { aRun, ask, publishStaged } from "../pantry-for-tests.ts"
 import { stage } from "../staging.ts"
 import { storefront } from "../tables.ts"
 
@@ -141,15 +140,7 @@ export const publishReads = Effect.fnUntraced(function* (layout: Layout, ...read
   )
   const found = reads.flatMap(({ collections = [], products = [] }) => [...products, ...collections])
   const run = aRun({ run_id, pipeline: "storefronts", rows_read: found.length })
-  return yield* publish({
-    layout,
-    dataSet: storefront,
-    stagedFile: file,
-    run,
-    silentRows: 0,
-    checks: [],
-    dryRun: false
-  })
+  return yield* publishStaged(layout, storefront, file, run)
 }, Effect.scoped)
 
 /** What each product and collection is known to be: first and last seen on these days, and listed or not. */

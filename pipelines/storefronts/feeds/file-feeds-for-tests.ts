@@ -80,3 +80,25 @@ export const readMeasured = async (batches: AsyncIterable<Batch>) => {
   }
   return { rows, growth: (highest - before) / 1_000_000 }
 }
+
+/** What it takes to read the first batch of a file when nobody wants more. */
+export const readOneBatch = async (read: ReadFile, file: AsyncIterable<Uint8Array>) => {
+  let pulled = 0
+  let isClosed = false
+  async function* counted() {
+    try {
+      for await (const piece of file) {
+        pulled++
+        yield piece
+      }
+    } finally {
+      isClosed = true
+    }
+  }
+  let rows = 0
+  for await (const batch of read(counted(), { currency: null })) {
+    rows = batch.rows.length
+    break
+  }
+  return { rows, pulled, isClosed }
+}

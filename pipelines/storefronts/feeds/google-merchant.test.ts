@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { bytesOf, manyRows, readMeasured, readWhole } from "./file-feeds-for-tests.ts"
+import { bytesOf, manyRows, readMeasured, readOneBatch, readWhole } from "./file-feeds-for-tests.ts"
 import { readGoogleMerchant } from "./google-merchant.ts"
 
 const feedOf = (...items: ReadonlyArray<string>) =>
@@ -361,22 +361,8 @@ describe("a feed of any size", () => {
   })
 
   it("is read no faster than its items are taken, and closed when nobody wants more", async () => {
-    let pulled = 0
-    let isClosed = false
-    async function* counted() {
-      try {
-        for await (const piece of manyRows(20, "<rss>", row, "</rss>")) {
-          pulled++
-          yield piece
-        }
-      } finally {
-        isClosed = true
-      }
-    }
-    for await (const batch of readGoogleMerchant(counted(), { currency: null })) {
-      assert.isAtMost(batch.rows.length, 500)
-      break
-    }
+    const { isClosed, pulled, rows } = await readOneBatch(readGoogleMerchant, manyRows(20, "<rss>", row, "</rss>"))
+    assert.isAtMost(rows, 500)
     assert.isAtMost(pulled, 50) // of some 330
     assert.isTrue(isClosed)
   })

@@ -1,5 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope, Stream } from "effect"
@@ -10,14 +9,10 @@ import type { Held, LedgerAccess } from "../ledger.ts"
 import type { ApiKeyView } from "../machine.ts"
 import { embeddedLedger, ledgerOver } from "./embedded-ledger.ts"
 import { memoryStore } from "./memory-store-for-tests.ts"
+import { temporaryFolder } from "./sample-ledger-for-tests.ts"
 
 const endpoint = "/v1/stores"
 const now = Date.parse("2026-10-15T12:00:00.000Z")
-
-const temporaryFolder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-ledger-"))),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-)
 
 /** An account with 5,000 credits and a key. */
 const keyIn = Effect.fnUntraced(function* (ledger: LedgerAccess, budget_credits = 1_000_000) {

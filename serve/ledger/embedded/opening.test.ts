@@ -1,5 +1,5 @@
 import path from "node:path"
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
 import { Line } from "../administration.ts"
@@ -11,25 +11,21 @@ import {
   aKey,
   author,
   inDatabase,
+  load,
   opened,
   readDatabase,
-  sampleCopies,
+  refusal,
+  sampleCopy,
   sampleGroups,
   takeSnapshot,
   temporaryFolder,
   written
 } from "./sample-ledger-for-tests.ts"
 
-const load = (folder: string) => opened(folder, (store) => store.load)
 const coveredNow = "select sequence::integer as n from snapshot"
-const refusal = (folder: string) => Effect.flip(opened(folder, () => Effect.void))
 
-const plain = sampleCopies({ withSnapshot: false })
-const snapshotted = sampleCopies({ withSnapshot: true })
-afterAll(() => {
-  plain.remove()
-  snapshotted.remove()
-})
+const plainCopy = sampleCopy({ withSnapshot: false })
+const snapshottedCopy = sampleCopy({ withSnapshot: true })
 
 describe("the hash that DuckDB computes", () => {
   const text = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text))
@@ -72,8 +68,8 @@ describe("the hash that DuckDB computes", () => {
 describe("a start", () => {
   it.live("finds the same state from a snapshot as from the beginning", () =>
     Effect.gen(function* () {
-      const fromTheBeginning = yield* load(yield* plain.copy)
-      const fromTheSnapshot = yield* load(yield* snapshotted.copy)
+      const fromTheBeginning = yield* load(yield* plainCopy)
+      const fromTheSnapshot = yield* load(yield* snapshottedCopy)
       const ordered = (state: typeof fromTheSnapshot) => ({
         ...state,
         spending: state.spending.toSorted((a, b) => a.month - b.month || a.key_id.localeCompare(b.key_id))
@@ -99,7 +95,7 @@ describe("a start", () => {
 
   it.live("has the snapshot renewed in the background, once enough entries have come", () =>
     Effect.gen(function* () {
-      const folder = yield* plain.copy
+      const folder = yield* plainCopy
       yield* opened(folder, () => Effect.void, { entriesBetweenSnapshots: 63 })
       assert.deepStrictEqual(yield* readDatabase(folder, coveredNow), [])
       const look = Effect.gen(function* () {
@@ -196,7 +192,7 @@ describe("a start refuses entries that are not what was written", () => {
     ]
   ] as const)("%s", ([sql, problem]) =>
     Effect.gen(function* () {
-      const folder = yield* plain.copy
+      const folder = yield* plainCopy
       yield* inDatabase(folder, sql)
       const error = yield* refusal(folder)
       assert.strictEqual(error._tag, "LedgerDamaged")
@@ -272,7 +268,7 @@ describe("a start refuses a snapshot that is not what was written", () => {
     ["delete from api_key where id = 'key_b'", /key key_b was charged, and is not there/]
   ] as const)("%s", ([sql, problem]) =>
     Effect.gen(function* () {
-      const folder = yield* snapshotted.copy
+      const folder = yield* snapshottedCopy
       yield* inDatabase(folder, sql)
       const error = yield* refusal(folder)
       assert.strictEqual(error._tag, "LedgerDamaged")

@@ -8,15 +8,13 @@ import {
   aCharge,
   aKey,
   author,
-  opened,
+  load,
   readDatabase,
+  refusal,
   sampleGroups,
   temporaryFolder,
   written
 } from "./sample-ledger-for-tests.ts"
-
-const load = (folder: string) => opened(folder, (store) => store.load)
-const refusal = (folder: string) => Effect.flip(opened(folder, () => Effect.void))
 
 describe("a start refuses a journal that does not follow the database", () => {
   /** What the process had left if it had been killed with these groups in the journal. */

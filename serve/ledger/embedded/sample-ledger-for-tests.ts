@@ -2,6 +2,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
+import { afterAll } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { type Decision, openAccount } from "../decisions.ts"
@@ -101,6 +102,10 @@ export const opened = <A, E, R>(
 export const written = (folder: string, groups: ReadonlyArray<Group>) =>
   opened(folder, (store) => append(store, groups))
 
+/** What a start finds in a folder, and why it refuses one. */
+export const load = (folder: string) => opened(folder, (store) => store.load)
+export const refusal = (folder: string) => Effect.flip(opened(folder, () => Effect.void))
+
 /** Renews the snapshot of a ledger that is closed: it covers all of its entries. */
 export const takeSnapshot = (folder: string) =>
   openDatabase(path.join(folder, "ledger.duckdb")).pipe(
@@ -115,8 +120,11 @@ export const inDatabase = (folder: string, sql: string) =>
 export const readDatabase = (folder: string, sql: string) =>
   Effect.scoped(Effect.flatMap(DuckDb.readWrite(path.join(folder, "ledger.duckdb")), (db) => db.rows(sql)))
 
-/** Copies of the closed sample ledger, with a snapshot of all its entries or with none. It is written once. */
-export const sampleCopies = (options: { readonly withSnapshot: boolean }) => {
+/**
+ * Makes a copy of the closed sample ledger whenever it is run, with a snapshot of all its entries or with none. The original is
+ * written once, and removed after the tests of the file.
+ */
+export const sampleCopy = (options: { readonly withSnapshot: boolean }) => {
   const original = mkdtempSync(path.join(tmpdir(), "larder-ledger-"))
   const finish = options.withSnapshot ? takeSnapshot(original) : Effect.void
   const ready = Effect.runSync(Effect.cached(Effect.andThen(written(original, sampleGroups()), finish)))
@@ -126,5 +134,6 @@ export const sampleCopies = (options: { readonly withSnapshot: boolean }) => {
     cpSync(original, folder, { recursive: true })
     return folder
   })
-  return { copy, remove: () => rmSync(original, { recursive: true, force: true }) }
+  afterAll(() => rmSync(original, { recursive: true, force: true }))
+  return copy
 }

@@ -1,4 +1,4 @@
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { beginning, type ChainHead } from "../chain.ts"
 import { embeddedLedger } from "./embedded-ledger.ts"
@@ -9,7 +9,7 @@ import {
   author,
   inDatabase,
   opened,
-  sampleCopies,
+  sampleCopy,
   sampleGroups,
   takeSnapshot,
   temporaryFolder,
@@ -27,20 +27,16 @@ const verifyLoaded = (store: LedgerStore) =>
   )
 const verified = (folder: string) => opened(folder, verifyLoaded)
 
-const plain = sampleCopies({ withSnapshot: false })
+const plainCopy = sampleCopy({ withSnapshot: false })
 /** All entries are behind the snapshot: a start does not read them, and a verification does. */
-const snapshotted = sampleCopies({ withSnapshot: true })
-afterAll(() => {
-  plain.remove()
-  snapshotted.remove()
-})
+const snapshottedCopy = sampleCopy({ withSnapshot: true })
 
 describe("a verification", () => {
   it.live("finds nothing wrong with a ledger as it was written, with a snapshot or without", () =>
     Effect.gen(function* () {
       const sound = { accounts: 2, keys: 3, entries: 62, balance_credits: 9_400, problems: [] }
-      assert.deepStrictEqual(yield* verified(yield* plain.copy), sound)
-      assert.deepStrictEqual(yield* verified(yield* snapshotted.copy), sound)
+      assert.deepStrictEqual(yield* verified(yield* plainCopy), sound)
+      assert.deepStrictEqual(yield* verified(yield* snapshottedCopy), sound)
     }).pipe(Effect.scoped)
   )
 
@@ -148,7 +144,7 @@ describe("a verification", () => {
     ]
   ] as const)("finds behind the snapshot: %s", ([sql, problems]) =>
     Effect.gen(function* () {
-      const folder = yield* snapshotted.copy
+      const folder = yield* snapshottedCopy
       yield* inDatabase(folder, sql)
       assert.deepStrictEqual((yield* verified(folder)).problems, problems)
     }).pipe(Effect.scoped)
@@ -156,7 +152,7 @@ describe("a verification", () => {
 
   it.live("finds charges without a key, an endpoint and a request", () =>
     Effect.gen(function* () {
-      const folder = yield* snapshotted.copy
+      const folder = yield* snapshottedCopy
       yield* inDatabase(
         folder,
         "update entry set key_id = null, endpoint = null, request_id = null where sequence > 60"
@@ -182,7 +178,7 @@ describe("a verification", () => {
 
   it.live("finds entries that are gone behind the snapshot", () =>
     Effect.gen(function* () {
-      const folder = yield* snapshotted.copy
+      const folder = yield* snapshottedCopy
       yield* inDatabase(folder, "delete from entry where sequence = 6")
       const { problems } = yield* verified(folder)
       assert.include(problems, "entry 7 follows entry 5, so entries are missing")
@@ -195,7 +191,7 @@ describe("a verification", () => {
 
   it.live("finds a snapshot that is consistent in itself and wrong", () =>
     Effect.gen(function* () {
-      const folder = yield* snapshotted.copy
+      const folder = yield* snapshottedCopy
       const digest = `(select sha256(concat(sequence, e'\\n',
         (select string_agg(concat_ws(' ', account_id, position, balance, hash), e'\\n' order by account_id) from snapshot_account), e'\\n',
         (select string_agg(concat_ws(' ', key_id, month, spent, budget), e'\\n' order by key_id, month) from snapshot_spending))))`
@@ -215,7 +211,7 @@ describe("a verification", () => {
 
   it.live("finds a server that holds something else than what is stored", () =>
     Effect.gen(function* () {
-      const folder = yield* plain.copy
+      const folder = yield* plainCopy
       const { problems } = yield* opened(folder, (store) =>
         store.verify({ sequence: 63, heads: new Map([["acct_x", { ...beginning, balance: 5 }]]) })
       )

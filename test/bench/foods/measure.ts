@@ -2,9 +2,8 @@
  * The bars of branded foods, on synthetic releases. Everything lies in one temporary folder, which is removed at the end:
  * 30 GB at two million foods.
  */
-import { mkdtempSync, rmSync } from "node:fs"
-import { cpus, tmpdir } from "node:os"
-import path from "node:path"
+import { cpus } from "node:os"
+import { inTemporaryFolder } from "../temporary-folder.ts"
 import { measureCsv, measureJson, unzipper } from "./loading.ts"
 import { measureServing } from "./serving.ts"
 
@@ -42,18 +41,9 @@ const measureLoading = async (folder: string, sizes: ReadonlyArray<number>) => {
 /** Each size in turn; the bars are held against the largest. */
 export const measureFoods = async (foods: ReadonlyArray<number>) => {
   const sizes = foods.toSorted((a, b) => a - b)
-  const folder = mkdtempSync(path.join(tmpdir(), "larder-bench-foods-"))
-  const interrupted = () => {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 }) // what is being ended may still write
-    process.exit(130)
-  }
-  process.once("SIGINT", interrupted)
-  try {
+  await inTemporaryFolder("foods", async (folder) => {
     told(`Branded foods: ${cpus().length} cores, Node ${process.version}`)
     await measureLoading(folder, sizes)
     for (const size of sizes) await measureServing(folder, size)
-  } finally {
-    process.off("SIGINT", interrupted)
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }

@@ -1,0 +1,128 @@
+/** Shopify product exports as files: records and files that cannot be read, other dress, and any size. */
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { bytesOf, manyRows, readMeasured, readOneBatch, readWhole } from "./file-feeds-for-tests.ts"
+import { readShopifyCsv } from "./shopify-csv.ts"
+import { aProduct, csvOf, read } from "./shopify-csv-for-tests.ts"
+
+describe("records that cannot be used", () => {
+  it("are rejected one by one, with their lines and their text", async () => {
+    const payload = csvOf([
+      aProduct(),
+      aProduct({ Handle: "" }),
+      aProduct({ Handle: "jam", "Variant Price": "free" }),
+      aProduct({ Handle: "tea", "Variant Compare At Price": "12,5" }),
+      aProduct({ Handle: "rice" })
+    ])
+    const { rejects, rows, problem } = await readWhole(readShopifyCsv, payload)
+    assert.deepStrictEqual([rows, problem], [["oat-bar", "rice"], null])
+    assert.deepStrictEqual(
+      rejects.map(({ position, reason }) => [position, reason]),
+      [
+        [3, "it has no handle"],
+        [4, 'its price is "free", which is no price'],
+        [5, 'its compare-at price is "12,5", which is no price']
+      ]
+    )
+    assert.strictEqual(rejects[0]?.payload, `${payload.split("\n")[2]}\n`)
+  })
+
+  it("are kept up to 10,000 characters", async () => {
+    const { rejects } = await read(aProduct({ Handle: "", "Body (HTML)": "x".repeat(50_000) }))
+    assert.strictEqual(rejects[0]?.payload.length, 10_000)
+  })
+
+  it("is one with tags without end", async () => {
+    const { rejects, rows } = await read(aProduct({ Tags: ",".repeat(1000) }), aProduct({ Handle: "rye-bar" }))
+    assert.deepStrictEqual([rejects[0]?.reason, rows], ["it has 1001 tags, and up to 1000 are read", ["rye-bar"]])
+  })
+
+  it("are those with bytes that are no text", async () => {
+    const bytes = Buffer.concat([
+      bytesOf("Handle,Title,Variant Price\na,Gr"),
+      Buffer.from([0xfc]),
+      bytesOf("n,1\nb,Blau,2\n")
+    ])
+    const { rejects, rows } = await readWhole(readShopifyCsv, bytes)
+    assert.deepStrictEqual(rows, ["b"])
+    assert.include(rejects[0]?.reason, "bytes that are no text")
+  })
+})
+
+describe("files that cannot be read", () => {
+  it("lack a column that is needed", async () => {
+    const { problem, rows } = await readWhole(readShopifyCsv, "Handle,Name\na,A\n")
+    assert.strictEqual(
+      problem,
+      'This is no product export of Shopify: line 1 should name the columns, and lacks "title", "variant price" or "price". It begins with "Handle,Name".'
+    )
+    assert.deepStrictEqual(rows, [])
+  })
+
+  it.each(["", "\n \n", "\uFEFF"])("are empty: %j", async (text) => {
+    assert.strictEqual((await readWhole(readShopifyCsv, text)).problem, "The file is empty.")
+  })
+
+  it("are pages of HTML", async () => {
+    const { problem } = await readWhole(readShopifyCsv, "<!doctype html>\n<html><body>Just a moment</body></html>")
+    assert.include(problem, "This is no product export of Shopify")
+  })
+
+  it("end within a record; what stands before is read", async () => {
+    const whole = csvOf([aProduct(), aProduct({ Handle: "jam" })])
+    const { problem, rows } = await readWhole(readShopifyCsv, whole.slice(0, -30))
+    assert.deepStrictEqual(rows, ["oat-bar"])
+    assert.include(problem, "line 3")
+  })
+})
+
+describe("an export in other dress", () => {
+  it("may have a mark at its beginning, CRLF, other cases and columns that nobody knows", async () => {
+    const text = "\uFEFFHANDLE;Fancy;title;VARIANT  PRICE\r\na;x;A;1.5\r\nb;y;B;2\r\n"
+    const { products, variants } = await readWhole(readShopifyCsv, text)
+    assert.deepStrictEqual(
+      products.map(({ native_id, title }) => [native_id, title]),
+      [
+        ["a", "A"],
+        ["b", "B"]
+      ]
+    )
+    assert.deepStrictEqual(
+      variants.map(({ price }) => price),
+      ["1.5", "2"]
+    )
+  })
+
+  it("gives the same rows whatever is in it: what is read, is read once", async () => {
+    const cell = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r\n", "é", " "), maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 20 }), async (titles) => {
+        const rows = titles.map((title, number) =>
+          aProduct({ Handle: `h${number}`, Title: `t${title}`, "Body (HTML)": title })
+        )
+        const { products, problem, rejects } = await read(...rows)
+        const tidied = titles.map((title) => `t${title}`.replace(/\s+/g, " ").trim())
+        assert.deepStrictEqual([products.map(({ title }) => title), problem, rejects], [tidied, null, []])
+      })
+    )
+  })
+})
+
+describe("an export of any size", () => {
+  const header = "Handle,Title,Body (HTML),Variant Price,Option1 Value,Image Src\n"
+  const row = (number: number) =>
+    `h${number % 7 === 0 ? number - 1 : number},Oats ${number},"One\n""two"" ${"three ".repeat(400)}",${number}.50,,https://x.example/${number}.jpg\n`
+
+  it("200 MB are read in constant memory", async () => {
+    const { growth, rows } = await readMeasured(readShopifyCsv(manyRows(200, header, row, ""), { currency: null }))
+    assert.isAbove(rows, 70_000)
+    assert.isBelow(growth, 30)
+  })
+
+  it("is read no faster than its rows are taken, and closed when nobody wants more", async () => {
+    const { isClosed, pulled, rows } = await readOneBatch(readShopifyCsv, manyRows(20, header, row, ""))
+    assert.isAtMost(rows, 500)
+    assert.isAtMost(pulled, 40) // of some 330
+    assert.isTrue(isClosed)
+  })
+})

@@ -1,0 +1,136 @@
+/** What a Shopify storefront says beside its products: its collections, their members, and itself. */
+import { assert, describe, it } from "@effect/vitest"
+import { readCollections, readMembers, readMeta } from "./shopify-json.ts"
+import { type Fields, misfitOf, responseTime } from "./shopify-json-for-tests.ts"
+
+const aCollection = (fields: Fields = {}) => ({
+  id: 290_000_000_001,
+  title: "Preserves ",
+  handle: "preserves",
+  description: "<p>Jars &amp; tins</p>",
+  published_at: "2026-01-02T10:00:00+01:00",
+  updated_at: "2026-02-01T10:00:00+01:00",
+  image: { id: 1, created_at: responseTime, src: "//cdn.example.com/c.jpg", width: 300, height: 200, alt: null },
+  products_count: 33,
+  ...fields
+})
+const collectionsOf = (...collections: ReadonlyArray<unknown>) => readCollections(JSON.stringify({ collections }))
+
+describe("a page of collections", () => {
+  it("becomes rows of collections", () => {
+    const bare = { id: 2, title: "New", handle: "new", description: "", image: null, published_at: null }
+    const { ids, listed, batch } = collectionsOf(aCollection(), { ...bare, updated_at: responseTime })
+    assert.deepStrictEqual([ids, listed, batch.rows, batch.rejects], [["290000000001", "2"], 2, [], []])
+    assert.deepStrictEqual(batch.collections, [
+      {
+        native_id: "290000000001",
+        title: "Preserves",
+        handle: "preserves",
+        description: "Jars & tins",
+        image: { src: "https://cdn.example.com/c.jpg", width: 300, height: 200 },
+        published_at: "2026-01-02T09:00:00.000Z",
+        updated_at: "2026-02-01T09:00:00.000Z"
+      },
+      {
+        native_id: "2",
+        title: "New",
+        handle: "new",
+        description: null,
+        image: null,
+        published_at: null,
+        updated_at: "2026-03-02T09:00:00.000Z"
+      }
+    ])
+  })
+
+  it("that all changed within a minute did not change then: it is the time of the response", () => {
+    const all = collectionsOf(
+      aCollection({ updated_at: responseTime }),
+      aCollection({ id: 2, updated_at: "2026-03-02T10:00:01+01:00" })
+    )
+    assert.deepStrictEqual(
+      all.batch.collections.map(({ updated_at }) => updated_at),
+      [null, null]
+    )
+    assert.isNull(collectionsOf(aCollection()).batch.collections[0]?.updated_at)
+  })
+
+  it("rejects one without a title and keeps the others", () => {
+    const { batch } = collectionsOf(aCollection({ title: null }), aCollection({ id: 2 }))
+    assert.deepStrictEqual(
+      [batch.rejects.map(({ position, reason }) => [position, reason]), batch.collections.length],
+      [[[1, "it has no title"]], 1]
+    )
+  })
+
+  it.each(["body_html", "sort_order", "rules", "admin_graphql_api_id"])(
+    "of the Admin API, known by %s, is refused",
+    (key) => {
+      const { kind, problem } = misfitOf(() => collectionsOf(aCollection({ [key]: null })))
+      assert.strictEqual(kind, "other shape")
+      assert.match(problem, /^collections as the Admin API gives them/)
+    }
+  )
+})
+
+describe("members of a collection", () => {
+  it("are ids in the shop's order, counted on from page to page", () => {
+    const text = JSON.stringify({ products: [{ id: 9_007_199_254_740_991 }, null, { id: "5" }] })
+    const { ids, listed, batch } = readMembers(text, "290000000001", 250)
+    assert.deepStrictEqual([ids, listed, batch.rows, batch.products], [["9007199254740991", "5"], 3, [], []])
+    assert.deepStrictEqual(batch.members, [
+      { collection_native_id: "290000000001", product_native_id: "9007199254740991", position: 251 },
+      { collection_native_id: "290000000001", product_native_id: "5", position: 253 }
+    ])
+  })
+})
+
+describe("what a shop says of itself", () => {
+  it("is read field by field", () => {
+    const meta = {
+      id: 58_000_000_001,
+      name: "Hill Orchard",
+      city: "Graz",
+      province: "",
+      country: "AT",
+      currency: "EUR",
+      domain: "Hill.example.com",
+      url: "https://hill.example.com",
+      myshopify_domain: "hill.myshopify.example",
+      description: " Jams ",
+      published_collections_count: 0,
+      published_products_count: 62
+    }
+    assert.deepStrictEqual(readMeta(JSON.stringify(meta)), {
+      platform_shop_id: "58000000001",
+      name: "Hill Orchard",
+      description: "Jams",
+      url: "https://hill.example.com",
+      domain: "hill.example.com",
+      myshopify_domain: "hill.myshopify.example",
+      currency: "EUR",
+      country: "AT",
+      province: null,
+      city: "Graz",
+      language: null,
+      published_products_count: 62,
+      published_collections_count: 0
+    })
+  })
+
+  it("is null where it is no code and no count", () => {
+    const { currency, country, language, published_products_count } = readMeta(
+      '{"name":"x","currency":"euro","country":"Austria","locale":"de-AT","published_products_count":"many"}'
+    )
+    assert.deepStrictEqual([currency, country, language, published_products_count], [null, null, "de-AT", null])
+  })
+
+  it.each([
+    ["html", "<html></html>"],
+    ["not json", "{"],
+    ["other shape", '{"ok":true}'],
+    ["other shape", "[1]"]
+  ])("is told apart from %s", (kind, text) => {
+    assert.strictEqual(misfitOf(() => readMeta(text)).kind, kind)
+  })
+})

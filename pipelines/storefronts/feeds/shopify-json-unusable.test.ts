@@ -1,0 +1,134 @@
+/** What a Shopify storefront answers and cannot be used: single products, and answers that are no page of products. */
+import { assert, describe, it } from "@effect/vitest"
+import { readCollections, readMembers, readProducts } from "./shopify-json.ts"
+import { anImage, aProduct, aVariant, misfitOf, pageOf, read } from "./shopify-json-for-tests.ts"
+
+describe("a product that cannot be used is a reject, and the others stand", () => {
+  it.each([
+    ["it is no JSON object", "text"],
+    ["it is no JSON object", null],
+    ["its id is nothing, which is no id", aProduct({ id: undefined })],
+    ["its id is 9007199254740992, which is no id", aProduct({ id: 2 ** 53 })],
+    ['its id is "gid://shop/Product/5", which is no id', aProduct({ id: "gid://shop/Product/5" })],
+    ["it has no title", aProduct({ title: "  " })],
+    ["it has no list of variants", aProduct({ variants: null })],
+    ["its variant 2 has no id", aProduct({ variants: [aVariant(), {}] })],
+    [
+      'the price of its variant 1 is "on request", which is no price',
+      aProduct({ variants: [aVariant({ price: "on request" })] })
+    ],
+    ["it has 2049 variants, and up to 2048 are read", aProduct({ variants: Array(2049).fill(aVariant()) })],
+    ["it has 1001 pictures, and up to 1000 are read", aProduct({ images: Array(1001).fill(anImage()) })],
+    ["it has 1001 tags, and up to 1000 are read", aProduct({ tags: Array(1001).fill("jam") })],
+    ["it has 1001 tags, and up to 1000 are read", aProduct({ tags: ",".repeat(1000) })],
+    [
+      'the price of its variant 1 is "99999999999999.99999", which is no price',
+      aProduct({ variants: [aVariant({ price: "99999999999999.99999" })] })
+    ],
+    [
+      'the compare_at_price of its variant 1 is "-2", which is no price',
+      aProduct({ variants: [aVariant({ compare_at_price: "-2" })] })
+    ]
+  ])("%s", (reason, product) => {
+    const { batch, listed } = readProducts(pageOf(aProduct({ id: 1 }), product, aProduct({ id: 3 })))
+    assert.deepStrictEqual(batch.rejects, [
+      { position: 2, reason, payload: JSON.stringify(product === undefined ? null : product).slice(0, 10_000) }
+    ])
+    assert.deepStrictEqual([batch.rows, batch.products.length, listed], [["1", "3"], 2, 3])
+  })
+
+  it("and is listed all the same", () => {
+    assert.deepStrictEqual(readProducts(pageOf(aProduct({ id: 5, title: "" }))).ids, ["5"])
+  })
+
+  it("is shown up to 10,000 characters, and nested without end not at all", () => {
+    const [long] = read(aProduct({ title: "", body_html: "x".repeat(20_000) })).rejects
+    assert.lengthOf(long?.payload ?? "", 10_000)
+    const nested = `{"products":[{"id":1,"title":${"[".repeat(50_000)}${"]".repeat(50_000)}}]}`
+    const [deep] = readProducts(nested).batch.rejects
+    assert.match(deep?.payload ?? "", /^\(cannot be shown: /)
+  })
+
+  it("may come without variants or pictures", () => {
+    const { products, variants, images } = read(aProduct({ variants: [], images: null }))
+    assert.deepStrictEqual([products.length, variants.length, images.length], [1, 0, 0])
+  })
+})
+
+describe("what is no page of products is told apart", () => {
+  const html = "<!doctype html><html><head><title>Just a moment...</title></head></html>"
+  it.each([
+    ["html", html, 'a page "Just a moment..." came where JSON was expected'],
+    ["html", " <p>Enter the password</p>", "a page came where JSON was expected"],
+    ["not json", "", "the answer is empty where JSON was expected"],
+    ["other shape", "[]", "the answer has no list of products: it is []"],
+    ["other shape", "null", "the answer has no list of products: it is null"],
+    ["other shape", '{"product":{"id":1}}', "the answer has no list of products, but product"],
+    ["other shape", '{"products":{}}', "the answer has no list of products, but products"],
+    ["other shape", '{"errors":"Not Found"}', 'the shop answers with an error: "Not Found"'],
+    [
+      "window",
+      '{"errors":"Page * Limit exceeds the 25000 limit."}',
+      'the shop answers with an error: "Page * Limit exceeds the 25000 limit."'
+    ],
+    [
+      "window",
+      '{"errors":{"page":["is beyond the limit of 25000"]},"products":[]}',
+      'the shop answers with an error: {"page":["is beyond the limit of 25000"]}'
+    ]
+  ])("%s: %s", (kind, text, problem) => {
+    assert.deepStrictEqual(
+      misfitOf(() => readProducts(text)),
+      { kind, problem }
+    )
+    assert.strictEqual(misfitOf(() => readMembers(text, "1", 0)).kind, kind)
+  })
+
+  it("other shape: a list without end, of which each entry would be a reject", () => {
+    const listOf = (key: string, entries: number) => JSON.stringify({ [key]: Array(entries).fill(0) })
+    const problemOf = (key: string) => `the answer is a list of 1001 ${key}, and no page has more than 1000`
+    for (const [key, reader] of [
+      ["products", readProducts],
+      ["products", (text: string) => readMembers(text, "1", 0)],
+      ["collections", readCollections]
+    ] as const) {
+      const misfit = misfitOf(() => reader(listOf(key, 1001)))
+      assert.deepStrictEqual(misfit, { kind: "other shape", problem: problemOf(key) })
+      assert.strictEqual(reader(listOf(key, 1000)).listed, 1000)
+    }
+  })
+
+  it("other shape: so many values that they would take a hundred times the memory of their text", () => {
+    const million = ',"a":{},"b":[]'.repeat(250_000)
+    const pageWith = (more: string) => `{"products":[]${million.slice(0, -7)}${more}}`
+    assert.strictEqual(readProducts(pageWith("")).listed, 0)
+    const problem = "the answer holds 1,000,002 values, and no page has more than 1,000,000"
+    assert.deepStrictEqual(
+      misfitOf(() => readProducts(pageWith(',"b":[]'))),
+      { kind: "other shape", problem }
+    )
+  })
+
+  it("is no text with commas and brackets, however long", () => {
+    const text = String.raw`{[,\"\\`.repeat(400_000)
+    const { listed } = readProducts(`{"products":[],"a":"${text}","b":"${text}"}`)
+    assert.strictEqual(listed, 0)
+  })
+
+  it("not json: an answer that is cut off", () => {
+    const { kind, problem } = misfitOf(() => readProducts(pageOf(aProduct()).slice(0, -20)))
+    assert.strictEqual(kind, "not json")
+    assert.match(problem, /^the answer is no JSON, or cut off: /)
+  })
+
+  it.each([
+    ["status", aProduct({ status: "draft" })],
+    ["admin_graphql_api_id", aProduct({ admin_graphql_api_id: "gid://shop/Product/1" })],
+    ["inventory_item_id", aProduct({ variants: [aVariant({ inventory_item_id: 5 })] })],
+    ["old_inventory_quantity", aProduct({ variants: [aVariant({ old_inventory_quantity: 5 })] })]
+  ])("other shape: products of the Admin API, known by %s", (_, product) => {
+    const { kind, problem } = misfitOf(() => readProducts(pageOf(aProduct(), product)))
+    assert.strictEqual(kind, "other shape")
+    assert.match(problem, /^products as the Admin API gives them \(number 2 has its fields\), which include drafts/)
+  })
+})

@@ -1,0 +1,104 @@
+/** What becomes of texts, barcodes, lists, countries and days of a label, case by case. */
+import type { Rule } from "./branded-food-whole-labels.ts"
+
+export const labelRules: ReadonlyArray<Rule> = [
+  // texts
+  ["texts are trimmed", { brand_owner: "  Acme Foods \t" }, { brand_owner: "Acme Foods" }],
+  ["inner blanks collapse", { description: "OAT  MILK \t 1L\u00a0 X" }, { description: "OAT MILK 1L X" }],
+  ["line breaks are blanks", { ingredients: "OATS,\nWATER\r\n, SALT" }, { ingredients: "OATS, WATER , SALT" }],
+  [
+    "literal doubled quotes are undoubled",
+    { description: 'ORGANIC BEEF ""FAJITA"" 6""' },
+    { description: 'ORGANIC BEEF "FAJITA" 6"' }
+  ],
+  ["brackets of [[…]] are dropped", { brand_owner: "[[Conagra Brands, Inc]]" }, { brand_owner: "Conagra Brands, Inc" }],
+  ["single brackets stay", { ingredients: "CRUMB [CARROT, YEAST]" }, { ingredients: "CRUMB [CARROT, YEAST]" }],
+  [
+    "case and foreign letters are kept",
+    { description: "Crème Brûlée MÜSLI 燕麦 😀" },
+    { description: "Crème Brûlée MÜSLI 燕麦 😀" }
+  ],
+  [
+    "blanks alone are nothing",
+    { brand_name: "   ", package_weight: " \t" },
+    { brand_name: null, package_weight: null }
+  ],
+  [
+    "NOT A BRANDED ITEM is no brand",
+    { brand_owner: "NOT A BRANDED ITEM", brand_name: "NOT A BRANDED ITEM" },
+    { brand_owner: null, brand_name: null }
+  ],
+  [
+    "ingredient statements are as published",
+    { ingredients: "INGREDIENTS: ,OATS 100% \\ _" },
+    { ingredients: "INGREDIENTS: ,OATS 100% \\ _" }
+  ],
+  [
+    "blanks in categories collapse",
+    { branded_food_category: "Non Alcoholic Beverages  Ready to Drink" },
+    { category: "Non Alcoholic Beverages Ready to Drink" }
+  ],
+  ["a number is no category", { branded_food_category: "21.99" }, { category: null }],
+  [
+    "food.csv has the category where the other file lacks it",
+    { food_category_id: "Oils Edible" },
+    { category: "Oils Edible" },
+    "csv"
+  ],
+  [
+    "a numeric category gives way to the one in food.csv",
+    { branded_food_category: "3.66", food_category_id: "Oils Edible" },
+    { category: "Oils Edible" },
+    "csv"
+  ],
+  [
+    "states of preparation are in upper case",
+    { preparation_state_code: "prepared" },
+    { preparation_state_code: "PREPARED" }
+  ],
+  // barcodes are answered as published
+  ["barcodes keep their zeros", { gtin_upc: "00016000227835" }, { upc: "00016000227835" }],
+  ["barcodes with a wrong check digit stay", { gtin_upc: "813090000000" }, { upc: "813090000000" }],
+  ["barcodes that are none stay", { gtin_upc: "8906004982514abf" }, { upc: "8906004982514abf" }],
+  // lists
+  ["a trade channel stands once", { trade_channels: ["GROCERY", "GROCERY"] }, { trade_channels: ["GROCERY"] }],
+  ["no trade channel is none", { trade_channels: ["NO_TRADE_CHANNEL"] }, { trade_channels: [] }],
+  [
+    "an attribute may lack its value",
+    { attributes: [{ name: "Nutrient Updated", value: "" }] },
+    { attributes: [{ name: "Nutrient Updated", value: null }] }
+  ],
+  // countries
+  ...(
+    [
+      ["United States", "US"],
+      ["US", "US"],
+      ["New Zealand", "NZ"],
+      ["united states", "US"],
+      ["Atlantis", null]
+    ] as const
+  ).map(
+    ([country, code]) =>
+      [
+        `${country} is ${code}`,
+        { market_country: country },
+        { market_country: country, market_country_normalized: code }
+      ] as const
+  ),
+  // days
+  [
+    "days of either form are read",
+    {
+      publication_date: "11/13/2020",
+      available_date: "4/1/2020",
+      modified_date: "2020-03-31",
+      discontinued_date: "2/29/2024"
+    },
+    {
+      published_on: "2020-11-13",
+      available_on: "2020-04-01",
+      modified_on: "2020-03-31",
+      discontinued_on: "2024-02-29"
+    }
+  ]
+]

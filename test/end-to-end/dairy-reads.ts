@@ -1,0 +1,133 @@
+/** What each read of the dairy leaves behind: rows of the warehouse, and the answers of a server that runs all the while. */
+import { newKey, type Server, startServer, untilServed } from "../programs.ts"
+import {
+  all,
+  bakeryExport,
+  domain,
+  idOf,
+  type Name,
+  nameOf,
+  names,
+  productId,
+  reads,
+  stores
+} from "./dairy-recordings.ts"
+import { query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { type Files, outcomesOf, type Row, replayStores, writeFiles } from "./storefronts.ts"
+
+/** What a read left behind: in the warehouse, and in the API. */
+export interface Left {
+  readonly run: Row
+  readonly products: ReadonlyArray<unknown>
+  readonly collections: ReadonlyArray<unknown>
+  readonly sightings: ReadonlyArray<unknown>
+  /** Changes of variants of the dairy that the read told: `22 changed 9.5 sold out`. */
+  readonly told: ReadonlyArray<string>
+  readonly changes: number
+  readonly outcome: string | undefined
+  readonly store: Row
+  readonly api: {
+    readonly store: Row
+    /** Native ids of the products that are listed. */
+    readonly listed: ReadonlyArray<number>
+    readonly members: unknown
+    readonly sixth: number
+  }
+}
+
+export const jsonOf = (table: string, order: string) =>
+  `select to_json(t)::varchar as row from storefront.${table} t order by ${order}`
+
+const changesOf = (run: Row) => `
+  select variant_id, change, price::double as price, compare_at_price::double as former, available
+  from storefront.variant_change join storefront.store using (store_id)
+  where domain = '${domain}' and seen_at in (
+    select r.read_at from storefront.store_read r join storefront.store s using (store_id)
+    where r.run_id = '${run.run_id}' and s.domain = '${domain}')`
+
+const inWords = ({ available, change, former, price, variant_id }: Row) =>
+  [
+    nameOf.get(String(variant_id)) ?? "a variant that was never read",
+    change,
+    ...(price === null ? [] : [price]),
+    ...(former === null ? [] : [`before ${former}`]),
+    ...(available === false ? ["sold out"] : [])
+  ].join(" ")
+
+/** Calls of a server over the home. */
+const callsOf = (api: string, key: string) => {
+  const call = async (path: string) => {
+    const answer = await fetch(`${api}/v1/${path}`, { headers: { authorization: `Bearer ${key}` } })
+    const { data } = (await answer.json()) as { readonly data?: unknown }
+    return { status: answer.status, data }
+  }
+  const ids = new Map(Object.keys(all).map((id) => [productId(Number(id)), Number(id)]))
+  return async (): Promise<Left["api"]> => {
+    const at = `stores/${idOf("store")}`
+    const [store, products, collections, sixth] = await Promise.all(
+      [at, `${at}/products`, `${at}/collections`, `products/${productId(6)}`].map(call)
+    )
+    const listed = products?.data as ReadonlyArray<Row>
+    const rows = collections?.data as ReadonlyArray<Row>
+    return {
+      store: store?.data as Row,
+      listed: listed.map(({ id }) => ids.get(String(id)) ?? 0),
+      members: rows[0]?.product_count,
+      sixth: sixth?.status ?? 0
+    }
+  }
+}
+
+const readOnce = async (home: string, files: Files) => {
+  const folder = writeFiles(temporaryFolder(), { ...files, "stores.json": stores, "bakery.csv": bakeryExport })
+  try {
+    const { code, stderr, stdout } = await replayStores(home, folder)
+    if (code !== 0) throw new Error(stderr)
+    return recordOf({ stdout })
+  } finally {
+    removeFolder(folder)
+  }
+}
+
+const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> => {
+  const [products = [], collections = [], sightings = [], changes = [], [count] = [], [store = {}] = []] = await query(
+    home,
+    jsonOf("product", "product_id"),
+    jsonOf("collection", "collection_id"),
+    jsonOf("sighting", "kind, id"),
+    changesOf(run),
+    "select count(*)::integer as n from storefront.variant_change",
+    `select * from storefront.store where domain = '${domain}'`
+  )
+  const rows = (found: ReadonlyArray<Row>) => found.map(({ row }): unknown => JSON.parse(String(row)))
+  return {
+    run,
+    products: rows(products),
+    collections: rows(collections),
+    sightings: rows(sightings),
+    told: changes.map(inWords).sort(),
+    changes: Number(count?.n),
+    outcome: (await outcomesOf(home))[domain],
+    store,
+    api
+  }
+}
+
+/** Reads the stores ten times into a home. */
+export const readInTurn = async (home: string): Promise<ReadonlyMap<Name, Left>> => {
+  const left = new Map<Name, Left>()
+  let server: Server | undefined
+  try {
+    let ask: (() => Promise<Left["api"]>) | undefined
+    for (const name of names) {
+      const record = await readOnce(home, reads[name])
+      server ??= await startServer(home)
+      ask ??= callsOf(server.api, (await newKey(home)).key)
+      await untilServed(server, record.generation)
+      left.set(name, await leftBy(home, record, await ask()))
+    }
+    return left
+  } finally {
+    await server?.stop()
+  }
+}

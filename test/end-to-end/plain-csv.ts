@@ -1,0 +1,22 @@
+/** Reads tables character by character, for counts that must share nothing with the readers that they check. */
+
+/** Records by the header of their table. Lines without any text are no records. */
+export const csvRecords = (text: string, separator = ","): ReadonlyArray<Readonly<Record<string, string>>> => {
+  const plain = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n")
+  const rows: Array<Array<string>> = [[]]
+  let field = ""
+  let isQuoted = false
+  for (let at = 0; at <= plain.length; at++) {
+    const character = plain[at] ?? "\n"
+    if (character === '"') {
+      if (isQuoted && plain[at + 1] === '"') field += plain[at++]
+      else isQuoted = !isQuoted
+    } else if (!isQuoted && (character === separator || character === "\n")) {
+      rows.at(-1)?.push(field)
+      field = ""
+      if (character === "\n") rows.push([])
+    } else field += character
+  }
+  const [header = [], ...others] = rows.filter((row) => row.join("") !== "")
+  return others.map((row) => Object.fromEntries(header.map((column, place) => [column, row[place] ?? ""])))
+}
