@@ -163,6 +163,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     AccessDenied: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     RefusedByUpstream: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     AnswerTooLarge: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    GivenUp: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     ForbiddenAddress: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     NotRecorded: (error) => Effect.fail(new NothingRead({ reasons: [error.message] }))
   }),

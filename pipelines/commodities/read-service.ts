@@ -39,6 +39,7 @@ const outcomeOf = (context: FeedContext, feed: Feed) => {
       AccessDenied: unavailable,
       RefusedByUpstream: unavailable,
       AnswerTooLarge: unavailable,
+      GivenUp: unavailable,
       ForbiddenAddress: unavailable,
       NotRecorded: unavailable,
       RecordingUnreadable: (error) =>

@@ -2,11 +2,12 @@ import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { ConfigProvider, type Duration, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { Archive, ArchiveUnwritable, Fetch } from "./archive.ts"
 import { liveOrigin } from "./live-origin.ts"
-import { AccessDenied, AnswerTooLarge, NotRecorded } from "./origin.ts"
+import { AccessDenied, AnswerTooLarge, GivenUp, NotRecorded } from "./origin.ts"
 import { Progress } from "./progress.ts"
+import { Refused } from "./refused.ts"
 import { replayOrigin } from "./replay-origin.ts"
 import { startUpstream } from "./upstream-for-tests.ts"
 
@@ -15,6 +16,7 @@ const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 
 )
 const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex")
 const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(Fetch), { onExcessProperty: "error" })
+const decodeRefused = Schema.decodeUnknownSync(Schema.fromJsonString(Refused), { onExcessProperty: "error" })
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 const archiveIn = (folder: string, run_id = "run-1") =>
@@ -104,7 +106,61 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       assert.instanceOf(error, AnswerTooLarge)
       assert.strictEqual(error.message, `GET ${upstream.url} was given up: the answer is longer than 1,000 bytes.`)
       assert.lengthOf(upstream.seen, 1)
-      assert.deepStrictEqual(yield* filesIn(folder), [])
+      assert.deepStrictEqual(yield* filesIn(folder), ["fetches/run-1.ndjson"])
+    })
+  )
+
+  it.effect("notes what was refused and why, without its body", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.writeHead(404).end("<title>Gone</title>"))
+      const answer = yield* startUpstream((response) => response.write("the beginning", () => response.destroy()))
+      const url = `${upstream.url}/1603`
+      const [refused, broken] = yield* Effect.all([Effect.flip(fetch(url)), Effect.flip(fetch(answer.url))]).pipe(
+        Effect.provide([archiveIn(folder), live])
+      )
+      const [first, second] = (yield* linesOf(folder)).map((line) => decodeRefused(line))
+      assert.match(first?.refused_at ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.deepStrictEqual(
+        { ...first, refused_at: "" },
+        { run_id: "run-1", pipeline: "commodities", url, refused_at: "", refusal: refused }
+      )
+      assert.deepStrictEqual([second?.refusal._tag, second?.refusal.message], ["UpstreamUnavailable", broken.message])
+      assert.notProperty(second?.refusal, "cause")
+      assert.deepStrictEqual(yield* filesIn(folder), ["fetches/run-1.ndjson"])
+    })
+  )
+
+  it.effect("notes a recording that cannot be read by its address, not by where it lies", () =>
+    Effect.gen(function* () {
+      const [folder, recordings] = [yield* makeFolder, yield* makeFolder]
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${recordings}/mars.test`)
+      yield* fs.writeFileString(`${recordings}/mars.test/1603.gz`, "no gzip")
+      const url = "https://mars.test/1603"
+      yield* Effect.flip(fetch(url)).pipe(Effect.provide([archiveIn(folder), replayOrigin(recordings)]))
+      const [line = ""] = yield* linesOf(folder)
+      const { refusal } = decodeRefused(line)
+      assert.notInclude(line, recordings)
+      assert.include(refusal.message, `The recording ${url} cannot be read: Z_DATA_ERROR.`)
+    })
+  )
+
+  it.effect("gives up when whoever asks has no more time, and notes that, too", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.write("the beginning"))
+      const { url } = upstream
+      const over = new GivenUp({ url, reason: "budget", problem: "it took too long" })
+      const asking = (left: Duration.Input) =>
+        Archive.use((archive) => Effect.flip(archive.fetch({ url, accept: "*/*", patience: { left, over } })))
+      const errors = yield* Effect.all([asking("50 millis"), asking(0)]).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.deepStrictEqual(errors, [over, over])
+      assert.isAtMost(upstream.seen.length, 1)
+      assert.deepStrictEqual(
+        (yield* linesOf(folder)).map((line) => decodeRefused(line).refusal),
+        [over, over]
+      )
     })
   )
 
@@ -224,7 +280,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       ).pipe(Effect.provide([archiveIn(folder), live]))
       assert.instanceOf(error, AccessDenied)
       const lines = yield* linesOf(folder)
-      assert.lengthOf(lines, 1)
+      assert.lengthOf(lines, 2)
       assert.notInclude(lines.join(), "s3cret")
       assert.notInclude(lines.join(), Buffer.from("s3cret-mars-key:").toString("base64"))
       assert.lengthOf(yield* filesIn(folder), 2)

@@ -1,14 +1,28 @@
 /**
  * The raw archive: every payload as fetched, without content encoding, named by its SHA-256, and a list of what was fetched
- * when. A file appears complete or not at all, the list names a file only after it is there, and nothing is ever removed, so a
- * generation can be built again without the network. Payloads pass through; none is held in memory. A `status` of 206 says that
- * the last answer went on with a download that had broken off; hash and length are of the whole payload.
+ * when, and what was refused. A file appears complete or not at all, the list names a file only after it is there, and nothing
+ * is ever removed, so a generation can be built again without the network. Payloads pass through; none is held in memory. A
+ * `status` of 206 says that the last answer went on with a download that had broken off; hash and length are of the whole
+ * payload.
  */
 import { createHash } from "node:crypto"
-import { Clock, Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema, Semaphore, Stream } from "effect"
+import {
+  Clock,
+  Context,
+  Duration,
+  Effect,
+  FileSystem,
+  Layer,
+  Path,
+  type PlatformError,
+  Schema,
+  Semaphore,
+  Stream
+} from "effect"
 import { clearAbandoned, receive } from "./incoming.ts"
-import { type Ask, Origin, type OriginError } from "./origin.ts"
+import { type Ask, type GivenUp, Origin, type OriginError } from "./origin.ts"
 import { Progress } from "./progress.ts"
+import { type Refused, refusalTold } from "./refused.ts"
 import { clearStale, placeFor, whole } from "./resumable.ts"
 import { atMost } from "./transport.ts"
 
@@ -92,6 +106,14 @@ interface Run {
   readonly days: Fetch["days"]
 }
 
+/** For as long as whoever asks wants to wait. */
+const patiently = <A, E, R>({ patience }: Ask, fetching: Effect.Effect<A, E, R>): Effect.Effect<A, E | GivenUp, R> => {
+  if (patience === undefined) return fetching
+  const { left, over } = patience
+  if (Duration.toMillis(left) <= 0) return Effect.fail(over)
+  return Effect.timeoutOrElse(fetching, { duration: left, orElse: () => Effect.fail(over) })
+}
+
 type Place = Effect.Success<ReturnType<typeof placeFor>>
 
 const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Run) {
@@ -140,10 +162,18 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     return file
   })
 
-  const record = Effect.fnUntraced(function* (line: Fetch | typeof Published.Type) {
+  const record = Effect.fnUntraced(function* (line: Fetch | typeof Refused.Encoded | typeof Published.Type) {
     const opened = yield* fs.open(list, { flag: "a" })
     yield* opened.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
   }, Effect.scoped)
+  const add = (line: Parameters<typeof record>[0]) => Effect.uninterruptible(oneLine.withPermit(record(line)))
+
+  const noteRefusal = Effect.fnUntraced(function* (url: string, error: unknown) {
+    const refusal = refusalTold(url, error)
+    if (refusal === undefined) return
+    const refused_at = new Date(yield* Clock.currentTimeMillis).toISOString()
+    yield* add({ run_id, pipeline, url, refused_at, refusal })
+  })
 
   /** Not as they come: waiting for the disk while it is written to took longer for 3 GB than writing them, 5 s, and this takes 1. */
   const settled = Effect.gen(function* () {
@@ -163,10 +193,10 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     const onBytes = (more: number) => progress.advance({ bytes: more })
     const answer = atMost(ask, yield* origin.open(ask, place && (yield* place.kept)))
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
-    const receiving = place ? place.receive(answer, onBytes) : receive(incoming, answer.body, onBytes)
+    const receiving = place ? place.receive(answer, onBytes) : receive(incoming, answer, onBytes)
     const { part, sha256, bytes } = yield* whole(ask.url, answer, yield* receiving)
     const file = yield* keep(part, sha256)
-    const { body: _body, from: _from, total: _total, ...about } = answer
+    const { body: _body, file: _file, from: _from, total: _total, ...about } = answer
     return { run_id, pipeline, days, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }
   }, Effect.scoped)
 
@@ -178,8 +208,10 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
         const place = goesOn ? yield* placeFor(incoming, ask.url) : undefined
         return yield* origin.retrying(attempt(ask, place))
       })
-      const fetched: Fetch = yield* Effect.scoped(fetching)
-      yield* Effect.uninterruptible(oneLine.withPermit(record(fetched)))
+      const fetched: Fetch = yield* patiently(ask, Effect.scoped(fetching)).pipe(
+        Effect.tapError((error) => noteRefusal(ask.url, error))
+      )
+      yield* add(fetched)
       return { ...fetched, path: path.join(root, fetched.file) }
     },
     Effect.catchTag("PlatformError", unwritable),

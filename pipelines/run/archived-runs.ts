@@ -1,11 +1,12 @@
 /**
- * Earlier runs that published, read again from the raw archive: what each fetched, in the order in which they ran. A
- * warehouse that is built from them holds the same rows with the same ids, without the network. Runs that published nothing
- * stay out, dry ones and killed ones included.
+ * Earlier runs that published, read again from the raw archive: what each fetched and what it was refused, in the order in which
+ * they ran. A warehouse that is built from them holds the same rows with the same ids, without the network. Runs that published
+ * nothing stay out, dry ones and killed ones included.
  */
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { Archive, Fetch, Published, RawFileDamaged, sha256Of } from "./archive.ts"
 import { NotRecorded, Origin } from "./origin.ts"
+import { Refused } from "./refused.ts"
 
 export interface ArchivedRun {
   readonly run_id: string
@@ -13,7 +14,8 @@ export interface ArchivedRun {
   readonly started_at: string
   readonly origin: Fetch["origin"]
   readonly days: Fetch["days"]
-  readonly fetches: ReadonlyArray<Fetch>
+  /** How each address was answered, in the order in which the answers came. */
+  readonly fetches: ReadonlyArray<Fetch | Refused>
 }
 
 export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("ArchiveUnreadable", {
@@ -26,7 +28,9 @@ export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("
   }
 }
 
-const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([Fetch, Published])))
+const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([Fetch, Refused, Published])))
+
+const hasPayload = (line: Fetch | Refused): line is Fetch => "sha256" in line
 
 /** The runs of a pipeline that published, oldest first: their ids sort by start. */
 export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipeline: string) {
@@ -44,7 +48,7 @@ export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipelin
   })
   return runs.flatMap((lines): ReadonlyArray<ArchivedRun> => {
     const fetches = lines.filter((line) => "url" in line)
-    const first = fetches[0]
+    const first = fetches.find(hasPayload)
     if (first === undefined || first.pipeline !== pipeline || fetches.length === lines.length) return []
     return [{ run_id: first.run_id, started_at: first.fetched_at, origin: first.origin, days: first.days, fetches }]
   })
@@ -67,6 +71,16 @@ const verified = (file: string, { sha256 }: Fetch) =>
     )
   )
 
+/** What came for each address. One that was asked more than once gets its answers in their order, and the last one for ever. */
+const replies = (fetches: ReadonlyArray<Fetch | Refused>) => {
+  const exact = Map.groupBy(fetches, ({ url }) => url)
+  const anyWindow = Map.groupBy(fetches, ({ url }) => withoutWindow(url))
+  return (url: string) => {
+    const queue = exact.get(url) ?? anyWindow.get(withoutWindow(url)) ?? []
+    return queue.length > 1 ? queue.shift() : queue[0]
+  }
+}
+
 /** In place of the archive and the network: every ask is answered by what that run got for it. */
 export const repeated = (
   folder: string,
@@ -76,16 +90,19 @@ export const repeated = (
     Effect.gen(function* () {
       const path = yield* Path.Path
       const fs = yield* FileSystem.FileSystem
-      const fetchOf = new Map(fetches.map((fetch) => [withoutWindow(fetch.url), fetch]))
+      const replyTo = replies(fetches)
       const archive = Archive.of({
         fetch: ({ url }) => {
-          const fetch = fetchOf.get(withoutWindow(url))
-          return fetch === undefined
-            ? Effect.fail(new NotRecorded({ url, kind: "replay", folder, looked_for: [`fetches/${run_id}.ndjson`] }))
-            : Effect.as(verified(path.join(folder, fetch.file), fetch), {
-                ...fetch,
-                path: path.join(folder, fetch.file)
-              }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+          const reply = replyTo(url)
+          if (reply === undefined) {
+            const looked_for = [`fetches/${run_id}.ndjson`]
+            return Effect.fail(new NotRecorded({ url, kind: "replay", folder, looked_for }))
+          }
+          if ("refusal" in reply) return Effect.fail(reply.refusal)
+          const file = path.join(folder, reply.file)
+          return Effect.as(verified(file, reply), { ...reply, path: file }).pipe(
+            Effect.provideService(FileSystem.FileSystem, fs)
+          )
         },
         settled: Effect.void,
         published: () => Effect.void
@@ -94,7 +111,11 @@ export const repeated = (
         kind: "replay",
         open: ({ url }) => Effect.die(new Error(`${url} was asked of the network in a run that is repeated`)),
         listing: (prefix) =>
-          Effect.succeed([...new Set(fetches.map(({ url }) => url))].filter((url) => url.startsWith(prefix)).sort()),
+          Effect.succeed(
+            [...new Set(fetches.filter(hasPayload).map(({ url }) => url))]
+              .filter((url) => url.startsWith(prefix))
+              .sort()
+          ),
         retrying: (attempt) => attempt
       })
       return Context.make(Archive, archive).pipe(Context.add(Origin, origin))

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
@@ -13,6 +14,7 @@ layer(NodeServices.layer)("a file that is given", (it) => {
       const fs = yield* FileSystem.FileSystem
       const [folder, raw] = [yield* makeFolder, yield* makeFolder]
       yield* fs.writeFileString(`${folder}/my release.zip`, "PK")
+      yield* fs.chmod(`${folder}/my release.zip`, 0o444)
       const keeping = Archive.layer({ folder: raw, run_id: "run-1", pipeline: "branded-foods", days: null })
       yield* Effect.gen(function* () {
         const origin = yield* Origin
@@ -22,6 +24,9 @@ layer(NodeServices.layer)("a file that is given", (it) => {
         const archive = yield* Archive
         const got = yield* archive.fetch({ url: "file:my%20release.zip", accept: "*/*" })
         assert.strictEqual(yield* fs.readFileString(got.path), "PK")
+        assert.strictEqual(got.sha256, createHash("sha256").update("PK").digest("hex"))
+        assert.strictEqual(got.bytes, 2)
+        assert.strictEqual((yield* fs.stat(got.path)).mode & 0o777, 0o644, "it can be written to, as other payloads")
         const error = yield* Effect.flip(archive.fetch({ url: "file:other.zip", accept: "*/*" }))
         assert.instanceOf(error, NotRecorded)
         assert.notInclude(error.message, folder)

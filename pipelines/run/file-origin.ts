@@ -3,7 +3,7 @@
  * release. Their addresses are `file:<name>` and `file:<folder>/<name>`: where they lie is nobody's business, so it is neither
  * archived nor logged.
  */
-import { Effect, FileSystem, Layer, Path, Schema, Stream } from "effect"
+import { Effect, FileSystem, Layer, Path, type PlatformError, Schema, Stream } from "effect"
 import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
 
 export const fileScheme = "file:"
@@ -21,19 +21,27 @@ export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusab
 const addressOf = (...names: ReadonlyArray<string>) => fileScheme + names.map(encodeURIComponent).join("/")
 
 /** The answer that is a file of this machine. Errors call it by the name that is shown. */
-export const answerOf = (fs: FileSystem.FileSystem, url: string, file: string, shown: string): Answer => ({
-  status: 200,
-  final_url: url,
-  content_type: null,
-  etag: null,
-  last_modified: null,
-  exact: true,
-  from: 0,
-  total: null,
-  body: Stream.mapError(
-    fs.stream(file, { chunkSize: 1 << 20 }),
-    (error) => new RecordingUnreadable({ file: shown, cause: error.reason.cause ?? error })
-  )
+export const answerOf = Effect.fnUntraced(function* (
+  fs: FileSystem.FileSystem,
+  url: string,
+  file: string,
+  shown: string
+) {
+  const unreadable = (error: PlatformError.PlatformError) =>
+    new RecordingUnreadable({ file: shown, cause: error.reason.cause ?? error })
+  yield* Effect.mapError(fs.access(file, { readable: true }), unreadable)
+  return {
+    status: 200,
+    final_url: url,
+    content_type: null,
+    etag: null,
+    last_modified: null,
+    exact: true,
+    from: 0,
+    total: null,
+    file,
+    body: Stream.mapError(fs.stream(file, { chunkSize: 1 << 20 }), unreadable)
+  } satisfies Answer as Answer
 })
 
 const make = Effect.fnUntraced(function* (given: string) {
@@ -62,7 +70,7 @@ const make = Effect.fnUntraced(function* (given: string) {
     if (file === undefined) {
       return yield* new NotRecorded({ url, kind: "replay", folder: name, looked_for: [...files.keys()] })
     }
-    return answerOf(fs, url, file, path.basename(file))
+    return yield* answerOf(fs, url, file, path.basename(file))
   })
 
   const listing = (prefix: string) =>

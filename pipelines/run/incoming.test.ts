@@ -19,7 +19,7 @@ layer(NodeServices.layer)("what is being received", (it) => {
       const onBytes = (bytes: number) => Effect.sync(() => void counted.push(bytes))
       const text = yield* Effect.scoped(
         Effect.gen(function* () {
-          const { part, sha256, bytes } = yield* receive(folder, Stream.fromIterable(pieces), onBytes)
+          const { part, sha256, bytes } = yield* receive(folder, { body: Stream.fromIterable(pieces) }, onBytes)
           assert.strictEqual(sha256, createHash("sha256").update("one two").digest("hex"))
           assert.strictEqual(bytes, 7)
           return yield* fs.readFileString(part)

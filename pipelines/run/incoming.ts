@@ -40,10 +40,10 @@ export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (fo
   }
 })
 
-/** Streams a body to disk. The part is there until the scope closes: move it before that. */
+/** Brings a payload to the archive's disk. The part is there until the scope closes: move it before that. */
 export const receive = Effect.fnUntraced(function* <E, R>(
   folder: string,
-  body: Stream.Stream<Uint8Array, E, R>,
+  { body, file }: { readonly body: Stream.Stream<Uint8Array, E, R>; readonly file?: string },
   onBytes: (bytes: number) => Effect.Effect<void>
 ) {
   const fs = yield* FileSystem.FileSystem
@@ -54,16 +54,22 @@ export const receive = Effect.fnUntraced(function* <E, R>(
   )
   const hash = createHash("sha256")
   let bytes = 0
+  const count = Effect.fnUntraced(function* (piece: Uint8Array) {
+    hash.update(piece)
+    bytes += piece.length
+    yield* onBytes(piece.length)
+  })
+  const copy = Effect.fnUntraced(function* (from: string) {
+    // it would go on after an interrupt, and leave its file behind
+    yield* Effect.uninterruptible(Effect.andThen(fs.copyFile(from, part), fs.chmod(part, 0o644)))
+    yield* Stream.runForEach(fs.stream(part, { chunkSize: 1 << 20 }), count) // the copy: what it is of may change meanwhile
+  })
   const write = Effect.gen(function* () {
     const opened = yield* fs.open(part, { flag: "wx" })
-    const take = (piece: Uint8Array) => {
-      bytes += piece.length
-      // the disk works while the hash does
-      const kept = Effect.all([opened.writeAll(piece), Effect.sync(() => hash.update(piece))], { concurrency: 2 })
-      return Effect.andThen(kept, onBytes(piece.length))
-    }
+    // the disk works while the hash does
+    const take = (piece: Uint8Array) => Effect.all([opened.writeAll(piece), count(piece)], { concurrency: 2 })
     yield* body.pipe(Stream.buffer({ capacity: 1 }), Stream.runForEach(take))
   })
-  yield* Effect.scoped(write) // closed before it is moved
+  yield* file === undefined ? Effect.scoped(write) : copy(file) // closed before it is moved
   return { part, sha256: hash.digest("hex"), bytes }
 })

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Fiber, Redacted } from "effect"
 import { liveOrigin } from "./live-origin.ts"
-import { RefusedByUpstream } from "./origin.ts"
+import { GivenUp, RefusedByUpstream } from "./origin.ts"
 import { live, quick, readText, startUpstream } from "./upstream-for-tests.ts"
 
 const key = Redacted.make("s3cret-mars-key")
@@ -105,6 +105,31 @@ describe("redirects", () => {
         assert.strictEqual((yield* readText({ url: upstream.url, basicUser: key })).text, "elsewhere")
         assert.property(upstream.seen[0]?.headers, "authorization")
         assert.notProperty(other.seen[0]?.headers, "authorization")
+      })
+    )
+  )
+
+  it.live("are judged by whoever asks, one by one, before anything is asked there", () =>
+    live(
+      Effect.gen(function* () {
+        const other = yield* startUpstream((response, _, { url }) =>
+          response.writeHead(302, { location: `${url}/further?signature=abc` }).end()
+        )
+        const upstream = yield* startUpstream((response) =>
+          response.writeHead(302, { location: `${other.url}/feed` }).end()
+        )
+        const judged: Array<string> = []
+        const over = new GivenUp({ url: upstream.url, reason: "forbidden", problem: "no further" })
+        const mayFollow = (to: URL) => {
+          judged.push(to.href)
+          return judged.length === 1 ? Effect.succeed({}) : Effect.fail(over)
+        }
+        assert.deepStrictEqual(yield* Effect.flip(readText({ url: upstream.url, mayFollow })), over)
+        assert.deepStrictEqual(judged, [`${other.url}/feed`, `${other.url}/feed/further?signature=abc`])
+        assert.deepStrictEqual(
+          other.seen.map(({ url }) => url),
+          ["/feed"]
+        )
       })
     )
   )

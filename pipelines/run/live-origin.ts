@@ -171,14 +171,16 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
 
   const open = Effect.fn("Origin.open")(function* (ask: Ask, resume?: Resume) {
     const outer = yield* Effect.scope
+    let going = ask
     let at = new URL(ask.url)
     let goOn = resume
     for (let redirects = 0; ; ) {
       const turn = yield* Scope.fork(outer)
-      const response = yield* Scope.provide(visit(ask, at, goOn), turn)
+      const response = yield* Scope.provide(visit(going, at, goOn), turn)
       if ("moved_to" in response) {
         yield* Scope.close(turn, Exit.void) // the turn at this host is over before the one at the next begins
         at = yield* follow(ask.url, at, response, redirects === policy.redirects)
+        if (ask.mayFollow !== undefined) going = { ...going, ...(yield* ask.mayFollow(at)) }
         redirects += 1
         continue
       }

@@ -26,6 +26,10 @@ export interface Ask {
   readonly within?: Duration.Input
   /** What else the answer shall tell: header fields in lower case, and values of cookies as `set-cookie:<name>`. */
   readonly wants?: ReadonlyArray<string>
+  /** Judges where a redirect leads before anything is asked there, and says at which interval. Absent: all are followed. */
+  readonly mayFollow?: (to: URL) => Effect.Effect<Pick<Ask, "interval">, GivenUp>
+  /** For all tries together, and what it means that they took longer. */
+  readonly patience?: { readonly left: Duration.Input; readonly over: GivenUp }
 }
 
 /** What there is of a payload already. */
@@ -53,6 +57,8 @@ export interface Answer {
   readonly told?: Readonly<Record<string, string>>
   /** The payload without content encoding. It is read once, inside the scope of `open`. */
   readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable | AnswerTooLarge>
+  /** Where the payload is a file of this machine: copying it takes a third of the time of its `body`. */
+  readonly file?: string
 }
 
 /** The source did not answer, or not to the end. */
@@ -114,6 +120,18 @@ export class AnswerTooLarge extends Schema.TaggedError<AnswerTooLarge>()("Answer
   }
 }
 
+/** Whoever asks leaves it at that: its time is over, or it does not follow a redirect. */
+export class GivenUp extends Schema.TaggedError<GivenUp>()("GivenUp", {
+  url: Schema.String,
+  /** In the words of whoever asks: it tells its reasons apart by this. */
+  reason: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `GET ${this.url} was given up: ${this.problem}.`
+  }
+}
+
 /** An address that is not asked, whoever wrote it into a list or redirected to it. */
 export class ForbiddenAddress extends Schema.TaggedError<ForbiddenAddress>()("ForbiddenAddress", {
   url: Schema.String,
@@ -154,6 +172,7 @@ export type OriginError =
   | AccessDenied
   | RefusedByUpstream
   | AnswerTooLarge
+  | GivenUp
   | ForbiddenAddress
   | NotRecorded
   | RecordingUnreadable

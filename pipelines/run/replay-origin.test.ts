@@ -84,6 +84,24 @@ layer(NodeServices.layer)("a recording", (it) => {
     })
   )
 
+  it.effect("may have %3F where the file system knows no question mark", () =>
+    Effect.gen(function* () {
+      const names = ["1%3Fa=1&b=2", "2%3Fb=2&a=1.gz", "reports%3F"].map((name) => `${reports}/${name}`)
+      const folder = yield* recorded(...names, `${reports}/1%3Fa=2&b=2`)
+      const answers = yield* Effect.forEach(["1?a=1&b=2", "2?a=1&b=2", "reports"], (asked) =>
+        ask(folder, `${url}/${asked}`)
+      )
+      assert.deepStrictEqual(
+        answers,
+        names.map((name) => ({ text: name.replace(/\.gz$/, ""), exact: true }))
+      )
+      const listed = yield* Origin.use((origin) => origin.listing(`${url}/1`)).pipe(
+        Effect.provide(replayOrigin(folder))
+      )
+      assert.deepStrictEqual(listed, [`${url}/1?a=1&b=2`, `${url}/1?a=2&b=2`])
+    })
+  )
+
   it.effect("with fewer, more or other parameters is no answer", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1?a=1`, `${reports}/1?a=1&a=1&b=2`, `${reports}/1?a=1&b=3`)

@@ -1,6 +1,6 @@
 /**
- * Recorded payloads in place of the network: `<folder>/<host>/<path as in the URL>[?query]`, percent-encoding kept in the names.
- * A file answers its exact query, else the same parameters in another order, else a file without a query answers any. Each may
+ * Recorded payloads in place of the network: `<folder>/<host>/<path as in the URL>[?query]`, percent-encoding kept in the names,
+ * and `%3F` in place of `?` wherever a file system knows no `?`, as on Windows. A file answers its exact query, else the same parameters in another order, else a file without a query answers any. Each may
  * be compressed under the same name plus `.gz`. Where a path is a folder too (a list and what it lists), record it with an
  * empty query, `reports?`, or as `reports.gz`. What an answer told besides its body may lie beside it as `<name>.told.json`, an
  * object of texts. The bundled samples are such a folder.
@@ -27,6 +27,9 @@ const parametersOf = (query: string) =>
     .map((pair) => JSON.stringify(pair))
     .sort()
     .join()
+
+/** What a name may have between path and query. */
+const marks = ["?", "%3F"]
 
 const toldSuffix = ".told.json"
 const decodeTold = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
@@ -73,12 +76,15 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     const slash = name.lastIndexOf("/") + 1
     const within = inside(name.slice(0, slash))
     if (within === undefined) return []
-    const prefix = `${name.slice(slash)}?`
     const wanted = parametersOf(query)
-    const entries = yield* orAbsent(within, fs.readDirectory(within), [])
-    const queries = entries.filter((entry) => entry.startsWith(prefix)).sort()
-    return queries.flatMap((entry): ReadonlyArray<Candidate> => {
-      const recorded = entry.slice(prefix.length)
+    const entries = (yield* orAbsent(within, fs.readDirectory(within), [])).sort()
+    const queries = marks.flatMap((mark) => {
+      const prefix = name.slice(slash) + mark
+      return entries.flatMap((entry) =>
+        entry.startsWith(prefix) ? [{ entry, recorded: entry.slice(prefix.length) }] : []
+      )
+    })
+    return queries.flatMap(({ entry, recorded }): ReadonlyArray<Candidate> => {
       const packed = parametersOf(recorded) !== wanted
       if (packed && (!recorded.endsWith(".gz") || parametersOf(recorded.slice(0, -3)) !== wanted)) return []
       return [{ name: name.slice(0, slash) + entry, packed, exact: true }]
@@ -99,8 +105,9 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     const { host, pathname, protocol, search } = new URL(ask.url)
     const name = protocol === "file:" ? pathname.slice(1) : host + pathname
     const same = bothForms(name + search, true)
+    const written = search === "" ? [] : bothForms(name + search.replace("?", "%3F"), true)
     const any = search === "" ? [] : bothForms(name, false)
-    const candidates = [...same, ...(yield* reordered(name, search.slice(1))), ...any]
+    const candidates = [...same, ...written, ...(yield* reordered(name, search.slice(1))), ...any]
     const found = yield* Effect.findFirst(candidates, isFile)
     if (Option.isNone(found)) {
       const others = search === "" ? [] : [`${name}?… (the same parameters in another order)`]
@@ -139,7 +146,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     )
     const addresses = files.map((name) => {
       const recording = path.relative(root, path.join(folder, name)).split(path.sep).join("/")
-      return scheme + (recording.endsWith(".gz") ? recording.slice(0, -3) : recording)
+      return scheme + (recording.endsWith(".gz") ? recording.slice(0, -3) : recording).replace("%3F", "?")
     })
     return [...new Set(addresses)].filter((address) => address.startsWith(prefix)).sort()
   })

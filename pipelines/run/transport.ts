@@ -62,8 +62,9 @@ export const bodyOf = (url: string, response: HttpClientResponse.HttpClientRespo
 }
 
 /** The same answer, whose body fails where it gets longer than the ask allows. */
-export const atMost = ({ longest, url }: Ask, answer: Answer): Answer => {
-  if (longest === undefined) return answer
+export const atMost = ({ longest, url }: Ask, whole: Answer): Answer => {
+  if (longest === undefined) return whole
+  const { file: _file, ...answer } = whole // a file may grow while it is copied
   const tooLarge = Effect.suspend(() => new AnswerTooLarge({ url, longest }))
   if (answer.total !== null && answer.total > longest) return { ...answer, body: Stream.fromEffect(tooLarge) }
   const body = Stream.limitBytes(answer.body, longest - answer.from, () => Stream.fromEffect(tooLarge))

@@ -64,7 +64,7 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
 
   const open = Effect.fnUntraced(function* ({ url }: Ask) {
     const file = yield* placeOf(url)
-    return answerOf(fs, url, file, url)
+    return yield* answerOf(fs, url, file, url)
   })
   return Origin.of({
     ...origin,

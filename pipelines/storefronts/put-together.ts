@@ -3,8 +3,10 @@
  * and what is not published is told apart and counted, the rest is put together product by product.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { createHalfProductTable, halfProductTable } from "@larder/warehouse/storefronts/settle.ts"
 import { Effect, Schema } from "effect"
 import { categorise, type Surveys } from "./categorise.ts"
+import { excessRows, findExcess, setExcessApart } from "./excess.ts"
 
 type Db = DuckDb["Service"]
 
@@ -36,6 +38,7 @@ const again = `
   semi join (select domain, native_id as product_native_id from feed.first_product where is_published)
     using (domain, product_native_id)
   anti join feed.first_variant f using (domain, product_native_id, native_id, seq)
+  anti join feed.excess_variant e using (seq)
   where merges`
 const orphans =
   "from feed.behind b anti join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id"
@@ -116,7 +119,15 @@ const products = (run_id: string, part: number, parts: number) => {
     select domain, product_native_id as native_id, sum(rows) as rows from feed.behind
     where ${here("product_native_id")} group by all
   ),
-  refused as (select v.domain, v.product_native_id as native_id, count(*) as rows ${again} and ${here("product_native_id")} group by all)
+  refused as (
+    select domain, product_native_id as native_id, count(*) as rows
+    from (
+      select domain, product_native_id ${again} and ${here("product_native_id")}
+      union all
+      select domain, product_native_id ${excessRows} and ${here("product_native_id")}
+    )
+    group by all
+  )
   select
     id_of('product', domain, native_id) as product_id,
     id_of('store', domain, '') as store_id,
@@ -181,8 +192,11 @@ const listedAllTheSame = `
 
 /** Some rows of a product may have been used, and others not: the warehouse takes it only where none of its variants is missing. */
 const halfProducts = `
-  create table if not exists half_product (product_id varchar);
-  insert into half_product select distinct id_of('product', domain, native_id) from feed.rejected`
+  ${createHalfProductTable};
+  insert into ${halfProductTable}
+  select id_of('product', domain, native_id) from feed.rejected
+  union
+  select id_of('product', domain, product_native_id) from feed.excess_variant`
 
 const unpublished = `
   select sum(rows) from feed.behind b
@@ -197,7 +211,7 @@ const seenAgain = `
 
 /** Fills `storefront.product` and `storefront.collection`. Answers with how many rows were rejected, and how many state nothing. */
 export const putTogether = Effect.fnUntraced(function* (db: Db, run_id: string, folder: string, surveys: Surveys) {
-  yield* db.run(firsts)
+  yield* db.run(`${firsts}; ${findExcess}; ${setExcessApart(run_id)}`)
   yield* Effect.forEach(rejects(run_id), (sql) => db.run(sql), { discard: true })
   yield* categorise(db, folder, surveys)
   const [counts] = yield* db.all(
@@ -209,7 +223,9 @@ export const putTogether = Effect.fnUntraced(function* (db: Db, run_id: string, 
   yield* db.run(collections(run_id))
   yield* db.run(`${listedAllTheSame}; ${halfProducts}`)
   const rows_rejected =
-    (yield* rowsOf(db, `(select count(*) ${again})`)) + (yield* rowsOf(db, `(select sum(rows) ${orphans})`))
+    (yield* rowsOf(db, `(select count(*) ${again})`)) +
+    (yield* rowsOf(db, `(select count(*) ${excessRows})`)) +
+    (yield* rowsOf(db, `(select sum(rows) ${orphans})`))
   const repeatedCollections =
     "(select count(*) from feed.collection anti join feed.first_collection using (domain, native_id, seq))"
   const rows_silent =

@@ -150,6 +150,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     RefusedByUpstream: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     UpstreamUnavailable: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     AnswerTooLarge: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
+    GivenUp: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     ForbiddenAddress: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     AccessDenied: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
     NotRecorded: (error) => Effect.fail(new NothingRead({ reasons: [error.message] }))

@@ -7,7 +7,7 @@ import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { type Misbehaviour, type Shop, startShop } from "@larder/pipelines/storefronts/crawl/store-host-for-tests.ts"
 import { Effect } from "effect"
-import type { Environment } from "../programs.ts"
+import { type Environment, run } from "../programs.ts"
 import { folderOfTest, generationOf, recordOf } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, rowsOf, writeFiles } from "./storefronts.ts"
 
@@ -215,64 +215,80 @@ describe("a live run over shops of this machine", () => {
     })
   )
 
-  it.live("reads them politely, and a later run that is refused keeps their rows and withdraws nothing", () =>
-    Effect.gen(function* () {
-      let isClosed = false
-      const refusing: Misbehaviour = ({ path, response }) => {
-        if (!isClosed || path === "/robots.txt") return false
-        response.writeHead(403).end("<html><title>Attention Required!</title></html>")
-        return true
-      }
-      const open = yield* startShop(shop, refusing)
-      const forbidding = yield* startShop({ pages: [[1]], robots: "User-agent: *\nDisallow: /" })
-      const woo = yield* startShop({ pages: [[5, 6]] })
-      const { home, ingest } = setUp([at(1, open.url), at(2, forbidding.url), at(3, woo.url, "woocommerce"), bakery])
-      const allowed = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
-      const first = yield* Effect.promise(() => ingest(allowed))
-      assert.strictEqual(first.code, 0, first.stderr)
-      assert.deepStrictEqual(
-        forbidding.seen.map(({ url }) => url),
-        ["/robots.txt"]
-      )
-      assert.deepStrictEqual([open.load.most, woo.load.most], [1, 1])
-      assert.include(open.seen.map(({ url }) => url).join(" "), "country=NO")
-      assert.isTrue(open.seen.every(({ headers }) => /^Larder\//.test(headers["user-agent"] ?? "")))
-      const sold = `
+  it.live(
+    "reads them politely; a later run that is refused keeps their rows, and a rebuild tells the same of both",
+    () =>
+      Effect.gen(function* () {
+        let isClosed = false
+        const refusing: Misbehaviour = ({ path, response }) => {
+          if (!isClosed || path === "/robots.txt") return false
+          response.writeHead(403).end("<html><title>Attention Required!</title></html>")
+          return true
+        }
+        const open = yield* startShop(shop, refusing)
+        const forbidding = yield* startShop({ pages: [[1]], robots: "User-agent: *\nDisallow: /" })
+        const woo = yield* startShop({ pages: [[5, 6]] })
+        const { home, ingest } = setUp([at(1, open.url), at(2, forbidding.url), at(3, woo.url, "woocommerce"), bakery])
+        const allowed = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
+        const first = yield* Effect.promise(() => ingest(allowed))
+        assert.strictEqual(first.code, 0, first.stderr)
+        assert.deepStrictEqual(
+          forbidding.seen.map(({ url }) => url),
+          ["/robots.txt"]
+        )
+        assert.deepStrictEqual([open.load.most, woo.load.most], [1, 1])
+        assert.include(open.seen.map(({ url }) => url).join(" "), "country=NO")
+        assert.isTrue(open.seen.every(({ headers }) => /^Larder\//.test(headers["user-agent"] ?? "")))
+        const sold = `
         select domain, store.currency, count(*)::integer as products, min(v.currency) as prices, sum(v.price)::double as price
         from storefront.listing join storefront.store using (store_id)
         join storefront.variant v using (product_id) group by all order by domain`
-      const rows = yield* Effect.promise(() => rowsOf(home, sold))
-      assert.deepStrictEqual(rows, [
-        { domain: "bakery.example", currency: "GBP", products: 2, prices: "GBP", price: 5.7 },
-        { domain: "shop-1.example", currency: "NOK", products: 3, prices: "NOK", price: 28.5 },
-        { domain: "shop-3.example", currency: "EUR", products: 2, prices: "EUR", price: 19 }
-      ])
-      const outcomes = {
-        "bakery.example": "complete complete",
-        "shop-1.example": "complete complete",
-        "shop-2.example": "failed forbidden",
-        "shop-3.example": "complete complete"
-      }
-      assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), outcomes)
-      assert.deepStrictEqual(
-        yield* Effect.promise(() => rowsOf(home, "select title, product_count from storefront.collection_listing")),
-        [{ title: "cheese", product_count: 2 }]
-      )
+        const rows = yield* Effect.promise(() => rowsOf(home, sold))
+        assert.deepStrictEqual(rows, [
+          { domain: "bakery.example", currency: "GBP", products: 2, prices: "GBP", price: 5.7 },
+          { domain: "shop-1.example", currency: "NOK", products: 3, prices: "NOK", price: 28.5 },
+          { domain: "shop-3.example", currency: "EUR", products: 2, prices: "EUR", price: 19 }
+        ])
+        const outcomes = {
+          "bakery.example": "complete complete",
+          "shop-1.example": "complete complete",
+          "shop-2.example": "failed forbidden",
+          "shop-3.example": "complete complete"
+        }
+        assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), outcomes)
+        assert.deepStrictEqual(
+          yield* Effect.promise(() => rowsOf(home, "select title, product_count from storefront.collection_listing")),
+          [{ title: "cheese", product_count: 2 }]
+        )
 
-      isClosed = true
-      const state = `
+        isClosed = true
+        const state = `
         select fetched_at::varchar as fetched_at, currency, country,
           (select count(*) from storefront.variant_change)::integer as changes
         from storefront.store where domain = 'shop-1.example'`
-      const before = yield* Effect.promise(() => rowsOf(home, state))
-      const second = yield* Effect.promise(() => ingest(allowed))
-      assert.strictEqual(second.code, 0, second.stderr)
-      assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), {
-        ...outcomes,
-        "shop-1.example": "failed blocked"
-      })
-      assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, sold)), rows)
-      assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, state)), before)
-    }).pipe(Effect.scoped)
+        const before = yield* Effect.promise(() => rowsOf(home, state))
+        const second = yield* Effect.promise(() => ingest(allowed))
+        assert.strictEqual(second.code, 0, second.stderr)
+        assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), {
+          ...outcomes,
+          "shop-1.example": "failed blocked"
+        })
+        assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, sold)), rows)
+        assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, state)), before)
+
+        for (const { close } of [open, forbidding, woo]) yield* close
+        const into = folderOfTest()
+        const rebuilt = yield* Effect.promise(() =>
+          run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
+        )
+        assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
+        const reads = `
+        select r.run_id, domain, r.read_at::varchar as read_at, r.fetch_status, r.outcome, r.outcome_detail, r.currency,
+          pages_read, products_read, collections_read
+        from storefront.store_read r join storefront.store using (store_id) order by all`
+        const told = yield* Effect.promise(() => rowsOf(home, reads))
+        assert.lengthOf(told, 8)
+        assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(into, reads)), told)
+      }).pipe(Effect.scoped)
   )
 })

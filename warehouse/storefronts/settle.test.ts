@@ -381,6 +381,22 @@ describe("a partial read", () => {
 })
 
 describe("a failed read", () => {
+  itWorks("keeps the address that the store gave for itself, as a partial one does that was not told any", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const url = () => ask(layout, "select url from storefront.store")
+      const told = (address: string) => ({ set: { url: address } })
+      yield* publishReads(layout, { day: 1, ...told("https://www.shop.example/en") })
+      yield* publishReads(layout, { day: 2, status: "failed" })
+      assert.deepStrictEqual(yield* url(), [{ url: "https://www.shop.example/en" }])
+      yield* publishReads(layout, { day: 3, status: "partial" })
+      assert.deepStrictEqual(yield* url(), [{ url: "https://www.shop.example/en" }])
+      yield* publishReads(layout, { day: 4, status: "partial", ...told("https://shop.example/ro") })
+      assert.deepStrictEqual(yield* url(), [{ url: "https://shop.example/ro" }])
+      yield* publishReads(layout, { day: 5 })
+      assert.deepStrictEqual(yield* url(), [{ url: "https://shop.example.com" }])
+    })
+  )
   itWorks("changes the store's row alone, however often it fails", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout

@@ -84,8 +84,9 @@ const listedBefore = (known: Known) => `
 
 const idsOf = (variants: string) => `list_transform(${variants}, lambda variant: variant.variant_id)`
 
-/** Products of which some rows could not be used, as the pipeline says; most runs have none. */
-const halfProducts = "create table if not exists half_product (product_id varchar)"
+/** Ids of products of which some rows could not be used: whoever stages them says so here, and most runs have none. */
+export const halfProductTable = "half_product"
+export const createHalfProductTable = `create table if not exists ${halfProductTable} (product_id varchar)`
 
 /**
  * Rows of one product stand anywhere in a file. Where it could not be read to its end, or some rows of the product could not be
@@ -97,10 +98,10 @@ const leaveOutHalfProducts = (known: Known) => `
     select s.product_id
     from storefront.product s
     join storefront.store on store.store_id = s.store_id
-    left join half_product using (product_id)
+    left join ${halfProductTable} half using (product_id)
     join (${listedBefore(known)}) l on l.product_id = s.product_id
     where not list_has_all(${idsOf("s.variants")}, ${idsOf("l.variants")})
-      and (half_product.product_id is not null
+      and (half.product_id is not null
         or (store.fetch_status = 'partial' and store.kind in ('shopify-csv', 'google-merchant')))
   )`
 
@@ -169,7 +170,7 @@ export const settleReads = (hasLive: boolean): ReadonlyArray<string> => {
   const known: Known = (table) =>
     hasLive ? `live.storefront.${table}` : `(select * from storefront.${table} where false)`
   return [
-    halfProducts,
+    createHalfProductTable,
     ...leaveOutOlderReads(known),
     carryStoresOver(known),
     ...keepSightingsOfKnown(known),
@@ -182,6 +183,6 @@ export const settleReads = (hasLive: boolean): ReadonlyArray<string> => {
     findLastChanges(known),
     tellChanges,
     tellWhatIsGone,
-    "drop table half_product"
+    `drop table ${halfProductTable}`
   ]
 }

@@ -4,8 +4,8 @@
  */
 import { Clock, Duration, Effect, FileSystem } from "effect"
 import { Archive, type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../run/archive.ts"
-import type { Ask, Origin, OriginError } from "../../run/origin.ts"
-import { type Unread, unread, unreadOf, unreadOfAnswer, unreadOfPage } from "./outcome.ts"
+import { type Ask, GivenUp, type Origin, type OriginError } from "../../run/origin.ts"
+import { isUnread, type Unread, unread, unreadOf, unreadOfAnswer, unreadOfPage } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
 import { makeRobots } from "./robots.ts"
 
@@ -32,9 +32,9 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
   const fetch = Effect.fnUntraced(function* (ask: Ask) {
     const archive = yield* Archive
     const left = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
-    const over = unread("budget", `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`)
-    if (left <= 0) return yield* over
-    return yield* Effect.timeoutOrElse(archive.fetch(ask), { duration: left, orElse: () => Effect.fail(over) })
+    const problem = `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`
+    const over = new GivenUp({ url: ask.url, reason: "budget", problem })
+    return yield* archive.fetch({ ...ask, patience: { left, over } })
   })
 
   const unknownRules = (error: OriginError) => {
@@ -55,6 +55,7 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
           NotRecorded: allAllowed,
           UpstreamUnavailable: unknownRules,
           AnswerTooLarge: unknownRules,
+          GivenUp: (error) => Effect.fail(unreadOf(error)),
           ForbiddenAddress: unknownRules,
           RecordingUnreadable: unknownRules
         })
@@ -62,14 +63,25 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
     policy.longestDelay
   )
 
+  /** Where a redirect leads has rules, too, also on the same host. A robots.txt itself may lie anywhere. */
+  const judge = Effect.fnUntraced(function* (to: URL) {
+    if (/\/password\/?$/.test(to.pathname)) return yield* unreadOfPage("", to.origin + to.pathname)
+    return yield* robots.allow(to.href, to.pathname) // its query may be signed
+  })
+
   /** A payload as it came. */
   const get = Effect.fnUntraced(function* (ask: Ask) {
+    const context = yield* Effect.context<Needs>()
     const wish = yield* robots.allow(ask.url)
-    const raw = yield* Effect.mapError(fetch({ ...common, ...wish, ...ask }), orUnread)
-    if (raw.final_url === ask.url) return raw
-    if (/\/password\/?$/.test(new URL(raw.final_url).pathname)) return yield* unreadOfPage("", raw.final_url)
-    yield* robots.allow(raw.final_url) // where it led us has rules, too, also on the same host
-    return raw
+    const mayFollow = (to: URL) =>
+      judge(to).pipe(
+        Effect.catchIf(isUnread, ({ detail: problem, outcome: reason }) =>
+          Effect.fail(new GivenUp({ url: ask.url, reason, problem }))
+        ),
+        Effect.catchIf((error): error is Fatal => !(error instanceof GivenUp), Effect.die),
+        Effect.provideContext(context)
+      )
+    return yield* Effect.mapError(fetch({ ...common, ...wish, mayFollow, ...ask }), orUnread)
   })
 
   /** A page of a list. What comes instead of it, such as a bot check, is asked for once more. */

@@ -2,7 +2,17 @@ import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Path } from "effect"
 import type { ListedStore } from "../store-list.ts"
-import { type Misbehaviour, network, type ReadOptions, readOnce, readShop, storeAt } from "./store-host-for-tests.ts"
+import { readFeedFile } from "./file.ts"
+import {
+  hastyStore,
+  type Misbehaviour,
+  network,
+  type ReadOptions,
+  readOnce,
+  readShop,
+  startShop,
+  storeAt
+} from "./store-host-for-tests.ts"
 
 const csv = (rows: number) =>
   ["Handle,Title,Variant Price,Published", ...Array.from({ length: rows }, (_, n) => `p-${n},Product ${n},9.50,true`)]
@@ -68,6 +78,46 @@ describe("a feed that is one file", () => {
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"])
       assert.isAbove(products.length, 1000)
     })
+  )
+
+  const priceless = (rows: number) => csv(rows).replaceAll("9.50", "free")
+  it.live.each([
+    ["has failed where nothing else came", priceless(11), "unreadable", "failed"],
+    ["is partial where something came before", csv(600) + priceless(11).slice(csv(0).length), "broken_off", "partial"]
+  ] as const)("with more rows that cannot be used than a file may have %s", ([, body, outcome, fetch_status]) =>
+    Effect.gen(function* () {
+      const few = { policy: { mostRejects: 10 } }
+      const { products, read } = yield* readFeed(serving(body), few)
+      assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
+      assert.match(read.detail ?? "", /\(11 rows cannot be used\)\.$/)
+      assert.strictEqual(products.length >= 500, fetch_status === "partial")
+    })
+  )
+
+  it.live("with as many rows that cannot be used as a file may have is read to its end", () =>
+    Effect.gen(function* () {
+      const body = csv(5) + priceless(10).slice(csv(0).length)
+      const { batches, products, read } = yield* readFeed(serving(body), { policy: { mostRejects: 10 } })
+      assert.deepStrictEqual([read.outcome, products.length], ["complete", 5])
+      assert.strictEqual(
+        batches.reduce((sum, { rejects }) => sum + rejects.length, 0),
+        10
+      )
+    })
+  )
+
+  it.live.each([
+    ["is partial where some were", csv(600), "budget", "partial"],
+    ["has failed where none could be used", priceless(600), "unreachable", "failed"]
+  ] as const)("whose rows are not read in time %s", ([, body, outcome, fetch_status]) =>
+    Effect.gen(function* () {
+      const upstream = yield* startShop({ pages: [] }, serving(body))
+      const store = storeAt({ url: `${upstream.url}/feed.csv` }, { kind: "shopify-csv" })
+      const policy = { ...hastyStore, budget: "1 second" } as const
+      const read = yield* readFeedFile(store, () => Effect.never, policy)
+      assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
+      assert.match(read.detail ?? "", /\(its rows took too long to read\)\.$/)
+    }).pipe(Effect.provide(network()), Effect.scoped)
   )
 
   it.live("is not asked for where robots.txt forbids it", () =>

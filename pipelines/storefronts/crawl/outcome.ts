@@ -45,6 +45,7 @@ export type Outcome = keyof typeof outcomes
 export const statusOf = (outcome: Outcome) => outcomes[outcome].fetch_status
 
 const Names = Schema.Literals(Object.keys(outcomes) as Array<Outcome>) // keys of a literal object, which TypeScript widens
+const isOutcome = Schema.is(Names)
 
 /** One address that could not be read. What it means for the read as a whole depends on what was read before. */
 export class Unread extends Schema.TaggedError<Unread>()("Unread", {
@@ -97,6 +98,8 @@ export const unreadOf = (error: OriginError): Unread => {
     }
     case "AnswerTooLarge":
       return unread("too_large", `${error.url}: more than ${error.longest.toLocaleString("en-US")} bytes`)
+    case "GivenUp":
+      return unread(isOutcome(error.reason) ? error.reason : "unreachable", error.problem)
     case "ForbiddenAddress":
       return unread("private_address", `${error.url}: ${error.problem}`)
     case "NotRecorded":

@@ -47,7 +47,7 @@ const endingOf = (error: Unread, page: number, isBeyond: boolean, isFirst: boole
   const { detail, outcome } = error
   if (isFirst) return { outcome: outcome === "window" ? "unreadable" : outcome, detail } as const
   if (outcome === "budget" || outcome === "window") return { outcome, detail } as const
-  if (isBeyond && isEnd(error)) return { outcome: "window", detail } as const // a repeated run has no refusals on record
+  if (isBeyond && isEnd(error)) return { outcome: "window", detail } as const // recordings hold no refusals
   return { outcome: "broken_off", detail: `page ${page}: ${detail}` } as const
 }
 

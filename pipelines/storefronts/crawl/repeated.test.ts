@@ -1,9 +1,12 @@
+import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "../../run/archive.ts"
 import { archivedRuns, repeated } from "../../run/archived-runs.ts"
 import { liveOrigin } from "../../run/live-origin.ts"
+import type { Outcome } from "./outcome.ts"
+import type { StorePolicy } from "./policy.ts"
 import {
   hasty,
   type Misbehaviour,
@@ -20,28 +23,33 @@ const whatCame = ({ products, read }: Taken) => ({
   products,
   fetch_status: read.fetch_status,
   outcome: read.outcome,
+  detail: read.detail,
   currency: read.currency,
   collections_read: read.collections_read
 })
 
 /** Reads a shop over the network, then once more from what the archive kept of that. */
-const readTwice = (shop: Shop, misbehave?: Misbehaviour) =>
+const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePolicy> = {}) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-repeated-" })
-    const upstream = yield* startShop(shop, misbehave)
+    const upstream = yield* startShop(shop, (request) => {
+      if (request.path !== "/list") return misbehave?.(request) ?? false
+      return request.response.end("the list of stores, which every run has") !== undefined
+    })
     const store = storeAt(upstream)
     const archive = Archive.layer({ folder, run_id: "run-1", pipeline: "storefronts", days: null })
     const live = Layer.provide(liveOrigin(hasty), settings)
     const first = yield* Effect.gen(function* () {
-      const taken = yield* readOnce(store)
+      yield* Archive.use((kept) => kept.fetch({ url: `${upstream.url}/list`, accept: "*/*" }))
+      const taken = yield* readOnce(store, policy)
       yield* Archive.use((kept) => kept.published("generation-1"))
       return taken
     }).pipe(Effect.provide([archive, live]))
     yield* upstream.close
     const [run] = yield* archivedRuns(folder, "storefronts")
     assert.isDefined(run)
-    const again = yield* readOnce(store).pipe(Effect.provide(repeated(folder, run)))
+    const again = yield* readOnce(store, policy).pipe(Effect.provide(repeated(folder, run)))
     assert.deepStrictEqual(whatCame(again), whatCame(first))
     return first
   }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
@@ -86,6 +94,55 @@ describe("a read that is repeated from the archive gives the same", () => {
       const refuse = on(101, (response) => response.writeHead(400).end(JSON.stringify({ errors })) !== undefined)
       const { read } = yield* readTwice({ pages }, refuse)
       assert.deepStrictEqual([read.outcome, read.products_read], ["window", 25_000])
+    })
+  )
+
+  const html = (response: ServerResponse) => response.end("<html><title>Opening soon</title></html>") !== undefined
+  const status =
+    (code: number, headers: Record<string, string> = {}) =>
+    (response: ServerResponse) =>
+      response.writeHead(code, headers).end() !== undefined
+  const endings: ReadonlyArray<readonly [Outcome, (response: ServerResponse) => boolean]> = [
+    ["blocked", status(403)],
+    ["locked", status(402)],
+    ["locked", status(302, { location: "/password" })],
+    ["not_found", status(404)],
+    ["throttled", status(429)],
+    ["unreachable", status(500)],
+    ["unreachable", (response) => response.destroy() !== undefined],
+    ["forbidden", status(302, { location: "/cart/products.json" })],
+    ["private_address", status(302, { location: "http://169.254.169.254/" })],
+    ["too_large", (response) => response.end(Buffer.alloc(2 << 20)) !== undefined],
+    ["html", html]
+  ]
+  it.live.each(endings)("for a store that has failed as %s", ([outcome, answer]) =>
+    Effect.gen(function* () {
+      const robots = "User-agent: *\nDisallow: /cart"
+      const { read } = yield* readTwice({ pages: [[1]], robots }, on(1, answer))
+      assert.strictEqual(read.outcome, outcome)
+    })
+  )
+
+  it.live("for a store whose robots.txt could not be read", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readTwice({ pages: [[1]] }, ({ path, response }) => {
+        if (path === "/robots.txt") response.writeHead(500).end()
+        return path === "/robots.txt"
+      })
+      assert.strictEqual(read.outcome, "unreachable")
+      assert.include(read.detail ?? "", "robots.txt")
+    })
+  )
+
+  it.live("for a store that took too long", () =>
+    Effect.gen(function* () {
+      const pages = [range(1, 250), range(251, 500)]
+      const { read } = yield* readTwice(
+        { pages },
+        on(2, () => true),
+        { budget: "1 second" }
+      )
+      assert.deepStrictEqual([read.outcome, read.products_read], ["budget", 250])
     })
   )
 })

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { startUpstream } from "../../run/upstream-for-tests.ts"
-import { type Misbehaviour, readShop } from "./store-host-for-tests.ts"
+import { startUpstream, type Upstream } from "../../run/upstream-for-tests.ts"
+import { storePolicy } from "./policy.ts"
+import { type Misbehaviour, readShop, startShop } from "./store-host-for-tests.ts"
 
 const shop = { pages: [[1, 2]], collections: { all: [[1]] } }
 const rules = (...lines: ReadonlyArray<string>) => lines.join("\n")
@@ -110,20 +111,18 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("of the host that a redirect leads to counts, too", () =>
+  it.live("as long as it may be is heeded, and one byte more forbids", () =>
     Effect.gen(function* () {
-      const other = yield* startUpstream((response, _, { url }) =>
-        response.end(url === "/robots.txt" ? "User-agent: *\nDisallow: /products.json" : '{"products":[{"id":1}]}')
-      )
-      const away: Misbehaviour = ({ path, response }) => {
-        if (path !== "/products.json") return false
-        response.writeHead(302, { location: `${other.url}/products.json` }).end()
-        return true
-      }
-      const { batches, read } = yield* readShop(shop, away)
-      assert.strictEqual(read.outcome, "forbidden")
-      assert.lengthOf(batches, 0)
-    }).pipe(Effect.scoped)
+      const policy = { longestRobots: 200 }
+      const robots = rules("User-agent: *", "Disallow: /collections", "#").padEnd(200, "#")
+      const heeded = yield* readShop({ ...shop, robots }, undefined, { policy })
+      const refused = yield* readShop({ ...shop, robots: `${robots}#` }, undefined, { policy })
+      assert.deepStrictEqual([heeded.read.outcome, heeded.products.length], ["broken_off", 2])
+      assert.notInclude(heeded.asked.join(), "collections")
+      assert.deepStrictEqual([refused.read.outcome, [...new Set(refused.asked)]], ["forbidden", ["/robots.txt"]])
+      assert.match(refused.read.detail ?? "", /robots\.txt: more than 200 bytes/)
+      assert.strictEqual(storePolicy.longestRobots, 131_072)
+    })
   )
 
   it.live("may ask for time between requests, up to a limit of ours", () =>
@@ -134,5 +133,78 @@ describe("a robots.txt", () => {
       assert.strictEqual(read.outcome, "complete")
       assert.isAbove(asked.length, 5)
     })
+  )
+})
+
+/** Redirects pages of products. */
+const redirecting =
+  (to: (page: number) => string): Misbehaviour =>
+  ({ page, path, response }) => {
+    if (path !== "/products.json") return false
+    response.writeHead(302, { location: to(page) }).end()
+    return true
+  }
+const asked = ({ seen }: Pick<Upstream, "seen">) => seen.map(({ url }) => url)
+
+describe("the robots.txt of where a redirect leads", () => {
+  it.live("is read before anything else is asked there, and forbids it", () =>
+    Effect.gen(function* () {
+      const other = yield* startUpstream((response, _, { url }) =>
+        response.end(url === "/robots.txt" ? "User-agent: *\nDisallow: /products.json" : '{"products":[{"id":1}]}')
+      )
+      const away = redirecting(() => `${other.url}/products.json?key=abc`)
+      const { batches, read } = yield* readShop(shop, away)
+      assert.deepStrictEqual([read.outcome, batches.length], ["forbidden", 0])
+      assert.strictEqual(
+        read.detail,
+        `The robots.txt of the store forbids to read this (${other.url}/robots.txt forbids /products.json).`
+      )
+      assert.deepStrictEqual(asked(other), ["/robots.txt"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is read once, and what it allows is read", () =>
+    Effect.gen(function* () {
+      const other = yield* startShop({ ...shop, robots: rules("User-agent: *", "Disallow: /cart") })
+      const away = redirecting((page) => `${other.url}/products.json?page=${page}`)
+      const { products, read } = yield* readShop(shop, away)
+      assert.deepStrictEqual([read.outcome, products], ["complete", ["1", "2"]])
+      assert.deepStrictEqual(asked(other), ["/robots.txt", "/products.json?page=1", "/products.json?page=2"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts for each host on the way", () =>
+    Effect.gen(function* () {
+      const end = yield* startShop(shop)
+      const between = yield* startUpstream((response, _, { url }) =>
+        url === "/robots.txt"
+          ? response.end("User-agent: *\nDisallow: /products")
+          : response.writeHead(302, { location: end.url + url }).end()
+      )
+      const away = redirecting(() => `${between.url}/products.json`)
+      const { read } = yield* readShop(shop, away)
+      assert.strictEqual(read.outcome, "forbidden")
+      assert.deepStrictEqual([asked(between), asked(end)], [["/robots.txt"], []])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts on the same host, too", () =>
+    Effect.gen(function* () {
+      const away = redirecting(() => "/feed/products.json")
+      const robots = rules("User-agent: *", "Disallow: /feed/")
+      const { asked: seen, read } = yield* readShop({ ...shop, robots }, away)
+      assert.strictEqual(read.outcome, "forbidden")
+      assert.notInclude(seen.join(), "/feed/")
+    })
+  )
+
+  it.live("that cannot be read means that nothing else is asked there", () =>
+    Effect.gen(function* () {
+      const other = yield* startUpstream((response) => response.writeHead(500).end())
+      const away = redirecting(() => `${other.url}/products.json`)
+      const { read } = yield* readShop(shop, away)
+      assert.strictEqual(read.outcome, "unreachable")
+      assert.deepStrictEqual([...new Set(asked(other))], ["/robots.txt"])
+    }).pipe(Effect.scoped)
   )
 })

@@ -26,12 +26,12 @@ export const makeRobots = <E, R>(
   })
 
   /** Fails where the address may not be asked, else answers with the interval that its host wishes for. */
-  const allow = Effect.fnUntraced(function* (url: string) {
+  const allow = Effect.fnUntraced(function* (url: string, shown?: string) {
     const { origin, pathname, protocol, search } = new URL(url)
     if (protocol !== "http:" && protocol !== "https:") return {}
     const rules = yield* rulesOf(origin)
     if (rules?.isAllowed(url, us) === false) {
-      return yield* unread("forbidden", `${origin}/robots.txt forbids ${pathname}${search}`)
+      return yield* unread("forbidden", `${origin}/robots.txt forbids ${shown ?? pathname + search}`)
     }
     const delay = rules?.getCrawlDelay(us) ?? 0
     return delay > 0 ? { interval: Math.min(delay * 1000, Duration.toMillis(longestDelay)) } : {}

@@ -176,6 +176,25 @@ describe("the currency of a shop's prices", () => {
     })
   )
 
+  it.live.each([
+    ["before", ["", "NOK", "SEK", ""]],
+    ["after", ["NOK", "SEK", "", ""]]
+  ] as const)("is that of the first page that names one for pages %s it that name none", ([, named]) =>
+    Effect.gen(function* () {
+      const some: Misbehaviour = ({ page, path, response }) => {
+        const currency = path === "/products.json" ? named[page - 1] : undefined
+        if (currency) response.setHeader("set-cookie", `cart_currency=${currency}`)
+        return false
+      }
+      const { batches, read } = yield* readShop({ pages: [[1], [2], [3], [4]], meta }, some, {
+        store: { currency: "EUR" }
+      })
+      const currencies = batches.flatMap(({ variants }) => variants.map(({ currency }) => currency))
+      const stated = named.map((currency) => (currency === "SEK" ? currency : null))
+      assert.deepStrictEqual([read.currency, currencies], ["NOK", stated])
+    })
+  )
+
   it.live("is asked for in the market of the list, else of the shop's country", () =>
     Effect.gen(function* () {
       const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { country: "SE" } })

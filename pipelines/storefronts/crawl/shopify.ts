@@ -77,9 +77,12 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   const otherwise = store.currency ?? meta?.currency ?? null
 
   let currency: string | null = null
-  /** A market may change on the way: prices that are in another currency than the first say so themselves. */
+  /**
+   * A market may change on the way: prices that are in another currency than the first say so themselves. Pages that name none
+   * are in the first that any page names, and only where none does in that of the list or of the account.
+   */
   const takeProducts = ({ batch }: Page, raw: RawFile) => {
-    const own = currencyOf(raw) ?? currency ?? otherwise
+    const own = currencyOf(raw)
     currency ??= own
     const isForeign = own !== null && own !== currency
     const variants = isForeign ? batch.variants.map((variant) => ({ ...variant, currency: own })) : batch.variants

@@ -33,6 +33,32 @@ export const objectsOf = (value: unknown): ReadonlyArray<JsonObject> => listOf(v
 
 const titleOf = (page: string) => tidied(/<title[^>]{0,200}>([^<]{1,200})/i.exec(page.slice(0, 20_000))?.[1])
 
+/** Three times what a page of 32 MB would hold if it were like those of real shops. */
+const mostValues = 1_000_000
+
+const endOfText = (json: string, from: number) => {
+  for (let at = json.indexOf('"', from + 1); at !== -1; at = json.indexOf('"', at + 1)) {
+    let before = at
+    while (json[before - 1] === "\\") before--
+    if ((at - before) % 2 === 0) return at
+  }
+  return json.length
+}
+
+/** An object of two characters takes thirty times as much memory: a page of nothing else would take 1 GB, for seconds. */
+const refuseDense = (json: string) => {
+  if (json.length <= mostValues) return
+  let values = 0
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]
+    if (character === '"') at = endOfText(json, at)
+    else if (character === "," || character === "{" || character === "[") values++
+  }
+  if (values <= mostValues) return
+  const problem = `the answer holds ${values.toLocaleString("en-US")} values, and no page has more than ${mostValues.toLocaleString("en-US")}`
+  throw new UnexpectedAnswer("other shape", problem)
+}
+
 /** Reads an answer as JSON. Fails with `UnexpectedAnswer`. */
 export const parseAnswer = (text: string): unknown => {
   const body = text.replace(/^\uFEFF/, "").trimStart()
@@ -41,6 +67,7 @@ export const parseAnswer = (text: string): unknown => {
     const title = titleOf(body)
     throw new UnexpectedAnswer("html", `a page ${title === null ? "" : `"${title}" `}came where JSON was expected`)
   }
+  refuseDense(body)
   try {
     return JSON.parse(body)
   } catch (cause) {

@@ -1,5 +1,5 @@
 /**
- * Invented stores as files: laid out as recordings that `--replay` reads, `<host>/<path as in the URL>[?query]`. Written piece
+ * Invented stores as files: laid out as recordings that `--replay` reads, `<host>/<path as in the URL>[%3Fquery]`. Written piece
  * by piece; a store of a million products is never in memory.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -27,7 +27,8 @@ export const plainFeed: FeedForm = { indent: "  ", newline: "\n", byteOrderMark:
 
 const writeAt = (folder: string, address: string) => {
   const { host, href, pathname, search } = new URL(address)
-  const file = join(folder, host + pathname + (href.endsWith("?") ? "?" : search))
+  const query = href.endsWith("?") ? "?" : search
+  const file = join(folder, host + pathname + query.replace("?", "%3F")) // Windows has no names with "?"
   mkdirSync(dirname(file), { recursive: true })
   return file
 }

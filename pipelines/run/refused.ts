@@ -1,0 +1,47 @@
+/**
+ * Lines for addresses that gave no payload, in the list of what a run fetched: so that a run which is repeated from the archive
+ * ends where it did. An address that was not recorded has none: it is not there the next time, too.
+ */
+import { Schema } from "effect"
+import {
+  AccessDenied,
+  AnswerTooLarge,
+  ForbiddenAddress,
+  GivenUp,
+  RecordingUnreadable,
+  RefusedByUpstream,
+  UpstreamUnavailable
+} from "./origin.ts"
+
+const Refusal = Schema.Union([
+  UpstreamUnavailable,
+  AccessDenied,
+  RefusedByUpstream,
+  AnswerTooLarge,
+  GivenUp,
+  ForbiddenAddress,
+  RecordingUnreadable
+])
+const isRefusal = Schema.is(Refusal)
+const encode = Schema.encodeSync(Refusal)
+
+export const Refused = Schema.Struct({
+  run_id: Schema.String,
+  pipeline: Schema.String,
+  url: Schema.String,
+  refused_at: Schema.String,
+  refusal: Refusal
+})
+export type Refused = typeof Refused.Type
+
+/** Without what is of this machine: where files lie, and causes, which a spread leaves out. */
+const withoutMachine = (url: string, error: typeof Refusal.Type) => {
+  if (error._tag === "UpstreamUnavailable") return new UpstreamUnavailable({ ...error })
+  if (error._tag !== "RecordingUnreadable") return error
+  const code = error.cause instanceof Error ? Reflect.get(error.cause, "code") : undefined
+  return new RecordingUnreadable({ file: url, cause: typeof code === "string" ? code : "it could not then" })
+}
+
+/** What a line tells of an error; undefined for one that is no answer. */
+export const refusalTold = (url: string, error: unknown) =>
+  isRefusal(error) ? encode(withoutMachine(url, error)) : undefined

@@ -1,0 +1,85 @@
+/** Products with more variants and pictures than any shop gives one, in a file and in the pages of a shop. Some 20 s. */
+import { assert, describe, it } from "@effect/vitest"
+import { folderOfTest, recordOf } from "./ingesting.ts"
+import { replayStores, rowsOf, shopifyPages, writeFiles } from "./storefronts.ts"
+
+const bakery = {
+  domain: "bakery.example",
+  name: "Bakery",
+  kind: "shopify-csv",
+  location: "bakery/export.csv",
+  currency: "GBP"
+} as const
+const shop = { domain: "shop.example", name: "Shop", kind: "shopify", location: "https://shop.example" } as const
+
+const rejects = async (home: string) =>
+  (await rowsOf(home, "select position::integer as line, reason from ingest.reject order by line")).map(
+    ({ line, reason }) => `${line}: ${reason}`
+  )
+
+describe("a product with a row for each of too many variants", () => {
+  const header = "Handle,Title,Option1 Value,Variant Price,Image Src"
+  const shirts = Array.from({ length: 2060 }, (_, n) => `shirt,Shirt,v${n},1.00,https://cdn.example/${n}.jpg`)
+  const again = ["shirt,,v0,2.00,", "shirt,,v2059,2.00,"]
+  const mug = "mug,Mug,,3.00,https://cdn.example/mug.jpg"
+  const exportOf = (...rows: ReadonlyArray<string>) => ({
+    "stores.json": [bakery],
+    "bakery/export.csv": [header, ...rows, ""].join("\n")
+  })
+  const products = `
+    select handle, len(variants)::integer as variants, variants[-1].option1 as last,
+      len(images)::integer as images, images[-1].src as last_image
+    from storefront.product order by handle`
+  const changes = "select change, count(*)::integer as n from storefront.variant_change group by all order by all"
+
+  it("keeps the first of them, tells how many are left out, and loses nothing else", async () => {
+    const [home, folder] = [folderOfTest(), folderOfTest()]
+    const first = await replayStores(home, writeFiles(folder, exportOf(...shirts, ...again, mug)))
+    assert.strictEqual(first.code, 0, first.stderr)
+    assert.deepInclude(recordOf(first), { rows_read: 2063, rows_loaded: 2049, rows_rejected: 14 })
+    assert.deepStrictEqual(await rejects(home), [
+      "1002: shirt has more than 1000 pictures; left out: 1060",
+      "2050: shirt has more than 2048 variants; left out: 12",
+      "2062: the id shirt/v0 stands in an earlier row, too",
+      "2063: the id shirt/v2059 stands in an earlier row, too"
+    ])
+    const kept = [
+      { handle: "mug", variants: 1, last: null, images: 1, last_image: "https://cdn.example/mug.jpg" },
+      { handle: "shirt", variants: 2048, last: "v2047", images: 1000, last_image: "https://cdn.example/999.jpg" }
+    ]
+    assert.deepStrictEqual(await rowsOf(home, products), kept)
+
+    // others of its variants come first now: none of those that are known is gone for it
+    const dearer = mug.replace("3.00", "4.00")
+    const second = await replayStores(home, writeFiles(folder, exportOf(...shirts.toReversed(), dearer)))
+    assert.strictEqual(second.code, 0, second.stderr)
+    assert.deepStrictEqual(await rowsOf(home, products), kept)
+    assert.deepStrictEqual(await rowsOf(home, changes), [
+      { change: "changed", n: 1 },
+      { change: "first_seen", n: 2049 }
+    ])
+  })
+})
+
+describe("a product that the pages of a shop state again and again, with other variants", () => {
+  it("has no more of them than any shop gives one, and the other products are read", async () => {
+    const [home, folder] = [folderOfTest(), folderOfTest()]
+    const variants = (from: number, count: number) =>
+      Array.from({ length: count }, (_, n) => ({ id: from + n, price: "1.00" }))
+    const pages = [1, 2].map((page) => ({
+      products: [
+        { id: 1, title: "Hydra", variants: variants(page * 2000, 1500) },
+        { id: page + 1, title: "Other", variants: variants(page * 10, 1) }
+      ]
+    }))
+    writeFiles(folder, { "stores.json": [shop], ...shopifyPages(shop.domain, pages) })
+    const read = await replayStores(home, folder)
+    assert.strictEqual(read.code, 0, read.stderr)
+    assert.deepInclude(recordOf(read), { rows_read: 4, rows_loaded: 3, rows_unchanged: 1, rows_rejected: 0 })
+    assert.deepStrictEqual(
+      await rowsOf(home, "select native_id, len(variants)::integer as n from storefront.product order by native_id"),
+      [1, 2, 3].map((id) => ({ native_id: String(id), n: id === 1 ? 2048 : 1 }))
+    )
+    assert.deepStrictEqual(await rejects(home), ["549: 1 has more than 2048 variants; left out: 952"])
+  })
+})
