@@ -19,15 +19,18 @@ export const writeAll = async (file: FileHandle, bytes: Buffer) => {
 }
 
 /** Writes a file anew. */
-export const writeLines = (file: string, lines: ReadonlyArray<string>) =>
+export const writePieces = (file: string, pieces: ReadonlyArray<Buffer>) =>
   Effect.tryPromise({
     try: async () => {
       const opened = await open(file, "w")
       try {
-        await writeAll(opened, Buffer.from(lines.join("")))
+        for (const piece of pieces) await writeAll(opened, piece)
       } finally {
         await opened.close()
       }
     },
     catch: (cause) => new FileUnwritable({ file: basename(file), cause })
   })
+
+export const writeLines = (file: string, lines: ReadonlyArray<string>) =>
+  writePieces(file, [Buffer.from(lines.join(""))])

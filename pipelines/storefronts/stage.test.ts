@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
 import { itWorks } from "@larder/warehouse/it-works-for-tests.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import type { Batch, ImageRow, ProductRow } from "./feed.ts"
@@ -31,6 +31,19 @@ const batchOf = (rows: Partial<Batch>): Batch => ({
   rejects: [],
   ...rows
 })
+
+/** Three of them are a piece. */
+const longImages = (count: number) =>
+  Array.from(
+    { length: count },
+    (_, index): ImageRow => ({
+      product_native_id: "1",
+      position: index + 1,
+      src: "x".repeat(12 << 20),
+      width: null,
+      height: null
+    })
+  )
 
 const staging = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
@@ -121,20 +134,27 @@ describe("rows are staged", () => {
 
   itWorks("in pieces where one batch has more text than is held, so that no text gets longer than one can be", () =>
     Effect.gen(function* () {
-      const src = "x".repeat(12 << 20)
-      const images = Array.from(
-        { length: 5 },
-        (_, index): ImageRow => ({ product_native_id: "1", position: index + 1, src, width: null, height: null })
-      )
       const { add, db, settled } = yield* staging
       const positions = db.all(Position, "select position::integer as position from feed.image order by seq")
-      yield* add(batchOf({ images }), from)
-      assert.deepStrictEqual(yield* positions, [{ position: 1 }, { position: 2 }, { position: 3 }])
+      yield* add(batchOf({ images: longImages(7) }), from)
+      const early = yield* positions
+      assert.isAtLeast(early.length, 3) // the second piece began when the first one was loaded
+      assert.isAtMost(early.length, 6)
       yield* settled
-      assert.deepStrictEqual(
-        yield* positions,
-        images.map(({ position }) => ({ position }))
-      )
+      const all = longImages(7).map(({ position }) => ({ position }))
+      assert.deepStrictEqual(yield* positions, all)
+      assert.deepStrictEqual(early, all.slice(0, early.length))
+    })
+  )
+
+  itWorks("until a piece cannot be loaded, which fails the run though other rows were taken in meanwhile", () =>
+    Effect.gen(function* () {
+      const { add, db, settled } = yield* staging
+      yield* db.run("drop table feed.image")
+      yield* add(batchOf({ images: longImages(3) }), from)
+      yield* add(batchOf({ products: [aProduct] }), from)
+      assert.instanceOf(yield* Effect.flip(settled), DuckDbError)
+      assert.instanceOf(yield* Effect.flip(add(batchOf({ images: longImages(3) }), from)), DuckDbError)
     })
   )
 })

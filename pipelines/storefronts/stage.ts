@@ -5,16 +5,15 @@
 import { readFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
-import { type DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
-import { Effect, Schema, Semaphore } from "effect"
-import { writeLines } from "../run/write-all.ts"
+import { type DuckDb, type DuckDbError, identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { Effect, Fiber, Schema, Semaphore } from "effect"
+import { type FileUnwritable, writePieces } from "../run/write-all.ts"
 import { surveyStore } from "./category/classify.ts"
 import { isMerchandise } from "./category/merchandise.ts"
 import type { Batch } from "./feed.ts"
 
 const rowsSql = readFileSync(new URL("./sql/rows.sql", import.meta.url), "utf8")
 
-type Line = Readonly<Record<string, unknown>>
 const tables = ["product", "variant", "image", "collection", "member", "behind", "rejected"] as const
 type TableName = (typeof tables)[number]
 
@@ -22,20 +21,16 @@ type TableName = (typeof tables)[number]
 const maybeIllFormed = /\\ud[89a-f]/
 
 /** DuckDB's reader of JSON refuses all of a file where half of a surrogate pair stands alone: it becomes U+FFFD. */
-const jsonLine = (line: Line): string => {
-  const text = JSON.stringify(line)
-  if (!maybeIllFormed.test(text)) return `${text}\n`
-  const wellFormed = JSON.stringify(line, (_key, value: unknown) =>
-    typeof value === "string" ? value.toWellFormed() : value
-  )
-  return `${wellFormed}\n`
+const jsonOf = (row: object): string => {
+  const text = JSON.stringify(row)
+  if (!maybeIllFormed.test(text)) return text
+  return JSON.stringify(row, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value))
 }
 
-/**
- * So much text is held before DuckDB loads it: planning a load takes some ten milliseconds. A text has room for 16 times as much,
- * and a line is hardly longer than its payload, of up to 32 MB.
- */
-const heldCharacters = 32 << 20
+/** So much is held before DuckDB loads it, and as much again while it does: planning a load takes some ten milliseconds. */
+const heldBytes = 32 << 20
+/** Lines become bytes as soon as there are so many of them: texts that live on are what collecting garbage costs. */
+const pieceCharacters = 1 << 20
 
 /** Where rows came from. */
 export interface RowsFrom {
@@ -44,28 +39,31 @@ export interface RowsFrom {
   readonly raw_sha256: string
 }
 
-const linesOf = (
-  batch: Batch,
-  { domain, fetched_at, raw_sha256 }: RowsFrom
-): Readonly<Record<TableName, Array<Line>>> => {
+const rowsBehind = (batch: Batch) => {
   const behind = new Map<string, number>()
   for (const native_id of batch.rows) behind.set(native_id, (behind.get(native_id) ?? 0) + 1)
-  return {
-    product: batch.products.map((product) => ({
-      domain,
-      ...product,
-      is_merchandise: isMerchandise(product),
-      fetched_at,
-      raw_sha256
-    })),
-    variant: batch.variants.map((variant) => ({ domain, ...variant, raw_sha256 })),
-    image: batch.images.map((image) => ({ domain, ...image })),
-    collection: batch.collections.map((collection) => ({ domain, ...collection, fetched_at, raw_sha256 })),
-    member: batch.members.map((member) => ({ domain, ...member })),
-    rejected: (batch.rejected ?? []).map((native_id) => ({ domain, native_id })),
-    behind: [...behind].map(([product_native_id, rows]) => ({ domain, product_native_id, rows, raw_sha256 }))
-  }
+  return [...behind].map(([product_native_id, rows]) => ({ product_native_id, rows }))
 }
+
+const rowsOf = (batch: Batch): Readonly<Record<TableName, ReadonlyArray<object>>> => ({
+  product: batch.products.map((product) => ({ ...product, is_merchandise: isMerchandise(product) })),
+  variant: batch.variants,
+  image: batch.images,
+  collection: batch.collections,
+  member: batch.members,
+  behind: rowsBehind(batch),
+  rejected: (batch.rejected ?? []).map((native_id) => ({ native_id }))
+})
+
+const nothingHeld = (): Record<TableName, Array<Buffer>> => ({
+  product: [],
+  variant: [],
+  image: [],
+  collection: [],
+  member: [],
+  behind: [],
+  rejected: []
+})
 
 const Column = Schema.Struct({ table: Schema.Literals(tables), name: Schema.String, type: Schema.String })
 const columnsOfTables = `
@@ -74,53 +72,90 @@ const columnsOfTables = `
   where database_name = 'feed' and table_name in (${tables.map(literal).join(", ")})
   order by column_index`
 
+/** Fields that all rows of a payload have alike, as far as the table has a column for them: the beginning of each line. */
+const beginningOf = (names: ReadonlyArray<string>, from: RowsFrom) =>
+  Object.entries(from)
+    .filter(([name]) => names.includes(name))
+    .map(([name, value]) => `"${name}":${JSON.stringify(value)},`)
+    .join("")
+
+/** Nobody reads this file after the run, so nothing is written that only serves to find it whole again. */
+const attach = (file: string) => `
+  pragma disable_checkpoint_on_shutdown;
+  attach ${literal(file)} as feed (recovery_mode no_wal_writes)`
+
 /** Makes the tables of rows in a file of the run's own folder, attached as `feed`, and answers with what fills them. */
 export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string) {
-  yield* db.run(`attach ${literal(join(folder, "feed.duckdb"))} as feed; ${rowsSql}`)
+  yield* db.run(`${attach(join(folder, "feed.duckdb"))}; ${rowsSql}`)
   const columns = yield* db.all(Column, columnsOfTables)
+  const columnsOf = (table: TableName) => columns.filter((column) => column.table === table)
+  const scope = yield* Effect.scope
   const turn = yield* Semaphore.make(1)
   /** What the products of each store say together. */
   const surveys = new Map<string, ReturnType<typeof surveyStore>>()
-  const held = new Map<TableName, Array<string>>(tables.map((table) => [table, []]))
-  let characters = 0
+  let held = nothingHeld()
+  let bytes = 0
   let seq = 0
+  /** Waits for the load that goes on while further rows come in. */
+  let loaded: Effect.Effect<void, DuckDbError | FileUnwritable> = Effect.void
 
-  const loadTable = Effect.fnUntraced(function* (table: TableName) {
-    const lines = held.get(table) ?? []
-    if (lines.length === 0) return
+  const loadTable = Effect.fnUntraced(function* (table: TableName, pieces: ReadonlyArray<Buffer>) {
+    if (pieces.length === 0) return
     const file = join(folder, `${table}.ndjson`)
-    yield* writeLines(file, lines)
-    held.set(table, [])
-    const own = columns.filter((column) => column.table === table)
+    yield* writePieces(file, pieces)
+    const own = columnsOf(table)
+    const names = own.map(({ name }) => identifier(name)).join(", ")
     yield* db.run(`
-      insert into feed.${table} (${own.map(({ name }) => identifier(name)).join(", ")})
-      select ${own.map(({ name }) => identifier(name)).join(", ")}
+      insert into feed.${table} (${names})
+      select ${names}
       from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, maximum_object_size = 67108864,
         columns = {${own.map(({ name, type }) => `${literal(name)}: ${literal(type)}`).join(", ")}})`)
     yield* Effect.promise(() => rm(file, { force: true }))
   })
 
+  /** A load begins when the one before it has ended well. */
   const load = Effect.gen(function* () {
-    yield* Effect.forEach(tables, loadTable, { discard: true })
-    characters = 0
+    yield* loaded
+    const pieces = held
+    held = nothingHeld()
+    bytes = 0
+    const loading = Effect.forEach(tables, (table) => loadTable(table, pieces[table]), { discard: true })
+    loaded = Fiber.join(yield* Effect.forkIn(loading, scope))
   })
 
-  /** Takes rows in; the caller waits while they are loaded, which may be more than once: a small payload can make many rows. */
+  const hold = Effect.fnUntraced(function* (table: TableName, lines: string) {
+    const piece = Buffer.from(lines)
+    bytes += piece.length
+    held[table].push(piece)
+    if (bytes >= heldBytes) yield* load
+  })
+
+  const addTo = Effect.fnUntraced(function* (table: TableName, rows: ReadonlyArray<object>, from: RowsFrom) {
+    const names = columnsOf(table).map(({ name }) => name)
+    const beginning = beginningOf(names, from)
+    const isNumbered = names.includes("seq")
+    let lines = ""
+    for (const row of rows) {
+      lines += `{${isNumbered ? `"seq":${seq++},` : ""}${beginning}${jsonOf(row).slice(1)}\n`
+      if (lines.length < pieceCharacters) continue
+      yield* hold(table, lines)
+      lines = ""
+    }
+    if (lines !== "") yield* hold(table, lines)
+  })
+
+  /** Takes rows in. The caller waits where a load goes on and the next one is full: more than once for many rows. */
   const add = (batch: Batch, from: RowsFrom) =>
     turn.withPermit(
       Effect.gen(function* () {
         const survey = surveys.get(from.domain) ?? surveyStore()
         surveys.set(from.domain, survey)
         for (const product of batch.products) if (product.is_published) survey.add(product)
-        for (const [table, lines] of Object.entries(linesOf(batch, from)) as Array<[TableName, Array<Line>]>) {
-          for (const line of lines) {
-            const text = jsonLine(table === "behind" || table === "rejected" ? line : { seq: seq++, ...line })
-            characters += text.length
-            held.get(table)?.push(text)
-            if (characters >= heldCharacters) yield* load
-          }
-        }
+        const rows = rowsOf(batch)
+        for (const table of tables) if (rows[table].length > 0) yield* addTo(table, rows[table], from)
       })
     )
-  return { add, settled: turn.withPermit(load), surveys }
+  /** Ends when all rows are in their tables. */
+  const settled = turn.withPermit(Effect.andThen(load, () => loaded))
+  return { add, settled, surveys }
 })

@@ -8,7 +8,7 @@ import { isObject, type JsonObject, listOf, objectsOf, shownJson } from "./answe
 import { htmlToText } from "./html-text.ts"
 import { countOf, idOf, type ProductFound, Unusable } from "./page.ts"
 import { listUpTo, mostPictures, mostVariants, tagsOf } from "./product-lists.ts"
-import { compareDecimals, decimalText, formerPrice, tidied, utcTime, webAddress } from "./texts.ts"
+import { decimalText, formerPrice, tidied, utcTime, webAddress } from "./texts.ts"
 
 /** An option that has only this value is none: Shopify's placeholder for a product without options. */
 const optionOf = (value: unknown): string | null => {
@@ -83,7 +83,7 @@ const variantsOf = (product: JsonObject, product_native_id: string, imageOf: Rea
 
 /** 0 beside a price above 0 stands for "no price yet"; where all are 0 it is one. */
 const unpriceZeroes = (variants: ReadonlyArray<VariantRow>): ReadonlyArray<VariantRow> =>
-  variants.some(({ price }) => price !== null && compareDecimals(price, "0") > 0)
+  variants.some(({ price }) => price !== null && price !== "0")
     ? variants.map((variant) => (variant.price === "0" ? { ...variant, price: null, compare_at_price: null } : variant))
     : variants
 

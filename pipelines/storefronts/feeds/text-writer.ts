@@ -1,0 +1,163 @@
+/**
+ * The text of HTML, written while a parser walks through it: what a tag means is where lines end, what stands before them, and
+ * what is left out. Links, emphasis and whatever is not named here leave their words.
+ */
+import { type Handler, Parser } from "htmlparser2"
+
+/** Below this many open tags nothing is in the text. */
+const mostLevels = 64
+
+interface Meaning {
+  readonly kind: "hidden" | "break" | "kept" | "bullets" | "numbers" | "item" | "cell" | "apart" | "plain"
+  /** Line breaks before and behind it, at least. Two leave a line blank. */
+  readonly breaks: 0 | 1 | 2
+}
+
+const every = (names: string, kind: Meaning["kind"], breaks: Meaning["breaks"] = 0) =>
+  names.split(" ").map((name): [string, Meaning] => [name, { kind, breaks }])
+
+const meanings = new Map([
+  ...every("script style noscript template head title iframe object embed svg math canvas audio video img", "hidden"),
+  ...every("select datalist", "hidden"),
+  ...every("br", "break"),
+  ...every("h1 h2 h3 h4 h5 h6 p blockquote figure table hr", "plain", 2),
+  ...every("article aside div footer form header main nav section address fieldset center", "plain", 1),
+  ...every("tr caption dt dd figcaption summary details", "plain", 1),
+  ...every("pre", "kept", 2),
+  ...every("ul", "bullets", 2),
+  ...every("ol", "numbers", 2),
+  ...every("li", "item", 1),
+  ...every("td th", "cell")
+])
+const inline: Meaning = { kind: "plain", breaks: 0 }
+/** A cell that word processors filled with paragraphs stays in the line of its row. */
+const withinCell: Meaning = { kind: "apart", breaks: 0 }
+
+/** A tag that is open, and what comes back when it ends. */
+interface Open extends Meaning {
+  readonly indent: string
+  readonly mark: string | undefined
+  readonly keepsLines: boolean
+  /** Items of a list and cells of a row so far. */
+  count: number
+}
+
+const isList = (tag: Open | undefined) => tag?.kind === "bullets" || tag?.kind === "numbers"
+
+const indentOfItems = { bullets: "  ", numbers: "   " }
+
+/** As HTML has them: a no-break space is a letter, and so is a zero-width one, which stands within words. */
+const blanks = /[\t\r\n\f][ \t\r\n\f]*| [ \t\r\n\f]+/g
+
+class TextWriter implements Partial<Handler> {
+  text = ""
+  readonly #open: Array<Open> = []
+  /** Tags that are open and not shown. */
+  #hidden = 0
+  #keepsLines: boolean
+  /** What stands between the last word and the next one: breaks around tags, of which the most counts, and those that add up. */
+  #around = 0
+  #breaks = 0
+  #isApart = false
+  #cells = 0
+  /** At the beginning of each line. */
+  #indent = ""
+  /** At the beginning of the next line in place of it: marks of list items that have no word yet. */
+  #mark: string | undefined
+
+  constructor(keepsLines: boolean) {
+    this.#keepsLines = keepsLines
+  }
+
+  onopentagname(name: string) {
+    const stated = meanings.get(name) ?? inline
+    if (this.#hidden > 0 || stated.kind === "hidden" || this.#open.length === mostLevels) {
+      this.#hidden += 1
+      return
+    }
+    const parent = this.#open.at(-1)
+    const { breaks, kind } = parent?.kind === "cell" && (name === "p" || name === "div") ? withinCell : stated
+    const isNested = (kind === "bullets" || kind === "numbers") && (parent?.kind === "item" || isList(parent))
+    const tag: Open = {
+      kind,
+      breaks: isNested ? 1 : breaks,
+      indent: this.#indent,
+      mark: this.#mark,
+      keepsLines: this.#keepsLines,
+      count: 0
+    }
+    this.#open.push(tag)
+    this.#endLine(tag.breaks)
+    if (kind === "plain") return
+    if (kind === "break") this.#breaks += 1
+    else if (kind === "apart") this.#isApart = true
+    else if (kind === "kept") this.#keepsLines = true
+    else if (kind === "bullets" || kind === "numbers") this.#indent += indentOfItems[kind]
+    else if (kind === "cell" && parent !== undefined && parent.count++ > 0) this.#cells += 1
+    else if (kind === "item" && parent !== undefined && isList(parent)) {
+      parent.count += 1
+      const mark = parent.kind === "bullets" ? "- " : `${parent.count}. `.padEnd(3)
+      this.#mark = (this.#mark ?? parent.indent) + mark
+      this.#indent = parent.indent + " ".repeat(mark.length)
+    }
+  }
+
+  onclosetag() {
+    if (this.#hidden > 0) {
+      this.#hidden -= 1
+      return
+    }
+    const tag = this.#open.pop()
+    if (tag === undefined) return
+    this.#endLine(tag.breaks)
+    this.#indent = tag.indent
+    this.#keepsLines = tag.keepsLines
+    if (tag.kind === "apart") this.#isApart = true
+    if (this.#mark !== undefined) this.#mark = tag.mark
+  }
+
+  ontext(text: string) {
+    if (this.#hidden > 0) return
+    if (!this.#keepsLines) return this.#write(text)
+    for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
+      if (index > 0) this.#breaks += 1
+      this.#write(line)
+    }
+  }
+
+  #endLine(breaks: number) {
+    if (breaks > this.#around) this.#around = breaks
+    if (breaks > 0) this.#cells = 0
+  }
+
+  #write(text: string) {
+    const words = text.replace(blanks, " ")
+    const begin = words.startsWith(" ") ? 1 : 0
+    if (begin === 1) this.#isApart = true
+    if (words.length === begin) return
+    const isLast = words.endsWith(" ")
+    this.#beginWord()
+    this.text += isLast ? words.slice(begin, -1) : words.slice(begin)
+    this.#isApart = isLast
+  }
+
+  /** Nobody needs more than one blank line. */
+  #beginWord() {
+    const breaks = this.#around + this.#breaks
+    if (this.text === "") this.text = this.#mark ?? ""
+    else if (breaks > 0) this.text += (breaks > 1 ? "\n\n" : "\n") + (this.#mark ?? this.#indent)
+    else if (this.#isApart || this.#cells > 0) this.text += " "
+    if (this.#cells > 0) this.text += "| ".repeat(this.#cells)
+    this.#around = 0
+    this.#breaks = 0
+    this.#cells = 0
+    this.#mark = undefined
+  }
+}
+
+/** `keepsLines` where line breaks of the text itself mean something, as in one without tags. */
+export const writtenText = (html: string, { keepsLines }: { readonly keepsLines: boolean }): string => {
+  const writer = new TextWriter(keepsLines)
+  new Parser(writer).end(html)
+  return writer.text
+}
