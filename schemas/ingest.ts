@@ -63,7 +63,10 @@ export const Reject = Schema.Struct({
   feed,
   run_id: runId,
   raw_sha256: rawFile,
-  position: Schema.Int.annotate({ description: "Row in the payload, counted from 1." }),
+  position: Schema.Int.annotate({
+    description:
+      "Row in the payload, counted from 1. In CSV files of branded foods the header is 1 and a record that holds line breaks counts once; in their JSON files it is the line."
+  }),
   reason: described("Why the row could not be read; names the field."),
   payload: described("The row as it stands in the payload.")
 }).annotate({

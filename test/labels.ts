@@ -13,6 +13,8 @@ export interface Amount {
   /** Empty: the row has no amount. */
   readonly amount: string
   readonly derivation?: keyof typeof derivations
+  /** Only the CSV form has it. */
+  readonly percent_daily_value?: string
   /** What the JSON form says of a nutrient that no dictionary knows. */
   readonly unknown?: { readonly number: string; readonly name: string; readonly unitName: string }
 }
@@ -50,6 +52,8 @@ export interface Label {
   readonly footnote: string
   /** By the keys of the source; undefined: the key `labelNutrients` is missing. */
   readonly label_nutrients: Readonly<Record<string, string>> | undefined
+  /** Versions before this one, with their publication days. */
+  readonly update_log: ReadonlyArray<readonly [fdc_id: number, published_on: string]>
 }
 
 const derivations = { LCCS: 70, LCSA: 71, LCSL: 73, LCCD: 75, LCGE: 77 }
@@ -82,7 +86,8 @@ const unstated: Omit<Label, "fdc_id"> = {
   gpc_class_code: "",
   caffeine_statement: "",
   footnote: "",
-  label_nutrients: undefined
+  label_nutrients: undefined,
+  update_log: []
 }
 
 /** A label that states its name, source and publication day, and what the test is about. */
@@ -136,7 +141,7 @@ const jsonOf = (label: Label) => {
     microbes: [],
     fdcId: label.fdc_id,
     dataType: "Branded",
-    foodUpdateLog: []
+    foodUpdateLog: label.update_log.map(([fdcId, publicationDate]) => ({ fdcId, publicationDate }))
   }
   return JSON.stringify(food).replace(/"<number>([^"]*)"/g, "$1")
 }
@@ -185,7 +190,7 @@ export const csvRowsOf = (labels: ReadonlyArray<Label>) => ({
   ),
   food_nutrient: labels.flatMap(({ fdc_id, nutrients }) =>
     nutrients.map(
-      ({ amount, derivation = "LCCS", nutrient_id }, index): Row => ({
+      ({ amount, derivation = "LCCS", nutrient_id, percent_daily_value = "" }, index): Row => ({
         id: String(fdc_id * 100 + index),
         fdc_id: String(fdc_id),
         nutrient_id: String(nutrient_id),
@@ -198,7 +203,7 @@ export const csvRowsOf = (labels: ReadonlyArray<Label>) => ({
         loq: "",
         footnote: "",
         min_year_acquired: "",
-        percent_daily_value: ""
+        percent_daily_value
       })
     )
   ),

@@ -35,12 +35,26 @@ import { buildFoods } from "./foods/build.ts"
 import { completedLabel } from "./foods/completed-label.ts"
 import { settleReads } from "./storefronts/settle.ts"
 
+/** Rows of a table that is merged by adding, next after their owner's: which rows `o` are those of a row `t`, as SQL. */
+export interface Owned {
+  readonly table: Table
+  readonly of: string
+}
+
 /** What becomes of the rows that a run staged. */
 export type Merge =
   /** Rows are only added; a row whose key is there already is nothing new. */
   | { readonly by: "adding"; readonly key: ReadonlyArray<string> }
-  /** A row replaces the one of the same key; it is new where it differs in any column but `run_id` and the `ignoring` ones. */
-  | { readonly by: "replacing"; readonly key: ReadonlyArray<string>; readonly ignoring?: ReadonlyArray<string> }
+  /**
+   * A row replaces the one of the same key; it is new where it differs in any column but `run_id` and the `ignoring` ones, or
+   * in the rows that it owns: those that are staged with it replace those that were there.
+   */
+  | {
+      readonly by: "replacing"
+      readonly key: ReadonlyArray<string>
+      readonly ignoring?: ReadonlyArray<string>
+      readonly owning?: Owned
+    }
   /** The staged rows are the whole table. */
   | { readonly by: "replacing all" }
   /**
@@ -122,14 +136,19 @@ export const runTable = table("ingest", "run", Run, { by: "adding", key: ["run_i
 export const checkResultTable = table("ingest", "check_result", CheckResult, { by: "adding", key: ["run_id", "name"] })
 
 /** Tables that every pipeline adds to. */
-export const rawFileTable = table("ingest", "raw_file", RawFile, {
-  by: "replacing",
-  key: ["raw_sha256", "url", "feed"],
-  ignoring: ["fetched_at"]
-})
 export const rejectTable = table("ingest", "reject", Reject, {
   by: "adding",
   key: ["raw_sha256", "feed", "position", "reason"]
+})
+/** A payload that is read again, with another mapping or beside other payloads, has only the rejects of that reading. */
+export const rawFileTable = table("ingest", "raw_file", RawFile, {
+  by: "replacing",
+  key: ["raw_sha256", "url", "feed"],
+  ignoring: ["fetched_at"],
+  owning: {
+    table: rejectTable,
+    of: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))" // a release has its files
+  }
 })
 export const cursorTable = table("ingest", "cursor", Cursor, { by: "replacing", key: ["pipeline", "feed"] })
 export const unknownFieldTable = table("ingest", "unknown_field", UnknownField, {

@@ -11,10 +11,16 @@ export const checks: ReadonlyArray<Check> = [
   error(
     "products_have_one_current_label",
     "every product (data source and barcode) that is loaded has exactly one current label, and it is loaded",
-    `select data_source, gtin_14, count(*) filter (where is_current) as current
+    // without a barcode a history is a label of its own, and what only that label names
+    `select data_source, gtin_14, count(*) filter (where is_current and is_loaded) as current
      from branded_food.version
-     group by data_source, gtin_14, if(gtin_14 is null, fdc_id, null)
-     having count(*) filter (where is_current and is_loaded) <> 1`
+     where gtin_14 is not null
+     group by data_source, gtin_14
+     having current <> 1
+     union all
+     select data_source, fdc_id::varchar, is_current::integer
+     from branded_food.version
+     where gtin_14 is null and (is_current <> (replaced_by is null) or is_current <> is_loaded)`
   ),
   error(
     "versions_cover_labels",
@@ -35,7 +41,7 @@ export const checks: ReadonlyArray<Check> = [
   warning(
     "most_labels_have_nutrients",
     "at most one label in twenty has no nutrients",
-    `select count(*) filter (where len(nutrients) = 0) as without_nutrients, count(*) as labels from branded_food.food
+    `select count(*) filter (where coalesce(len(nutrients), 0) = 0) as without_nutrients, count(*) as labels from branded_food.food
      having without_nutrients * 20 > labels`
   )
 ]

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Archive, type RawFile } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"
 import { mappingHash } from "./mapping.ts"
-import type { Release } from "./newest-release.ts"
+import { datasets, type Release } from "./newest-release.ts"
 import type { KnownPayload, Previous } from "./previous.ts"
 
 export type Form = "json" | "csv"
@@ -15,10 +15,10 @@ export interface FormToLoad {
   readonly files: ReadonlyArray<RawFile>
 }
 
-export interface Fetched {
-  readonly forms: ReadonlyArray<FormToLoad>
-  /** Payloads that were loaded before, with the same mapping. */
-  readonly known: ReadonlyArray<KnownPayload>
+/** A payload that was loaded before, as a file of this machine, and its address at the source. */
+export interface Recognised {
+  readonly payload: KnownPayload
+  readonly file: RawFile
 }
 
 const isCurrent = ({ mapping_sha256 }: KnownPayload) => mapping_sha256 === mappingHash
@@ -38,21 +38,35 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, { pay
     { form: "json" as const, addresses: asList(release.json) },
     { form: "csv" as const, addresses: asList(release.csv) }
   ].filter(({ addresses }) => addresses.length > 0)
+  const current = payloads.filter(isCurrent)
 
   const forms: Array<Omit<FormToLoad, "form"> & { readonly form: Form | undefined }> = []
   const known: Array<KnownPayload> = []
+  const recognised: Array<Recognised> = []
   for (const { addresses, form } of wanted) {
-    const byAddress = payloads.filter((payload) => isCurrent(payload) && addresses.includes(payload.url))
+    const byAddress = addresses.flatMap((address) => current.find(({ url }) => url === address) ?? [])
     if (kind === "live" && byAddress.length === addresses.length) {
       known.push(...byAddress)
       continue
     }
     const files = yield* fetchAll(addresses)
-    const byContent = files.flatMap(
-      ({ sha256 }) => payloads.find((payload) => isCurrent(payload) && payload.raw_sha256 === sha256) ?? []
-    )
-    if (byContent.length === files.length) known.push(...byContent)
-    else forms.push({ form, released_on: release.released_on, files })
+    const byContent = files.flatMap((file) => {
+      const payload = current.find(({ raw_sha256 }) => raw_sha256 === file.sha256)
+      return payload === undefined ? [] : [{ payload, file }]
+    })
+    if (byContent.length < files.length) {
+      forms.push({ form, released_on: release.released_on, files })
+      continue
+    }
+    known.push(...byContent.map(({ payload }) => payload))
+    const isNew = ({ url }: RawFile) => url.startsWith(datasets) && !current.some((payload) => payload.url === url)
+    recognised.push(...byContent.filter(({ file }) => isNew(file)))
   }
-  return { forms, known }
+  return {
+    forms,
+    /** Payloads that were loaded before, with the same mapping. */
+    known,
+    /** Those of them whose address at the source is new: the next live run need not fetch them. */
+    recognised
+  }
 })

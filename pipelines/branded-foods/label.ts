@@ -9,16 +9,7 @@ import { qualityFlags } from "./quality.ts"
 
 /** What the release form calls a field, for people who look for it there. */
 export type FieldNames = Readonly<
-  Record<
-    | "description"
-    | "gpc_class_code"
-    | "serving_size"
-    | "published_on"
-    | "available_on"
-    | "modified_on"
-    | "discontinued_on",
-    string
-  >
+  Record<"description" | "serving_size" | "published_on" | "available_on" | "modified_on" | "discontinued_on", string>
 >
 
 const shown = (field: string) => `'"' || left(${field}, 60) || '"'`
@@ -31,7 +22,6 @@ const problems = (names: FieldNames) => {
     other_problem,
     if(description is null and other_problem is null, ${literal(`${names.description} is empty`)}, null),
     ${unreadable("serving_size", "coalesce(size >= 0, false)", "size")},
-    ${unreadable("gpc_class_code", "try_cast(gpc_class_code as integer)::varchar is not distinct from trim(gpc_class_code)", "whole number")},
     ${day("published_on")},
     ${day("available_on")},
     ${day("modified_on")},
@@ -105,7 +95,8 @@ export const labelsFrom = (stated: string, names: FieldNames) => `
       branded(subbrand_name) as subbrand_name,
       coalesce(categorised(category), categorised(food_category)) as category,
       category is not null as category_is_stated,
-      try_cast(gpc_class_code as integer) as gpc_class_code,
+      whole(gpc_class_code, try_cast(gpc_class_code as integer)) as gpc_class_code,
+      trim(gpc_class_code) <> '' as gpc_class_is_stated,
       gtin_upc as upc,
       package_weight,
       nullif(if(is_noisy(serving_size), shortest_float(serving_size), size), 0) as serving_size,
@@ -138,7 +129,7 @@ export const labelsFrom = (stated: string, names: FieldNames) => `
     left join country on country.name = lower(market_country)
   )
   select
-    * exclude (ids, amounts, category_is_stated, size_is_stated, has_label_row),
+    * exclude (ids, amounts, category_is_stated, gpc_class_is_stated, size_is_stated, has_label_row),
     ${qualityFlags} as quality_flags
   from normalised`
 

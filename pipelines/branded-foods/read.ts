@@ -10,7 +10,7 @@ import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { stageDictionaries, unitOf } from "./dictionaries.ts"
-import { type FormToLoad, fetchRelease } from "./fetch-release.ts"
+import { type FormToLoad, fetchRelease, type Recognised } from "./fetch-release.ts"
 import type { Loaded } from "./load.ts"
 import { feedOf, loadForm } from "./load-release.ts"
 import { mappingHash, normalising } from "./mapping.ts"
@@ -26,7 +26,7 @@ const Count = Schema.Struct({ rows: Schema.Int })
 
 type Staged = Loaded & Omit<FormToLoad, "form"> & { readonly form: "json" | "csv" }
 
-/** Payload rows of each file that were rejected. */
+/** Payload rows of each file that were rejected. A record of a CSV file may have several lines; the header is record 1. */
 const RejectedOf = Schema.Struct({
   raw_sha256: Schema.String,
   feed: Schema.String,
@@ -34,7 +34,8 @@ const RejectedOf = Schema.Struct({
   first: Schema.String
 })
 const rejectedOf = `
-  select raw_sha256, feed, count(*)::integer as rows, arg_min('line ' || position || ': ' || reason, position) as first
+  select raw_sha256, feed, count(*)::integer as rows, 
+    arg_min(if(feed like '%.csv', 'record ', 'line ') || position || ': ' || reason, position) as first
   from ingest.reject group by raw_sha256, feed`
 
 /** What the run leaves behind beside the foods. */
@@ -78,6 +79,21 @@ const tell = Effect.fnUntraced(function* (
   }
   return rejected.reduce((sum, { rows }) => sum + rows, 0)
 })
+
+/** Notes where the source has what was loaded from a file, with the numbers of that load. */
+const noteAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArray<Recognised>) =>
+  staging.add(
+    rawFileTable,
+    recognised.map(({ file: { bytes, content_type, fetched_at, url }, payload }) => ({
+      ...payload,
+      pipeline: "branded-foods",
+      run_id,
+      url,
+      fetched_at,
+      bytes,
+      content_type
+    }))
+  )
 
 const NewNutrient = Schema.Struct({
   nutrient_id: Schema.Int,
@@ -132,7 +148,8 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     if (mixture !== undefined) return yield* failed(mixture)
     const release = yield* newestRelease()
     yield* progress.start([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
-    const { forms, known } = yield* fetchRelease(release, previous)
+    const { forms, known, recognised } = yield* fetchRelease(release, previous)
+    yield* noteAddresses(run, recognised)
     const staged = forms.length === 0 ? [] : yield* load(run, forms)
     const rows_rejected = yield* tell(run, staged, previous.unknownFields)
     const [foods] = yield* run.staging.db.all(Count, "select count(*)::integer as rows from branded_food.food")

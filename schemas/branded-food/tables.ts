@@ -21,7 +21,9 @@ export const FoodRow = Schema.Struct({
     description: "Amounts per serving as the release itself states them. Only the JSON release does."
   }),
   attributes: list("Remarks of the source on the record. Nearly all of them tell what an update changed."),
-  daily_values: list("Percent of the daily value on the label, by nutrient. Only the CSV release has them."),
+  daily_values: list(
+    "Percent of the daily value on the label, one entry for each amount of the CSV release, in order of nutrients. Only that release has them."
+  ),
   not_a_significant_source_of: text(
     "Statement of the label on nutrients that are not in it. Only the CSV release has it."
   ),
@@ -131,7 +133,7 @@ export const NutritionRow = Schema.Struct({
 export const QualityFlagRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
   flag: described(
-    "What looks wrong: gtin_missing, gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown, country_unknown, category_unreadable, no_nutrients, nutrient_twice, energy_impossible, mass_impossible, amount_negative, label_row_missing."
+    "What looks wrong: gtin_missing, gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown, country_unknown, category_unreadable, gpc_class_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, label_row_missing."
   )
 }).annotate({
   identifier: "branded_food.quality_flag",

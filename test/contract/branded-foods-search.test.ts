@@ -49,7 +49,10 @@ const barcodes = [
   "112345000062",
   "0-12345-67890-5",
   "8906004982514abf",
-  "96385074" // eight digits that abbreviate nothing
+  "96385074", // eight digits that abbreviate nothing
+  "00000004567899", // a padded UPC-E
+  "0-567895-2", // a hyphenated one
+  "6789169" // its zero is lost: seven digits are no UPC-E
 ]
 const firstBarcode = 101
 const labels = [
@@ -179,6 +182,12 @@ describe("filters", () => {
     ["42100005264", [102, 103]],
     ["00042100005264", [102, 103]],
     ["4252614", [102]], // seven digits are no UPC-E
+    ["045678000099", [111]],
+    ["04567899", [111]],
+    ["056789000052", [112]],
+    ["05678952", [112]],
+    ["067891000069", []],
+    ["06789169", [113]],
     ["01234565", [104]],
     ["01234531", [105]],
     ["01234543", [106]],

@@ -47,6 +47,8 @@ const flipped = (at: number) => {
   bytes[at] = (bytes[at] ?? 0) ^ 0x55
   return bytes
 }
+/** Text that does not pack like a bomb. */
+const noise = (length: number) => Array.from({ length }, (_, index) => ((index * 7919) % 36).toString(36)).join("")
 const cutJson = jsonRelease([recordOf(501), recordOf(502)]).subarray(0, -60)
 
 const releases: ReadonlyArray<readonly [fault: string, name: string, content: Buffer | string, message: RegExp]> = [
@@ -92,6 +94,12 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     /food\.csv line 1: the column fdc_id stands twice/
   ],
   [
+    "a header that does not end",
+    "endless.zip",
+    zipOf(...changed("food.csv", (text) => `"${noise(70_000)}",${text}`)),
+    /food\.csv line 1: the header does not end within 65536 bytes/
+  ],
+  [
     "an empty CSV release",
     "headers.zip",
     zipOf(...csvFiles({ "food.csv": "", "branded_food.csv": "", "food_nutrient.csv": "" })),
@@ -107,7 +115,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     "a CSV release of which no row can be read",
     "rubbish.zip",
     zipOf(...changed("food.csv", (text) => text.replaceAll(/^"\d+"/gm, '"x"'))),
-    /The release holds no label: all of its rows were rejected, such as line 2: /
+    /The release holds no label: all of its rows were rejected, such as record 2: /
   ],
   ["an empty JSON release", "empty.json", jsonRelease([]), /The release holds no label: it is empty/],
   ["a JSON file of no bytes", "nothing.json", "", /nothing\.json, line 1: the file is empty/],
@@ -202,7 +210,7 @@ describe("rows below a header of other columns", () => {
     const copy = copyOf(home)
     const content = changed("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))
     const { code, stderr } = await load(copy, written("shifted.zip", zipOf(...content)))
-    expect(stderr).toMatch(/all of its rows were rejected, such as line 2: it has 5 instead of 6 fields/)
+    expect(stderr).toMatch(/all of its rows were rejected, such as record 2: it has 5 instead of 6 fields/)
     expect(code).toBe(1)
     await expectOldFoods(copy)
   })

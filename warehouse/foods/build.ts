@@ -124,9 +124,7 @@ export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Servic
     [
       inThread(task(columns.filter(isLong))),
       inThread({ ...task(columns.filter((column) => !isLong(column))), others }),
-      inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines))).pipe(
-        Effect.andThen(tellOfRecords)
-      )
+      inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines))).pipe(Effect.andThen(tellOfRecords))
     ],
     { concurrency: 3 } // the copy does not keep all cores busy
   )

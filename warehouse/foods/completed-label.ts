@@ -1,8 +1,9 @@
 /**
  * One label stated twice, by two releases or by the two forms of one: which value stands in each column. `s` is the row that
  * is being added, `l` the one that is there. A later release replaces what an earlier one stated, also by stating nothing;
- * what its form cannot state stays. Of one release the JSON form goes before the CSV form, and each fills the gaps of the
- * other. So the order in which releases are loaded does not matter.
+ * what its form cannot state stays. So does a form that is read again, with another mapping or issued anew under its day. Of
+ * one release the JSON form goes before the CSV form, and each fills the gaps of the other. So the order in which releases
+ * are loaded does not matter. What both forms state of one release is only cleared by reading both again in one run.
  */
 
 type Row = "s" | "l"
@@ -29,9 +30,20 @@ const isLater = (row: Row, than: Row) => `(
   and not list_contains(${row}.quality_flags, 'label_row_missing')
 )`
 
+const isOfOneRelease = "s.release_on is not distinct from l.release_on"
+
+/** Whether `s` is the release that `l` is of, and says in one of these forms what there is to say. */
+const isAgain = (forms: string) => `(
+  ${isOfOneRelease}
+  and s.form in (${forms}, 'both')
+  and (not list_contains(s.quality_flags, 'label_row_missing') or list_contains(l.quality_flags, 'label_row_missing'))
+)`
+
+const restates = (column: string) => isAgain(onlyIn[column] === undefined ? "l.form" : `'${onlyIn[column]}'`)
+
 /** Whether `s` goes before `l` where both state something. */
 const goesFirst = `if(
-  s.release_on is not distinct from l.release_on,
+  ${isOfOneRelease},
   s.form <> 'csv' or l.form = 'csv',
   coalesce(s.release_on > l.release_on, s.release_on is not null)
 )`
@@ -39,12 +51,15 @@ const goesFirst = `if(
 const either = (column: string) =>
   `if(${goesFirst}, coalesce(s.${column}, l.${column}), coalesce(l.${column}, s.${column}))`
 
-/** An empty list of amounts or remarks is no statement: some current labels have lost theirs upstream. */
-const longer = (column: string) => `if(
-  ${goesFirst},
-  if(len(s.${column}) > 0 or l.${column} is null, s.${column}, l.${column}),
-  if(len(l.${column}) > 0 or s.${column} is null, l.${column}, s.${column})
-)`
+/**
+ * An empty list of amounts or remarks is no statement, unless the form is read again: some current labels have lost theirs
+ * upstream. No list at all says that the files have none.
+ */
+const longer = (column: string) => `case
+  when ${restates(column)} then coalesce(s.${column}, l.${column})
+  when ${goesFirst} then if(len(s.${column}) > 0 or l.${column} is null, s.${column}, l.${column})
+  else if(len(l.${column}) > 0 or s.${column} is null, l.${column}, s.${column})
+end`
 
 const written: Readonly<Record<string, string>> = {
   nutrients: longer("nutrients"),
@@ -57,7 +72,7 @@ const written: Readonly<Record<string, string>> = {
   end`,
   quality_flags: `list_filter(
     ${either("quality_flags")},
-    lambda flag: (flag <> 'no_nutrients' or coalesce(len(s.nutrients), 0) + coalesce(len(l.nutrients), 0) = 0)
+    lambda flag: (flag <> 'no_nutrients' or coalesce(len(${longer("nutrients")}), 0) = 0)
       and (flag <> 'label_row_missing' or (list_contains(s.quality_flags, flag) and list_contains(l.quality_flags, flag)))
   )`
 }
@@ -71,6 +86,7 @@ export const completedLabel = (column: string): string | undefined => {
   return (
     written[column] ??
     `case
+      when ${restates(column)} then s.${column}
       when ${isLater("s", "l")} and ${canState("s", column)} then s.${column}
       when ${isLater("l", "s")} and ${canState("l", column)} then l.${column}
       else ${either(column)}

@@ -8,11 +8,14 @@ import { type Bundle, eachLine, writeBundle } from "./files.ts"
 
 export const labelFile = "labels.index"
 
-/** One line per current label, ascending: fdc_id, barcode and category, between tabs. */
+/**
+ * One line per current label, ascending: fdc_id, barcode and category, between tabs. A barcode that is one of eight digits,
+ * padded with zeros or written with hyphens, stands as these eight: it may be a UPC-E.
+ */
 export const selectLabels = `
   select
     fdc_id,
-    case when length(upc) = 8 and gtin_14 is not null then upc else gtin_14 end,
+    if(starts_with(gtin_14, '000000') and length(translate(upc, '- ', '')) >= 8, right(gtin_14, 8), gtin_14),
     translate(category, chr(9) || chr(10), '  ')
   from branded_food.current_food
   order by fdc_id`
@@ -42,7 +45,10 @@ const barcodeTable = (first: Float64Array, others: ReadonlyArray<readonly [numbe
   return { barcodes, barcodeHeads: heads, barcodeNexts: nexts, barcodeOthers: Uint32Array.from(others, ([doc]) => doc) }
 }
 
-/** Documents grouped by category, lower-cased. */
+/** Categories of one key are one: what differs in case only. `categories_of_foods.sql` groups by the same. */
+const categoryKey = (category: string) => category.toLowerCase().replaceAll("ς", "σ")
+
+/** Documents grouped by the key of their category. */
 const categoryLists = (numbers: Int32Array, names: ReadonlyArray<string>) => {
   const starts = new Uint32Array(names.length + 1)
   for (const number of numbers) if (number >= 0) starts[number + 1] = (starts[number + 1] ?? 0) + 1
@@ -72,7 +78,7 @@ export const indexLabels = (lines: string, folder: string, documents: number) =>
     if (first !== undefined) barcodes[doc] = first
     if (other !== undefined) others.push([doc, other])
     if (category !== "") {
-      const name = category.toLowerCase()
+      const name = categoryKey(category)
       const number = numbers.get(name) ?? numbers.size
       numbers.set(name, number)
       categories[doc] = number
@@ -107,7 +113,7 @@ export class Labels {
   }
 
   inCategory(category: string): Uint32Array {
-    const number = this.#categories.get(category.toLowerCase())
+    const number = this.#categories.get(categoryKey(category))
     if (number === undefined) return new Uint32Array()
     return this.#categoryDocs.subarray(this.#categoryStarts[number], this.#categoryStarts[number + 1])
   }

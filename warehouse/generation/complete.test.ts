@@ -1,8 +1,11 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
+import { openFoods } from "../foods/open.ts"
 import { itWorks } from "../it-works-for-tests.ts"
 import { publishLabels } from "../labels-for-tests.ts"
 import { aLayout, ask } from "../pantry-for-tests.ts"
+import { carriedFolder } from "./carried.ts"
+import { currentFile } from "./layout.ts"
 
 const later = { release_on: "date '2025-12-18'", run_id: "'second'" }
 const earlier = { release_on: "date '2020-04-01'", run_id: "'second'" }
@@ -73,6 +76,76 @@ describe("merging by completing", () => {
       assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["unchanged", 0, 19])
       const [row] = yield* ask(layout, columns)
       assert.deepStrictEqual(row?.run_id, "first")
+    })
+  )
+  itWorks("clears what a form states no more when the same form of the same release is read again", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const wrong = { brand_name: "'Wrong'", footnote: "'Wrong'", category: "'Candy'", trade_channels: "['GROCERY']" }
+      const amounts = "[{'nutrient_id': 1003, 'amount': 1, 'derivation_id': 70}]"
+      yield* publishLabels(layout, label({ ...wrong, nutrients: amounts, attributes: "[{'name': 'a', 'value': 'b'}]" }))
+      yield* publishLabels(
+        layout,
+        label({ category: "'Gum'", trade_channels: "[]", nutrients: "[]", quality_flags: "['no_nutrients']" })
+      )
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          `select brand_name, footnote, category, len(trade_channels)::integer as channels, len(nutrients)::integer as amounts,
+             len(attributes)::integer as remarks, quality_flags, form from branded_food.food`
+        ),
+        [
+          {
+            brand_name: null,
+            footnote: null,
+            category: "Gum",
+            channels: 0,
+            amounts: 0,
+            remarks: 1, // no list at all: the files that were read have no remarks
+            quality_flags: ["no_nutrients"],
+            form: "json"
+          }
+        ]
+      )
+    })
+  )
+  itWorks("of both forms of a release, read again, each clears what only it can state, and both together all", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const found = () =>
+        ask(layout, "select brand_name, footnote, not_a_significant_source_of as other, form from branded_food.food")
+      const csv = { form: "'csv'", brand_name: "'Acme'", not_a_significant_source_of: "'FIBER'" }
+      yield* publishLabels(layout, label({ footnote: "'Wrong'" }))
+      yield* publishLabels(layout, label(csv))
+      assert.deepStrictEqual(yield* found(), [{ brand_name: "Acme", footnote: "Wrong", other: "FIBER", form: "both" }])
+      yield* publishLabels(layout, label({}))
+      assert.deepStrictEqual(yield* found(), [{ brand_name: "Acme", footnote: null, other: "FIBER", form: "both" }])
+      yield* publishLabels(layout, label({ form: "'both'", not_a_significant_source_of: "'FIBER'" }))
+      assert.deepStrictEqual(yield* found(), [{ brand_name: null, footnote: null, other: "FIBER", form: "both" }])
+    })
+  )
+  itWorks("keeps what an older release of the other form stated where a later one is read again", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const found = () => ask(layout, "select brand_name, not_a_significant_source_of as other from branded_food.food")
+      yield* publishLabels(layout, label({ form: "'csv'", not_a_significant_source_of: "'FIBER'", ...earlier }))
+      yield* publishLabels(layout, label({ brand_name: "'Wrong'" }))
+      yield* publishLabels(layout, label({ brand_name: "'Acme'" }))
+      assert.deepStrictEqual(yield* found(), [{ brand_name: "Acme", other: "FIBER" }])
+    })
+  )
+  itWorks("keeps a label of which only the name is read again", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishLabels(layout, label({ form: "'csv'", brand_name: "'Acme'" }))
+      yield* publishLabels(
+        layout,
+        label({ form: "'csv'", description: "'GUM'", quality_flags: "['label_row_missing']" })
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select description, brand_name, quality_flags from branded_food.food"),
+        [{ description: "GUM", brand_name: "Acme", quality_flags: [] }]
+      )
     })
   )
   itWorks("works through more labels than one range holds", () =>
@@ -157,6 +230,51 @@ describe("derived tables", () => {
           { fdc_id: 7, is_current: true }
         ]
       )
+    })
+  )
+  itWorks("keep a label without a barcode current, with the versions that it names, and others beside it", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const named =
+        "[{'fdc_id': 5, 'published_on': date '2019-04-01'}, {'fdc_id': 4, 'published_on': date '2018-04-01'}]"
+      yield* publishLabels(layout, [
+        { fdc_id: 7, set: { gtin_14: "null", earlier_versions: named } },
+        { fdc_id: 8, set: { gtin_14: "null", earlier_versions: "[{'fdc_id': 7, 'published_on': null}]" } },
+        { fdc_id: 9, set: { gtin_14: "null" } }
+      ])
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select fdc_id, version, versions, is_current, is_loaded, replaced_by from branded_food.version order by fdc_id"
+        ),
+        [
+          { fdc_id: 4, version: 1, versions: 3, is_current: false, is_loaded: false, replaced_by: 5 },
+          { fdc_id: 5, version: 2, versions: 3, is_current: false, is_loaded: false, replaced_by: 7 },
+          { fdc_id: 7, version: 3, versions: 3, is_current: true, is_loaded: true, replaced_by: null },
+          { fdc_id: 8, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null },
+          { fdc_id: 9, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null }
+        ]
+      )
+    })
+  )
+  itWorks("take categories for one that the search takes for one", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const spellings = ["İÇECEK", "i̇çecek", "IÇECEK", "ΟΔΟΣ", "οδος", "ΟΔΟΣ Α", "Οδοσ α", "KÄSE", "Käse"]
+      yield* publishLabels(
+        layout,
+        spellings.map((category, index) => ({ fdc_id: index + 1, set: { category: `'${category}'` } }))
+      )
+      const counts = yield* ask(layout, "from branded_food.category")
+      const file = yield* Effect.flatMap(currentFile(layout), Effect.fromOption)
+      const foods = yield* openFoods(carriedFolder(file, "foods"))
+      const found: Array<Readonly<Record<string, unknown>>> = []
+      for (const { category } of counts) {
+        const { records } = yield* foods.search({ category: String(category) }, undefined, 9)
+        found.push({ category, product_count: records.length })
+      }
+      assert.deepStrictEqual(counts, found)
+      assert.strictEqual(counts.length, 5)
     })
   )
   itWorks("take categories that differ in case for one, under the spelling of most labels", () =>

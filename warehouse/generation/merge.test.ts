@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { itWorks } from "../it-works-for-tests.ts"
 import { aLayout, apples, aRun, ask, files, pantry, pears, publishFound, publishStaged } from "../pantry-for-tests.ts"
 import { stage } from "../staging.ts"
-import type { DataSet } from "../tables.ts"
+import { type DataSet, rawFileTable, rejectTable } from "../tables.ts"
 import type { Layout } from "./layout.ts"
 
 describe("merging by adding", () => {
@@ -112,6 +112,96 @@ const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: s
   )
   return yield* publishStaged(layout, words, file, run)
 }, Effect.scoped)
+
+/** What a run tells of payloads, by feed and SHA-256, and the rejects of each: positions by feed. */
+type Payloads = ReadonlyArray<{
+  readonly sha: string
+  readonly mapping: string
+  readonly rejects: Readonly<Record<string, ReadonlyArray<number>>>
+}>
+
+const publishRejects = Effect.fnUntraced(function* (layout: Layout, payloads: Payloads) {
+  const run = aRun()
+  const about = { pipeline: "pantry", run_id: run.run_id }
+  const { file } = yield* stage(layout, run.run_id, pantry.dataSet, (staging) =>
+    Effect.andThen(
+      staging.add(
+        rawFileTable,
+        payloads.map(({ mapping, sha }) => ({
+          ...about,
+          feed: "shop",
+          raw_sha256: sha,
+          url: `https://shop.example/${sha}`,
+          fetched_at: "2026-01-05T10:00:00.000Z",
+          bytes: 1,
+          rows_read: 9,
+          rows_rejected: 0,
+          mapping_sha256: mapping
+        }))
+      ),
+      staging.add(
+        rejectTable,
+        payloads.flatMap(({ rejects, sha }) =>
+          Object.entries(rejects).flatMap(([feed, positions]) =>
+            positions.map((position) => ({
+              ...about,
+              feed,
+              raw_sha256: sha,
+              position,
+              reason: "it is green",
+              payload: "{}"
+            }))
+          )
+        )
+      )
+    )
+  )
+  return yield* publishStaged(layout, pantry.dataSet, file, run)
+}, Effect.scoped)
+
+const rejected = (layout: Layout) =>
+  Effect.map(
+    ask(layout, "select raw_sha256 || ' ' || feed || ' ' || position as reject from ingest.reject order by all"),
+    (rows) => rows.map(({ reject }) => reject)
+  )
+
+describe("merging rejects", () => {
+  const first: Payloads = [
+    { sha: "a", mapping: "1", rejects: { shop: [1, 2], "shop/prices.csv": [7], shopping: [1] } },
+    { sha: "b", mapping: "1", rejects: { shop: [1] } }
+  ]
+  const all = ["a shop 1", "a shop 2", "a shop/prices.csv 7", "a shopping 1", "b shop 1"]
+
+  itWorks("leaves those alone of payloads that are not read again, or say the same", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishRejects(layout, first)
+      assert.deepStrictEqual(yield* rejected(layout), all)
+      assert.strictEqual((yield* publishRejects(layout, first)).run.outcome, "unchanged")
+      yield* publishRejects(layout, [{ sha: "c", mapping: "1", rejects: { shop: [3] } }])
+      assert.deepStrictEqual(yield* rejected(layout), [...all, "c shop 3"])
+    })
+  )
+  itWorks("keeps only those of the last reading of a payload, and others of its bytes in another feed", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishRejects(layout, first)
+      yield* publishRejects(layout, [{ sha: "a", mapping: "2", rejects: { shop: [2, 3] } }])
+      assert.deepStrictEqual(yield* rejected(layout), ["a shop 2", "a shop 3", "a shopping 1", "b shop 1"])
+      yield* publishRejects(layout, [{ sha: "a", mapping: "3", rejects: {} }])
+      assert.deepStrictEqual(yield* rejected(layout), ["a shopping 1", "b shop 1"])
+    })
+  )
+  itWorks("lets those go that the same mapping does not find again, beside another payload", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishRejects(layout, first)
+      const { run } = yield* publishRejects(layout, [{ sha: "a", mapping: "1", rejects: { shop: [1] } }])
+      assert.strictEqual(run.outcome, "published")
+      assert.deepStrictEqual(yield* rejected(layout), ["a shop 1", "a shopping 1", "b shop 1"])
+    })
+  )
+})
 
 describe("merging rows with lists by replacing", () => {
   for (const [was, is] of [

@@ -4,7 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
-import { type DataSet, ingestTables, type Merge, type Table } from "../tables.ts"
+import { type DataSet, ingestTables, type Merge, type Owned, type Table } from "../tables.ts"
 import { completeFromLive } from "./complete.ts"
 import { haveDefinitionsChanged, requireSameTables } from "./definitions.ts"
 
@@ -35,16 +35,43 @@ const withoutRepeats = (table: Table): string | undefined =>
 const digestOf = (columns: ReadonlyArray<string>, row: string) =>
   `hash(to_json(struct_pack(${columns.map((column) => `${identifier(column)} := ${row}.${identifier(column)}`).join(", ")})))`
 
+/** The rows of a merge by adding or replacing, with the tables that it is beside. */
+interface Merged {
+  readonly table: Table
+  readonly merge: Extract<Merge, { readonly by: "adding" | "replacing" }>
+  /** Owns the rows of this table. */
+  readonly owner: (Owned & { readonly by: Table }) | undefined
+}
+
+/** Staged rows that are not compared: those whose owner is new, and an owner that has lost rows. */
+const standing = ({ merge, owner, table }: Merged): string => {
+  if (owner !== undefined) {
+    return `select o.rowid from ${nameOf(table)} o, ${nameOf(owner.by)} t where ${owner.of}`
+  }
+  if (merge.by === "adding" || merge.owning === undefined) return "select null where false"
+  const { of, table: owned } = merge.owning
+  const key = owned.merge.by === "adding" ? owned.merge.key : []
+  return `
+    select t.rowid
+    from ${nameOf(table)} t, (
+      select * from live.${nameOf(owned)} l
+      where not exists (select 1 from ${nameOf(owned)} s where ${same(key, "s", "l")})
+    ) o
+    where ${of}`
+}
+
 /** When a staged row `s` is nothing new beside the live row `l`. */
-const isKnown = (table: Table, merge: Extract<Merge, { readonly by: "adding" | "replacing" }>): string => {
-  if (merge.by === "adding") return same(merge.key, "s", "l")
+const isKnown = (merged: Merged): string => {
+  const { merge, table } = merged
+  const isSame = `${same(merge.key, "s", "l")} and s.rowid not in (${standing(merged)})`
+  if (merge.by === "adding") return isSame
   const ignored = ["run_id", ...(merge.ignoring ?? [])]
   const compared = columnsOf(table).filter((column) => !ignored.includes(column))
-  return `${same(merge.key, "s", "l")} and ${digestOf(compared, "s")} = ${digestOf(compared, "l")}`
+  return `${isSame} and ${digestOf(compared, "s")} = ${digestOf(compared, "l")}`
 }
 
 /** Removes staged rows that the live table has already. Returns whether anything new is left. */
-const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, live: boolean) {
+const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, owner: Merged["owner"], live: boolean) {
   const staged = nameOf(table)
   if (table.merge.by === "deriving") return false
   if (table.merge.by === "completing") {
@@ -60,10 +87,16 @@ const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, live: boo
     return (yield* countRows(db, `((${a} except all ${b}) union all (${b} except all ${a}))`)) > 0
   }
   if (live && table.merge.by !== "replacing all") {
-    yield* db.run(`delete from ${staged} s using live.${staged} l where ${isKnown(table, table.merge)}`)
+    const merged = { table, merge: table.merge, owner }
+    yield* db.run(`delete from ${staged} s using live.${staged} l where ${isKnown(merged)}`)
   }
   return (yield* countRows(db, staged)) > 0
 })
+
+const ownerOf = (table: Table, tables: ReadonlyArray<Table>): Merged["owner"] =>
+  tables
+    .flatMap((by) => (by.merge.by === "replacing" && by.merge.owning ? [{ ...by.merge.owning, by }] : []))
+    .find((owned) => owned.table === table)
 
 export interface Reduced {
   /** Tables that hold something new. */
@@ -91,13 +124,18 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
   const hasLive = dataSet.tables.some(({ name, schema }) => inLive.has(`${schema}.${name}`))
   yield* Effect.forEach(dataSet.settle?.(hasLive) ?? [], (sql) => db.run(sql), { discard: true })
   const changed: Array<Table> = []
-  for (const table of [...ingestTables, ...dataSet.tables]) {
-    if (yield* reduceTable(db, table, inLive.has(`${table.schema}.${table.name}`))) changed.push(table)
+  const tables = [...ingestTables, ...dataSet.tables]
+  for (const table of tables) {
+    const live = inLive.has(`${table.schema}.${table.name}`)
+    if (yield* reduceTable(db, table, ownerOf(table, tables), live)) changed.push(table)
   }
   const loaded_rows = yield* count(db, dataSet.countStatedRows)
   if (liveFile !== undefined) yield* db.run("detach live")
   return { changed, redefined, stated_rows, loaded_rows } satisfies Reduced as Reduced
 })
+
+const forget = (table: Table, { of, table: owned }: Owned) =>
+  `delete from ${nameOf(owned)} o using staged.${nameOf(table)} t where ${of}`
 
 /** Moves the staged rows of one table into the database that is being built. The staging file is attached as `staged`. */
 export const moveTable = (table: Table): ReadonlyArray<string> => {
@@ -108,7 +146,11 @@ export const moveTable = (table: Table): ReadonlyArray<string> => {
     case "adding":
       return [insert]
     case "replacing":
-      return [`delete from ${target} t using staged.${target} s where ${same(table.merge.key, "t", "s")}`, insert]
+      return [
+        ...(table.merge.owning ? [forget(table, table.merge.owning)] : []),
+        `delete from ${target} t using staged.${target} s where ${same(table.merge.key, "t", "s")}`,
+        insert
+      ]
     case "completing":
       return [
         `delete from ${target} where ${identifier(table.merge.key)} in (select ${identifier(table.merge.key)} from staged.${target})`,

@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises"
 import { identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
+import { shown } from "../release/zip-members.ts"
 import { type MemberName, members } from "./members.ts"
 
 export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("HeaderUnreadable", {
@@ -16,10 +17,12 @@ export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("He
 /** The longest header so far has 420 bytes. */
 const mostBytes = 65_536
 
+/** Undefined where the line does not end within so many bytes. */
 const firstLine = async (path: string) => {
   const file = await open(path)
   try {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes), position: 0 })
+    if (bytesRead === mostBytes && !buffer.includes("\n")) return undefined
     const text = buffer.toString("utf8", 0, bytesRead)
     return text.slice(0, text.search(/\r?\n|$/)).replace(/^\uFEFF/, "")
   } finally {
@@ -30,35 +33,46 @@ const firstLine = async (path: string) => {
 /** Names of columns hold no commas, quotes or line breaks. */
 const namesIn = (line: string) => line.split(",").map((name) => name.trim().replace(/^"(.*)"$/, "$1"))
 
-export interface Header {
-  readonly member: MemberName
+export interface Header<Name extends MemberName = MemberName> {
+  readonly member: Name
   readonly path: string
   /** All columns of the file, in its order. */
   readonly columns: ReadonlyArray<string>
-  /** Columns that nobody knows. */
+  /** Columns that nobody knows, as they are told of. */
   readonly unknown: ReadonlyArray<string>
 }
 
 /** Reads the header and holds it against the columns that the mapping needs. */
-export const readHeader = Effect.fnUntraced(function* (member: MemberName, path: string) {
+export const readHeader = Effect.fnUntraced(function* <Name extends MemberName>(member: Name, path: string) {
   const file = `${member}.csv`
   const line = yield* Effect.tryPromise({
     try: () => firstLine(path),
     catch: (cause) => new HeaderUnreadable({ file, problem: `it cannot be read: ${String(cause)}` })
   })
+  if (line === undefined) {
+    const problem = `the header does not end within ${mostBytes} bytes, so this is no CSV file of a release`
+    return yield* new HeaderUnreadable({ file, problem })
+  }
   const columns = namesIn(line)
   const { leftOut, neededColumns, otherColumns } = members[member]
   const missing = neededColumns.filter((name) => !columns.includes(name))
   if (line.trim() === "") return yield* new HeaderUnreadable({ file, problem: "the file is empty: not even a header" })
   if (missing.length > 0) {
-    const found = columns.map((name) => name.slice(0, 40)).join(", ")
+    const found = columns.map((name) => shown(name.slice(0, 40))).join(", ")
     const problem = `the header has no column ${missing.join(", ")}, which the mapping needs. Found: ${found.slice(0, 600)}`
     return yield* new HeaderUnreadable({ file, problem })
   }
-  const twice = columns.find((name, position) => columns.indexOf(name) < position)
-  if (twice !== undefined) return yield* new HeaderUnreadable({ file, problem: `the column ${twice} stands twice` })
+  const inLowerCase = columns.map((name) => name.toLowerCase()) // as DuckDB compares them
+  const twice = columns.find((_, position) => inLowerCase.indexOf(inLowerCase[position] ?? "") < position)
+  if (twice !== undefined)
+    return yield* new HeaderUnreadable({ file, problem: `the column ${shown(twice)} stands twice` })
   const known = new Set<string>([...neededColumns, ...otherColumns, ...leftOut])
-  return { member, path, columns, unknown: columns.filter((name) => !known.has(name)) } satisfies Header as Header
+  return {
+    member,
+    path,
+    columns,
+    unknown: columns.filter((name) => !known.has(name)).map(shown)
+  } satisfies Header<Name> as Header<Name>
 })
 
 /** A row of any release is far shorter; a longer one is rejected, not held. */

@@ -14,7 +14,6 @@ const labelsOfRange = 400_000
 
 export const csvFieldNames: FieldNames = {
   description: "description in food.csv",
-  gpc_class_code: "gpc_class_code",
   serving_size: "serving_size in branded_food.csv",
   published_on: "publication_date in food.csv",
   available_on: "available_date in branded_food.csv",
@@ -22,7 +21,11 @@ export const csvFieldNames: FieldNames = {
   discontinued_on: "discontinued_date in branded_food.csv"
 }
 
-export const isBranded = "coalesce(data_type, 'branded_food') = 'branded_food'"
+/** Nearly every release spells it the first way, and none has to say it. */
+export const isBranded = `coalesce(
+  data_type = 'branded_food' or lower(trim(data_type)) in ('branded_food', 'branded', ''),
+  true
+)`
 
 /**
  * Amounts of one food in order of nutrients. Of several amounts of one nutrient the best founded comes first, and of
@@ -41,10 +44,7 @@ const nutrients = (range: string) => `
     if(
       list_count(list_transform(rows, lambda row: row.percent)) = 0,
       null,
-      list_transform(
-        list_filter(rows, lambda row: row.percent is not null),
-        lambda row: {'nutrient_id': (row.place >> 44)::integer, 'percent': row.percent}
-      )
+      list_transform(rows, lambda row: {'nutrient_id': (row.place >> 44)::integer, 'percent': row.percent})
     ) as daily_values
   from (
     select
@@ -72,9 +72,15 @@ const attributes = (range: string) => `
     group by fdc_id
   )`
 
-const unreadableChannels = `if(
-  trim(trade_channel) <> '' and not coalesce(json_valid(trade_channel) and json_type(trade_channel) = 'ARRAY', false),
-  'trade_channel in branded_food.csv is "' || left(trade_channel, 60) || '", which is no JSON array',
+const unreadableChannels = `case when trim(trade_channel) <> '' then if(
+  channels_in(trade_channel) is null,
+  'trade_channel in branded_food.csv is "' || left(trade_channel, 60) || '", which is no JSON array of texts',
+  null
+) end`
+
+const noName = `if(
+  line is null,
+  coalesce('food.csv calls it "' || left(data_type, 60) || '", not branded_food', 'food.csv has no row with this fdc_id'),
   null
 )`
 
@@ -105,10 +111,7 @@ export const stated = (range: string, hasAttributes: boolean) => `(
     household,
     preparation_state_code,
     market_country,
-    case
-      when trim(trade_channel) = '' then []::varchar[]
-      when json_valid(trade_channel) and json_type(trade_channel) = 'ARRAY' then from_json(trade_channel, '["VARCHAR"]')
-    end as trade_channels,
+    if(trim(trade_channel) = '', []::varchar[], channels_in(trade_channel)) as trade_channels,
     ingredients,
     coalesce(nutrients, []) as nutrients,
     ${hasAttributes ? "coalesce(attributes, [])" : "attributes"} as attributes,
@@ -127,14 +130,20 @@ export const stated = (range: string, hasAttributes: boolean) => `(
     ((line is not null)::integer + (labelled.fdc_id is not null)::integer + coalesce(amounts, 0) + coalesce(remarks, 0)) as source_rows,
     labelled.fdc_id is not null as has_label_row,
     nullif(concat_ws('; ',
-      if(line is null, 'food.csv has no row with this fdc_id', null),
+      ${noName},
       ${unreadableChannels}
     ), '') as other_problem
   from labelled
   full join named using (fdc_id)
   left join amount using (fdc_id)
   left join remark using (fdc_id)
+  left join release.other_kind using (fdc_id)
 )`
+
+/** Foods of food.csv that are not branded, as the release of all foods has them. */
+const stageOtherKinds = `
+  create table release.other_kind as
+  select fdc_id, data_type from release.food where not (${isBranded})`
 
 const Range = Schema.Struct({ first: Schema.Int, last: Schema.Int, labels: Schema.Int })
 const ranges = `
@@ -155,6 +164,7 @@ const Count = Schema.Struct({ rows: Schema.Int })
 /** Fills `branded_food.food`; labels that do not decode are in `release.refused` (fdc_id, reason) afterwards. */
 export const stageLabels = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, hasAttributes: boolean) {
   yield* db.run("create table release.refused (fdc_id integer, reason varchar)")
+  yield* db.run(stageOtherKinds)
   const columns = foodColumns.join(", ")
   for (const { first, labels, last } of yield* db.all(Range, ranges)) {
     const range = `fdc_id between ${first} and ${last}`

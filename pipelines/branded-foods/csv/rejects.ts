@@ -5,7 +5,6 @@
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 import type { Load } from "../load.ts"
-import { isBranded } from "./labels.ts"
 import { lineOf, takeOut } from "./lines.ts"
 import type { LabelMember } from "./members.ts"
 
@@ -44,11 +43,11 @@ export const rejectRows = Effect.fnUntraced(function* (db: Db, load: Load, membe
 })
 
 const ofNoLabel = "anti join branded_food.food label using (fdc_id)"
-const others = `select fdc_id from release.food where not (${isBranded})`
+/** What branded_food.csv names is no other kind of food, whatever food.csv calls it. */
+const isOther = "fdc_id in (select fdc_id from release.other_kind anti join release.branded_food using (fdc_id))"
 
 /** After labels are put together: rows that belong to none of them. Returns how many state nothing here. */
 export const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: Load, member: LabelMember) {
-  const isOther = member === "food" ? `not (${isBranded})` : `fdc_id in (${others})`
   const silent = yield* count(db, `from release.${member} where ${isOther}`)
   const left = yield* count(db, `from release.${member} ${ofNoLabel}`)
   if (left === silent) return silent

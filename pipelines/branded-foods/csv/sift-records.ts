@@ -23,6 +23,8 @@ const pieceBytes = 4 << 20
 export interface Sifted {
   /** Good records, without the header. */
   readonly records: number
+  /** The others, without blank lines. */
+  readonly broken: number
 }
 
 /** `end` is behind the record's line end, `last` before it. Both are of its first line where the record is broken. */
@@ -113,6 +115,7 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
   const rejects = writerOf(bad)
   let line = 1
   let kept = 0
+  let broken = 0
   const reject = (reason: string, bytes: Buffer) =>
     rejects.write(
       Buffer.from(
@@ -163,7 +166,10 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
       } else {
         await endRun()
         if (problem === "blank") await rejects.write(Buffer.from(`{"line":${line}}\n`))
-        else await reject(problem, content)
+        else {
+          broken += 1
+          await reject(problem, content)
+        }
         run = end
       }
       at = end
@@ -197,7 +203,7 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
   }
   await records.flush()
   await rejects.flush()
-  return { records: kept } satisfies Sifted as Sifted
+  return { records: kept, broken } satisfies Sifted as Sifted
 }
 
 /**

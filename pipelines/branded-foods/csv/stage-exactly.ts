@@ -43,11 +43,7 @@ export const sifted = Effect.fnUntraced(function* ({ columns, member, path }: He
 })
 
 /** Fills `release.<member>`, in the order of the file, and `rejects_<member>` with the records that cannot be read. */
-export const stageExactly = Effect.fnUntraced(function* (
-  db: Db,
-  header: Header & { readonly member: LabelMember },
-  folder: string
-) {
+export const stageExactly = Effect.fnUntraced(function* (db: Db, header: Header<LabelMember>, folder: string) {
   const { member } = header
   const drop = db.run(`drop table if exists release.${member}`)
   yield* createRejects(db, member)

@@ -8,7 +8,7 @@ import { identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { type Header, relationOf } from "./header.ts"
 import type { LabelMember } from "./members.ts"
 
-type LabelHeader = Header & { readonly member: LabelMember }
+type LabelHeader = Header<LabelMember>
 
 /** A column of a staged table. `raw` is the field of the file as SQL: typed as `read` says, or a text that is judged. */
 interface Column {
@@ -17,6 +17,8 @@ interface Column {
   readonly read: string
   readonly typed: (raw: string) => string
   readonly judged: (raw: string) => string
+  /** In the table, where it is not what is read. */
+  readonly staged?: string
   /** What the field should be where it has to be readable; `required` fields have to be there, too. */
   readonly must?: { readonly be: string; readonly required: boolean }
 }
@@ -36,6 +38,15 @@ const nutrientId = (from: string): Column => {
   const of = id(from)
   const inPlace = (read: Column["typed"]) => (raw: string) => `nutrient_id_of(${read(raw)})`
   return { ...of, typed: inPlace(of.typed), judged: inPlace(of.judged) }
+}
+
+/** A derivation that is no whole number is none, and its row is of use without it. */
+const derivationId: Column = {
+  from: "derivation_id",
+  read: "double",
+  typed: (raw) => `if(${raw} >= 0 and ${raw} = floor(${raw}), try_cast(${raw} as smallint), null)`,
+  judged: (raw) => `whole(${raw}, try_cast(${raw} as smallint))`,
+  staged: "smallint"
 }
 
 /** Tells rows of one food apart: they are of use without it. */
@@ -93,7 +104,7 @@ const columns: Readonly<Record<LabelMember, Readonly<Record<string, Column>>>> =
     fdc_id: id("fdc_id"),
     nutrient_id: nutrientId("nutrient_id"),
     amount: number("amount", "decimal(18, 6)"),
-    derivation_id: mark("derivation_id", "smallint"),
+    derivation_id: derivationId,
     percent_daily_value: number("percent_daily_value", "decimal(9, 2)"),
     added: mark("id", "bigint")
   },
@@ -109,8 +120,8 @@ const columns: Readonly<Record<LabelMember, Readonly<Record<string, Column>>>> =
 const selected = ({ columns: there, member }: LabelHeader, way: "typed" | "judged") =>
   Object.entries(columns[member])
     .map(
-      ([name, { from, read, [way]: sql }]) =>
-        `${there.includes(from) ? sql(identifier(from)) : `null::${read}`} as ${name}`
+      ([name, { from, read, staged = read, [way]: sql }]) =>
+        `${there.includes(from) ? sql(identifier(from)) : `null::${staged}`} as ${name}`
     )
     .join(", ")
 

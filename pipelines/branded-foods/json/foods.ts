@@ -11,12 +11,7 @@ import { mostBytesOfFood, relationOf } from "./keys.ts"
 /** Reads a chunk into the temporary table `chunk`. */
 export const readChunk = (path: string) => `create or replace temp table chunk as from ${relationOf(path)}`
 
-const label = (keys: Readonly<Record<string, string>>) =>
-  Object.entries(keys)
-    .map(([name, key]) => `'${name}': try_cast(labelNutrients."${key}"."value" as decimal(18, 6))`)
-    .join(", ")
-
-const labelNutrients = `if(labelNutrients is null, null, {${label({
+const labelKeys = {
   calories: "calories",
   fat: "fat",
   saturated_fat: "saturatedFat",
@@ -32,11 +27,25 @@ const labelNutrients = `if(labelNutrients is null, null, {${label({
   iron: "iron",
   potassium: "potassium",
   vitamin_d: "vitaminD"
-})}})`
+}
+
+const statedIn = (key: string) => `labelNutrients."${key}"."value"`
+const amountIn = (key: string) => `try_cast(${statedIn(key)} as decimal(18, 6))`
+
+const labelNutrients = `if(labelNutrients is null, null, {${Object.entries(labelKeys)
+  .map(([name, key]) => `'${name}': ${amountIn(key)}`)
+  .join(", ")}})`
+
+/** Says which one only where one of them is: most labels have none, or fifteen that are numbers. */
+const unreadableLabelNutrient = `case when labelNutrients is not null then case ${Object.values(labelKeys)
+  .map(
+    (key) => `when ${statedIn(key)} <> '' and ${amountIn(key)} is null
+      then 'labelNutrients.${key} is "' || left(${statedIn(key)}, 60) || '", which is no number'`
+  )
+  .join(" ")} end end`
 
 const fieldNames: FieldNames = {
   description: "description",
-  gpc_class_code: "gpcClassCode",
   serving_size: "servingSize",
   published_on: "publicationDate",
   available_on: "availableDate",
@@ -134,7 +143,8 @@ const stated = (foods: string) => `(
         list_count(list_transform(foodNutrients, lambda stated: stated.unreadable)) > 0,
         'one of foodNutrients has an amount that is no number',
         null
-      )
+      ),
+      ${unreadableLabelNutrient}
     ), '') as other_problem
   from ${withAmounts(foods)}, (from release.founded)
 )`

@@ -1,68 +1,85 @@
 /** The keys of a food in the JSON release, and how DuckDB is told to read them: as texts, save for the ids of amounts. */
 import { literal } from "@larder/warehouse/duckdb.ts"
 
-/** Keys of a food that are read, and their types; what is nested keeps the parts that are needed. */
-const read = {
-  line: "bigint",
-  fdcId: "varchar",
-  description: "varchar",
-  shortDescription: "varchar",
-  brandOwner: "varchar",
-  brandName: "varchar",
-  subbrandName: "varchar",
-  brandedFoodCategory: "varchar",
-  gpcClassCode: "varchar",
-  gtinUpc: "varchar",
-  packageWeight: "varchar",
-  servingSize: "varchar",
-  servingSizeUnit: "varchar",
-  householdServingFullText: "varchar",
-  preparationStateCode: "varchar",
-  marketCountry: "varchar",
-  tradeChannels: "varchar[]",
-  ingredients: "varchar",
-  foodNutrients:
-    "struct(id double, amount varchar, nutrient struct(id double), foodNutrientDerivation struct(code varchar))[]",
-  foodAttributes: "struct(id varchar, name varchar, value varchar)[]",
-  foodUpdateLog: "struct(fdcId varchar, publicationDate varchar)[]",
-  labelNutrients: `struct(${[
-    "calories",
-    "fat",
-    "saturatedFat",
-    "transFat",
-    "cholesterol",
-    "sodium",
-    "carbohydrates",
-    "fiber",
-    "sugars",
-    "addedSugar",
-    "protein",
-    "calcium",
-    "iron",
-    "potassium",
-    "vitaminD"
-  ]
-    .map((key) => `"${key}" struct("value" varchar)`)
-    .join(", ")})`,
-  caffeineStatement: "varchar",
-  footnote: "varchar",
-  materialCode: "varchar",
-  dataSource: "varchar",
-  publicationDate: "varchar",
-  availableDate: "varchar",
-  modifiedDate: "varchar",
-  discontinuedDate: "varchar"
-} as const
+/**
+ * What a key holds: a text that is published as it is (also a number, but neither object nor list), a value that is judged by
+ * what it says, a number, a list, or an object, of which other keys are left out.
+ */
+export type Shape = "text" | "value" | "number" | readonly [Shape] | { readonly [key: string]: Shape }
+
+const labelKeys = [
+  "calories",
+  "fat",
+  "saturatedFat",
+  "transFat",
+  "cholesterol",
+  "sodium",
+  "carbohydrates",
+  "fiber",
+  "sugars",
+  "addedSugar",
+  "protein",
+  "calcium",
+  "iron",
+  "potassium",
+  "vitaminD"
+]
+
+/** Keys of a food that are read; what is nested keeps the parts that are needed. */
+export const food = {
+  fdcId: "value",
+  description: "text",
+  shortDescription: "text",
+  brandOwner: "text",
+  brandName: "text",
+  subbrandName: "text",
+  brandedFoodCategory: "text",
+  gpcClassCode: "value",
+  gtinUpc: "text",
+  packageWeight: "text",
+  servingSize: "value",
+  servingSizeUnit: "text",
+  householdServingFullText: "text",
+  preparationStateCode: "text",
+  marketCountry: "text",
+  tradeChannels: ["text"],
+  ingredients: "text",
+  foodNutrients: [
+    { id: "number", amount: "value", nutrient: { id: "number" }, foodNutrientDerivation: { code: "value" } }
+  ],
+  foodAttributes: [{ id: "value", name: "text", value: "text" }],
+  foodUpdateLog: [{ fdcId: "value", publicationDate: "value" }],
+  labelNutrients: Object.fromEntries(labelKeys.map((key) => [key, { value: "value" }])),
+  caffeineStatement: "text",
+  footnote: "text",
+  materialCode: "text",
+  dataSource: "text",
+  publicationDate: "value",
+  availableDate: "value",
+  modifiedDate: "value",
+  discontinuedDate: "value"
+} as const satisfies Shape
 
 /** Known, and the same for every branded food or always empty. */
 const leftOut = ["foodClass", "dataType", "microbes"]
-export const knownKeys: ReadonlySet<string> = new Set([...Object.keys(read), ...leftOut])
+export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(food), ...leftOut])
 
 /** The longest food so far has 60 kB; the cutter holds none that is longer than 16 MB. */
 export const mostBytesOfFood = 33_554_432
 
+export const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
+
+const typeOf = (shape: Shape): string => {
+  if (shape === "text" || shape === "value") return "varchar"
+  if (shape === "number") return "double"
+  if (isList(shape)) return `${typeOf(shape[0])}[]`
+  return `struct(${Object.entries(shape)
+    .map(([key, inner]) => `"${key}" ${typeOf(inner)}`)
+    .join(", ")})`
+}
+
 export const relationOf = (path: string) => {
-  const columns = Object.entries(read).map(([key, type]) => `${literal(key)}: ${literal(type)}`)
+  const columns = Object.entries(food).map(([key, shape]) => `${literal(key)}: ${literal(typeOf(shape))}`)
   return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false,
-    maximum_object_size = ${mostBytesOfFood}, columns = {${columns.join(", ")}})`
+    maximum_object_size = ${mostBytesOfFood}, columns = {'line': 'bigint', ${columns.join(", ")}})`
 }

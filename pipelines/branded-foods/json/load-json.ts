@@ -10,6 +10,7 @@ import type { Load, Loaded } from "../load.ts"
 import { checkLines } from "../release/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../release/food-lines.ts"
 import type { FoodReject } from "../release/food-list.ts"
+import { shown } from "../release/zip-members.ts"
 import {
   endOfLabels,
   loadChunk,
@@ -21,6 +22,7 @@ import {
   takeBack
 } from "./foods.ts"
 import { knownKeys } from "./keys.ts"
+import { nestedAfter } from "./nested-texts.ts"
 import { blamesRecord, takeRefused } from "./refused-lines.ts"
 
 /** Keys are looked at in the first records of each chunk: some in a thousand. A new key is in all of them, or of little weight. */
@@ -59,7 +61,7 @@ const Row = Schema.Struct({ row: Schema.Int })
 const AtOnce = Schema.Struct({ labels: Schema.Int, repeated: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/** The way of nearly every chunk: all of its records are labels, and stand once. Answers whether it was so. */
+/** The way of nearly every chunk: all of its records are labels, stand once, and hold texts. Answers whether it was so. */
 const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
   const isRead = yield* db.run(loadChunk(load, chunk.file)).pipe(
     Effect.as(true),
@@ -67,7 +69,10 @@ const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Loa
   )
   if (!isRead) return false
   const [loaded] = yield* db.all(AtOnce, loadedAfter(before))
-  if (loaded?.labels === chunk.records && loaded.repeated === 0) return true
+  if (loaded?.labels === chunk.records && loaded.repeated === 0) {
+    const [nested] = yield* db.all(Count, nestedAfter(before))
+    if (nested?.rows === 0) return true
+  }
   yield* db.run(takeBack(before))
   return false
 })
@@ -119,6 +124,6 @@ export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Loa
   return {
     rows_read: counted.records + counted.rejects, // as the cutter counted them, which knows nothing of DuckDB
     rows_silent: 0,
-    unknown_fields: [...unknown].map(([field, example]) => ({ field, example }))
+    unknown_fields: [...unknown].map(([field, example]) => ({ field: shown(field), example }))
   } satisfies Loaded as Loaded
 })

@@ -1,7 +1,7 @@
 /**
- * Records that DuckDB refuses although each is JSON of the expected shape, such as one that states a key twice. Its messages do
- * not say reliably which line is meant, so the chunk is read in halves, and halves of those that are refused, down to the
- * lines. One such record costs about twice the reading of its chunk, in constant memory.
+ * Records that DuckDB refuses although each is JSON of the expected shape. Its messages do not say reliably which line is meant,
+ * so the chunk is read in halves, and halves of those that are refused, down to the lines. One such record costs about twice
+ * the reading of its chunk, in constant memory; none is known, and many of them would take some 20 ms each.
  */
 import { open, rename, rm } from "node:fs/promises"
 import { basename } from "node:path"
@@ -12,14 +12,12 @@ import { beginningOf, copyRanges, halves, type Range, rejectOf } from "../releas
 import type { FoodReject } from "../release/food-list.ts"
 import { readChunk } from "./foods.ts"
 
-/** Of one chunk. With more of them (each takes some 20 reads, 0.2 s) the release is at fault, and not a few of its records. */
-const mostRefused = 1000
-
 const firstLine = ({ cause }: DuckDbError) =>
   (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] ?? ""
 
 /** Whether a record may be to blame. A full disk or little memory is no fault of the records. */
-export const blamesRecord = (error: DuckDbError) => /^(Invalid Input|Conversion) Error: /.test(firstLine(error))
+export const blamesRecord = (error: DuckDbError) =>
+  /^(Invalid Input|Conversion|Out of Range) Error: /.test(firstLine(error))
 
 /** DuckDB's own words, without what is ours: the name of the chunk, its line there, and the number put before the record. */
 const reasonOf = (error: DuckDbError) => {
@@ -31,8 +29,8 @@ const reasonOf = (error: DuckDbError) => {
   return `DuckDB cannot read the record: ${words.slice(0, 300)}`
 }
 
-/** Takes the records that DuckDB refuses out of the chunk's file. Fails with its error where there are too many of them. */
-export const takeRefused = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string, most = mostRefused) {
+/** Takes the records that DuckDB refuses out of the chunk's file. */
+export const takeRefused = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string) {
   const part = `${file}.part`
   const attempt = <A>(run: () => Promise<A>) =>
     Effect.tryPromise({ try: run, catch: (cause) => new FileUnwritable({ file: basename(file), cause }) })
@@ -57,7 +55,6 @@ export const takeRefused = Effect.fnUntraced(function* (db: DuckDb["Service"], f
     const split = yield* attempt(() => halves(opened, here))
     if (split !== undefined)
       waiting.push(split[1], split[0]) // the first half comes off first
-    else if (refused.length === most) return yield* Effect.fail(error)
     else refused.push(rejectOf(yield* attempt(() => beginningOf(opened, here)), reasonOf(error)))
   }
   yield* attempt(() => copyRanges(file, good, part))

@@ -48,6 +48,13 @@ layer(NodeServices.layer)("a chunk that was refused", (it) => {
       /^the record is no JSON: half of a surrogate pair in "d"$/,
       '{"d":"\\ud83d"}'
     ],
+    [
+      "a key that stands twice",
+      '{"line":7,"fdcId":1,"fdcId":2}',
+      /^the record has a duplicate key "fdcId"$/,
+      '{"fdcId":1,"fdcId":2}'
+    ],
+    ["an object for a text", '{"line":7,"footnote":{}}', /^footnote is no text$/, '{"footnote":{}}'],
     ["no UTF-8", Buffer.from('{"line":7,"d":"\xff"}', "latin1"), /^the record is no valid UTF-8$/, '{"d":"\ufffd"}'],
     [
       "very long",

@@ -86,6 +86,16 @@ create or replace temp macro normalised_unit(unit, household, category) as case
 end
 ;
 
+-- Trade channels of a CSV file are a JSON array of texts; null for anything else. Asked for the type of what is no JSON,
+-- DuckDB fails, and only CASE keeps it from asking.
+create or replace temp macro channels_in(raw) as case
+  when json_valid(raw) then case
+    when json_type(raw) = 'ARRAY'
+      and len(list_filter(json_extract(raw, '$[*]'), lambda channel: json_type(channel) in ('OBJECT', 'ARRAY'))) = 0
+    then from_json(raw, '["VARCHAR"]')
+  end
+end
+;
 -- Trade channels: each once, in alphabetical order; the word for "none" is none.
 create or replace temp macro channels_of(stated) as
   list_sort(list_filter(

@@ -4,10 +4,15 @@ select
   stated.nutrient_id,
   stated.amount,
   stated.derivation_id,
-  -- only the CSV release states them, for a few labels
+  -- Only the CSV release states them, for a few labels. A nutrient that stands twice has two, in the order of its amounts.
   if(
     len(daily_values) > 0,
-    list_filter(daily_values, lambda daily: daily.nutrient_id = stated.nutrient_id)[1].percent,
+    list_filter(daily_values, lambda daily: daily.nutrient_id = stated.nutrient_id)[
+      place - list_position(list_transform(nutrients, lambda other: other.nutrient_id), stated.nutrient_id) + 1
+    ].percent,
     null
   ) as percent_daily_value
-from (select fdc_id, unnest(nutrients) as stated, daily_values from branded_food.food)
+from (
+  select fdc_id, unnest(nutrients) as stated, generate_subscripts(nutrients, 1) as place, nutrients, daily_values
+  from branded_food.food
+)

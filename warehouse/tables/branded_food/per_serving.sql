@@ -27,5 +27,17 @@ create or replace macro branded_food.per_serving(amount, serving_size) as case
   )
 end
 ;
+comment on macro branded_food.millionths is
+  'A decimal number of at most six places as a whole number of millionths, so that what follows is exact.'
+;
+comment on macro branded_food.rounded_half_even is
+  'How often a unit is in a whole number that is not negative: rounded, a half to the even neighbour.'
+;
+comment on macro branded_food.without_digits is
+  'The number that a whole number means which counts units of 10^-14, after so many of its last digits were dropped.'
+;
+comment on macro branded_food.digits_beyond_three is
+  'How many digits to drop of a product of two numbers of millionths, so that three are left. The product itself is given, not its millionths.'
+;
 comment on macro branded_food.per_serving is
   'Amount per serving from an amount per 100 g or ml and a serving size: their product divided by 100 in exact decimal arithmetic, rounded half to even to three significant digits.'

@@ -1,5 +1,15 @@
+-- A product is a data source and a barcode. A label without a barcode is a product of its own, together with the versions that
+-- only it names.
 with loaded as (
-  select fdc_id, data_source, gtin_14, published_on, available_on, modified_on, true as is_loaded
+  select
+    fdc_id,
+    data_source,
+    gtin_14,
+    if(gtin_14 is null, fdc_id, null) as label_alone,
+    published_on,
+    available_on,
+    modified_on,
+    true as is_loaded
   from branded_food.food
 ),
 named as (
@@ -7,6 +17,7 @@ named as (
     earlier.fdc_id,
     data_source,
     gtin_14,
+    if(gtin_14 is null, fdc_id, null) as label_alone,
     -- the label that names it replaced it, whatever the days say
     if(published_on is null, null, least(earlier.published_on, published_on)) as published_on,
     null::date as available_on,
@@ -21,14 +32,14 @@ select
   data_source,
   gtin_14,
   row_number() over history as version,
-  count(*) over (partition by data_source, gtin_14, if(gtin_14 is null, fdc_id, null)) as versions,
+  count(*) over (partition by data_source, gtin_14, label_alone) as versions,
   lead(fdc_id) over history is null and is_loaded as is_current,
   is_loaded,
   published_on,
   lead(fdc_id) over history as replaced_by
 from (from loaded union all from named)
 window history as (
-  partition by data_source, gtin_14, if(gtin_14 is null, fdc_id, null)
+  partition by data_source, gtin_14, label_alone
   order by
     published_on nulls first, is_loaded, available_on nulls first, modified_on nulls first, fdc_id
 )

@@ -1,8 +1,9 @@
 /**
- * Amounts per 100 g or 100 ml of one label: which nutrients are stated, how much, and how the source says it got there. Once in 5,000
- * rows the amount is one that cannot be.
+ * Amounts per 100 g or 100 ml of one label: which nutrients are stated, how much, and how the source says it got there. They agree with
+ * one another, but once in 5,000 rows the amount is one that cannot be.
  */
 import { type Chance, quantile } from "./chance.ts"
+import { asStated, type Composition, reconcile } from "./composition.ts"
 import { type Decimal, powerOf10 } from "./decimals.ts"
 import { fromDailyValue, knownNutrient, type Nutrient, nutrients } from "./nutrients.ts"
 
@@ -32,7 +33,7 @@ const oldLabel = new Map([
   [1104, 0.68],
   [1162, 0.73]
 ])
-const fats = new Set([1004, 1258, 1008, 1292, 1293])
+const fats = new Set([1004, 1258, 1292, 1293])
 const sugars = new Set([1005, 2000, 1063, 1235])
 
 const common = nutrients.filter(({ id, share }) => share >= rareShare && id !== 1110 && id !== 1114)
@@ -69,15 +70,6 @@ const substitute = (chance: Chance, nutrient: Nutrient) => {
   return nutrient.id === 2000 && chance.odd(0.0015) ? knownNutrient(1063) : nutrient
 }
 
-/** The step in which a label states such an amount. */
-const stepOf = (amount: number) => {
-  if (amount < 0.1) return 0.01
-  if (amount < 1) return 0.1
-  if (amount < 10) return 0.5
-  if (amount < 50) return 1
-  return amount < 150 ? 5 : 10
-}
-
 /** Three significant digits since November 2020, two decimals before. */
 const measured = (amount: number, threeDigits: boolean): Decimal => {
   if (amount <= 0) return { digits: 0, scale: threeDigits ? 3 : 2 }
@@ -112,29 +104,33 @@ export interface Statement {
   readonly perHundred: boolean
 }
 
+/** As a label with such a serving states them, each by its own distribution before they are made to agree. */
+const drawComposition = (chance: Chance, list: ReadonlyArray<Nutrient>, serving: number) => {
+  const [fat, sweet] = [chance.unit(), chance.unit()]
+  const made: Composition = new Map()
+  for (const { id, points, zeros } of list) {
+    let u = chance.unit()
+    if (chance.happens(0.6)) {
+      // Fat and saturated fat go together, and so do carbohydrates and sugars.
+      if (fats.has(id)) u = fat
+      if (sugars.has(id)) u = sweet
+    }
+    made.set(id, u < zeros ? 0 : asStated(quantile(points, u), serving))
+  }
+  reconcile(made, serving, { most: 85 + 15 * chance.unit(), share: 0.95 + 0.08 * chance.unit() })
+  return made
+}
+
 export const amountsOf = ({ chance, firstId, perHundred, serving, threeDigits }: Statement) => {
   const list: Array<Nutrient> = []
   chosen(chance, list)
-  const [fat, sweet] = [chance.unit(), chance.unit()]
+  const made = drawComposition(chance, list, serving)
   const amounts: Array<StatedAmount> = []
   const add = (nutrient: Nutrient, amount: Decimal, derivation: number) => {
     amounts.push({ id: firstId + amounts.length, nutrient, amount, derivation })
   }
   for (const nutrient of list) {
-    let u = chance.unit()
-    if (u < 0.6) {
-      // Fat, saturated fat and energy go together, and so do carbohydrates and sugars; each keeps its own distribution.
-      if (fats.has(nutrient.id)) u = fat
-      else if (sugars.has(nutrient.id)) u = sweet
-      else u = chance.unit()
-    }
-    let per100 = u < nutrient.zeros ? 0 : quantile(nutrient.points, u)
-    if (chance.odd(0.0002)) per100 = nutrient.impossible
-    else if (per100 > 0 && serving > 0) {
-      const stated = (per100 * serving) / 100
-      const step = stepOf(stated)
-      per100 = (Math.max(1, Math.round(stated / step)) * step * 100) / serving
-    }
+    const per100 = chance.odd(0.0002) ? nutrient.impossible : (made.get(nutrient.id) ?? 0)
     const derivation = derivationOf(chance, nutrient.id, perHundred)
     add(nutrient, measured(per100, threeDigits), derivation)
     if (chance.odd(0.00007)) add(nutrient, measured(chance.happens(0.5) ? per100 : per100 / 2, threeDigits), derivation)

@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import { duplicateKey } from "./duplicate-keys.ts"
+
+describe("a key that stands twice", () => {
+  it.each([
+    ["in the record", '{"line":2,"fdcId":1,"description":"A","fdcId":2}', "fdcId"],
+    ["once with escapes", '{"line":2,"fdcId":1,"fdc\\u0049d":2}', "fdcId"],
+    ["behind texts with quotes and backslashes", '{"a":"\\"}\\\\","footnote":"\\\\\\"{","footnote":""}', "footnote"],
+    ["in an object of a list", '{"foodNutrients":[{"amount":1},{"amount":1,"id":2,"amount":3}]}', "amount"],
+    ["in an object of an object", '{"foodNutrients":[{"nutrient":{"id":1,"id":1}}]}', "id"],
+    ["around an object", '{"labelNutrients":{"fat":{"value":1},"iron":{"value":1},"fat":null}}', "fat"],
+    ["between blanks", '{ "line" : 2 , "footnote" : [ ] , "footnote" : 1 }', "footnote"]
+  ])("is found: %s", (_, text, key) => assert.strictEqual(duplicateKey(text), key))
+
+  it.each([
+    ["in different objects", '{"fdcId":1,"foodUpdateLog":[{"fdcId":1},{"fdcId":2}]}'],
+    ["as a text", '{"description":"fdcId","footnote":"fdcId","fdcId":1,"tradeChannels":["fdcId","fdcId"]}'],
+    ["in another case", '{"fdcId":1,"FDCID":2}'],
+    ["where DuckDB reads none of it", '{"new":1,"new":2,"other":{"fdcId":1,"fdcId":2},"microbes":[{"id":1,"id":2}]}']
+  ])("is none: %s", (_, text) => assert.isUndefined(duplicateKey(text)))
+
+  it("is found behind a text of megabytes", () => {
+    const text = `{"ingredients":"${'\\\\\\"'.repeat(1e6)}","footnote":1,"footnote":2}`
+    assert.strictEqual(duplicateKey(text), "footnote")
+  })
+})

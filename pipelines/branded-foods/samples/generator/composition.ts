@@ -1,0 +1,85 @@
+/**
+ * Makes the amounts of one label agree with one another: no parts outweigh their whole, what a food is made of weighs no more than
+ * the food, and its energy is that of its protein, fat and carbohydrates. In the steps in which a label states a serving.
+ */
+
+/** Grams per 100 g or 100 ml, energy in kcal, by nutrient id. */
+export type Composition = Map<number, number>
+
+const protein = 1003
+const fat = 1004
+const carbohydrates = 1005
+const fibre = 1079
+const ash = 1007
+const water = 1051
+const makeUp = [protein, fat, carbohydrates, ash, water]
+
+/** Wholes before those of their parts that have parts themselves. */
+const wholes: ReadonlyArray<readonly [number, ReadonlyArray<number>]> = [
+  [fat, [1258, 1257, 1292, 1293]], // saturated, trans, mono- and polyunsaturated
+  [1258, [1259, 1260, 1261, 1262, 1263, 1264, 1265, 1266]],
+  [1292, [1268, 1275, 1277]],
+  [1293, [1269, 1270, 1271, 1272, 1276, 1278, 1280]],
+  [carbohydrates, [2000, 1063, fibre, 1086]], // sugars under either id, fibre, sugar alcohols
+  [2000, [1235]], // added sugars
+  [1063, [1235]],
+  [fibre, [1082, 1084]] // soluble, insoluble
+]
+
+/** Energy under its four ids, in their units per kcal. */
+const energies: ReadonlyArray<readonly [number, number]> = [
+  [1008, 1],
+  [1062, 4.184],
+  [2047, 1],
+  [2048, 1]
+]
+
+/** The step in which a label states such an amount. */
+const stepOf = (amount: number) => {
+  if (amount < 0.1) return 0.01
+  if (amount < 1) return 0.1
+  if (amount < 10) return 0.5
+  if (amount < 50) return 1
+  return amount < 150 ? 5 : 10
+}
+
+/** What a label states that has this much, rounded by `steps`; per 100 again. A serving of 0 is not known: nothing is rounded. */
+const stated = (per100: number, serving: number, steps: (count: number) => number) => {
+  if (per100 <= 0 || serving <= 0) return per100
+  const inServing = (per100 * serving) / 100
+  const step = stepOf(inServing)
+  return (steps(inServing / step) * step * 100) / serving
+}
+
+/** The nearest step, but never nothing. */
+export const asStated = (per100: number, serving: number) =>
+  stated(per100, serving, (count) => Math.max(1, Math.round(count)))
+
+/** Takes the same share from all parts where they outweigh the whole. */
+const fit = (made: Composition, whole: number, parts: ReadonlyArray<number>, serving: number) => {
+  let sum = 0
+  for (const part of parts) sum += made.get(part) ?? 0
+  if (sum <= whole) return
+  for (const part of parts) {
+    const amount = made.get(part)
+    if (amount) made.set(part, stated((amount * whole) / sum, serving, Math.floor))
+  }
+}
+
+const setEnergy = (made: Composition, serving: number, share: number) => {
+  const [p, f, c] = [made.get(protein), made.get(fat), made.get(carbohydrates)]
+  if (p === undefined && f === undefined && c === undefined) return
+  // fibre counts half
+  const kcal = 4 * (p ?? 0) + 9 * (f ?? 0) + 4 * (c ?? 0) - 2 * (made.get(fibre) ?? 0)
+  for (const [id, perKcal] of energies) if (made.has(id)) made.set(id, asStated(kcal * share * perKcal, serving))
+}
+
+/** `most`: what protein, fat, carbohydrates, ash and water may weigh together. `share`: of the energy that follows from them. */
+export const reconcile = (made: Composition, serving: number, { most, share }: { most: number; share: number }) => {
+  fit(made, most, makeUp, serving)
+  for (const [whole, parts] of wholes) {
+    const amount = made.get(whole)
+    if (amount !== undefined) fit(made, amount, parts, serving)
+  }
+  setEnergy(made, serving, share)
+}

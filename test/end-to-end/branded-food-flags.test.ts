@@ -1,0 +1,204 @@
+/**
+ * What looks wrong in a label is flagged and published as it is: every flag, beside a label that is just right. Then what the
+ * tables for analysts say of labels without a barcode, and of nutrients that stand twice. Some ten seconds.
+ */
+import { QualityFlagRow } from "@larder/schemas/branded-food/tables.ts"
+import { Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import {
+  type Amount,
+  aLabel,
+  csvRowsOf,
+  type Form,
+  forms,
+  ingestFile,
+  ingestLabels,
+  type Label,
+  writeCsv
+} from "../labels.ts"
+import { recordsOf } from "./branded-foods.ts"
+import { folderOfTest, query } from "./ingesting.ts"
+
+const amounts = (stated: Readonly<Record<number, string>>): Pick<Label, "nutrients"> => ({
+  nutrients: Object.entries(stated).map(([id, amount]): Amount => ({ nutrient_id: Number(id), amount }))
+})
+
+/** A label that nothing is wrong with. */
+const right: Partial<Label> = {
+  gtin_upc: "059642932491",
+  serving_size: "50",
+  serving_size_unit: "g",
+  market_country: "United States",
+  branded_food_category: "Cereal",
+  ...amounts({ 1003: "10" })
+}
+
+/** A flag, a label that gets it, and one that is just within the limit; then the form where only one states the field. */
+type Finding = readonly [flag: string, wrong: Partial<Label>, within: Partial<Label>, only?: Form]
+const findings: ReadonlyArray<Finding> = [
+  ["gtin_missing", { gtin_upc: "" }, {}],
+  ["gtin_unreadable", { gtin_upc: "8906004982514abf" }, { gtin_upc: "0 59642-93249 1" }],
+  ["gtin_unreadable", { gtin_upc: "000059642932491" }, { gtin_upc: "00059642932491" }],
+  ["gtin_check_digit", { gtin_upc: "059642932490" }, { gtin_upc: "96385074" }],
+  ["serving_size_zero", { serving_size: "0.0" }, { serving_size: "" }],
+  ["serving_unit_miscoded", { serving_size_unit: "MG" }, { serving_size_unit: "GRM" }],
+  ["serving_unit_unknown", { serving_size_unit: "oz" }, { serving_size_unit: "" }],
+  ["country_unknown", { market_country: "Atlantis" }, { market_country: "" }],
+  ["category_unreadable", { branded_food_category: "21.99" }, { branded_food_category: "" }],
+  ["gpc_class_unreadable", { gpc_class_code: "50161800.5" }, { gpc_class_code: "50161800" }, "json"],
+  ["no_nutrients", { nutrients: [] }, amounts({ 1003: "0" })],
+  [
+    "nutrient_twice",
+    { nutrients: [1008, 1003, 1008].map((nutrient_id) => ({ nutrient_id, amount: "5" })) },
+    amounts({ 1003: "5", 1008: "5" })
+  ],
+  ["energy_impossible", amounts({ 1008: "905.1" }), amounts({ 1008: "905" })],
+  [
+    "mass_impossible",
+    amounts({ 1003: "30", 1004: "40", 1005: "40.1" }),
+    amounts({ 1003: "30", 1004: "40", 1005: "40" })
+  ],
+  ["amount_impossible", amounts({ 1079: "110.1" }), amounts({ 1079: "110" })],
+  ["amount_impossible", amounts({ 2000: "110.1" }), amounts({ 2000: "110" })],
+  ["amount_impossible", amounts({ 1253: "5000.1" }), amounts({ 1253: "5000" })],
+  ["amount_impossible", amounts({ 1093: "45000.1" }), amounts({ 1093: "45000", 1087: "39000" })],
+  ["amount_impossible", amounts({ 1089: "110000.1" }), amounts({ 1089: "110000" })],
+  ["amount_impossible", amounts({ 1114: "110000000.1" }), amounts({ 1114: "110000000", 1104: "200000000" })],
+  ["part_exceeds_whole", amounts({ 1005: "20", 2000: "22.1" }), amounts({ 1005: "20", 2000: "22" })], // 1 g of 50
+  ["part_exceeds_whole", amounts({ 1005: "20", 1063: "22.1" }), amounts({ 2000: "3", 1063: "22.1" })],
+  [
+    "part_exceeds_whole",
+    { serving_size: "250", ...amounts({ 1004: "3", 1258: "4.1" }) },
+    { serving_size: "250", ...amounts({ 1004: "3", 1258: "4" }) }
+  ],
+  [
+    "part_exceeds_whole",
+    { serving_size: "", ...amounts({ 1004: "3", 1258: "4.1" }) },
+    { serving_size: "", ...amounts({ 1004: "3", 1258: "4" }) }
+  ],
+  ["amount_negative", amounts({ 1003: "-0.000001" }), amounts({ 1003: "0" })]
+]
+const labels = findings.flatMap(([, wrong, within], index) =>
+  [wrong, within].map((stated, side) => aLabel({ ...right, ...stated, fdc_id: 2 * index + side + 1 }))
+)
+
+const flagsOf = async (home: string) => {
+  const [rows = []] = await query(
+    home,
+    "select fdc_id, string_agg(flag, ' ' order by flag) as flags from branded_food.quality_flag group by fdc_id"
+  )
+  return new Map(rows.map(({ fdc_id, flags }) => [Number(fdc_id), String(flags)]))
+}
+
+describe.each(forms)("quality flags, out of the %s form", (form) => {
+  it("are set beyond a limit, one each, and not within it", async () => {
+    const home = folderOfTest()
+    await ingestLabels(home, form, labels)
+    const found = await flagsOf(home)
+    const expected = findings.map(([flag, , , only = form], index) => [
+      index,
+      only === form ? flag : undefined,
+      undefined
+    ])
+    expect(findings.map((_, index) => [index, found.get(2 * index + 1), found.get(2 * index + 2)])).toEqual(expected)
+  })
+})
+
+it("all flags that the dictionary explains are known here, save the one of labels that food.csv alone has", () => {
+  const told = Schema.resolveAnnotations(QualityFlagRow.fields.flag)?.description ?? ""
+  const names = [...told.matchAll(/[a-z]+(?:_[a-z]+)+/g)].map(([name]) => name)
+  expect(new Set(names)).toEqual(new Set([...findings.map(([flag]) => flag), "label_row_missing"]))
+})
+
+it("a label that only food.csv has is flagged, and no other", async () => {
+  const home = folderOfTest()
+  const rows = csvRowsOf([1, 2].map((fdc_id) => aLabel({ ...right, fdc_id })))
+  const folder = folderOfTest()
+  writeCsv(folder, { ...rows, branded_food: rows.branded_food.slice(1) })
+  await ingestFile(home, folder)
+  expect(await flagsOf(home)).toEqual(new Map([[1, "gtin_missing label_row_missing"]]))
+})
+
+describe("a label without a barcode", () => {
+  it.each(["", "8906004982514abf"])(
+    "is loaded with the versions that it names, and is current: '%s'",
+    async (gtin_upc) => {
+      const home = folderOfTest()
+      const update_log = [
+        [30, "11/13/2020"], // the log begins with the label itself
+        [20, "5/28/2020"],
+        [10, "4/1/2019"]
+      ] as const
+      await ingestLabels(home, "json", [aLabel({ fdc_id: 30, gtin_upc, update_log }), aLabel({ fdc_id: 40, gtin_upc })])
+      const [versions] = await query(
+        home,
+        "select fdc_id, version, versions, is_current, is_loaded, replaced_by from branded_food.version order by fdc_id"
+      )
+      expect(versions).toEqual([
+        { fdc_id: 10, version: 1, versions: 3, is_current: false, is_loaded: false, replaced_by: 20 },
+        { fdc_id: 20, version: 2, versions: 3, is_current: false, is_loaded: false, replaced_by: 30 },
+        { fdc_id: 30, version: 3, versions: 3, is_current: true, is_loaded: true, replaced_by: null },
+        { fdc_id: 40, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null }
+      ])
+    }
+  )
+})
+
+it("percent of the daily value stands beside its amount, also where a nutrient has several", async () => {
+  const home = folderOfTest()
+  const stated = (nutrient_id: number, amount: string, percent_daily_value: string): Amount => ({
+    nutrient_id,
+    amount,
+    percent_daily_value
+  })
+  const nutrients = [
+    stated(1087, "100", "10"),
+    stated(1089, "1", ""),
+    stated(1087, "200", "20"),
+    stated(1003, "3", ""),
+    stated(1089, "2", "30")
+  ]
+  const plain = amounts({ 1003: "3", 1087: "1" })
+  await ingestLabels(home, "csv", [aLabel({ fdc_id: 1, nutrients }), aLabel({ fdc_id: 2, ...plain })])
+  const ofBoth = `select fdc_id || ' ' || nutrient_id || ' ' || amount::double || ' ' || coalesce(percent_daily_value::double::varchar, '-') as row
+    from branded_food.nutrient_amount order by fdc_id, nutrient_id, amount`
+  const expected = ["1 1003 3.0 -", "1 1087 100.0 10.0", "1 1087 200.0 20.0", "1 1089 1.0 -", "1 1089 2.0 30.0"]
+  const rowsOf = async () => ((await query(home, ofBoth))[0] ?? []).map(({ row }) => row)
+  expect(await rowsOf()).toEqual([...expected, "2 1003 3.0 -", "2 1087 1.0 -"])
+  // the amounts are then those of the JSON form, the percentages still those of the CSV form
+  await ingestLabels(home, "json", [aLabel({ fdc_id: 1, nutrients })])
+  expect((await rowsOf()).slice(0, 5)).toEqual(expected)
+})
+
+describe("a release that is issued again under its day", () => {
+  const before = { ...right, brand_name: "WRONG", package_weight: "1 kg", trade_channels: ["GROCERY"] }
+  it.each(forms)("clears what it states no more: %s", async (form: Form) => {
+    const home = folderOfTest()
+    await ingestLabels(home, form, [aLabel({ ...before, fdc_id: 1 }), aLabel({ ...before, fdc_id: 2 })])
+    const run = await ingestLabels(home, form, [
+      aLabel({ ...before, fdc_id: 1 }),
+      aLabel({ gtin_upc: "059642932491", fdc_id: 2 })
+    ])
+    expect(run).toMatchObject({ outcome: "published" })
+    expect(await recordsOf(home, [1, 2])).toMatchObject([
+      { brand_name: "WRONG", package_weight: "1 kg", trade_channels: ["GROCERY"] },
+      { brand_name: null, package_weight: null, trade_channels: [], serving_size: null, nutrients: [] }
+    ])
+    expect(await flagsOf(home)).toEqual(new Map([[2, "no_nutrients"]]))
+  })
+})
+
+it("every macro says what it is for, and the vitamins that carry no number are known by name", async () => {
+  const home = folderOfTest()
+  const nutrients = [2067, 2068].map((nutrient_id) => ({ nutrient_id, amount: "1" }))
+  await ingestLabels(home, "csv", [aLabel({ fdc_id: 1, nutrients }), aLabel({ fdc_id: 2 })])
+  const [macros, known, warnings] = await query(
+    home,
+    "select function_name from duckdb_functions() where schema_name = 'branded_food' and comment is null",
+    "select list(name || ' ' || unit order by name)::varchar as names from branded_food.nutrient where nutrient_id in (2067, 2068)",
+    "select name from ingest.check_result where bad_rows > 0"
+  )
+  expect(macros).toEqual([])
+  expect(known?.[0]).toEqual({ names: "[Vitamin A µg, Vitamin E mg]" })
+  expect(warnings).toEqual([{ name: "most_labels_have_nutrients" }])
+})

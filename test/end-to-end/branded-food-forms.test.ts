@@ -1,0 +1,50 @@
+/** The bundled release in each of its forms alone: what both state of a label is the same record from either. Some 10 s. */
+import path from "node:path"
+import { sampleArchives } from "@larder/pipelines/branded-foods/samples/generate.ts"
+import { beforeAll, describe, expect, it } from "vitest"
+import { type Form, forms, ingestFile } from "../labels.ts"
+import { repository } from "../repository.ts"
+import { labelsOf, recordsOf } from "./branded-foods.ts"
+import { removeFolder, temporaryFolder } from "./ingesting.ts"
+import { foodsIn } from "./small-releases.ts"
+
+const homes: Record<Form, string> = { json: "", csv: "" }
+let ids: ReadonlyArray<number> = []
+beforeAll(async () => {
+  for (const form of forms) {
+    homes[form] = temporaryFolder()
+    const zip = path.join(repository, "pipelines/branded-foods/samples", sampleArchives[form])
+    expect(await ingestFile(homes[form], zip)).toMatchObject({ outcome: "published", rows_rejected: 0 })
+  }
+  ids = await foodsIn(homes.json)
+  return () => Object.values(homes).forEach(removeFolder)
+})
+
+describe("the bundled release", () => {
+  it("gives the same record of every label that stands in both forms, save for what only the JSON states", async () => {
+    const [ofJson, ofCsv] = [await recordsOf(homes.json, ids), await recordsOf(homes.csv, ids)]
+    expect(ids.length).toBe(1212)
+    const onlyJson = { gpc_class_code: null, caffeine_statement: null, footnote: null }
+    for (const [place, fromJson] of ofJson.entries()) {
+      expect({ ...ofCsv[place], fetched_at: "" }).toEqual({ ...fromJson, ...onlyJson, fetched_at: "" })
+    }
+    const stated = (field: keyof typeof onlyJson) => ofJson.filter((record) => record?.[field] !== null).length
+    for (const field of ["gpc_class_code", "caffeine_statement", "footnote"] as const) {
+      expect(stated(field), field).toBeGreaterThan(0)
+    }
+  })
+  it("gives the same row of the warehouse, save for what only one form states, and what tells of the payload", async () => {
+    const columns = ["form", "source_rows", "earlier_versions", "label_nutrients", "daily_values"]
+    const onlyOne = [...columns, "gpc_class_code", "caffeine_statement", "footnote", "not_a_significant_source_of"]
+    const rowsOf = async (form: Form) =>
+      new Map(
+        (await labelsOf(homes[form])).map((text) => {
+          const row: Record<string, unknown> = JSON.parse(text)
+          return [Number(row.fdc_id), { ...row, ...Object.fromEntries(onlyOne.map((column) => [column, ""])) }]
+        })
+      )
+    const [ofJson, ofCsv] = [await rowsOf("json"), await rowsOf("csv")]
+    expect([...ofJson.keys()]).toEqual(ids)
+    for (const [id, row] of ofJson) expect(ofCsv.get(id)).toEqual(row)
+  })
+})

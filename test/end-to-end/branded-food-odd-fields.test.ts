@@ -1,0 +1,265 @@
+/**
+ * Releases of branded foods in which a field holds what it should not: it costs its own row or nothing, is told of, and all
+ * others are loaded. Some twenty seconds.
+ */
+import { mkdirSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { aLabel, csvRowsOf, csvText, type Row, writeCsv } from "../labels.ts"
+import { ingest } from "./branded-foods.ts"
+import { folderOfTest, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
+import { foodsIn, jsonRelease, recordOf } from "./small-releases.ts"
+
+const loaded = async (home: string, release: string) => {
+  const end = await ingest(home, release)
+  if (end.code !== 0) throw new Error(end.stderr)
+  const run = runOf(end)
+  expect(Number(run.rows_loaded) + Number(run.rows_unchanged) + Number(run.rows_rejected)).toBe(run.rows_read)
+  return { run, stderr: end.stderr }
+}
+
+const told = async (home: string): Promise<ReadonlyArray<string>> => {
+  const [rows = []] = await query(
+    home,
+    "select feed, position::integer as position, reason from ingest.reject order by feed, position"
+  )
+  return rows.map(({ feed, position, reason }) => `${String(feed).replace("gov-fdc/", "")} ${position}: ${reason}`)
+}
+
+describe("a CSV release with odd fields", () => {
+  const channels = ["", '["GROCERY","DRUG"]', "GROCERY", '{"a":1}', '["GROCERY"', '[{"a":1}]', "[]"]
+  const types = ["branded_food", "Branded", " BRANDED_FOOD ", "", "foundation_food", "sr_legacy_food"]
+  const derivations = ["70", "70.0", "1.5", "-70", "LCCS"]
+  const ids = { channel: 101, type: 201, derivation: 301, other: 401 }
+
+  const labelsFrom = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      aLabel({
+        fdc_id: first + index,
+        description: `FOOD ${first + index}`,
+        gtin_upc: "059642932491",
+        nutrients: [{ nutrient_id: 1003, amount: "10" }]
+      })
+    )
+  const set = (rows: ReadonlyArray<Row>, first: number, column: string, values: ReadonlyArray<string>) =>
+    rows.map((row) => ({ ...row, [column]: values[Number(row.fdc_id) - first] ?? row[column] ?? "" }))
+
+  const folder = temporaryFolder()
+  const home = path.join(folder, "home")
+  let rejects: ReadonlyArray<string> = []
+  let end: Awaited<ReturnType<typeof loaded>>
+
+  beforeAll(async () => {
+    const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
+    const rows = csvRowsOf([
+      ...labelsFrom(ids.channel, channels.length),
+      ...labelsFrom(ids.type, types.length),
+      ...labelsFrom(ids.derivation, derivations.length),
+      ...labelsFrom(ids.other, 1)
+    ])
+    writeCsv(release, {
+      ...rows,
+      food: set(set(rows.food, ids.type, "data_type", types), ids.other, "data_type", ["foundation_food"]),
+      branded_food: set(rows.branded_food, ids.channel, "trade_channel", channels).filter(
+        (row) => row.fdc_id !== String(ids.other)
+      ),
+      food_nutrient: set(rows.food_nutrient, ids.derivation, "derivation_id", derivations)
+    })
+    const nutrient = (id: string, name: string): Row => ({ id, name, unit_name: "MG", nutrient_nbr: "", rank: "" })
+    writeFileSync(
+      path.join(release, "nutrient.csv"),
+      csvText([nutrient("90001", "New"), nutrient("90002.5", "Nearly 90003"), nutrient("-5", "Below 0")])
+    )
+    const derivation = (id: string, code: string): Row => ({ id, code, description: "Made up", source_id: "1" })
+    writeFileSync(
+      path.join(release, "food_nutrient_derivation.csv"),
+      csvText([derivation("99", "LCNW"), derivation("70", "OTHER"), derivation("98.5", "NEARLY"), derivation("97", "")])
+    )
+    end = await loaded(home, release)
+    rejects = await told(home)
+  })
+  afterAll(() => removeFolder(folder))
+
+  it("loads all labels but those that are told of", async () => {
+    const lost = [103, 104, 105, 106, 205, 206, 401]
+    const all = [...channels.keys(), ...types.keys(), ...derivations.keys()].length
+    expect(all).toBe(18)
+    expect(await foodsIn(home)).toEqual(
+      [101, 102, 103, 104, 105, 106, 107, 201, 202, 203, 204, 205, 206, 301, 302, 303, 304, 305].filter(
+        (id) => !lost.includes(id)
+      )
+    )
+  })
+
+  it.each([
+    [103, 4, "GROCERY"],
+    [104, 5, '{"a":1}'],
+    [105, 6, '["GROCERY"'],
+    [106, 7, '[{"a":1}]']
+  ])("tells of trade channels that are no JSON array of texts, in each file: %i", (_, position, text) => {
+    const reason = `its label was refused: trade_channel in branded_food.csv is "${text}", which is no JSON array of texts`
+    for (const file of ["food", "branded_food", "food_nutrient"]) {
+      expect(rejects).toContain(`csv/${file}.csv ${position}: ${reason}`)
+    }
+  })
+
+  it("reads the trade channels of the others", async () => {
+    const [rows] = await query(
+      home,
+      "select trade_channels::varchar as channels from branded_food.food where fdc_id < 200"
+    )
+    expect(rows?.map(({ channels }) => channels)).toEqual(["[]", "[DRUG, GROCERY]", "[]"])
+  })
+
+  it("takes branded foods for branded however food.csv spells it, and tells of rows that it calls something else", () => {
+    const ofTypes = rejects.filter((reject) => reject.includes("food.csv calls it"))
+    const reason = (type: string) => `its label was refused: food.csv calls it "${type}", not branded_food`
+    expect(ofTypes).toEqual(
+      ["branded_food", "food", "food_nutrient"].flatMap((file) => [
+        `csv/${file}.csv 13: ${reason("foundation_food")}`,
+        `csv/${file}.csv 14: ${reason("sr_legacy_food")}`
+      ])
+    )
+  })
+
+  it("leaves foods of another kind alone that only food.csv and their amounts name", () => {
+    expect(end.run.rows_unchanged).toBe(2)
+    expect(end.run.rows_rejected).toBe(rejects.length)
+    expect(rejects.length).toBe((4 + 2) * 3)
+  })
+
+  it("takes a derivation that is no whole number for none, not for its neighbour", async () => {
+    const [rows] = await query(
+      home,
+      "select derivation_id from branded_food.nutrient_amount where fdc_id between 301 and 305 order by fdc_id"
+    )
+    expect(rows?.map(({ derivation_id }) => derivation_id)).toEqual([70, 70, null, null, null])
+  })
+
+  it("adds what its dictionaries know beyond ours, by ids that are whole numbers", async () => {
+    const [nutrients, derived] = await query(
+      home,
+      "select nutrient_id, name, unit from branded_food.nutrient where nutrient_id < 1000 or nutrient_id > 90000",
+      "select derivation_id, derivation from branded_food.derivation where derivation_id in (70, 97, 98, 99) order by all"
+    )
+    expect(nutrients).toEqual([{ nutrient_id: 90001, name: "New", unit: "mg" }])
+    expect(derived).toEqual([
+      { derivation_id: 70, derivation: "LCCS" },
+      { derivation_id: 99, derivation: "LCNW" }
+    ])
+  })
+
+  it("says in its warnings which record of a file is meant", () => {
+    expect(end.stderr).toContain('"first":"record 4: its label was refused: trade_channel')
+  })
+})
+
+describe("derivations of which every row is typed", () => {
+  it("are none where they are no whole numbers", async () => {
+    const folder = folderOfTest()
+    const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
+    const rows = csvRowsOf([aLabel({ fdc_id: 1, nutrients: [{ nutrient_id: 1003, amount: "10" }] })])
+    writeCsv(release, { ...rows, food_nutrient: rows.food_nutrient.map((row) => ({ ...row, derivation_id: "1.5" })) })
+    await loaded(path.join(folder, "home"), release)
+    const [amounts] = await query(path.join(folder, "home"), "select derivation_id from branded_food.nutrient_amount")
+    expect(amounts).toEqual([{ derivation_id: null }])
+  })
+})
+
+describe("a dictionary that cannot be used", () => {
+  it.each([
+    ["an empty one", "food_nutrient_derivation.csv", "", /the file is empty/],
+    ["one without a column", "nutrient.csv", '"id","nm"\n"1","x"\n', /the header has no column name, unit_name/],
+    ["one without an end of its header", "nutrient.csv", `"id${"x".repeat(70_000)}`, /does not end within 65536 bytes/],
+    [
+      "one with broken records",
+      "nutrient.csv",
+      '"id","name","unit_name"\n"90001","5" pipe","MG"\n',
+      /records of a dictionary cannot be read.*"nutrient\.csv","records":1/
+    ]
+  ])("is warned of, and the release is loaded: %s", async (_, file, content, warning) => {
+    const folder = folderOfTest()
+    const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
+    mkdirSync(release)
+    writeCsv(release, csvRowsOf([aLabel({ fdc_id: 1, nutrients: [{ nutrient_id: 1003, amount: "10" }] })]))
+    writeFileSync(path.join(release, file), content)
+    const { run, stderr } = await loaded(path.join(folder, "home"), release)
+    expect(stderr).toMatch(warning)
+    expect(run).toMatchObject({ rows_read: 3, rows_loaded: 3, rows_rejected: 0 })
+  })
+})
+
+const loadedJson = async (home: string, lines: ReadonlyArray<string>) => {
+  mkdirSync(home)
+  const file = path.join(home, "release.json")
+  writeFileSync(file, jsonRelease(lines))
+  return await loaded(home, file)
+}
+
+describe("a JSON release with odd fields", () => {
+  const folder = temporaryFolder()
+  const home = path.join(folder, "home")
+  const duplicates = Array.from({ length: 1101 }, (_, index) =>
+    recordOf(1000 + index).replace("{", '{"description":"FIRST",')
+  )
+  beforeAll(() =>
+    loadedJson(home, [
+      recordOf(1, { gpcClassCode: 50161800 }),
+      recordOf(2, { gpcClassCode: "50161800.0" }),
+      recordOf(3, { gpcClassCode: "050161800" }),
+      recordOf(4, { gpcClassCode: "n/a" }),
+      recordOf(5, { gpcClassCode: 50161800.5 }),
+      recordOf(6, { gpcClassCode: "" }),
+      recordOf(7, { labelNutrients: { fat: { value: 1.5 }, calories: { value: "abc" } } }),
+      recordOf(8, { labelNutrients: { fat: { value: 1.5 }, calories: { value: "" } } }),
+      recordOf(9, { foodNutrients: [{ id: "abc", nutrient: { id: 1003 }, amount: 1 }] }),
+      ...duplicates
+    ])
+  )
+  afterAll(() => removeFolder(folder))
+
+  it("reads GPC classes however they are written, and flags those that are none", async () => {
+    const [rows] = await query(
+      home,
+      `select gpc_class_code as code, list_contains(quality_flags, 'gpc_class_unreadable') as flagged
+       from branded_food.food where fdc_id <= 6 order by fdc_id`
+    )
+    const read = { code: 50_161_800, flagged: false }
+    const unreadable = { code: null, flagged: true }
+    expect(rows).toEqual([read, read, read, unreadable, unreadable, { code: null, flagged: false }])
+  })
+
+  it("tells of label nutrients that are no number, and of ids", async () => {
+    expect((await told(home)).slice(0, 2)).toEqual([
+      'json 8: labelNutrients.calories is "abc", which is no number',
+      "json 10: foodNutrients[0].id is no number"
+    ])
+    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8])
+  })
+
+  it("tells of each record that states a key twice, and be it more than a thousand", async () => {
+    const ofKeys = (await told(home)).slice(2)
+    expect(ofKeys).toEqual(
+      duplicates.map((_, index) => `json ${11 + index}: the record has a duplicate key "description"`)
+    )
+  })
+})
+
+describe("an object where a text should be", () => {
+  it.each([
+    ["description", { description: {} }, "description is no text"],
+    ["brandOwner", { brandOwner: { name: "" } }, "brandOwner is no text"],
+    ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is no text"],
+    ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is no text"]
+  ])("is told of, and texts that look like one are kept: %s", async (_, fields, reason) => {
+    const home = path.join(folderOfTest(), "home")
+    const similar = { ingredients: "[2 EGGS]", footnote: "{}" }
+    await loadedJson(home, [recordOf(1), recordOf(2, fields), recordOf(3, similar)])
+    expect(await told(home)).toEqual([`json 3: ${reason}`])
+    const [rows] = await query(home, "select fdc_id, ingredients, footnote from branded_food.food order by fdc_id")
+    expect(rows).toEqual([
+      { fdc_id: 1, ingredients: null, footnote: null },
+      { fdc_id: 3, ...similar }
+    ])
+  })
+})

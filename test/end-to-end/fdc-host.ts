@@ -1,0 +1,65 @@
+/** FoodData Central on this machine: its download page, the releases that lie there, and what it was asked. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import path from "node:path"
+import { pathToFileURL } from "node:url"
+import { onTestFinished } from "vitest"
+import type { Form } from "../labels.ts"
+import { type Ended, run } from "../programs.ts"
+
+const preload = pathToFileURL(path.join(import.meta.dirname, "preload/fdc-host.mjs"))
+
+export const page = "/download-datasets"
+export const zipAt = (form: Form, day: string) => `/fdc-datasets/FoodData_Central_branded_food_${form}_${day}.zip`
+
+const linked = (address: string) => `<td><a href="${address}">Download</a></td>`
+
+/** From the asked byte on, where the payload is still the one that was begun. */
+const send = (request: IncomingMessage, response: ServerResponse, body: Buffer, isCut: boolean) => {
+  const etag = `"${body.length}"`
+  const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0)
+  const isRest = from > 0 && request.headers["if-range"] === etag
+  const rest = isRest ? body.subarray(from) : body
+  response.writeHead(isRest ? 206 : 200, {
+    etag,
+    "content-length": rest.length,
+    ...(isRest ? { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` } : {})
+  })
+  if (isCut) response.write(rest.subarray(0, rest.length >> 1), () => response.destroy())
+  else response.end(rest)
+}
+
+/** Stops when the test is over. */
+export const startFdcHost = async () => {
+  const releases = new Map<string, Buffer>()
+  const asked: Array<string> = []
+  const cut = new Set<string>()
+  const server = createServer((request, response) => {
+    const address = request.url ?? ""
+    asked.push(`${address}${request.headers.range ? ` ${request.headers.range}` : ""}`)
+    const body = address === page ? Buffer.from([...releases.keys()].map(linked).join("\n")) : releases.get(address)
+    if (body === undefined || releases.size === 0) response.writeHead(404).end()
+    else send(request, response, body, cut.delete(address))
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo // a server that listens on a port has one
+  return {
+    releases,
+    /** The next answer of this address breaks off in the middle. */
+    cutOnce: (address: string) => cut.add(address),
+    /** Addresses since the last look, with the range that was asked for. */
+    asked: () => asked.splice(0),
+    /** A live run. */
+    ingest: (home: string): Promise<Ended> =>
+      run("larder-ingest", ["branded-foods", "--json"], {
+        LARDER_HOME: home,
+        LARDER_SOURCES: "live",
+        NODE_OPTIONS: `--import=${preload}`,
+        TEST_FDC_PORT: String(port)
+      })
+  }
+}
