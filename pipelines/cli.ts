@@ -38,6 +38,10 @@ const flags = {
     Flag.withDescription("Read a downloaded release instead: a zip, a .json, or a folder with .csv files"),
     Flag.optional
   ),
+  stores: Flag.File("stores", { mustExist: true }).pipe(
+    Flag.withDescription("Read the stores of this list, a JSON file, instead of the one that LARDER_STORES names"),
+    Flag.optional
+  ),
   from: day("from", "First day to read, YYYY-MM-DD; needs --to"),
   to: day("to", "Last day to read, YYYY-MM-DD; needs --from"),
   ifMissing: Flag.Boolean("if-missing").pipe(
@@ -54,9 +58,12 @@ const flags = {
   )
 }
 
-/** `--file` is told of only where it can be given; elsewhere it is refused in words. */
-const flagsOf = (which: ReadonlyArray<Pipeline>) =>
-  which.every(({ files }) => files) ? flags : { ...flags, file: Flag.withHidden(flags.file) }
+/** `--file` and `--stores` are told of only where they can be given; elsewhere they are refused in words. */
+const flagsOf = (which: ReadonlyArray<Pipeline>) => ({
+  ...flags,
+  file: which.every(({ files }) => files) ? flags.file : Flag.withHidden(flags.file),
+  stores: which.every(({ lists }) => lists) ? flags.stores : Flag.withHidden(flags.stores)
+})
 
 const daysOf = (from: Option.Option<string>, to: Option.Option<string>) => {
   if (Option.isNone(from) && Option.isNone(to)) return Effect.succeed(undefined)
@@ -68,19 +75,21 @@ const daysOf = (from: Option.Option<string>, to: Option.Option<string>) => {
     : Effect.succeed({ from: from.value, to: to.value })
 }
 
-/** A release belongs to one pipeline, and is read instead of any other source. */
-const fileIsUsable = (which: ReadonlyArray<Pipeline>, { file, replay }: Given) => {
-  if (Option.isNone(file)) return Effect.void
-  if (which.some(({ files }) => !files)) {
-    const readers = pipelines.filter(({ files }) => files).map(({ name }) => `larder-ingest ${name}`)
-    const instead = readers.length === 0 ? "no pipeline reads files" : `give it to ${readers.join(" or ")}`
-    const names = which.map(({ name }) => name).join(" and ")
-    return Effect.fail(new BadUse({ problem: `--file is not for ${names}: ${instead}` }))
-  }
-  return Option.isSome(replay)
-    ? Effect.fail(new BadUse({ problem: "--file and --replay are two sources: give one of them" }))
-    : Effect.void
+const isFor = (which: ReadonlyArray<Pipeline>, flag: string, reads: (pipeline: Pipeline) => boolean) => {
+  if (which.every(reads)) return Effect.void
+  const readers = pipelines.filter(reads).map(({ name }) => `larder-ingest ${name}`)
+  const names = which.map(({ name }) => name).join(" and ")
+  return Effect.fail(new BadUse({ problem: `${flag} is not for ${names}: give it to ${readers.join(" or ")}` }))
 }
+
+/** A release and a list of stores belong to one pipeline each, and a release is read instead of any other source. */
+const checkGiven = Effect.fnUntraced(function* (which: ReadonlyArray<Pipeline>, { file, replay, stores }: Given) {
+  if (Option.isSome(file)) yield* isFor(which, "--file", ({ files }) => files === true)
+  if (Option.isSome(stores)) yield* isFor(which, "--stores", ({ lists }) => lists === true)
+  if (Option.isSome(file) && Option.isSome(replay)) {
+    return yield* new BadUse({ problem: "--file and --replay are two sources: give one of them" })
+  }
+})
 
 const grouped = (rows: number) => rows.toLocaleString("en-US")
 
@@ -142,10 +151,11 @@ const ingest = (which: ReadonlyArray<Pipeline>) =>
     ifMissing,
     json,
     replay,
+    stores,
     to
   }: Command.Command.Config.Infer<typeof flags>) {
-    const given = { file, replay }
-    yield* fileIsUsable(which, given)
+    const given = { file, replay, stores }
+    yield* checkGiven(which, given)
     const days = yield* daysOf(from, to)
     const home = yield* homeSetting
     if (ifMissing && Option.isSome(yield* currentFile(yield* layoutOf(home)))) return

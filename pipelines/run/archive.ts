@@ -1,6 +1,6 @@
 /**
  * The raw archive: every payload as fetched, without content encoding, named by its SHA-256, and a list of what was fetched
- * when, and what was refused. A file appears complete or not at all, the list names a file only after it is there, and nothing
+ * when, and what was refused, for each run. A file appears complete or not at all, the list names a file only after it is there, and nothing
  * is ever removed, so a generation can be built again without the network. Payloads pass through; none is held in memory. A
  * `status` of 206 says that the last answer went on with a download that had broken off; hash and length are of the whole
  * payload.
@@ -19,42 +19,14 @@ import {
   Semaphore,
   Stream
 } from "effect"
+import type { Fetch, Line } from "./fetch-list.ts"
 import { clearAbandoned, receive } from "./incoming.ts"
+import { interruptedFetches, takenFor } from "./interrupted-runs.ts"
 import { type Ask, type GivenUp, Origin, type OriginError } from "./origin.ts"
 import { Progress } from "./progress.ts"
-import { type Refused, refusalTold } from "./refused.ts"
+import { refusalTold } from "./refused.ts"
 import { clearStale, placeFor, whole } from "./resumable.ts"
 import { atMost } from "./transport.ts"
-
-/** One line of `fetches/<run_id>.ndjson`. */
-export const Fetch = Schema.Struct({
-  run_id: Schema.String,
-  pipeline: Schema.String,
-  /** Days that the run was limited to; null if it was not. */
-  days: Schema.NullOr(Schema.Struct({ from: Schema.String, to: Schema.String })),
-  origin: Schema.Literals(["live", "replay", "sample"]),
-  url: Schema.String,
-  /** The address that answered in the end, without its query where a redirect led there. */
-  final_url: Schema.String,
-  status: Schema.Int,
-  content_type: Schema.NullOr(Schema.String),
-  etag: Schema.NullOr(Schema.String),
-  last_modified: Schema.NullOr(Schema.String),
-  /** False where a recording without a query stood in for an address that has one. */
-  exact: Schema.Boolean,
-  /** What the answer told besides, where it was asked to. */
-  told: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  /** When the answer began, UTC, in milliseconds. */
-  fetched_at: Schema.String,
-  sha256: Schema.String,
-  bytes: Schema.Int,
-  /** Below the archive, with `/`. */
-  file: Schema.String
-})
-export type Fetch = typeof Fetch.Type
-
-/** The last line of a run that published; only such runs are repeated. */
-export const Published = Schema.Struct({ run_id: Schema.String, published: Schema.String })
 
 /** A fetch, and where its payload lies on this machine. */
 export interface RawFile extends Fetch {
@@ -82,12 +54,17 @@ export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFil
 }
 
 interface Fetches {
-  /** Asks the origin, by its own policy of trying again, and keeps the payload. */
+  /**
+   * Asks the origin, by its own policy of trying again, and keeps the payload; or takes the one that an interrupted run got, where
+   * the pipeline goes on with those.
+   */
   fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
   /** Waits until everything that was fetched is on the disk for good: what is published can be built again. */
   readonly settled: Effect.Effect<void, ArchiveUnwritable>
   /** Notes that the run has published this generation. */
   published(generation: string): Effect.Effect<void, ArchiveUnwritable>
+  /** Notes that the run came to an end without publishing: no later one goes on with what it fetched. */
+  ended(how: string): Effect.Effect<void, ArchiveUnwritable>
 }
 
 /** SHA-256 of a file, in constant memory. */
@@ -104,6 +81,8 @@ interface Run {
   readonly run_id: string
   readonly pipeline: string
   readonly days: Fetch["days"]
+  /** Whether it goes on where a run of its pipeline was interrupted, see `interrupted-runs.ts`. */
+  readonly goesOn?: boolean
 }
 
 /** For as long as whoever asks wants to wait. */
@@ -116,7 +95,7 @@ const patiently = <A, E, R>({ patience }: Ask, fetching: Effect.Effect<A, E, R>)
 
 type Place = Effect.Success<ReturnType<typeof placeFor>>
 
-const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Run) {
+const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goesOn = false }: Run) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.resolve(folder)
@@ -162,11 +141,11 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     return file
   })
 
-  const record = Effect.fnUntraced(function* (line: Fetch | typeof Refused.Encoded | typeof Published.Type) {
+  const record = Effect.fnUntraced(function* (line: Line) {
     const opened = yield* fs.open(list, { flag: "a" })
     yield* opened.writeAll(new TextEncoder().encode(`${JSON.stringify(line)}\n`))
   }, Effect.scoped)
-  const add = (line: Parameters<typeof record>[0]) => Effect.uninterruptible(oneLine.withPermit(record(line)))
+  const add = (line: Line) => Effect.uninterruptible(oneLine.withPermit(record(line)))
 
   const noteRefusal = Effect.fnUntraced(function* (url: string, error: unknown) {
     const refusal = refusalTold(url, error)
@@ -200,17 +179,34 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     return { run_id, pipeline, days, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }
   }, Effect.scoped)
 
+  const asked = Effect.fnUntraced(function* (ask: Ask) {
+    const origin = yield* Origin
+    const isResumable = ask.resumable === true && origin.kind === "live"
+    const fetching = Effect.gen(function* () {
+      const place = isResumable ? yield* placeFor(incoming, ask.url) : undefined
+      return yield* origin.retrying(attempt(ask, place))
+    })
+    return yield* patiently(ask, Effect.scoped(fetching)).pipe(Effect.tapError((error) => noteRefusal(ask.url, error)))
+  })
+
+  /** What an interrupted run got for this address, in its turn, where it is young and whole. */
+  const taken = Effect.fnUntraced(function* ({ url }: Ask) {
+    const { kind } = yield* Origin
+    const line = kind === "live" ? interrupted.get(url)?.shift() : undefined
+    if (line === undefined) return undefined
+    const target = path.join(root, line.file)
+    const isYoung = Date.parse(line.fetched_at) > (yield* Clock.currentTimeMillis) - takenFor
+    if (!isYoung || !(yield* isThere(target, line.sha256))) {
+      interrupted.delete(url) // what came later is no answer to an earlier ask
+      return undefined
+    }
+    unsettled.add(target)
+    return { ...line, run_id, days, taken_from: line.taken_from ?? line.run_id }
+  })
+
   const fetch = Effect.fn("Archive.fetch")(
     function* (ask: Ask) {
-      const origin = yield* Origin
-      const goesOn = ask.resumable === true && origin.kind === "live"
-      const fetching = Effect.gen(function* () {
-        const place = goesOn ? yield* placeFor(incoming, ask.url) : undefined
-        return yield* origin.retrying(attempt(ask, place))
-      })
-      const fetched: Fetch = yield* patiently(ask, Effect.scoped(fetching)).pipe(
-        Effect.tapError((error) => noteRefusal(ask.url, error))
-      )
+      const fetched: Fetch = (yield* taken(ask)) ?? (yield* asked(ask))
       yield* add(fetched)
       return { ...fetched, path: path.join(root, fetched.file) }
     },
@@ -226,11 +222,14 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days }: Ru
     yield* clearStale(incoming)
   })
   yield* Effect.catchTag(prepare, "PlatformError", unwritable)
-  const published = (generation: string) =>
-    oneLine
-      .withPermit(Effect.andThen(record({ run_id, published: generation }), settled))
-      .pipe(Effect.catchTag("PlatformError", unwritable), Effect.provideService(FileSystem.FileSystem, fs))
-  return Archive.of({ fetch, settled: Effect.catchTag(settled, "PlatformError", unwritable), published })
+  const reading = goesOn ? interruptedFetches(fetches, pipeline) : Effect.succeed(new Map<string, Array<Fetch>>())
+  const interrupted = yield* Effect.catchTag(reading, "PlatformError", unwritable)
+  const noting = (effect: Effect.Effect<void, PlatformError.PlatformError>) =>
+    oneLine.withPermit(effect).pipe(Effect.catchTag("PlatformError", unwritable))
+  const published = (generation: string) => noting(Effect.andThen(record({ run_id, published: generation }), settled))
+  const ended = (how: string) =>
+    noting(Effect.flatMap(fs.exists(list), (isThere) => (isThere ? record({ run_id, ended: how }) : Effect.void)))
+  return Archive.of({ fetch, settled: Effect.catchTag(settled, "PlatformError", unwritable), published, ended })
 })
 
 export class Archive extends Context.Service<Archive, Fetches>()("larder/pipelines/Archive") {

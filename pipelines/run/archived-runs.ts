@@ -4,9 +4,10 @@
  * nothing stay out, dry ones and killed ones included.
  */
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
-import { Archive, Fetch, Published, RawFileDamaged, sha256Of } from "./archive.ts"
+import { Archive, RawFileDamaged, sha256Of } from "./archive.ts"
+import { decodeLine, type Fetch, hasPayload } from "./fetch-list.ts"
 import { NotRecorded, Origin } from "./origin.ts"
-import { Refused } from "./refused.ts"
+import type { Refused } from "./refused.ts"
 
 export interface ArchivedRun {
   readonly run_id: string
@@ -28,10 +29,6 @@ export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("
   }
 }
 
-const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([Fetch, Refused, Published])))
-
-const hasPayload = (line: Fetch | Refused): line is Fetch => "sha256" in line
-
 /** The runs of a pipeline that published, oldest first: their ids sort by start. */
 export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipeline: string) {
   const fs = yield* FileSystem.FileSystem
@@ -49,7 +46,8 @@ export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipelin
   return runs.flatMap((lines): ReadonlyArray<ArchivedRun> => {
     const fetches = lines.filter((line) => "url" in line)
     const first = fetches.find(hasPayload)
-    if (first === undefined || first.pipeline !== pipeline || fetches.length === lines.length) return []
+    const hasPublished = lines.some((line) => "published" in line)
+    if (first === undefined || first.pipeline !== pipeline || !hasPublished) return []
     return [{ run_id: first.run_id, started_at: first.fetched_at, origin: first.origin, days: first.days, fetches }]
   })
 })
@@ -105,7 +103,8 @@ export const repeated = (
           )
         },
         settled: Effect.void,
-        published: () => Effect.void
+        published: () => Effect.void,
+        ended: () => Effect.void
       })
       const origin = Origin.of({
         kind: "replay",

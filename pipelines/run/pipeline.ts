@@ -23,6 +23,8 @@ export interface RunContext {
   readonly layout: Layout
   readonly staging: Staging
   readonly days: DayRange | undefined
+  /** The file that was given with `--stores`. */
+  readonly stores?: string | undefined
 }
 
 /** Every payload row is in exactly one of these, or stands behind a staged row. */
@@ -63,8 +65,12 @@ export interface Pipeline {
   readonly hosts: ReadonlyArray<string>
   /** How its hosts are asked, where that differs from `livePolicy`. */
   readonly requests?: Partial<LivePolicy>
+  /** Whether a run takes what one that was interrupted fetched within the last hours, instead of asking for it again. */
+  readonly goesOn?: true
   /** Whether a release of it can be given with `--file`. */
   readonly files?: true
+  /** Whether its list of sources can be given with `--stores`. */
+  readonly lists?: true
   readonly read: (
     context: RunContext
   ) => Effect.Effect<

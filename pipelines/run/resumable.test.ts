@@ -7,7 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "./archive.ts"
 import { liveOrigin } from "./live-origin.ts"
-import { UpstreamUnavailable } from "./origin.ts"
+import { AnswerTooLarge, UpstreamUnavailable } from "./origin.ts"
 import { quick, type Seen, startUpstream } from "./upstream-for-tests.ts"
 
 const payload = randomBytes(300_000)
@@ -16,11 +16,11 @@ const sha256 = createHash("sha256").update(payload).digest("hex")
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 
-const run = (folder: string, url: string, tries = 2) =>
-  Archive.use((archive) => archive.fetch({ url, accept: "*/*", resumable: true })).pipe(
+const run = (folder: string, url: string, longest = 1 << 20) =>
+  Archive.use((archive) => archive.fetch({ url, accept: "*/*", resumable: true, longest })).pipe(
     Effect.provide([
       Archive.layer({ folder, run_id: "run-1", pipeline: "branded-foods", days: null }),
-      liveOrigin({ ...quick, tries }).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))))
+      liveOrigin({ ...quick, tries: 2 }).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))))
     ])
   )
 
@@ -120,6 +120,19 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       assert.strictEqual(yield* Effect.promise(() => ended), "SIGKILL")
       assert.strictEqual((yield* run(folder, upstream.url)).sha256, sha256)
       assert.strictEqual(rangeOf(upstream.seen[1] ?? { headers: {} }), String(half))
+      assert.deepStrictEqual(yield* incoming(folder), [])
+    })
+  )
+
+  it.effect("is not kept where it is longer than is wanted: it would be so again", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => {
+        response.writeHead(200, { etag: '"v1"' }) // without its length
+        response.write(payload.subarray(0, 100_000), () => setTimeout(() => response.end(payload), 50)) // in two pieces
+      })
+      const error = yield* Effect.flip(run(folder, upstream.url, half))
+      assert.instanceOf(error, AnswerTooLarge)
       assert.deepStrictEqual(yield* incoming(folder), [])
     })
   )

@@ -5,9 +5,9 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { hostname } from "node:os"
-import { Clock, Effect, Exit, FileSystem, Option, Path, Schema, Stream } from "effect"
+import { Cause, Clock, Effect, Exit, FileSystem, Option, Path, Schema, Stream } from "effect"
 import { abandonedAfter, isAlive } from "./incoming.ts"
-import { type Answer, type Resume, UpstreamUnavailable } from "./origin.ts"
+import { type Answer, AnswerTooLarge, type Resume, UpstreamUnavailable } from "./origin.ts"
 
 /** A release is superseded in months; whoever gave up on a download does not come back after a week. */
 const keptFor = 7 * 86_400_000
@@ -69,6 +69,10 @@ const keyOf = (url: string) => createHash("sha256").update(url).digest("hex").sl
 const validatorOf = ({ etag, last_modified }: Answer) =>
   etag !== null && /^"[^"]*"$/.test(etag) ? etag : (last_modified ?? undefined)
 
+/** What is too large now is so the next time. */
+const isOver = (exit: Exit.Exit<unknown, unknown>) =>
+  Exit.isSuccess(exit) || Cause.squash(exit.cause) instanceof AnswerTooLarge
+
 /**
  * A place for this download, with what an earlier one left. It is kept where the scope closes on a failure, and removed with
  * a success.
@@ -116,7 +120,7 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
     ),
     (_, exit) =>
       Effect.ensuring(
-        leave(Exit.isSuccess(exit)),
+        leave(isOver(exit)),
         Effect.sync(() => ours.delete(name))
       )
   )

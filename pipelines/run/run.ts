@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly days: DayRange | undefined
   /** Reads, merges and checks, and throws the result away. */
   readonly dryRun: boolean
+  /** The file that was given with `--stores`. */
+  readonly stores?: string | undefined
 }
 
 /** Some feeds could not be fetched; what the others gave was published. */
@@ -60,16 +62,18 @@ type OriginLayer = Layer.Layer<
   FileSystem.FileSystem | Path.Path
 >
 
-/** What stands in for the configured source: a folder of recorded payloads, or a release that was downloaded by hand. */
+/** What stands in for the configured source: a folder of recorded payloads, a downloaded release, or a list of stores. */
 export interface Given {
   readonly replay: Option.Option<string>
   readonly file: Option.Option<string>
+  readonly stores: Option.Option<string>
 }
 
-/** What is given, else what `LARDER_SOURCES` says. */
-const originFor = (pipeline: Pipeline, { file, replay }: Given): OriginLayer => {
+/** What is given, else what `LARDER_SOURCES` says. Stores that somebody names are no samples. */
+const originFor = (pipeline: Pipeline, { file, replay, stores }: Given): OriginLayer => {
   if (Option.isSome(file)) return fileOrigin(file.value)
   if (Option.isSome(replay)) return replayOrigin(replay.value)
+  if (Option.isSome(stores)) return liveOrigin(pipeline.requests)
   const bySetting = Effect.map(sourcesSetting, (sources) =>
     sources === "live" ? liveOrigin(pipeline.requests) : sampleOrigin(fileURLToPath(pipeline.samples))
   )
@@ -103,9 +107,9 @@ const readAndPublish = Effect.fnUntraced(function* (
   options: RunOptions,
   onRead: (run: RunRecord) => void
 ) {
-  const { days, dryRun } = options
+  const { days, dryRun, stores } = options
   const { file, filled } = yield* stage(layout, started.run_id, pipeline.dataSet, (staging) =>
-    pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days })
+    pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days, stores })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
   const { rows_read, rows_rejected, rows_silent, unavailable } = filled
   const run: RunRecord = {
@@ -173,6 +177,23 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   return result
 })
 
+/** How a run ended that published nothing; undefined for one that did, and for one that the next run goes on with. */
+const endedHow = (exit: Exit.Exit<{ readonly run: RunRecord }, unknown>, dryRun: boolean) => {
+  if (Exit.isFailure(exit)) {
+    const outcome = outcomeOfFailure(exit.cause)
+    return outcome === "interrupted" ? undefined : outcome
+  }
+  if (dryRun) return "dry_run"
+  return exit.value.run.generation === null ? exit.value.run.outcome : undefined
+}
+
+const noteEnd = (how: string | undefined) =>
+  how === undefined
+    ? Effect.void
+    : Archive.use((archive) => archive.ended(how)).pipe(
+        Effect.catch((error) => Effect.logWarning(`how this run ended is not noted: ${error.message}`))
+      )
+
 /** A new run: what it fetches goes into the archive of its home. */
 export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions) =>
   Effect.gen(function* () {
@@ -182,12 +203,19 @@ export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions
     const identity = { run_id: newRunId(pipeline.name, now), started_at: timeOf(now), origin: kind }
     const folder = path.join(path.resolve(options.home), "raw")
     yield* writableDirectory(path.resolve(options.home))
-    return yield* runPipeline(pipeline, identity, options).pipe(
+    return yield* runPipeline(pipeline, identity, { ...options, stores: Option.getOrUndefined(given.stores) }).pipe(
       Effect.tap(({ run }) =>
         run.generation === null ? Effect.void : Archive.use((archive) => archive.published(run.generation ?? ""))
       ),
+      Effect.onExit((exit) => noteEnd(endedHow(exit, options.dryRun))),
       Effect.provide(
-        Archive.layer({ folder, run_id: identity.run_id, pipeline: pipeline.name, days: options.days ?? null })
+        Archive.layer({
+          folder,
+          run_id: identity.run_id,
+          pipeline: pipeline.name,
+          days: options.days ?? null,
+          goesOn: pipeline.goesOn === true
+        })
       )
     )
   }).pipe(Effect.provide(originFor(pipeline, given)))

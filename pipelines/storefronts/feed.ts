@@ -107,10 +107,10 @@ export class PayloadUnreadable extends Error {
 }
 
 /**
- * A feed that is one file: CSV, XML, TSV. `currency` is that of the store list, for prices that name none. Batches hold some
- * hundreds of rows. Fails with `PayloadUnreadable`, after the batches before that place.
+ * A feed that is one file: CSV, XML, TSV. `currency` is that of the store list, for prices that name none; `content_type` is the
+ * header that it came with, whose charset is believed. Batches hold some hundreds of rows. Fails with `PayloadUnreadable`, after the batches before that place.
  */
 export type ReadFile = (
   bytes: AsyncIterable<Uint8Array>,
-  about: { readonly currency: string | null }
+  about: { readonly currency: string | null; readonly content_type?: string | null }
 ) => AsyncIterable<Batch>

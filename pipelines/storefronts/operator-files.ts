@@ -1,7 +1,7 @@
 /**
- * Files of the operator's machine, for live runs: the store list that `LARDER_STORES` names, and feeds of stores that lie below
- * the folder that `LARDER_STORE_FILES` names. Nothing else is ever read, whatever a list says. In recordings and in the bundled
- * samples the same addresses lie beside the hosts.
+ * Files of the operator's machine, for live runs: the store list that `--stores` or `LARDER_STORES` names, and feeds of stores
+ * that lie below the folder that `LARDER_STORE_FILES` names. Nothing else is ever read, whatever a list says. In recordings and in
+ * the bundled samples the same addresses lie beside the hosts; only a list that was given is read instead of a recorded one.
  */
 import { realpath } from "node:fs/promises"
 import { Config, Effect, FileSystem, Option, Path } from "effect"
@@ -22,14 +22,15 @@ const settings = Config.all({
 const isMissing = (cause: unknown) =>
   cause instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
 
-/** Whether the operator names any stores. */
+/** Whether the settings of the operator name any stores. */
 export const hasStoreList = Effect.map(settings, ({ list }) => Option.isSome(list))
 
-/** An origin that answers `file:` addresses from this machine, and asks `origin` for all else. */
-export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Service"]) {
+/** An origin that answers `file:` addresses from this machine, and asks `origin` for all else. A list that was `given` comes first. */
+export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Service"], given?: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { folder, list } = yield* settings
+  const { folder, list: set } = yield* settings
+  const list = given === undefined ? set : Option.some(given)
 
   const refuse = (url: string, problem: string) => Effect.fail(new RefusedByUpstream({ url, status: 0, problem }))
 
@@ -52,7 +53,7 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
   const placeOf = (url: string) => {
     if (url === listAddress) {
       return Option.match(list, {
-        onNone: () => refuse(url, "no store list is given: set LARDER_STORES to a JSON file"),
+        onNone: () => refuse(url, "no store list is given: name a JSON file with --stores or in LARDER_STORES"),
         onSome: (file) => Effect.succeed(file)
       })
     }
@@ -66,8 +67,9 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
     const file = yield* placeOf(url)
     return yield* answerOf(fs, url, file, url)
   })
-  return Origin.of({
-    ...origin,
-    open: (ask, resume) => (ask.url.startsWith(scheme) ? open(ask) : origin.open(ask, resume))
-  })
+  const isOurs =
+    origin.kind === "live"
+      ? (url: string) => url.startsWith(scheme)
+      : (url: string) => url === listAddress && given !== undefined
+  return Origin.of({ ...origin, open: (ask, resume) => (isOurs(ask.url) ? open(ask) : origin.open(ask, resume)) })
 })

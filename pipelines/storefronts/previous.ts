@@ -1,12 +1,16 @@
 /** What the live generation knows of the stores. */
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { currentFile, type Layout } from "@larder/warehouse/generation/layout.ts"
 import { fromLive } from "@larder/warehouse/generation/previous.ts"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { type LoadedFrom, originsOf } from "../run/mixture.ts"
 import type { RunContext } from "../run/pipeline.ts"
+import type { ListedStore } from "./store-list.ts"
 
 /** What is listed of a store, and what its last read found. */
 const KnownStore = Schema.Struct({
   domain: Schema.String,
+  kind: Schema.String,
   outcome: Schema.String,
   listed: Schema.Int,
   found: Schema.Int
@@ -27,7 +31,7 @@ const stores = `
   listing as (
     select store_id, count(*)::integer as listed from storefront.sighting where kind = 'product' and is_listed group by store_id
   )
-  select domain, outcome, coalesce(listed, 0) as listed, coalesce(found, 0) as found
+  select domain, kind, outcome, coalesce(listed, 0) as listed, coalesce(found, 0) as found
   from storefront.store
   left join latest using (store_id)
   left join listing using (store_id)`
@@ -39,3 +43,35 @@ export const readPrevious = ({ layout }: RunContext) =>
       origins: originsOf(db, "storefronts")
     })
   )
+
+/** Shops that are read page by page; a file is read whole or not. */
+const makeKnown = (live: string) => `
+  attach ${literal(live)} as live (read_only);
+  create table feed.known as
+  select domain, native_id
+  from live.storefront.product
+  join live.storefront.store using (store_id)
+  where kind in ('shopify', 'woocommerce')
+    and product_id in (select id from live.storefront.sighting where kind = 'product' and is_listed)
+  order by domain;
+  detach live`
+
+const Id = Schema.Struct({ native_id: Schema.String })
+
+/** Native ids of the products that a store lists as far as is known. A copy: the generation may be another one by then. */
+export const stageKnownProducts = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  layout: Layout,
+  { stores }: Previous
+) {
+  const live = yield* currentFile(layout)
+  if (stores.size > 0 && Option.isSome(live)) yield* db.run(makeKnown(live.value))
+  return ({ domain, kind }: ListedStore) => {
+    if (stores.get(domain)?.kind !== kind) return Effect.succeed<ReadonlySet<string>>(new Set())
+    return Effect.map(
+      db.all(Id, "select native_id from feed.known where domain = $domain", { domain }),
+      (rows): ReadonlySet<string> => new Set(rows.map(({ native_id }) => native_id))
+    )
+  }
+})
+export type KnownProducts = Effect.Success<ReturnType<typeof stageKnownProducts>>

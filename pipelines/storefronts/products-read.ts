@@ -9,17 +9,18 @@ const Found = Schema.Struct({ domain: Schema.String, products: Schema.Int })
 const found = `
   select domain, count(*) filter (where is_published)::integer as products
   from (
-    select domain, native_id, any_value(is_published order by seq) as is_published from feed.product group by all
+    select domain, native_id, arg_min(is_published, seq) as is_published from feed.product group by all
   )
   group by domain`
 
 /** A store that has lost most of its products at once was more likely read wrongly: it has to be found so twice. */
 const orShrunk = (read: StoreRead, known: KnownStore | undefined): StoreRead => {
-  if (known === undefined || read.outcome !== "complete" || read.products_read * 2 >= known.listed) return read
+  if (known === undefined || !read.has_all_products || read.products_read * 2 >= known.listed) return read
   const isSaid = read.facts.reported_product_count === read.products_read
   const isConfirmed = known.outcome === "shrunk" && read.products_read * 2 >= known.found
   if (isSaid || isConfirmed) return read
-  return storeRead("shrunk", `there were ${known.listed} products, and ${read.products_read} were found`, read)
+  const detail = `there were ${known.listed} products, and ${read.products_read} were found`
+  return storeRead("shrunk", detail, { ...read, has_all_products: false })
 }
 
 export const withProductsRead = Effect.fnUntraced(function* (

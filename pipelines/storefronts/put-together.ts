@@ -7,21 +7,18 @@ import { createHalfProductTable, halfProductTable } from "@larder/warehouse/stor
 import { Effect, Schema } from "effect"
 import { categorise, type Surveys } from "./categorise.ts"
 import { excessRows, findExcess, setExcessApart } from "./excess.ts"
+import { divideIntoParts, type Part } from "./parts.ts"
 
 type Db = DuckDb["Service"]
 
-const Counts = Schema.Struct({ variants: Schema.Int, images: Schema.Int })
 const Rows = Schema.Struct({ rows: Schema.Int })
 const rowsOf = (db: Db, sql: string) =>
   Effect.map(db.all(Rows, `select coalesce(${sql}, 0)::integer as rows`), ([row]) => row?.rows ?? 0)
 
-/** Variants and pictures that are put together at once: some 500 MB. */
-const rowsAtOnce = 2_000_000
-
 /** Of rows with one id the first counts. */
 const firsts = `
   create table feed.first_product as
-  select domain, native_id, min(seq) as seq, any_value(is_published order by seq) as is_published
+  select domain, native_id, min(seq) as seq, arg_min(is_published, seq) as is_published
   from feed.product group by domain, native_id;
   create table feed.first_variant as
   select domain, product_native_id, native_id, min(seq) as seq from feed.variant group by all;
@@ -32,12 +29,14 @@ const firsts = `
  * In a file every row is a statement of its own, so one that comes again is refused; a shop's pages only overlap. Rows of
  * products that are left out as a whole are none of these.
  */
-const again = `
+const findAgain = `
+  create table feed.variant_again as
+  select v.domain, v.product_native_id, v.seq
   from feed.variant v
   join feed.store using (domain)
   semi join (select domain, native_id as product_native_id from feed.first_product where is_published)
     using (domain, product_native_id)
-  anti join feed.first_variant f using (domain, product_native_id, native_id, seq)
+  anti join feed.first_variant f using (seq)
   anti join feed.excess_variant e using (seq)
   where merges`
 const orphans =
@@ -64,33 +63,63 @@ const rejects = (run_id: string) => {
       json_object('product_native_id', o.product_native_id)
     )::varchar`
   )
+  const cut = row(
+    "domain",
+    "arg_min(raw_sha256, seq)",
+    "0",
+    `count(*) || ' texts are longer than they may be, and were cut; the first: ' || arg_min(field, seq) || ' of '
+      || arg_min(native_id, seq) || ', with ' || arg_min(characters, seq) || ' characters'`,
+    "json_object(arg_min(field, seq), arg_min(beginning, seq))::varchar"
+  )
   return [
-    `${variant} ${again}`,
+    `${variant} from feed.variant v semi join feed.variant_again using (seq)`,
     `${orphan}
      from (
        select b.domain, b.product_native_id, sum(rows)::bigint as rows, any_value(raw_sha256) as raw_sha256
        ${orphans} group by all
      ) o
      left join feed.variant v on v.domain = o.domain and v.product_native_id = o.product_native_id
-     group by o.domain, o.product_native_id`
+     group by o.domain, o.product_native_id`,
+    `${cut} from feed.cut group by domain`
   ]
 }
 
-const products = (run_id: string, part: number, parts: number) => {
-  const here = (native: string) => `hash(domain, ${native}) % ${parts} = ${part}`
+/** How many rows of the payload each product stands for: what a shop lists again is the same one. */
+const countRows = `
+  create table feed.source_rows as
+  with refused as (
+    select domain, product_native_id, count(*) as rows
+    from (
+      select domain, product_native_id from feed.variant_again
+      union all
+      select domain, product_native_id ${excessRows}
+    )
+    group by all
+  )
+  select domain, product_native_id as native_id, (sum(b.rows) - coalesce(any_value(refused.rows), 0))::integer as rows
+  from feed.behind b join feed.store using (domain) left join refused using (domain, product_native_id)
+  where merges group by all`
+
+const products = (run_id: string, { first, last, part }: Part) => {
+  const here = `seq between ${first} and ${last}`
   return `
   insert into storefront.product by name
-  with stated as (
-    select * from feed.product semi join feed.first_product using (domain, native_id, seq)
-    where is_published and ${here("native_id")}
+  with part as (
+    select domain, native_id, seq, coalesce(counted.rows, 1) as source_rows
+    from feed.part left join feed.source_rows counted using (domain, native_id)
+    where part = ${part}
+  ),
+  stated as (
+    select * from feed.product join (select seq, source_rows from part) using (seq) where ${here}
   ),
   priced as (
     select v.*, if(price = 0 and max(price) over (partition by domain, product_native_id) > 0, null, price) as own_price,
       coalesce(v.currency, store.currency) as own_currency
     from feed.variant v
-    semi join feed.first_variant using (domain, product_native_id, native_id, seq)
+    semi join feed.first_variant using (seq)
+    semi join (select domain, native_id as product_native_id from part) using (domain, product_native_id)
     join feed.store using (domain)
-    where ${here("product_native_id")}
+    where ${here}
   ),
   variant as (
     select domain, product_native_id as native_id,
@@ -111,20 +140,10 @@ const products = (run_id: string, part: number, parts: number) => {
     from (
       select domain, product_native_id, src, min(position) as place, min(seq) as seq,
         any_value(width) as width, any_value(height) as height
-      from feed.image where ${here("product_native_id")} group by all
-    )
-    group by all
-  ),
-  counted as (
-    select domain, product_native_id as native_id, sum(rows) as rows from feed.behind
-    where ${here("product_native_id")} group by all
-  ),
-  refused as (
-    select domain, product_native_id as native_id, count(*) as rows
-    from (
-      select domain, product_native_id ${again} and ${here("product_native_id")}
-      union all
-      select domain, product_native_id ${excessRows} and ${here("product_native_id")}
+      from feed.image
+      semi join (select domain, native_id as product_native_id from part) using (domain, product_native_id)
+      where ${here}
+      group by all
     )
     group by all
   )
@@ -146,14 +165,12 @@ const products = (run_id: string, part: number, parts: number) => {
     }) as variants,
     is_merchandise and not coalesce(list_bool_and(list_transform(variants, lambda v: not v.requires_shipping)), false) as is_merchandise,
     published_at, created_at,
-    if(merges, counted.rows - coalesce(refused.rows, 0), 1)::integer as source_rows,
+    source_rows,
     fetched_at, ${literal(run_id)} as run_id, raw_sha256
   from stated
   join feed.store store using (domain)
   left join variant using (domain, native_id)
   left join picture using (domain, native_id)
-  left join counted using (domain, native_id)
-  left join refused using (domain, native_id)
   join feed.category using (seq)`
 }
 
@@ -209,21 +226,28 @@ const seenAgain = `
     where not merges and is_published
   )`
 
-/** Fills `storefront.product` and `storefront.collection`. Answers with how many rows were rejected, and how many state nothing. */
-export const putTogether = Effect.fnUntraced(function* (db: Db, run_id: string, folder: string, surveys: Surveys) {
-  yield* db.run(`${firsts}; ${findExcess}; ${setExcessApart(run_id)}`)
+/**
+ * Fills `storefront.product` and `storefront.collection`, from at most so many bytes of rows at once. Answers with how many rows were rejected,
+ * and how many state nothing.
+ */
+export const putTogether = Effect.fnUntraced(function* (
+  db: Db,
+  run_id: string,
+  folder: string,
+  surveys: Surveys,
+  most?: number
+) {
+  yield* db.run(`${firsts}; ${findExcess}; ${setExcessApart(run_id)}; ${findAgain}`)
   yield* Effect.forEach(rejects(run_id), (sql) => db.run(sql), { discard: true })
   yield* categorise(db, folder, surveys)
-  const [counts] = yield* db.all(
-    Counts,
-    "select (select count(*)::integer from feed.variant) as variants, (select count(*)::integer from feed.image) as images"
-  )
-  const parts = Math.ceil(((counts?.variants ?? 0) + (counts?.images ?? 0) + 1) / rowsAtOnce)
-  for (let part = 0; part < parts; part++) yield* db.run(products(run_id, part, parts))
+  yield* db.run(countRows)
+  const parts = yield* divideIntoParts(db, most)
+  // in one transaction, so that rows go to the file as soon as they fill a row group, and not to the log before that
+  yield* db.run(["begin", ...parts.map((part) => products(run_id, part)), "commit"].join(";\n"))
   yield* db.run(collections(run_id))
   yield* db.run(`${listedAllTheSame}; ${halfProducts}`)
   const rows_rejected =
-    (yield* rowsOf(db, `(select count(*) ${again})`)) +
+    (yield* rowsOf(db, "(select count(*) from feed.variant_again)")) +
     (yield* rowsOf(db, `(select count(*) ${excessRows})`)) +
     (yield* rowsOf(db, `(select sum(rows) ${orphans})`))
   const repeatedCollections =

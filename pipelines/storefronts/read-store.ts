@@ -6,10 +6,12 @@ import type { RawFile } from "../run/archive.ts"
 import { Progress } from "../run/progress.ts"
 import { readFeedFile } from "./crawl/file.ts"
 import { type StorePolicy, storePolicy } from "./crawl/policy.ts"
+import type { Known } from "./crawl/products.ts"
 import { type StoreRead, storeRead, type Take } from "./crawl/read.ts"
 import { readShopify } from "./crawl/shopify.ts"
 import { readWooCommerce } from "./crawl/woocommerce.ts"
 import { mappingHash } from "./mapping.ts"
+import type { KnownProducts } from "./previous.ts"
 import type { stageRows } from "./stage.ts"
 import type { ListedStore } from "./store-list.ts"
 
@@ -22,6 +24,7 @@ interface Target {
   readonly asked_at: string
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
+  readonly known: KnownProducts
 }
 
 /** What was read, and when. */
@@ -34,16 +37,29 @@ export interface Done {
   readonly seconds: number
 }
 
-const reading = <E, R>(store: ListedStore, take: Take<E, R>, policy: StorePolicy) => {
+const reading = <E, R>(store: ListedStore, take: Take<E, R>, policy: StorePolicy, known: Known<E, R>) => {
   switch (store.kind) {
     case "shopify":
-      return readShopify(store, take, policy)
+      return readShopify(store, take, policy, known)
     case "woocommerce":
-      return readWooCommerce(store, take, policy)
+      return readWooCommerce(store, take, policy, known)
     case "shopify-csv":
     case "google-merchant":
       return readFeedFile(store, take, policy)
   }
+}
+
+/** Rejects that do not say what they state. */
+interface Nameless {
+  readonly products: number
+  readonly collections: number
+}
+
+const orUnclear = (read: StoreRead, { collections, products }: Nameless): StoreRead => {
+  if (read.fetch_status === "failed" || products + collections === 0) return read
+  const has_all_products = read.has_all_products && products === 0
+  if (read.outcome !== "complete") return { ...read, has_all_products }
+  return storeRead("unclear", `there are ${products + collections} such rows`, { ...read, has_all_products })
 }
 
 export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, target: Target) {
@@ -53,26 +69,28 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   const feed = feedOf(store)
   const about = { pipeline, feed, run_id }
   const payloads = new Map<string, { readonly raw: RawFile; rows_read: number; rows_rejected: number }>()
-  /** Rejects that do not say which product they are of: it may be one that was known. */
-  let nameless = 0
+  /** Rejects that do not say which product or collection they are of: it may be one that was known. */
+  const nameless = { products: 0, collections: 0 }
   const take = Effect.fnUntraced(function* (batch: Parameters<Take<never, never>>[0], raw: RawFile) {
     const { fetched_at, sha256: raw_sha256, url } = raw
     const payload = payloads.get(url + raw_sha256) ?? { raw, rows_read: 0, rows_rejected: 0 }
     payloads.set(url + raw_sha256, payload)
+    yield* rows.add(batch, { domain: store.domain, fetched_at, raw_sha256 })
     const count = batch.rows.length + batch.collections.length + batch.rejects.length
     payload.rows_read += count
     payload.rows_rejected += batch.rejects.length
-    nameless += batch.rejects.length - (batch.rejected?.length ?? 0)
-    yield* rows.add(batch, { domain: store.domain, fetched_at, raw_sha256 })
+    nameless[batch.collections.length > 0 ? "collections" : "products"] +=
+      batch.rejects.length - (batch.rejected?.length ?? 0)
     yield* staging.add(
       rejectTable,
       batch.rejects.map((reject) => ({ ...about, raw_sha256, ...reject }))
     )
     yield* progress.advance({ rows: count })
   })
-  const ended = yield* reading(store, take, storePolicy)
-  const read =
-    ended.outcome === "complete" && nameless > 0 ? storeRead("unclear", `there are ${nameless} of them`, ended) : ended
+  const ended = yield* reading(store, take, storePolicy, { listed: target.known(store) }).pipe(
+    Effect.catchTag("Unread", Effect.die) // each reader makes an outcome of it
+  )
+  const read = orUnclear(ended, nameless)
   const all = [...payloads.values()]
   yield* staging.add(
     rawFileTable,

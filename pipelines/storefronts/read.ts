@@ -11,7 +11,7 @@ import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { hasStoreList, listAddress, withOperatorFiles } from "./operator-files.ts"
-import { readPrevious } from "./previous.ts"
+import { readPrevious, stageKnownProducts } from "./previous.ts"
 import { withProductsRead } from "./products-read.ts"
 import { putTogether } from "./put-together.ts"
 import { type Done, feedOf, readStore } from "./read-store.ts"
@@ -77,6 +77,7 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
       ...ended(one),
       pages_read: one.read.pages_read,
       products_read: one.read.products_read,
+      has_all_products: one.read.has_all_products,
       collections_read: one.read.collections_read,
       currency: one.read.currency,
       seconds: one.seconds
@@ -106,17 +107,18 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     const previous = yield* readPrevious(run)
     const mixture = mixtureOf(previous.origins, origin.kind, "stores")
     if (mixture !== undefined) return yield* new ReadFailed({ faults: [mixture] })
-    if (origin.kind === "live" && !(yield* hasStoreList)) {
-      yield* Effect.logWarning("no stores are read: LARDER_STORES names no list of stores")
+    if (origin.kind === "live" && run.stores === undefined && !(yield* hasStoreList)) {
+      yield* Effect.logWarning("no stores are read: --stores is not given, and LARDER_STORES names no list of stores")
       return nothing
     }
-    const asked = origin.kind === "live" ? yield* withOperatorFiles(origin) : origin
+    const asked = yield* withOperatorFiles(origin, run.stores)
     const { done, result } = yield* Effect.gen(function* () {
       const { fetched_at: asked_at, stores } = yield* readList
       yield* progress.start(stores.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)
-      const read = yield* Effect.forEach(stores, (store) => readStore(store, { ...run, asked_at, rows }), {
+      const known = yield* stageKnownProducts(run.staging.db, run.layout, previous)
+      const read = yield* Effect.forEach(stores, (store) => readStore(store, { ...run, asked_at, rows, known }), {
         concurrency: atOnce
       })
       yield* rows.settled

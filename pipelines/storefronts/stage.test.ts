@@ -45,12 +45,13 @@ const longImages = (count: number) =>
     })
   )
 
-const staging = Effect.gen(function* () {
+const stagingOf = Effect.fnUntraced(function* (mostOfStore?: number) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" })
   const db = yield* DuckDb.memory
-  return { db, ...(yield* stageRows(db, folder)) }
+  return { db, ...(yield* stageRows(db, folder, mostOfStore)) }
 })
+const staging = stagingOf()
 
 /** What a query finds when all batches are staged. */
 const stagedFrom = Effect.fnUntraced(function* <A>(
@@ -144,6 +145,23 @@ describe("rows are staged", () => {
       const all = longImages(7).map(({ position }) => ({ position }))
       assert.deepStrictEqual(yield* positions, all)
       assert.deepStrictEqual(early, all.slice(0, early.length))
+    })
+  )
+
+  itWorks("until their store has filled its room, while other stores go on", () =>
+    Effect.gen(function* () {
+      const { add, db, settled } = yield* stagingOf(1000)
+      const products = [{ ...aProduct, body_text: "x".repeat(1000) }]
+      yield* add(batchOf({ products }), from)
+      const error = yield* Effect.flip(add(batchOf({ products }), from))
+      assert.strictEqual(error.message, "its rows have more than 1,000 characters.")
+      yield* add(batchOf({ products }), { ...from, domain: "other.example" })
+      yield* settled
+      const Store = Schema.Struct({ domain: Schema.String })
+      assert.deepStrictEqual(yield* db.all(Store, "select domain from feed.product order by seq"), [
+        { domain: "shop.example" },
+        { domain: "other.example" }
+      ])
     })
   )
 

@@ -10,11 +10,13 @@ import { Effect, Fiber, Schema, Semaphore } from "effect"
 import { type FileUnwritable, writePieces } from "../run/write-all.ts"
 import { surveyStore } from "./category/classify.ts"
 import { isMerchandise } from "./category/merchandise.ts"
+import { type Unread, unread } from "./crawl/outcome.ts"
 import type { Batch } from "./feed.ts"
+import { type Cut, shortened } from "./feeds/shortened.ts"
 
 const rowsSql = readFileSync(new URL("./sql/rows.sql", import.meta.url), "utf8")
 
-const tables = ["product", "variant", "image", "collection", "member", "behind", "rejected"] as const
+const tables = ["product", "variant", "image", "collection", "member", "behind", "rejected", "cut"] as const
 type TableName = (typeof tables)[number]
 
 /** What `JSON.stringify` makes of half of a surrogate pair; a text in which these characters are written out looks alike. */
@@ -31,6 +33,8 @@ const jsonOf = (row: object): string => {
 const heldBytes = 32 << 20
 /** Lines become bytes as soon as there are so many of them: texts that live on are what collecting garbage costs. */
 const pieceCharacters = 1 << 20
+/** Characters of the rows of one store, of which a million products have a quarter: a small file may unpack to rows without end. */
+const mostOfStore = 4 * 2 ** 30
 
 /** Where rows came from. */
 export interface RowsFrom {
@@ -45,14 +49,15 @@ const rowsBehind = (batch: Batch) => {
   return [...behind].map(([product_native_id, rows]) => ({ product_native_id, rows }))
 }
 
-const rowsOf = (batch: Batch): Readonly<Record<TableName, ReadonlyArray<object>>> => ({
+const rowsOf = (batch: Batch, cuts: ReadonlyArray<Cut>): Readonly<Record<TableName, ReadonlyArray<object>>> => ({
   product: batch.products.map((product) => ({ ...product, is_merchandise: isMerchandise(product) })),
   variant: batch.variants,
   image: batch.images,
   collection: batch.collections,
   member: batch.members,
   behind: rowsBehind(batch),
-  rejected: (batch.rejected ?? []).map((native_id) => ({ native_id }))
+  rejected: (batch.rejected ?? []).map((native_id) => ({ native_id })),
+  cut: cuts
 })
 
 const nothingHeld = (): Record<TableName, Array<Buffer>> => ({
@@ -62,7 +67,8 @@ const nothingHeld = (): Record<TableName, Array<Buffer>> => ({
   collection: [],
   member: [],
   behind: [],
-  rejected: []
+  rejected: [],
+  cut: []
 })
 
 const Column = Schema.Struct({ table: Schema.Literals(tables), name: Schema.String, type: Schema.String })
@@ -84,8 +90,20 @@ const attach = (file: string) => `
   pragma disable_checkpoint_on_shutdown;
   attach ${literal(file)} as feed (recovery_mode no_wal_writes)`
 
+/**
+ * Rows of a million products are more than this: DuckDB keeps as much of them in memory as it may, and moves the others out to disk.
+ * Beside it live the texts that are being read.
+ */
+const mostMemory = "768MiB"
+const Memory = Schema.Struct({ limit: Schema.String })
+const holdLess = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
+  const [memory] = yield* db.all(Memory, "select current_setting('memory_limit') as limit")
+  if (memory?.limit.endsWith(" GiB")) yield* db.run(`set memory_limit = ${literal(mostMemory)}`) // small machines have less
+})
+
 /** Makes the tables of rows in a file of the run's own folder, attached as `feed`, and answers with what fills them. */
-export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string) {
+export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, most = mostOfStore) {
+  yield* holdLess(db)
   yield* db.run(`${attach(join(folder, "feed.duckdb"))}; ${rowsSql}`)
   const columns = yield* db.all(Column, columnsOfTables)
   const columnsOf = (table: TableName) => columns.filter((column) => column.table === table)
@@ -93,6 +111,8 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
   const turn = yield* Semaphore.make(1)
   /** What the products of each store say together. */
   const surveys = new Map<string, ReturnType<typeof surveyStore>>()
+  /** Characters of the lines of each store. */
+  const staged = new Map<string, number>()
   let held = nothingHeld()
   let bytes = 0
   let seq = 0
@@ -135,23 +155,34 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
     const beginning = beginningOf(names, from)
     const isNumbered = names.includes("seq")
     let lines = ""
+    let characters = 0
     for (const row of rows) {
-      lines += `{${isNumbered ? `"seq":${seq++},` : ""}${beginning}${jsonOf(row).slice(1)}\n`
+      const line = `{${isNumbered ? `"seq":${seq++},` : ""}${beginning}${jsonOf(row).slice(1)}\n`
+      lines += line
+      characters += line.length
       if (lines.length < pieceCharacters) continue
       yield* hold(table, lines)
       lines = ""
     }
     if (lines !== "") yield* hold(table, lines)
+    staged.set(from.domain, (staged.get(from.domain) ?? 0) + characters)
   })
 
-  /** Takes rows in. The caller waits where a load goes on and the next one is full: more than once for many rows. */
-  const add = (batch: Batch, from: RowsFrom) =>
+  /**
+   * Takes rows in. The caller waits where a load goes on and the next one is full: more than once for many rows. Fails with
+   * `Unread`, before it takes any, where the store has filled its room.
+   */
+  const add = (given: Batch, from: RowsFrom): Effect.Effect<void, DuckDbError | FileUnwritable | Unread> =>
     turn.withPermit(
       Effect.gen(function* () {
+        if ((staged.get(from.domain) ?? 0) >= most) {
+          return yield* unread("too_large", `its rows have more than ${most.toLocaleString("en-US")} characters`)
+        }
+        const { batch, cuts } = shortened(given)
         const survey = surveys.get(from.domain) ?? surveyStore()
         surveys.set(from.domain, survey)
         for (const product of batch.products) if (product.is_published) survey.add(product)
-        const rows = rowsOf(batch)
+        const rows = rowsOf(batch, cuts)
         for (const table of tables) if (rows[table].length > 0) yield* addTo(table, rows[table], from)
       })
     )

@@ -36,6 +36,27 @@ describe("the store list", () => {
     })
   )
 
+  it.effect.each([
+    "http://user:secret@shop.example.com/feed.xml",
+    "https://secret@shop.example.com",
+    "HTTPS:\\\\user:secret@shop.example.com",
+    "https:user:secret@shop.example.com",
+    " ht\ntps://user:sec\tret@shop.example.com",
+    "ftp://user:secret@shop.example.com/feed.xml",
+    "user:secret@shop.example.com/feed.xml"
+  ])("with a user or a password in an address is refused without saying them: %j", (location) =>
+    Effect.gen(function* () {
+      const { message } = yield* Effect.flip(read([store, { ...store, domain: "other.example.com", location }]))
+      assert.match(message, /Store 2: it must not name a user or a password at \["location"\]/)
+      assert.notMatch(message, /secret|sec\tret|user:/)
+    })
+  )
+
+  it.effect.each(["feeds/a@b.csv", "https://shop.example.com/@shop/feed.xml", "https://shop.example.com?to=a@b"])(
+    "may have an @ elsewhere: %s",
+    (location) => Effect.map(read([{ ...store, location }]), ([found]) => assert.strictEqual(found?.location, location))
+  )
+
   it.effect("tells all its faults at once", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read([{ ...store, kind: 1 }, store, { ...store, name: " " }]))

@@ -1,6 +1,6 @@
 /**
  * The store list: a JSON file of the operator that says which stores are read, and how. It is an input like any other: every
- * fault in it is told with its place, before anything is fetched.
+ * fault in it is told with its place, before anything is fetched. It holds no secrets: addresses are archived and logged.
  */
 import { Effect, Result, Schema } from "effect"
 
@@ -13,12 +13,20 @@ const Domain = Schema.String.check(
   })
 )
 
+/** A user name, whatever the rest is: parsers of addresses drop line breaks and tabs, and take `\\` for `/` and any number of them. */
+const hasUser = (location: string) => /^\s*[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i.test(location.replace(/[\t\r\n]/g, ""))
+
+const Location = Schema.String.check(
+  Schema.isPattern(/\S/, { expected: "an address or a path" }),
+  Schema.makeFilter((location) => !hasUser(location) || "it must not name a user or a password")
+)
+
 export const ListedStore = Schema.Struct({
   domain: Domain,
   name: Schema.String.check(Schema.isPattern(/\S/, { expected: "a name" })),
   kind: Schema.Literals(kinds),
   /** Address of the feed; of a shop, where its paths begin; or a path below the folder of store files. */
-  location: Schema.String.check(Schema.isPattern(/\S/, { expected: "an address or a path" })),
+  location: Location,
   currency: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/, { expected: "an ISO 4217 code, such as USD" }))
   ),
@@ -45,7 +53,8 @@ export class StoreListUnusable extends Schema.TaggedError<StoreListUnusable>()("
 /** Lists of this size are read within a run; a longer one is a mistake. */
 const mostBytes = 64 << 20
 
-const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ")
+/** Faults name fields, and never quote what stands in them. */
+const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").slice(0, 300)
 
 /** The stores of a list, in its order. All faults are told at once. */
 export const storesIn = Effect.fnUntraced(function* (file: string, text: string) {
@@ -58,7 +67,7 @@ export const storesIn = Effect.fnUntraced(function* (file: string, text: string)
   if (!Array.isArray(list)) return yield* unusable("It is no JSON array of stores")
   const decoded = list.map((entry: unknown) => decode(entry))
   const problems = decoded.flatMap((result, index) =>
-    Result.isFailure(result) ? [`Store ${index + 1}: ${oneLine(String(result.failure.message)).slice(0, 300)}`] : []
+    Result.isFailure(result) ? [`Store ${index + 1}: ${oneLine(String(result.failure.message))}`] : []
   )
   const stores = decoded.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
   const seen = new Map<string, number>()

@@ -12,5 +12,7 @@ export const storefronts: Pipeline = {
   samples: new URL("./samples/", import.meta.url),
   hosts: ["stores.json"], // the list of a recording stands in for its hosts, which only it knows
   requests: storeRequests,
+  lists: true,
+  goesOn: true,
   read: readStorefronts
 }

@@ -126,7 +126,7 @@ export const Store = Schema.Struct({
   collection_count: count("Collections that the API serves for the store."),
   fetch_status: FetchStatus.annotate({
     description:
-      "How the last read of the store ended: `complete`, `partial` (some of it could not be read; nothing was withdrawn) or `failed` (everything is as the read before left it)."
+      "How the last read of the store ended: `complete`, `partial` (some of it could not be read, and nothing was withdrawn for missing there) or `failed` (everything is as the read before left it)."
   }),
   first_seen_at: Timestamp.annotate({ description: "When the store was first asked, in UTC." }),
   fetched_at: momentOrNull("When the rows served now were read, in UTC; null while no read has succeeded."),

@@ -128,11 +128,13 @@ export const SightingRow = Schema.Struct({
   store_id: storeId,
   first_seen_at: described("When a read of the store first found it."),
   last_seen_at: described("When a read of the store last found it."),
-  is_listed: flag("Whether the store lists it. False once a complete read has not found it; true again when one does.")
+  is_listed: flag(
+    "Whether the store lists it. False once a list that was read whole lacks it; true again when it is found."
+  )
 }).annotate({
   identifier: "storefront.sighting",
   description:
-    "When each product and collection was first and last seen. Reads that were cut short or failed withdraw nothing."
+    "When each product and collection was first and last seen. Lists that were cut short or could not be read withdraw nothing."
 })
 
 export const changes = ["first_seen", "changed", "gone", "back"] as const
@@ -165,7 +167,7 @@ export const StoreReadRow = Schema.Struct({
   read_at: described("When the store was asked."),
   fetch_status: FetchStatus.annotate({
     description:
-      "complete; partial: some of it could not be read, so that nothing was withdrawn; failed: nothing was taken from it."
+      "complete; partial: some of it could not be read, so that nothing was withdrawn, but for products where `has_all_products`; failed: nothing was taken from it."
   }),
   outcome,
   outcome_detail: outcomeDetail,
@@ -173,6 +175,9 @@ export const StoreReadRow = Schema.Struct({
     "Answers of the store that were read, the last empty ones included; 1 for a feed that is one file."
   ),
   products_read: whole("Published products that were found."),
+  has_all_products: flag(
+    "Whether the list of products was read whole, so that those not found were withdrawn, whatever became of the collections."
+  ),
   collections_read: whole("Collections that were found."),
   currency: text("ISO 4217 currency that the prices were served in; null where it is not known."),
   seconds: Schema.Finite.annotate({ description: "How long the read took, in seconds." })

@@ -35,7 +35,18 @@ const exported = (status: string) =>
 
 const csv: Listed = { domain: "drafts.example", name: "Drafts", kind: "shopify-csv", location: "drafts.csv" }
 const nowhere: Listed = { ...google("nowhere.example"), location: "https://no where.example/feed.tsv" }
-const stores = [google("group.example"), google("unnamed.example"), google("sizes.example"), shop("moved.example"), csv]
+const stores = [
+  google("group.example"),
+  google("unnamed.example"),
+  google("sizes.example"),
+  shop("moved.example"),
+  shop("gaping.example"),
+  shop("shelfless.example"),
+  shop("halved.example"),
+  shop("untitled.example"),
+  csv
+]
+const holding = (...ids: ReadonlyArray<number>) => ({ products: ids.map(product) })
 
 const sizes = (groups: number) =>
   Array.from({ length: groups * 5 }, (_, row) => `s${row}\tShirt\t5.00 EUR\tg${Math.floor(row / 5)}`)
@@ -47,7 +58,14 @@ const first: Files = {
   ...feed("unnamed.example", "1\tMilk\t1.00 EUR\t", "2\tCream\t2.00 EUR\t"),
   ...feed("sizes.example", ...sizes(10)),
   ...shopifyPages("moved.example", [{ products: [product(1)] }], { collections: [collection(1), collection(2)] }),
-  ...memberless("moved.example", 1, 2)
+  ...memberless("moved.example", 1, 2),
+  ...shopifyPages("gaping.example", [holding(1, 2), holding(3)]),
+  ...shopifyPages("shelfless.example", [holding(1, 2, 3)], { collections: [collection(1)] }),
+  ...memberless("shelfless.example", 1),
+  ...shopifyPages("halved.example", [holding(1, 2, 3, 4)], { collections: [collection(1)] }),
+  ...memberless("halved.example", 1),
+  ...shopifyPages("untitled.example", [holding(1, 2)], { collections: [collection(1)] }),
+  ...memberless("untitled.example", 1)
 }
 const second: Files = {
   "stores.json": [...stores, nowhere],
@@ -59,7 +77,12 @@ const second: Files = {
   "moved.example/collections.json?limit=250&page=2": { collections: [collection(1), collection(3)] },
   "moved.example/collections.json?limit=250&page=3": { collections: [] },
   "moved.example/collections.json?limit=250&page=4": { collections: [] },
-  ...memberless("moved.example", 1, 3)
+  ...memberless("moved.example", 1, 3),
+  ...shopifyPages("gaping.example", [holding(1, 2), holding(), holding(3)]),
+  ...shopifyPages("shelfless.example", [holding(1, 2)], { collections: [collection(1)] }), // whose members are missing
+  ...shopifyPages("halved.example", [holding(1)], { collections: [collection(1)] }),
+  ...shopifyPages("untitled.example", [holding(1)], { collections: [collection(1), { title: "Nameless" }] }),
+  ...memberless("untitled.example", 1)
 }
 
 const home = temporaryFolder()
@@ -120,4 +143,26 @@ it("a file that became drafts is one that has lost its products", async () => {
 it("collections that moved while they were listed are not withdrawn", async () => {
   expect((await outcomesOf(home))["moved.example"]).toBe("partial moved")
   expect(await listed("moved.example", "collection")).toEqual([{ n: 3 }])
+})
+
+it("products behind an empty page are looked for as long as some are missing", async () => {
+  expect((await outcomesOf(home))["gaping.example"]).toBe("complete complete")
+  expect(await listed("gaping.example")).toEqual([{ n: 3 }])
+})
+
+it("a product that is missing in a whole list is withdrawn, also where collections could not be read", async () => {
+  expect((await outcomesOf(home))["shelfless.example"]).toBe("partial broken_off")
+  expect(await listed("shelfless.example")).toEqual([{ n: 2 }])
+  expect(await listed("shelfless.example", "collection")).toEqual([{ n: 1 }])
+  expect(await gone("shelfless.example")).toHaveLength(1)
+})
+
+it("a shop that has lost most of its products is not believed at once, whatever its collections are", async () => {
+  expect((await outcomesOf(home))["halved.example"]).toBe("partial shrunk")
+  expect(await listed("halved.example")).toEqual([{ n: 4 }])
+})
+
+it("a collection that cannot be told from others withdraws no collection, and keeps no product", async () => {
+  expect((await outcomesOf(home))["untitled.example"]).toBe("partial unclear")
+  expect(await listed("untitled.example")).toEqual([{ n: 1 }])
 })

@@ -25,6 +25,7 @@ const commands: ReadonlyArray<readonly [Program, ReadonlyArray<string>]> = [
   ["larder-ingest", ["all"]],
   ["larder-ingest", ["commodities"]],
   ["larder-ingest", ["branded-foods"]],
+  ["larder-ingest", ["storefronts"]],
   ["larder-ingest", ["generations"]],
   ["larder-ingest", ["rollback"]],
   ["larder-ingest", ["rebuild"]],

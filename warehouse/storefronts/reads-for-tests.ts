@@ -21,6 +21,8 @@ export interface StoreRead {
   readonly day: number
   readonly store?: string
   readonly status?: "complete" | "partial" | "failed"
+  /** Unless said otherwise, a complete read has them and others have not. */
+  readonly has_all_products?: boolean
   readonly set?: Columns
   readonly products?: ReadonlyArray<ProductRead>
   readonly collections?: ReadonlyArray<{ readonly id: string; readonly set?: Columns }>
@@ -100,6 +102,7 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
   const store_id = read.store ?? "shop"
   const fetched = { fetched_at: momentOf(read.day), run_id, raw_sha256: run_id }
   const { collections = [], products = [], status = "complete" } = read
+  const { has_all_products = status === "complete" } = read
   return [
     insert("store", storeOf(read, store_id, run_id)),
     insert("store_read", {
@@ -110,6 +113,7 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
       outcome: status,
       pages_read: 1,
       products_read: products.length,
+      has_all_products,
       collections_read: collections.length,
       seconds: 1.5
     }),

@@ -292,6 +292,26 @@ describe("a variant of which the feed tells neither price nor availability", () 
   )
 })
 
+describe("a read that has all products and not all collections", () => {
+  itWorks("withdraws products, and no collections", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
+      yield* publishReads(layout, { day: 1, products: [bread, cake], collections: [fresh, { id: "sweet" }] })
+      const found = { products: [cake], collections: [] }
+      yield* publishReads(layout, { day: 2, status: "partial", has_all_products: true, ...found })
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 1, false],
+        ["cake", 1, 2, true],
+        ["fresh", 1, 1, true],
+        ["sweet", 1, 1, true]
+      ])
+      assert.deepStrictEqual(yield* listed(layout), ["cake"])
+      assert.deepStrictEqual((yield* history(layout)).at(-1), [2, "bread.1", "gone", null])
+    })
+  )
+})
+
 describe("a partial read", () => {
   itWorks("takes what is new or changed, and withdraws nothing", () =>
     Effect.gen(function* () {

@@ -1,7 +1,8 @@
 /**
  * What the reads of a run mean beside what is known of their stores. Of the staged rows it makes what the live generation is
  * to have: times of first sight are carried over, a read that was not complete forgets nothing, only a complete one withdraws,
- * and changes of variants become history.
+ * and changes of variants become history. Products are withdrawn where their own list was read whole, also where collections
+ * were not.
  *
  * Each store is staged once, with its products and collections; of a failed read only the store. `storefront.variant_change` is
  * made here alone, and `storefront.sighting` but for products whose rows could not be used.
@@ -74,9 +75,10 @@ const withdraw = (known: Known) => `
   insert into storefront.sighting by name
   select l.kind, l.id, l.store_id, l.first_seen_at, l.last_seen_at, false as is_listed
   from ${known("sighting")} l
-  join storefront.store s on s.store_id = l.store_id and s.fetch_status = 'complete'
+  join storefront.store s on s.store_id = l.store_id
+  join storefront.store_read r on r.store_id = s.store_id and r.run_id = s.run_id
   anti join storefront.sighting seen on seen.kind = l.kind and seen.id = l.id
-  where l.is_listed`
+  where l.is_listed and if(l.kind = 'product', r.has_all_products, s.fetch_status = 'complete')`
 
 const listedBefore = (known: Known) => `
   select * from ${known("product")}

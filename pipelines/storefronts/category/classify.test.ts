@@ -70,6 +70,25 @@ describe("the order of what is believed", () => {
     })
   })
 
+  it("a stated id is a statement, too", () => {
+    expect(classify(product("Aurora", { stated_category: "187" }))).toMatchObject({
+      category: "apparel_and_accessories",
+      sub_category: "shoes",
+      method: "stated",
+      evidence: "187"
+    })
+  })
+
+  it.each(["DEPT_SHOES", "SUBDEPT_SHOES", "type:shoes", "Category: Shoes", "product_type_shoes"])(
+    "a tag that names its kind of product says what the name after it says: %s",
+    (tag) => {
+      expect(classify(product("Aurora", { tags: [tag, "COLOUR_OLIVE"] }))).toMatchObject({
+        category: "apparel_and_accessories",
+        method: "tags"
+      })
+    }
+  )
+
   it("a type against a bare id wins: ids are made up at times", () => {
     expect(classify(product("Aurora", { stated_category: "187", product_type: "Table lamps" }))).toMatchObject({
       category: "home_and_garden",
@@ -140,6 +159,16 @@ describe("with the whole store in view", () => {
   it("ids that types and titles contradict more often than not are not believed", () => {
     const store = storeOf(times(4, product("Bicycle pedals", { stated_category: "187" })))
     expect(classify(product("Bicycle pedals", { stated_category: "187" }), store).category).toBe("sporting_goods")
+  })
+
+  it("ids that are not believed do not tell what a store sells either", () => {
+    const stated_category = "187"
+    const store = storeOf([
+      ...times(2, product("Bicycle pedals", { stated_category })),
+      ...times(8, product("Aurora", { stated_category }))
+    ])
+    expect(store).toMatchObject({ believesIds: false, prior: null })
+    expect(classify(product("Aurora", { stated_category }), store).category).toBe("uncategorized")
   })
 
   it("a type that all products share comes after the title", () => {

@@ -58,6 +58,8 @@ const mostStatements = 5_000
  */
 export const surveyStore = () => {
   const places: Tally = new Map()
+  /** Of products that state an id: whether ids are believed is known at the end only, and made-up ones must not tell what a store sells. */
+  const byId: { readonly believed: Tally; readonly unbelieved: Tally } = { believed: new Map(), unbelieved: new Map() }
   const statements = new Map<string, Stated>()
   const ids = { agreeing: 0, disagreeing: 0 }
   const types = { products: 0, first: null as string | null, areOne: true }
@@ -87,12 +89,16 @@ export const surveyStore = () => {
     const written = product.stated_category?.trim() ?? ""
     const isPath = clues.statement?.kind === "path" || clues.statement?.kind === "name"
     if (isPath && (statements.has(written) || statements.size < mostStatements)) addStated(written, product, clues)
-    else count(places, placed(product, unknownStore, clues))
+    else if (clues.statement?.kind === "id") {
+      count(byId.believed, placed(product, unknownStore, clues))
+      count(byId.unbelieved, placed(product, { ...unknownStore, believesIds: false }, clues))
+    } else count(places, placed(product, unknownStore, clues))
   }
 
   const view = (): StoreView => {
     const contradicted = new Set<string>()
-    const counts: Array<PlaceCount> = [...places.values()]
+    const believesIds = ids.disagreeing <= ids.agreeing
+    const counts: Array<PlaceCount> = [...places.values(), ...(believesIds ? byId.believed : byId.unbelieved).values()]
     for (const [written, stated] of statements) {
       const isDefault = isContradicted(readStatement(written)?.category ?? uncategorized, stated)
       if (isDefault) contradicted.add(written)
@@ -101,7 +107,7 @@ export const surveyStore = () => {
     return {
       prior: storePrior(counts),
       shares: storeShares(counts),
-      believesIds: ids.disagreeing <= ids.agreeing,
+      believesIds,
       contradicted,
       sharedType: types.areOne && types.products > 1 && types.first !== "" ? types.first : null
     }

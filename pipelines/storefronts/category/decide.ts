@@ -22,15 +22,16 @@ export type Method = "stated" | "product_type" | "title" | "tags" | "collection"
 
 export interface Classified extends Place {
   readonly method: Method
-  /** The share of products that were right when this way of deciding was measured, 0 to 1. */
+  /** The share of products that were right when this way of deciding was measured, 0 to 1; in stores that nobody saw it is lower. */
   readonly confidence: number
   /** The words that decided; null when nothing did. */
   readonly evidence: string | null
 }
 
 /**
- * Rounded shares of right top levels among hand-labelled products of twelve stores. Ways that met fewer than ten of them (ids, wide
- * statements, weak words, collections, the store) are set lower than they came out.
+ * Rounded shares of right top levels among hand-labelled products of twelve stores, which lay open while the words were written. Ways
+ * that met fewer than ten of them (ids, wide statements, weak words, collections, the store) are set lower than they came out. In 61
+ * stores that nobody had seen, 88 % of statements of all kinds were right, 81 % of types and 61 % of titles.
  */
 const confidences = {
   path: 0.92,
@@ -86,9 +87,13 @@ const titleOf = ({ title, vendor }: Described) => {
 
 const machineTag = /::|=>|_|^\W|\d{3}/
 
+/** Tags that feed a store's filters may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), beside colours and sizes. */
+const kindTag = /^(?:sub)?(?:dept|department|cat|category|product[ _-]?type|type)[:_=]+\s*(.+)$/i
+
 const readTags = (texts: ReadonlyArray<string>): Reading | undefined => {
   const votes = new Map<string, { reading: Reading; votes: number }>()
-  for (const text of texts) {
+  for (const written of texts) {
+    const text = kindTag.exec(written)?.[1] ?? written
     if (machineTag.test(text) || saysNothing.has(keyOf(text))) continue
     const reading = typeOf(text)
     if (reading === undefined) continue
@@ -145,14 +150,16 @@ export interface Clues {
 export const cluesOf = (product: Described, store: StoreView): Clues => {
   const written = product.stated_category?.trim() ?? ""
   const isBelieved = !store.contradicted.has(written)
-  const hasStatement = written !== "" && isBelieved && !saysNothing.has(keyOf(written))
+  const isId = /^\d+$/.test(written)
+  // the key of a number is empty, as that of a text which says nothing
+  const hasStatement = isBelieved && (isId || !saysNothing.has(keyOf(written)))
   const statement = hasStatement ? statementOf(written) : undefined
   const type = product.product_type?.trim() ?? ""
   // a type that only repeats the statement is no second witness
   const isShared = type === store.sharedType || store.contradicted.has(type)
   return {
     statement,
-    stated: hasStatement && statement === undefined && !/^\d+$/.test(written) ? typeOf(written) : undefined,
+    stated: hasStatement && statement === undefined && !isId ? typeOf(written) : undefined,
     type: !isShared && isUsable(type, product) ? readProductType(type) : undefined,
     title: inStore(readTitle(titleOf(product)), store)
   }

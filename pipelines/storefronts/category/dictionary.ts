@@ -26,7 +26,7 @@ export interface WordList {
 }
 
 const folder = new URL("./words/", import.meta.url)
-const headFirstLanguages = new Set(["ar", "es", "fr", "it", "pl", "pt", "ro", "ru", "uk"])
+const headFirstLanguages = new Set(["ar", "cs", "es", "fr", "it", "pl", "pt", "ro", "ru", "uk"])
 
 const readList = (language: string): WordList => {
   const sections: Array<{ path: string; words: Array<string> }> = []

@@ -1,84 +1,68 @@
-/** Products of real recordings, which lie beside the repository where it was made and are no part of it; read without the feed modules. */
-import { existsSync, readFileSync } from "node:fs"
+/** Products of real recordings, which lie beside the repository where it was made and are no part of it; read as a run reads them. */
+import { createReadStream, existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import Papa from "papaparse"
-import sax from "sax"
-import type { Described } from "./decide.ts"
-
-export interface Sampled extends Described {
-  readonly native_id: string
-}
+import type { ProductRow, ReadFile } from "../feed.ts"
+import { readGoogleMerchant } from "../feeds/google-merchant.ts"
+import type { Page } from "../feeds/page.ts"
+import { readShopifyCsv } from "../feeds/shopify-csv.ts"
+import { readProducts as readShopifyPage } from "../feeds/shopify-json.ts"
+import { readProducts as readWooPage } from "../feeds/woocommerce.ts"
 
 const folder = new URL("../../../../shared/samples/storefront/", import.meta.url)
 export const samplesAreHere = existsSync(fileURLToPath(folder))
 
-const textOf = (name: string) => readFileSync(new URL(name, folder), "utf8")
-
-const firstOfEach = (products: ReadonlyArray<Sampled>) => {
-  const byId = new Map<string, Sampled>()
-  for (const product of products) if (!byId.has(product.native_id)) byId.set(product.native_id, product)
-  return [...byId.values()]
+/** Items of a Google feed that are variants of one product stand for it by the first of them, as in the rows that are served. */
+const firstOfEach = (products: ReadonlyArray<ProductRow>) => {
+  const byId = new Map<string, ProductRow>()
+  for (const product of products) {
+    if (product.is_published && !byId.has(product.native_id)) byId.set(product.native_id, product)
+  }
+  return byId
 }
 
-const csv = (name: string): ReadonlyArray<Sampled> => {
-  const { data } = Papa.parse<Record<string, string>>(textOf(name), { header: true, skipEmptyLines: true })
-  const rows = data.filter(
-    (row) => row.Title && !/draft|archived/i.test(row.Status ?? "") && !/false/i.test(row.Published ?? "")
-  )
-  return firstOfEach(
-    rows.map((row) => ({
-      native_id: row.Handle ?? "",
-      title: row.Title ?? "",
-      product_type: row.Type || null,
-      stated_category: row["Product Category"] || row["Google Shopping / Google Product Category"] || null,
-      tags: (row.Tags ?? "").split(",").map((tag) => tag.trim()),
-      vendor: row.Vendor || null
-    }))
-  )
-}
-
-const items = (name: string): ReadonlyArray<Sampled> => {
-  const found: Array<Sampled> = []
-  const parser = sax.parser(false, { lowercase: true })
-  let fields = new Map<string, string>()
-  const open: Array<string> = []
-  let text = ""
-  parser.onopentag = ({ name: tag }) => {
-    if (tag === "item") fields = new Map()
-    open.push(tag)
-    text = ""
+const file = (read: ReadFile, name: string) => async () => {
+  const found: Array<ProductRow> = []
+  for await (const { products } of read(createReadStream(new URL(name, folder)), { currency: null })) {
+    found.push(...products)
   }
-  parser.ontext = (piece) => {
-    text += piece
-  }
-  parser.oncdata = parser.ontext
-  parser.onclosetag = (tag) => {
-    open.pop()
-    if (open.at(-1) === "item") fields.set(tag, text.trim())
-    if (tag !== "item") return
-    const field = (key: string) => fields.get(`g:${key}`) ?? fields.get(key) ?? null
-    found.push({
-      native_id: field("id") ?? "",
-      title: field("title") ?? "",
-      product_type: field("product_type"),
-      stated_category: field("google_product_category"),
-      tags: [0, 1, 2, 3, 4].flatMap((label) => field(`custom_label_${label}`) ?? []),
-      vendor: field("brand")
-    })
-  }
-  parser.onerror = () => {
-    parser.resume()
-  }
-  parser.write(textOf(name)).close()
   return firstOfEach(found)
 }
+const exported = (name: string) => file(readShopifyCsv, `shopify-csv/${name}.csv`)
+const merchant = (name: string) => file(readGoogleMerchant, `google-merchant/${name}`)
 
-export const sampleStores: Readonly<Record<string, () => ReadonlyArray<Sampled>>> = {
-  apparel: () => csv("shopify-csv/shopifypartners--apparel.csv"),
-  barisugus: () => items("google-merchant/barisugus--merchant-feed.xml"),
-  "home-and-garden": () => csv("shopify-csv/shopifypartners--home-and-garden.csv"),
-  jewelery: () => csv("shopify-csv/shopifypartners--jewelery.csv"),
-  mintpixels: () => csv("shopify-csv/mintpixels--products_export_1.csv"),
-  "sooq-masr": () => items("google-merchant/sooq-masr--google-merchant-feed.xml"),
-  taras2121212: () => items("google-merchant/taras2121212-source--google-merchant-feed.xml")
+const pages =
+  (read: (text: string) => Page, ...names: ReadonlyArray<string>) =>
+  async () =>
+    firstOfEach(names.flatMap((name) => read(readFileSync(new URL(name, folder), "utf8")).batch.products))
+const shopify = (...names: ReadonlyArray<string>) =>
+  pages(readShopifyPage, ...names.map((name) => `shopify-json/${name}.json`))
+
+/** The published products of a store by the feed's id. */
+export const sampleStores: Readonly<Record<string, () => Promise<ReadonlyMap<string, ProductRow>>>> = {
+  akarshk: shopify("akarshk-max--products_raw"),
+  apparel: exported("shopifypartners--apparel"),
+  balancedbites: exported("balancedbitesdev--balanced_bites_shopify_import_ready"),
+  barisugus: merchant("barisugus--merchant-feed.xml"),
+  basarabia: exported("basarabiastore-max--products_export_1"),
+  daraghoshea: shopify("daraghoshea--products"),
+  davidan: shopify("davidan--davidan_md_products.TRIMMED3"),
+  elsewedy: shopify(
+    "muhammadbayoumi--elsewedyshop_products_page1_live",
+    "muhammadbayoumi--elsewedyshop_products_page4_live"
+  ),
+  garyjackson: exported("garyjacksonwork--products_export_1"),
+  "home-and-garden": exported("shopifypartners--home-and-garden"),
+  jewelery: exported("shopifypartners--jewelery"),
+  "kevin-ecometrics": exported("kevin-ecometrics--products_export_1"),
+  london1702: shopify("1702london-maker--shopify-products"),
+  m5zoon: merchant("m5zoon--google_merchant_feed_en.tsv"),
+  madhavasrinivasan: shopify("madhavasrinivasan--shopify_products"),
+  mattosrodrigo: merchant("mattosrodrigo--merchant-feed.xml"),
+  mintpixels: exported("mintpixels--products_export_1"),
+  samehgabriel: pages(readWooPage, "woocommerce/muhammadbayoumi--samehgabriel_wc_store_products_2026-07-20.json"),
+  "sooq-alemarat": merchant("sooq-alemarat--google-merchant-feed.xml"),
+  "sooq-masr": merchant("sooq-masr--google-merchant-feed.xml"),
+  taras2121212: merchant("taras2121212-source--google-merchant-feed.xml"),
+  velofant: merchant("velofant--Produkter_Prisjakt26_XMl.txt"),
+  yadayadasoftware: exported("yadayadasoftware--shopify_sample_product_template")
 }

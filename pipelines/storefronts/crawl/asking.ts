@@ -6,7 +6,7 @@ import { Clock, Duration, Effect, FileSystem } from "effect"
 import { Archive, type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../run/archive.ts"
 import { type Ask, GivenUp, type Origin, type OriginError } from "../../run/origin.ts"
 import { isUnread, type Unread, unread, unreadOf, unreadOfAnswer, unreadOfPage } from "./outcome.ts"
-import type { StorePolicy } from "./policy.ts"
+import { PagesInMemory, type StorePolicy } from "./policy.ts"
 import { makeRobots } from "./robots.ts"
 
 export type Fatal = ArchiveUnwritable | RawFileDamaged
@@ -24,7 +24,28 @@ export const textOf = Effect.fnUntraced(function* ({ file, path }: RawFile) {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")
 })
 
-/** `lane` is that of the store's platform. */
+const megabyte = 1 << 20
+
+/** Room for one page at a time of a store: until it asks for the next one, or its scope ends. */
+const makeRoom = Effect.gen(function* () {
+  const { most, pages } = yield* PagesInMemory
+  let held = 0
+  const leave = Effect.suspend(() => {
+    const permits = held
+    held = 0
+    return pages.release(permits)
+  })
+  yield* Effect.addFinalizer(() => leave)
+  const enter = ({ bytes }: RawFile) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.map(restore(pages.take(Math.min(Math.ceil(bytes / megabyte), most))), (permits) => {
+        held = permits
+      })
+    )
+  return { enter, leave }
+})
+
+/** `lane` is that of the store's platform. Pages are held in memory until the scope ends, one at a time. */
 export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane?: string) {
   const startedAt = yield* Clock.currentTimeMillis
   const common = { within: policy.page, ...(lane === undefined ? {} : { lane }) }
@@ -84,10 +105,14 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
     return yield* Effect.mapError(fetch({ ...common, ...wish, mayFollow, ...ask }), orUnread)
   })
 
+  const room = yield* makeRoom
+
   /** A page of a list. What comes instead of it, such as a bot check, is asked for once more. */
   const page = <A>(url: string, wants: ReadonlyArray<string>, read: (text: string) => A) => {
     const attempt = Effect.gen(function* () {
+      yield* room.leave // the page before has been staged
       const raw = yield* get({ url, accept: "application/json", longest: policy.longestPage, wants })
+      yield* room.enter(raw)
       const text = yield* textOf(raw)
       try {
         return { raw, found: read(text) }

@@ -41,6 +41,43 @@ describe("a feed that is one file", () => {
     })
   )
 
+  it.live("goes on where its body broke off, and is asked for as it lies there", () =>
+    Effect.gen(function* () {
+      const body = Buffer.from(csv(1200))
+      const ranges: Array<string | undefined> = []
+      const cut: Misbehaviour = ({ n, path, response }) => {
+        if (path !== "/feed.csv") return false
+        const { headers } = response.req
+        ranges.push(headers.range)
+        const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1] ?? 0)
+        const rest = body.subarray(from)
+        const range = { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` }
+        response.writeHead(from > 0 ? 206 : 200, { etag: '"v1"', "content-length": rest.length, ...range })
+        if (n > 1) response.end(rest)
+        else response.write(rest.subarray(0, 10_000), () => setTimeout(() => response.destroy(), 20)) // or the last piece is lost
+        return true
+      }
+      const { products, read } = yield* readFeed(cut)
+      assert.deepStrictEqual([read.outcome, products.length], ["complete", 1200])
+      assert.deepStrictEqual(ranges, [undefined, "bytes=10000-"])
+    })
+  )
+
+  it.live.each([
+    ["text/csv; charset=iso-8859-1", "latin1"],
+    ["text/csv", "utf8"]
+  ] as const)("is read in what its header says: %s", ([type, encoding]) =>
+    Effect.gen(function* () {
+      const body = Buffer.from(csv(3).replaceAll("Product", "Café"), encoding)
+      const { batches, read } = yield* readFeed(serving(body, { "content-type": type }))
+      assert.strictEqual(read.outcome, "complete")
+      assert.deepStrictEqual(
+        batches.flatMap((batch) => batch.products.map(({ title }) => title)),
+        ["Café 0", "Café 1", "Café 2"]
+      )
+    })
+  )
+
   it.live("may be a .gz", () =>
     Effect.gen(function* () {
       const { products, read } = yield* readFeed(serving(gzipSync(csv(3))))

@@ -17,9 +17,11 @@ import { storeRead, type Take } from "./read.ts"
 
 const readerOf = ({ kind }: ListedStore): ReadFile => (kind === "shopify-csv" ? readShopifyCsv : readGoogleMerchant)
 
+const isOfNetwork = (location: string) => /^https?:\/\//i.test(location)
+
 const addressOf = (location: string) => {
   const given = location.toWellFormed()
-  return /^https?:\/\//i.test(given) ? given : addressOfFile(given)
+  return isOfNetwork(given) ? given : addressOfFile(given)
 }
 
 const damaged = ({ file }: RawFile, cause: unknown) =>
@@ -84,7 +86,6 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   policy: StorePolicy
 ) {
   const currency = store.currency ?? null
-  const asking = yield* makeAsking(policy)
   const readFile = readerOf(store)
   const read = { pages_read: 0, products_read: 0, currency }
   /** Of all prices. Where they name one and the same, it is that of the store, whatever the list says. */
@@ -92,14 +93,19 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   let rejected = 0
 
   const reading = Effect.gen(function* () {
+    const asking = yield* makeAsking(policy)
     const url = addressOf(store.location)
     if (!URL.canParse(url)) return yield* unread("not_found", `${store.location} is no address`)
-    const raw = yield* asking.get({ url, accept: "*/*", longest: policy.longestFile, within: policy.budget })
+    const goesOn = isOfNetwork(url) ? { resumable: true as const } : {}
+    const raw = yield* asking.get({ url, accept: "*/*", longest: policy.longestFile, within: policy.budget, ...goesOn })
     read.pages_read = 1
     const head = yield* headOf(raw)
     if (isPage(head.toString("utf8"))) return yield* unreadOfPage(head.toString("utf8"), raw.final_url)
     const pieces = bytesOf(raw, isPacked(head), policy.longestFile)
-    const batches = Stream.fromAsyncIterable(readFile(pieces, { currency }), (cause) => new Broke(cause))
+    const batches = Stream.fromAsyncIterable(
+      readFile(pieces, { currency, content_type: raw.content_type }),
+      (cause) => new Broke(cause)
+    )
     const taken = Stream.runForEach(batches, (batch): Effect.Effect<void, E | Unread, R> => {
       read.products_read += batch.products.length
       rejected += batch.rejects.length
@@ -120,7 +126,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     return storeRead(read.products_read > 0 ? "complete" : "empty", null, read)
   })
 
-  return yield* Effect.catchIf(reading, isUnread, ({ detail, outcome }) => {
+  return yield* Effect.catchIf(Effect.scoped(reading), isUnread, ({ detail, outcome }) => {
     if (read.products_read > 0) {
       return Effect.succeed(storeRead(outcome === "budget" ? "budget" : "broken_off", detail, read))
     }

@@ -21,7 +21,7 @@ export const outcomes = {
   budget: partial("The time for one store was over before its end."),
   broken_off: partial("The read broke off before its end."),
   moved: partial("Products moved between the pages while they were read, so that some may have been passed over."),
-  unclear: partial("Some of its rows could not be read, and nothing says what they stated."),
+  unclear: partial("Some of what it lists could not be read, and nothing says what that is."),
   shrunk: partial(
     "The store lists less than half of what it listed before. The next read that finds the same withdraws the rest."
   ),
@@ -53,7 +53,9 @@ export class Unread extends Schema.TaggedError<Unread>()("Unread", {
   /** A sentence without its full stop. */
   detail: Schema.String,
   /** An answer of this kind may be another one a moment later. */
-  may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
+  may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** The store itself says that there is no such thing, or no longer. */
+  is_gone: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 }) {
   override get message() {
     return `${this.detail}.`
@@ -94,7 +96,9 @@ export const unreadOf = (error: OriginError): Unread => {
       return unread("blocked", `${error.url}: ${error.problem}`)
     case "RefusedByUpstream": {
       const { problem, status, url } = error
-      return unread(status === 400 && isWindow(problem) ? "window" : ofRefusal(status), `${url}: ${problem}`)
+      const outcome = status === 400 && isWindow(problem) ? "window" : ofRefusal(status)
+      const { detail } = unread(outcome, `${url}: ${problem}`)
+      return new Unread({ outcome, detail, is_gone: gone.includes(status) })
     }
     case "AnswerTooLarge":
       return unread("too_large", `${error.url}: more than ${error.longest.toLocaleString("en-US")} bytes`)

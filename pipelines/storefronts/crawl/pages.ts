@@ -1,7 +1,8 @@
 /**
  * Paging through a list to its end. Shops cut a page first and leave out afterwards what this visitor may not buy: so a short
  * page is not the last one, only an empty one is, and even that may have lost all it had. It is followed by one probe where
- * something seems to be missing: after a full page, or while fewer are known than the shop reports.
+ * something seems to be missing: after a full page, while fewer are known than the shop reports, or while something is not there
+ * that was listed before.
  */
 import { Effect } from "effect"
 import type { RawFile } from "../../run/archive.ts"
@@ -24,9 +25,13 @@ export interface List<E, R> {
   readonly limit: number
   /** How many the shop says there are. It counts what it does not show, too. */
   readonly reported: number | null
+  /** How many there are at most. A page that is not full and comes to it is the last one. */
+  readonly atMost?: number
   /** Page times limit that is answered at most. */
   readonly window?: number
   readonly turn: (page: number, before: number) => Effect.Effect<Turned, Fatal | Unread, Needs>
+  /** Whether something is missing among these ids that was listed before. Absent where nothing is known of that. */
+  readonly lacks?: (ids: ReadonlySet<string>) => Effect.Effect<boolean, E, R>
   readonly take: (turned: Turned) => Effect.Effect<void, E, R>
 }
 
@@ -37,6 +42,8 @@ export interface Listed {
   readonly pages: number
   /** Different entries. */
   readonly listed: number
+  /** Their native ids. */
+  readonly ids: ReadonlySet<string>
   readonly reported: number | null
 }
 
@@ -52,6 +59,7 @@ const endingOf = (error: Unread, page: number, isBeyond: boolean, isFirst: boole
 }
 
 export const readList = Effect.fnUntraced(function* <E, R>(list: List<E, R>) {
+  const { lacks = () => Effect.succeed(false) } = list
   const seen = new Set<string>()
   const totals = new Set<number>()
   let { reported } = list
@@ -64,11 +72,14 @@ export const readList = Effect.fnUntraced(function* <E, R>(list: List<E, R>) {
     detail,
     pages,
     listed: seen.size,
+    ids: seen,
     reported
   })
 
+  let turned: Turned | Unread | undefined
   for (let page = 1; ; page++) {
-    const turned = yield* Effect.catchIf(list.turn(page, seen.size), isUnread, (error) => Effect.succeed(error))
+    turned = undefined // else it would stay in memory while the next page is waited for
+    turned = yield* Effect.catchIf(list.turn(page, seen.size), isUnread, (error) => Effect.succeed(error))
     if (isUnread(turned)) {
       const isBeyond = list.window !== undefined && page * list.limit > list.window
       const { outcome, detail } = endingOf(turned, page, isBeyond, pages === 0)
@@ -81,24 +92,30 @@ export const readList = Effect.fnUntraced(function* <E, R>(list: List<E, R>) {
     }
     const { ids, listed: entries } = turned.found
     if (entries === 0) {
-      const isMissing = wasFull || (reported !== null && seen.size < reported)
-      if (wasEmpty || !isMissing) break
+      if (wasEmpty) break
+      const isShort = wasFull || (reported !== null && seen.size < reported)
+      if (!isShort && (seen.size === reported || !(yield* lacks(seen)))) break
       ;[wasEmpty, wasFull] = [true, false]
       continue
     }
     const all = ids.join()
     if (all === previous) return listed("broken_off", `page ${page} repeats the page before it`)
-    yield* list.take(turned)
+    const taken = yield* Effect.catchIf(list.take(turned), isUnread, (error) => Effect.succeed(error))
+    if (isUnread(taken)) return listed("broken_off", `page ${page}: ${taken.detail}`)
     const before = seen.size
     for (const id of ids) seen.add(id)
     const fresh = seen.size - before
     repeated += new Set(ids).size - fresh
     if (!turned.raw.exact) break // a recording without a page number: the whole list
+    if (entries < list.limit && seen.size >= (list.atMost ?? Number.POSITIVE_INFINITY)) break
     if (fresh === 0 && wasStale) return listed("broken_off", `pages ${page - 1} and ${page} hold nothing new`)
     if (seen.size > mostIds) return listed("window", `more than ${mostIds.toLocaleString("en-US")} are not read`)
     ;[previous, wasFull, wasEmpty, wasStale] = [all, entries >= list.limit, false, fresh === 0]
   }
   if (repeated > 0) return listed("moved", `${repeated} stood on two pages`)
   if (totals.size > 1) return listed("moved", `there were ${[...totals].join(", then ")} of them while they were read`)
+  const [total = 0] = totals
+  if (seen.size > 0 && seen.size < total)
+    return listed("unclear", `its pages say that there are ${total}, and list ${seen.size}`)
   return listed("complete", null)
 })

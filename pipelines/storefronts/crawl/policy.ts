@@ -2,6 +2,8 @@
 import { Context, type Duration, Semaphore } from "effect"
 import type { LivePolicy } from "../../run/live-origin.ts"
 
+const mostMegabytes = 32
+
 /** Shopify throttles by the address of whoever asks, over all of its stores, and minds parallel requests more than many. */
 export const shopifyLane = "shopify"
 
@@ -33,6 +35,14 @@ export const storeRequests: Partial<LivePolicy> = {
   lanes: { [shopifyLane]: 4 },
   publicOnly: true
 }
+
+/**
+ * Text of pages that one process has in memory, in megabytes: of each from when it is parsed until its rows are staged. What is
+ * parsed takes several times as much, so that a hundred stores with the largest pages would take all there is.
+ */
+export const PagesInMemory = Context.Reference("larder/pipelines/PagesInMemory", {
+  defaultValue: () => ({ most: mostMegabytes, pages: Semaphore.makeUnsafe(mostMegabytes) })
+})
 
 export interface StorePolicy {
   /** For one store, from its first request to its last. What was read until then is kept. */

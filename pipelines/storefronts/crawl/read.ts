@@ -43,6 +43,8 @@ export interface StoreRead {
   /** Pages with lists of products, collections and members; files count as one. */
   readonly pages_read: number
   readonly products_read: number
+  /** Whether the list of products was read whole, so that it says what is gone, whatever became of the collections. */
+  readonly has_all_products: boolean
   readonly collections_read: number
   /** ISO 4217 of prices that name none themselves. */
   readonly currency: string | null
@@ -58,6 +60,7 @@ export const storeRead = (outcome: Outcome, detail: string | null, read: Partial
   return {
     pages_read: 0,
     products_read: 0,
+    has_all_products: outcome === "complete",
     collections_read: 0,
     currency: null,
     facts: noFacts,

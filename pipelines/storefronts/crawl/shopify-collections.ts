@@ -1,11 +1,14 @@
 /**
- * Collections of a Shopify store and their members. Their own `products_count` is wrong in most stores, so members are asked for
- * one collection after the other. What fails here leaves the products as they were read, and the read incomplete.
+ * Collections of a Shopify store and their members. Their own `products_count` is wrong in most stores: it counts what is not
+ * shown, too. So members are asked for one collection after the other, and where as many are found no empty page is asked for.
+ * What fails here leaves the products as they were read, and the read incomplete.
  */
 import { Effect } from "effect"
+import { isObject, objectsOf, parseAnswer } from "../feeds/answers.ts"
+import { idOf } from "../feeds/page.ts"
 import { readCollections, readMembers } from "../feeds/shopify-json.ts"
 import type { Asking } from "./asking.ts"
-import type { Outcome } from "./outcome.ts"
+import { isUnread, type Outcome } from "./outcome.ts"
 import { readList } from "./pages.ts"
 import type { Take } from "./read.ts"
 
@@ -33,6 +36,16 @@ interface ToRead {
   readonly handle: string
 }
 
+/** What the collections of a page say of how many products they have, by their ids. */
+const countsIn = (text: string) => {
+  const answer = parseAnswer(text)
+  return objectsOf(isObject(answer) ? answer.collections : undefined).flatMap(({ id, products_count }) => {
+    const native_id = idOf(id)
+    const isCount = typeof products_count === "number" && products_count > 0
+    return native_id !== null && isCount ? [[native_id, products_count] as const] : []
+  })
+}
+
 /** What ends the asking: the next collection would fare no better. */
 const isHopeless = (outcome: Outcome) =>
   outcome === "throttled" || outcome === "unreachable" || outcome === "broken_off"
@@ -46,10 +59,16 @@ const isHeadless = (collections: number, members: number) => collections > 2 && 
 export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources: Sources<E, R>) {
   const { addressOf, asking, limit, most, reported, take, window } = sources
   const toRead: Array<ToRead> = []
+  const counts = new Map<string, number>()
   const list = yield* readList({
     limit,
     reported: null,
-    turn: (page) => asking.page(addressOf("collections.json", page), [], readCollections),
+    turn: (page) =>
+      asking.page(addressOf("collections.json", page), [], (text) => {
+        const found = readCollections(text)
+        for (const [native_id, count] of countsIn(text)) counts.set(native_id, count)
+        return found
+      }),
     take: ({ found, raw }) => {
       for (const { handle, native_id } of found.batch.collections) {
         if (handle !== null) toRead.push({ handle, native_id })
@@ -73,16 +92,28 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
   let problem: string | undefined
   for (const { handle, native_id } of toRead.slice(0, most)) {
     const path = `collections/${encodeURIComponent(handle)}/products.json`
+    let isGone = false
+    const atMost = counts.get(native_id)
     const own = yield* readList({
       limit,
+      ...(atMost === undefined ? {} : { atMost }),
       window,
       reported: null,
-      turn: (page, before) => asking.page(addressOf(path, page), [], (text) => readMembers(text, native_id, before)),
+      turn: (page, before) =>
+        asking
+          .page(addressOf(path, page), [], (text) => readMembers(text, native_id, before))
+          .pipe(
+            Effect.tapError((error) =>
+              Effect.sync(() => {
+                isGone = page === 1 && isUnread(error) && error.is_gone
+              })
+            )
+          ),
       take: ({ found, raw }) => take(found.batch, raw)
     })
     pages += own.pages
     members += own.listed
-    if (isFine(own.outcome)) continue
+    if (isFine(own.outcome) || isGone) continue // it is hidden, or gone since it was listed: it has no members
     if (own.outcome === "budget") return ended("budget", own.detail)
     problem ??= `members of ${handle}: ${own.detail}`
     if (isHopeless(own.outcome)) break

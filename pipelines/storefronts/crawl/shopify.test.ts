@@ -223,6 +223,18 @@ describe("collections", () => {
     })
   )
 
+  it.live("are asked for an empty page only where they say that there is more", () =>
+    Effect.gen(function* () {
+      const collections = { exact: [[1, 2]], more: [[1]], empty: [], full: [range(1, 250)] }
+      const { asked, read } = yield* readShop({ pages: [[1, 2]], collections, products_count: 2 })
+      assert.strictEqual(read.outcome, "complete")
+      assert.deepStrictEqual(
+        asked.flatMap((url) => /^\/collections\/(\w+).*page=(\d)/.exec(url)?.slice(1).join(" ") ?? []),
+        ["exact 1", "more 1", "more 2", "empty 1", "full 1", "full 2", "full 3"]
+      )
+    })
+  )
+
   it.live("that cannot be read leave the products as they are, and the read incomplete", () =>
     Effect.gen(function* () {
       const broken: Misbehaviour = ({ path, response }) => {

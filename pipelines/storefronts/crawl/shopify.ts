@@ -1,5 +1,5 @@
 /**
- * A Shopify storefront: `meta.json`, the pages of `products.json`, those of `collections.json`, and the members of each
+ * A Shopify storefront: `meta.json` before and after the pages of `products.json`, those of `collections.json`, and the members of each
  * collection. `/cart.js` and whatever else robots.txt forbids by default is never asked.
  */
 import { Effect } from "effect"
@@ -9,8 +9,8 @@ import { readMeta, readProducts, type StoreMeta } from "../feeds/shopify-json.ts
 import type { ListedStore } from "../store-list.ts"
 import { type Asking, makeAsking } from "./asking.ts"
 import { isUnread, type Outcome, type Unread } from "./outcome.ts"
-import { readList } from "./pages.ts"
 import { ShopifyStores, type StorePolicy, shopifyLane } from "./policy.ts"
+import { type Known, readProductList } from "./products.ts"
 import { noAddress, noFacts, ofNothing, type StoreFacts, shopAddress, storeRead, type Take } from "./read.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
 
@@ -62,7 +62,8 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   address: URL,
   store: ListedStore,
   take: Take<E, R>,
-  policy: StorePolicy
+  policy: StorePolicy,
+  known: Known<E, R>
 ) {
   const asking = yield* makeAsking(policy, shopifyLane)
   const base = baseOf(address)
@@ -88,14 +89,25 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     const variants = isForeign ? batch.variants.map((variant) => ({ ...variant, currency: own })) : batch.variants
     return take({ ...batch, variants }, raw)
   }
-  const products = yield* readList({
-    limit,
-    window,
-    reported: facts.reported_product_count,
-    turn: (page) => asking.page(addressOf("products.json", page), [currencyCookie], readProducts),
-    take: ({ found, raw }) => takeProducts(found, raw)
+  const products = yield* readProductList({
+    list: {
+      limit,
+      window,
+      reported: facts.reported_product_count,
+      turn: (page) => asking.page(addressOf("products.json", page), [currencyCookie], readProducts),
+      take: ({ found, raw }) => takeProducts(found, raw)
+    },
+    known,
+    recount: () =>
+      Effect.map(readFacts(asking, base), (now) => (isUnread(now) ? null : (now?.published_products_count ?? null)))
   })
-  const read = { pages_read: products.pages, products_read: products.listed, currency: currency ?? otherwise, facts }
+  const read = {
+    pages_read: products.pages,
+    products_read: products.listed,
+    has_all_products: products.outcome === "complete",
+    currency: currency ?? otherwise,
+    facts
+  }
   if (products.listed === 0) return storeRead(...ofNothing(products), read)
   if (products.outcome === "budget" || products.outcome === "broken_off") {
     return storeRead(products.outcome, products.detail, read)
@@ -117,10 +129,11 @@ const readAt = Effect.fnUntraced(function* <E, R>(
 export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
   store: ListedStore,
   take: Take<E, R>,
-  policy: StorePolicy
+  policy: StorePolicy,
+  known: Known<E, R>
 ) {
   const address = shopAddress(store.location)
   if (address === undefined) return noAddress(store.location)
   const atOnce = yield* ShopifyStores
-  return yield* atOnce.withPermit(readAt(address, store, take, policy))
+  return yield* atOnce.withPermit(Effect.scoped(readAt(address, store, take, policy, known)))
 })

@@ -11,6 +11,7 @@ import { withOperatorFiles } from "../operator-files.ts"
 import type { ListedStore } from "../store-list.ts"
 import { readFeedFile } from "./file.ts"
 import { type StorePolicy, shopifyLane, storePolicy, storeRequests } from "./policy.ts"
+import { type Known, nothingKnown } from "./products.ts"
 import type { StoreRead } from "./read.ts"
 import { readShopify } from "./shopify.ts"
 import { readWooCommerce } from "./woocommerce.ts"
@@ -21,6 +22,8 @@ export interface Shop {
   readonly meta?: Readonly<Record<string, unknown>>
   /** Collections by handle, with the ids of their members on each page. */
   readonly collections?: Readonly<Record<string, ReadonlyArray<ReadonlyArray<number>>>>
+  /** What each collection says of how many members it has; mostly more than it shows. */
+  readonly products_count?: number
   readonly robots?: string
   /** Header fields of pages of products. */
   readonly headers?: Readonly<Record<string, string>>
@@ -63,7 +66,7 @@ const collectionsOf = (shop: Shop) =>
     published_at: "2026-06-06T18:11:05Z",
     updated_at: "2026-06-06T18:11:05Z",
     image: null,
-    products_count: 77
+    products_count: shop.products_count ?? 77
   }))
 
 /** What the shop answers; undefined where it has no such address. */
@@ -140,7 +143,11 @@ export interface Taken {
 }
 
 /** Reads a store of this kind that lies there. */
-export const readOnce = Effect.fnUntraced(function* (store: ListedStore, policy: Partial<StorePolicy> = {}) {
+export const readOnce = Effect.fnUntraced(function* (
+  store: ListedStore,
+  policy: Partial<StorePolicy> = {},
+  known: Known<never, never> = nothingKnown
+) {
   const batches: Array<Batch> = []
   const take = (batch: Batch) => Effect.sync(() => void batches.push(batch))
   const whole = { ...hastyStore, ...policy }
@@ -150,7 +157,7 @@ export const readOnce = Effect.fnUntraced(function* (store: ListedStore, policy:
     "shopify-csv": readFeedFile,
     "google-merchant": readFeedFile
   }[store.kind]
-  const read = yield* reading(store, take, whole)
+  const read = yield* reading(store, take, whole, known)
   const products = [...new Set(batches.flatMap((batch) => batch.products.map(({ native_id }) => native_id)))]
   return { read, batches, products } satisfies Taken as Taken
 })
@@ -168,10 +175,13 @@ export const readShop = (
   shop: Shop,
   misbehave?: Misbehaviour,
   {
+    known = [],
     path = "",
     store = {},
     ...options
   }: ReadOptions & {
+    /** Ids of products that it listed before. */
+    readonly known?: ReadonlyArray<number>
     readonly store?: Partial<ListedStore>
     /** Of its location. */
     readonly path?: string
@@ -179,6 +189,7 @@ export const readShop = (
 ) =>
   Effect.gen(function* () {
     const upstream = yield* startShop(shop, misbehave)
-    const taken = yield* readOnce(storeAt({ url: upstream.url + path }, store), options.policy)
+    const before = { listed: Effect.succeed(new Set(known.map(String))) }
+    const taken = yield* readOnce(storeAt({ url: upstream.url + path }, store), options.policy, before)
     return { ...taken, asked: upstream.seen.map(({ url }) => url), load: upstream.load }
   }).pipe(Effect.provide(network(options)), Effect.scoped)

@@ -4,13 +4,13 @@ import type { RawFile } from "../../run/archive.ts"
 import { readProducts } from "../feeds/woocommerce.ts"
 import type { ListedStore } from "../store-list.ts"
 import { makeAsking } from "./asking.ts"
-import { readList } from "./pages.ts"
 import type { StorePolicy } from "./policy.ts"
+import { type Known, readProductList } from "./products.ts"
 import { noAddress, noFacts, ofNothing, shopAddress, storeRead, type Take } from "./read.ts"
 
 /** The most that a page may have. */
 const limit = 100
-/** How many products there are: a hint, and for an empty list the word of the store that it is one. */
+/** How many products there are: for an empty list the word of the store that it is one, and fewer than that are not all. */
 const total = "x-wp-total"
 
 const totalOf = ({ told }: RawFile) => {
@@ -24,30 +24,45 @@ const addressOf = ({ origin, pathname }: URL, page: number) => {
   return `${origin}${root}?per_page=${limit}&page=${page}`
 }
 
-export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, R>(
+const readAt = Effect.fnUntraced(function* <E, R>(
+  address: URL,
   store: ListedStore,
   take: Take<E, R>,
-  policy: StorePolicy
+  policy: StorePolicy,
+  known: Known<E, R>
 ) {
-  const address = shopAddress(store.location)
-  if (address === undefined) return noAddress(store.location)
   const asking = yield* makeAsking(policy)
   let currency = store.currency ?? null
-  const products = yield* readList({
-    limit,
-    reported: null,
-    turn: (page) =>
-      Effect.map(asking.page(addressOf(address, page), [total], readProducts), (turned) => ({
-        ...turned,
-        ...totalOf(turned.raw)
-      })),
-    take: ({ found, raw }) => {
-      currency ??= found.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
-      return take(found.batch, raw)
-    }
+  const products = yield* readProductList({
+    list: {
+      limit,
+      reported: null,
+      turn: (page) =>
+        Effect.map(asking.page(addressOf(address, page), [total], readProducts), (turned) => ({
+          ...turned,
+          ...totalOf(turned.raw)
+        })),
+      take: ({ found, raw }) => {
+        currency ??= found.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
+        return take(found.batch, raw)
+      }
+    },
+    known,
+    recount: Effect.succeed // every page has said it anew
   })
   const facts = { ...noFacts, reported_product_count: products.reported }
   const read = { pages_read: products.pages, products_read: products.listed, currency, facts }
   if (products.listed === 0) return storeRead(...ofNothing(products), read)
   return storeRead(products.outcome, products.detail, read)
+})
+
+export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, R>(
+  store: ListedStore,
+  take: Take<E, R>,
+  policy: StorePolicy,
+  known: Known<E, R>
+) {
+  const address = shopAddress(store.location)
+  if (address === undefined) return noAddress(store.location)
+  return yield* Effect.scoped(readAt(address, store, take, policy, known))
 })

@@ -5,6 +5,10 @@ import { mostShown, Unusable } from "./page.ts"
 const rowsPerBatch = 500
 /** Characters of the file: a row may have a million. */
 const charactersPerBatch = 4_000_000
+/** Google allows 50 of an id, Shopify 255 of a handle. An id is never cut: it would be another one's. */
+const mostOfId = 1000
+/** A handle and the values of three options, in which some characters are escaped. */
+const mostOfVariantId = 4000
 
 /** What one row of the file became. */
 export interface RowFound {
@@ -33,6 +37,13 @@ const nothing = (): OpenBatch => ({
   rejects: []
 })
 
+const refuseLongIds = ({ native_id, variant }: RowFound) => {
+  const long = native_id.length > mostOfId
+  if (!long && (variant?.native_id.length ?? 0) <= mostOfVariantId) return
+  const what = long ? `its id is longer than ${mostOfId}` : `its options are longer than ${mostOfVariantId}`
+  throw new Unusable(`${what} characters`, native_id)
+}
+
 export class Batching {
   #open = nothing()
   #characters = 0
@@ -41,7 +52,9 @@ export class Batching {
   take(position: number, raw: string, read: () => RowFound) {
     this.#characters += raw.length
     try {
-      this.#add(read())
+      const row = read()
+      refuseLongIds(row)
+      this.#add(row)
     } catch (cause) {
       if (!(cause instanceof Unusable)) throw cause
       if (cause.native_id !== undefined) {

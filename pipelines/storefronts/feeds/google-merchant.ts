@@ -55,5 +55,5 @@ async function* readInto(
   yield* read(batching, startingWith(first, pieces), currency)
 }
 
-export const readGoogleMerchant: ReadFile = (bytes, { currency }) =>
-  inBatches((batching) => readInto(batching, payloadText(bytes), currency))
+export const readGoogleMerchant: ReadFile = (bytes, { content_type, currency }) =>
+  inBatches((batching) => readInto(batching, payloadText(bytes, content_type), currency))

@@ -81,6 +81,16 @@ describe("descriptions as text", () => {
     }
   )
 
+  it.each(["textarea", "xmp", "listing", "noscript", "noembed", "noframes"])(
+    "leave out a script that stands in %s, in a comment, too",
+    (name) => {
+      const script = "<script>alert(4)</script>"
+      const html = `<p>Jam</p><${name}>a ${script} <!-- ${script} --> b</${name}><p>Tin</p>`
+      assert.strictEqual(htmlToText(html), "Jam\n\nTin")
+      assert.strictEqual(htmlToText(`<p>Jam</p><${name}>a ${script}`), "Jam")
+    }
+  )
+
   it("decode entities, and take a decoded bracket for no tag", () => {
     assert.strictEqual(htmlToText("<p>Salt &amp; pepper &#8211; 5 &lt;b&gt; &eacute;</p>"), "Salt & pepper – 5 <b> é")
     assert.strictEqual(htmlToText("Salt &amp; pepper\n5 &lt; 6"), "Salt & pepper\n5 < 6")

@@ -30,6 +30,48 @@ describe("the text of a payload", () => {
     assert.strictEqual(await whole(Buffer.from(text, "latin1")), text)
   })
 
+  const latin = (text: string) => Buffer.from(text, "latin1")
+  const wide = (text: string) => Buffer.from(text, "utf16le")
+  const declaring = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><rss>Größe</rss>`
+  it.each([
+    ["what the header says", "text/csv; charset=iso-8859-1", latin("Café"), "Café"],
+    ["what the header says in quotes and capitals", 'text/csv;Charset="Windows-1252"', latin("Café"), "Café"],
+    [
+      "what the header says before a declaration",
+      "text/xml; charset=ISO-8859-1",
+      latin(declaring("utf-8")),
+      declaring("utf-8")
+    ],
+    ["what a mark says before the header", "text/csv; charset=iso-8859-1", Buffer.from("\uFEFFCafé"), "Café"],
+    ["what a mark of UTF-16 says before the header", "text/csv; charset=utf-8", utf16("Café", false), "Café"],
+    ["UTF-16 without a mark", "text/csv; charset=utf-16le", wide("Café"), "Café"],
+    [
+      "UTF-8 where the header says UTF-16 of bytes that are not",
+      "text/csv; charset=utf-16",
+      Buffer.from("Café"),
+      "Café"
+    ],
+    [
+      "UTF-8 where the header says so of a declaration",
+      "text/xml; charset=utf-8",
+      Buffer.from(declaring("latin1")),
+      declaring("latin1")
+    ],
+    [
+      "what the declaration says where the header says UTF-8 of bytes that are not",
+      "text/xml; charset=utf-8",
+      latin(declaring("latin1")),
+      declaring("latin1")
+    ],
+    ["UTF-8 where the header says ASCII", "text/plain; charset=us-ascii", Buffer.from("Café"), "Café"],
+    ["UTF-8 where nobody knows what the header says", "text/csv; charset=klingon-8", Buffer.from("Café"), "Café"],
+    ["UTF-8 where the header says nothing", "text/csv", Buffer.from("Café"), "Café"]
+  ] as const)("is read in %s", async (_, contentType, bytes, expected) => {
+    const texts: Array<string> = []
+    for await (const text of payloadText(pieces(bytes), contentType)) texts.push(text)
+    assert.strictEqual(texts.join(""), expected)
+  })
+
   it("is UTF-8 where the declaration says UTF-16 in bytes that are not", async () => {
     const text = '<?xml version="1.0" encoding="utf-16"?><rss>Größe</rss>'
     assert.strictEqual(await whole(Buffer.from(text)), text)

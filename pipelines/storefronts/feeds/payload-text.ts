@@ -1,5 +1,6 @@
 /**
- * The text of a payload, piece by piece, whatever it is written in: a byte order mark or an XML declaration tells, else it is UTF-8.
+ * The text of a payload, piece by piece, whatever it is written in: a byte order mark tells, else the `charset` that came with it,
+ * else an XML declaration, else it is UTF-8.
  * Bytes that are no text become `notText`, so that the row that holds them can be told, and rows beside it are kept. A U+FFFD that
  * stands in the payload itself is none: somebody else's loss, long ago.
  */
@@ -35,27 +36,46 @@ async function* evenPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
   if (length > 0) yield Buffer.concat(gathered)
 }
 
-const encodingOf = (head: Buffer): string => {
-  if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le"
-  if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be"
-  if (head[0] === 0x3c && head[1] === 0) return "utf-16le"
-  if (head[0] === 0 && head[1] === 0x3c) return "utf-16be"
+/** The encoding of this name; undefined for one that nobody knows. */
+const known = (name: string): string | undefined => {
+  try {
+    return new TextDecoder(name).encoding
+  } catch {
+    return undefined
+  }
+}
+
+/** What an answer says of its text. A name that nobody knows says nothing, and neither does ASCII, which servers say of anything. */
+const saidBy = (contentType: string | null): string | undefined => {
+  const name = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType ?? "")?.[1]
+  return name === undefined || /^(?:us-)?ascii$/i.test(name) ? undefined : known(name)
+}
+
+const declaredIn = (head: Buffer): string | undefined => {
   const declared = /^(?:\xef\xbb\xbf)?\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"']+)["']/.exec(
     head.subarray(0, headBytes).toString("latin1")
   )?.[1]
+  if (declared === undefined) return undefined
   // A declaration that can be read byte by byte is not in UTF-16, whatever it says: tools write that over UTF-8.
-  if (declared === undefined || /^(?:utf|ucs|iso-10646)/i.test(declared)) return "utf-8"
-  return declared
+  if (/^(?:utf|ucs|iso-10646)/i.test(declared)) return "utf-8"
+  const encoding = known(declared)
+  if (encoding !== undefined) return encoding
+  throw new PayloadUnreadable(`It says that it is written in "${declared.slice(0, 60)}", which nothing here can read.`)
 }
 
-const decoderFor = (encoding: string): TextDecoder => {
-  try {
-    return new TextDecoder(encoding)
-  } catch {
-    throw new PayloadUnreadable(
-      `It says that it is written in "${encoding.slice(0, 60)}", which nothing here can read.`
-    )
-  }
+const encodingOf = (head: Buffer, contentType: string | null): string => {
+  if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le"
+  if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be"
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf-8"
+  if (head[0] === 0x3c && head[1] === 0) return "utf-16le"
+  if (head[0] === 0 && head[1] === 0x3c) return "utf-16be"
+  const said = saidBy(contentType)
+  const isWide = head[0] === 0 || head[1] === 0 // what is UTF-16 begins with a letter of ASCII: a name of a column
+  const isSaid = said?.startsWith("utf-16") === true ? isWide : said !== undefined
+  if (isSaid && said !== "utf-8") return said ?? "utf-8"
+  // Servers say UTF-8 of whatever they serve: where that is not so, the declaration knows better.
+  if (isSaid && isUtf8(head.subarray(0, head.length - openSequence(head)))) return "utf-8"
+  return declaredIn(head) ?? "utf-8"
 }
 
 /** How many bytes at the end begin a UTF-8 sequence that is not complete there. */
@@ -85,14 +105,20 @@ const utf8Text = (bytes: Buffer): string => {
   return runs.join(replacement)
 }
 
-/** Pieces of about 64 KiB, without the byte order mark, never cut inside a character of the encoding. */
-export async function* payloadText(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+/**
+ * Pieces of about 64 KiB, without the byte order mark, never cut inside a character of the encoding. `contentType` is the header
+ * that the payload came with.
+ */
+export async function* payloadText(
+  bytes: AsyncIterable<Uint8Array>,
+  contentType: string | null = null
+): AsyncGenerator<string> {
   let other: TextDecoder | undefined
   let kept = Buffer.alloc(0)
   let isFirst = true
   for await (const piece of evenPieces(bytes)) {
-    const encoding = isFirst ? encodingOf(piece) : "utf-8"
-    if (encoding !== "utf-8") other = decoderFor(encoding)
+    const encoding = isFirst ? encodingOf(piece, contentType) : "utf-8"
+    if (encoding !== "utf-8") other = new TextDecoder(encoding)
     let text: string
     if (other === undefined) {
       const whole = kept.length === 0 ? piece : Buffer.concat([kept, piece])

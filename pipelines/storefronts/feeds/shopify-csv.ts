@@ -178,9 +178,9 @@ const rowOf = (columns: Columns<Column>, record: TableRecord): RowFound => {
   }
 }
 
-async function* readInto(batching: Batching, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<void> {
+async function* readInto(batching: Batching, pieces: AsyncGenerator<string>): AsyncGenerator<void> {
   let columns: Columns<Column> | undefined
-  for await (const records of tableRecords(payloadText(bytes))) {
+  for await (const records of tableRecords(pieces)) {
     for (const record of records) {
       const known = columns
       if (known === undefined) columns = columnsOf(record, wanted)
@@ -191,4 +191,5 @@ async function* readInto(batching: Batching, bytes: AsyncIterable<Uint8Array>): 
   if (columns === undefined) throw new PayloadUnreadable("The file is empty.")
 }
 
-export const readShopifyCsv: ReadFile = (bytes) => inBatches((batching) => readInto(batching, bytes))
+export const readShopifyCsv: ReadFile = (bytes, { content_type }) =>
+  inBatches((batching) => readInto(batching, payloadText(bytes, content_type)))

@@ -2,7 +2,7 @@
  * What a Shopify storefront answers: `/products.json`, `/collections.json`, `/collections/<handle>/products.json` and
  * `/meta.json`.
  *
- * Never read: `products_count` of collections, which is wrong. Documents of the Admin API look alike and hold drafts: they are
+ * Not taken: `products_count` of collections, which is wrong. Documents of the Admin API look alike and hold drafts: they are
  * refused.
  */
 import type { CollectionRow } from "../feed.ts"

@@ -19,6 +19,7 @@ const every = (names: string, kind: Meaning["kind"], breaks: Meaning["breaks"] =
 const meanings = new Map([
   ...every("script style noscript template head title iframe object embed svg math canvas audio video img", "hidden"),
   ...every("select datalist", "hidden"),
+  ...every("textarea xmp listing noembed noframes", "hidden"), // tags in some of them are words: a script would come out as text
   ...every("br", "break"),
   ...every("h1 h2 h3 h4 h5 h6 p blockquote figure table hr", "plain", 2),
   ...every("article aside div footer form header main nav section address fieldset center", "plain", 1),

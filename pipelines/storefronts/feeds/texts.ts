@@ -7,8 +7,8 @@ import { numberToken } from "@larder/schemas/decimals.ts"
 /** Words of ASCII with one blank between them, as most texts are: nothing to tidy. */
 const isTidy = /^[!-~]+(?: [!-~]+)*$/
 const fewCharacters = 500
-/** Names, codes and labels run to some hundred characters. What stands beyond this many is cut off. */
-const mostCharacters = 100_000
+/** What stands beyond this many is not looked at: names, codes and labels run to some hundred, and rows hold fewer. */
+const mostCharacters = 10_000
 
 /** Blanks of every kind (no-break spaces, line breaks, control characters) collapse to one; "" and what is no text is null. */
 export const tidied = (value: unknown): string | null => {
@@ -83,7 +83,7 @@ export const utcTime = (value: unknown): string | null => {
   if (match === null) return null
   const [, year = "", month = "", day = "", minutes = "", seconds = ":00", fraction = "", zone = ""] = match
   // Date.parse takes 30 February for 2 March.
-  if (Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()) return null
+  if (Number(day) > 28 && Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()) return null
   const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
   const time = Date.parse(`${year}-${month}-${day}T${minutes}${seconds}.${fraction.padEnd(3, "0")}${offset}`)
   if (Number.isNaN(time)) return null

@@ -30,6 +30,10 @@ create table feed.category (
 create table feed.behind (domain varchar, product_native_id varchar, rows bigint, raw_sha256 varchar);
 -- Products that a feed lists in rows that are rejects.
 create table feed.rejected (domain varchar, native_id varchar);
+-- Texts that were longer than they may be, and stand shorter in the other tables.
+create table feed.cut (
+  domain varchar, seq bigint, native_id varchar, field varchar, characters integer, beginning varchar, raw_sha256 varchar
+);
 -- Stores as they were read. `merges` says that rows of one product in a file are its variants, and not the product seen again.
 create table feed.store (domain varchar, currency varchar, merges boolean);
 

@@ -7,6 +7,7 @@ create table if not exists storefront.store_read (
   outcome_detail varchar,
   pages_read integer not null,
   products_read integer not null,
+  has_all_products boolean not null,
   collections_read integer not null,
   currency varchar,
   seconds double not null

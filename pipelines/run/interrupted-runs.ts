@@ -1,0 +1,65 @@
+/**
+ * What runs of a pipeline fetched that were killed or interrupted: the next one takes these payloads instead of asking for them
+ * again. They are taken in the order in which they came, each once, so that an address that is asked twice to see whether it
+ * changes is asked again. Only what came over the network within the last hours counts, and after the last run that came to its
+ * end: nothing older than what is known is told as news.
+ */
+import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
+import { decodeLine, type Fetch, hasPayload } from "./fetch-list.ts"
+
+/** Prices and stocks of shops are mostly changed once a day. */
+export const takenFor = 6 * 3_600_000
+
+const isOfNetwork = ({ origin, url }: Fetch) => origin === "live" && /^https?:/i.test(url)
+
+/** Of a list, the end that holds its last line: those that tell how a run ended are short. */
+const tailBytes = 4096
+
+const parsed = (text: string) => Effect.map(Effect.option(decodeLine(text)), Option.getOrUndefined) // the last of a killed run may be cut
+
+/** When a list was written last, and, of one that was not long ago, whether its run came to its end. */
+const look = Effect.fnUntraced(function* (file: string, earliest: number) {
+  const fs = yield* FileSystem.FileSystem
+  const { mtime, size } = yield* fs.stat(file)
+  const written = Option.match(mtime, { onNone: () => 0, onSome: (at) => at.getTime() })
+  if (written <= earliest) return { file, written, hasEnded: false }
+  const tail = fs.stream(file, { offset: Math.max(0, Number(size) - tailBytes) })
+  const last = (yield* Stream.mkString(Stream.decodeText(tail))).trimEnd().split("\n").at(-1) ?? ""
+  const line = yield* parsed(last)
+  const hasEnded = line !== undefined && ("published" in line || "ended" in line)
+  return { file, written, hasEnded }
+})
+
+const fetchedBy = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const lines = yield* fs
+    .stream(file)
+    .pipe(Stream.decodeText(), Stream.splitLines, Stream.mapEffect(parsed), Stream.runCollect)
+  return lines
+    .filter((line) => line !== undefined)
+    .filter(hasPayload)
+    .filter(isOfNetwork)
+})
+
+/** Payloads that may be taken, by their addresses, oldest first. */
+export const interruptedFetches = Effect.fn("InterruptedRuns.fetches")(function* (lists: string, pipeline: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const names = (yield* fs.readDirectory(lists)).filter((name) => name.includes(`-${pipeline}-`)).sort()
+  const earliest = (yield* Clock.currentTimeMillis) - takenFor
+  const seen = yield* Effect.forEach(names, (name) => look(path.join(lists, name), earliest))
+  const since = seen.reduce((last, { hasEnded, written }) => (hasEnded ? Math.max(last, written) : last), earliest)
+  const young = seen.filter(({ hasEnded, written }) => !hasEnded && written > since)
+  const all = (yield* Effect.forEach(young, ({ file }) => fetchedBy(file))).flat()
+  const fetched = all.filter(({ fetched_at }) => Date.parse(fetched_at) > since)
+  // a run that took over and was interrupted, too, lists some of them again
+  const each = new Map(fetched.map((line) => [`${line.url} ${line.fetched_at} ${line.sha256}`, line]))
+  const inTurn = [...each.values()].sort((a, b) => Date.parse(a.fetched_at) - Date.parse(b.fetched_at))
+  if (inTurn.length > 0) {
+    yield* Effect.logInfo("goes on where a run was interrupted", {
+      payloads: inTurn.length,
+      since: inTurn[0]?.fetched_at
+    })
+  }
+  return Map.groupBy(inTurn, ({ url }) => url)
+})

@@ -1,0 +1,213 @@
+/** What a read may say is gone. Shops here show one list that changes while it is read, cut into pages as real ones do. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Misbehaviour, range, readShop, type Shop } from "./store-host-for-tests.ts"
+
+const meta = { id: 1, name: "Shop" }
+const woo = { kind: "woocommerce" } as const
+
+/** Shows what `listedAt` gives for the n-th request of pages of products. */
+const showing = (limit: number, listedAt: (n: number) => ReadonlyArray<number>, count?: number): Misbehaviour => {
+  let n = 0
+  let ids = listedAt(1)
+  return ({ page, path, response }) => {
+    if (path === "/meta.json" && count === undefined) {
+      response.end(JSON.stringify({ ...meta, published_products_count: ids.length }))
+      return true
+    }
+    if (!/^\/(wp-json\/wc\/store\/v1\/products|products\.json)$/.test(path)) return false
+    n += 1
+    ids = listedAt(n)
+    const shown = ids.slice((page - 1) * limit, page * limit)
+    const products = shown.map((id) => ({ id, title: `Product ${id}`, name: `Product ${id}`, variants: [] }))
+    response.end(JSON.stringify(path.startsWith("/wp-json") ? products : { products }))
+    return true
+  }
+}
+const noCount = 0
+/** After its first page was served, the product at its top is unpublished, and all others move up by one. */
+const unpublishing = (n: number) => range(n === 1 ? 1 : 2, 500)
+
+const pagesOf = (asked: ReadonlyArray<string>) =>
+  asked.flatMap((url) => {
+    const page = /^\/(?:products\.json|wp-json\/).*[?&]page=(\d+)/.exec(url)?.[1]
+    return page === undefined ? [] : [Number(page)]
+  })
+const metasOf = (asked: ReadonlyArray<string>) => asked.filter((url) => url === "/meta.json").length
+
+describe("a product that moves up onto a page that was read already", () => {
+  it.live("is not withdrawn where the shop says that it has another number of them now", () =>
+    Effect.gen(function* () {
+      const { asked, read } = yield* readShop({ pages: [] }, showing(250, unpublishing), { known: range(1, 500) })
+      assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["moved", "partial", false])
+      assert.include(read.detail ?? "", "there were 500 when it was asked first, and 499 when its pages had been read")
+      assert.deepStrictEqual([pagesOf(asked), metasOf(asked)], [[1, 2, 3, 4], 2])
+    })
+  )
+
+  it.live.each([
+    ["Shopify", 250, undefined],
+    ["WooCommerce", 100, woo]
+  ] as const)("is found by reading the pages again where a shop on %s has no number", ([, limit, store]) =>
+    Effect.gen(function* () {
+      const shop = showing(limit, unpublishing, noCount)
+      const { products, read } = yield* readShop({ pages: [] }, shop, { known: range(1, 500), store: store ?? {} })
+      assert.deepStrictEqual([read.outcome, read.has_all_products, read.products_read], ["moved", false, 500])
+      assert.sameMembers([...products], range(1, 500).map(String))
+      assert.include(read.detail ?? "", "1 stood on a page only when it was read again")
+    })
+  )
+
+  it.live("is found, too, where another was published meanwhile, so that the number is the same", () =>
+    Effect.gen(function* () {
+      const replaced = (n: number) => (n < 3 ? unpublishing(n) : [501, ...range(2, 500)])
+      const { products, read } = yield* readShop({ pages: [] }, showing(250, replaced), { known: range(1, 500) })
+      assert.deepStrictEqual([read.outcome, read.has_all_products], ["moved", false])
+      assert.include(products, "251")
+    })
+  )
+
+  it.live("keeps the read from being complete on the first time, too", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop({ pages: [] }, showing(250, unpublishing))
+      assert.strictEqual(read.outcome, "moved")
+    })
+  )
+})
+
+describe("a product that is gone", () => {
+  it.live("is withdrawn at once where the shop has as many as were found, before and after", () =>
+    Effect.gen(function* () {
+      const { asked, read } = yield* readShop(
+        { pages: [] },
+        showing(250, () => range(2, 300)),
+        { known: range(1, 300) }
+      )
+      assert.deepStrictEqual([read.outcome, read.has_all_products, read.products_read], ["complete", true, 299])
+      assert.deepStrictEqual([pagesOf(asked), metasOf(asked)], [[1, 2, 3], 2])
+    })
+  )
+
+  it.live.each([
+    ["says no number", undefined],
+    ["counts more than it shows", 305]
+  ] as const)("is withdrawn when its pages were read twice where the shop %s", ([, published_products_count]) =>
+    Effect.gen(function* () {
+      const shop: Shop = { pages: [range(2, 250), range(251, 300)], meta: { ...meta, published_products_count } }
+      const { asked, batches, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
+      assert.deepStrictEqual([read.outcome, read.has_all_products, read.products_read], ["complete", true, 299])
+      const again = published_products_count === undefined ? [1, 2, 3] : [1, 2, 3, 4]
+      assert.deepStrictEqual(pagesOf(asked), [1, 2, 3, 4, ...again])
+      assert.lengthOf(
+        batches.flatMap(({ rows }) => rows),
+        299
+      )
+    })
+  )
+
+  it.live.each([
+    ["refused", 403],
+    ["throttled", 429],
+    ["broken", 500]
+  ] as const)("is not withdrawn where reading the pages again is %s", ([, status]) =>
+    Effect.gen(function* () {
+      const once: Misbehaviour = ({ n, path, response }) => {
+        if (path !== "/products.json" || n === 1) return false
+        response.writeHead(status).end()
+        return true
+      }
+      const { read } = yield* readShop({ pages: [[2, 3]] }, once, { known: [1, 2, 3] })
+      assert.deepStrictEqual([read.outcome, read.has_all_products, read.products_read], ["broken_off", false, 2])
+      assert.include(read.detail ?? "", "its pages were read again")
+    })
+  )
+
+  it.live("is not withdrawn where the pages are empty when they are read again", () =>
+    Effect.gen(function* () {
+      const emptied = (n: number) => (n < 4 ? [2, 3] : [])
+      const { read } = yield* readShop({ pages: [] }, showing(250, emptied, noCount), { known: [1, 2, 3] })
+      assert.deepStrictEqual([read.outcome, read.has_all_products], ["broken_off", false])
+    })
+  )
+})
+
+describe("a shop of which nothing is missing", () => {
+  it.live("is asked for each page once, and twice for its number", () =>
+    Effect.gen(function* () {
+      const shop: Shop = { pages: [range(1, 300)], meta: { ...meta, published_products_count: 310 } }
+      const { asked, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
+      assert.strictEqual(read.outcome, "complete")
+      assert.deepStrictEqual([pagesOf(asked), metasOf(asked)], [[1, 2, 3], 2])
+      const silent = yield* readShop({ pages: [range(1, 300)] }, undefined, { known: range(1, 300) })
+      assert.deepStrictEqual([pagesOf(silent.asked), metasOf(silent.asked)], [[1, 2, 3], 1])
+    })
+  )
+})
+
+describe("an empty page", () => {
+  it.live("behind a short one is not the last while something is missing that was listed before", () =>
+    Effect.gen(function* () {
+      const pages = [range(1, 245), [], range(246, 480)]
+      const { asked, read } = yield* readShop({ pages }, undefined, { known: range(1, 480) })
+      assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 480])
+      assert.deepStrictEqual(pagesOf(asked), [1, 2, 3, 4])
+    })
+  )
+
+  it.live("is not the last, either, where as many are new as are missing", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop({ pages: [range(11, 20), [], [1]] }, undefined, { known: range(1, 10) })
+      assert.strictEqual(read.products_read, 11)
+    })
+  )
+})
+
+describe("a WooCommerce store whose pages say how many there are", () => {
+  it.live.each([
+    ["and list fewer has not been read whole", 199, "unclear", "partial"],
+    ["and list as many has been", 100, "complete", "complete"]
+  ] as const)("%s", ([, total, outcome, fetch_status]) =>
+    Effect.gen(function* () {
+      const shop = { pages: [range(1, 100)], headers: { "x-wp-total": `${total}` } }
+      const { asked, read } = yield* readShop(shop, undefined, { store: woo, known: range(1, 199) })
+      assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
+      assert.strictEqual(read.has_all_products, outcome === "complete")
+      assert.deepStrictEqual(pagesOf(asked), [1, 2, 3])
+      if (outcome === "unclear") assert.include(read.detail ?? "", "there are 199, and list 100")
+    })
+  )
+})
+
+describe("collections that cannot be read", () => {
+  const shop: Shop = { pages: [[1, 2]], collections: { a: [[1]], b: [[2]], c: [[1]] } }
+  const answering =
+    (status: number, ...handles: ReadonlyArray<string>): Misbehaviour =>
+    ({ path, response }) => {
+      if (!handles.some((handle) => path.startsWith(`/collections/${handle}/`))) return false
+      response.writeHead(status).end()
+      return true
+    }
+
+  it.live("do not keep the products from having been read whole", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop(shop, answering(500, "b"), { known: [1, 2] })
+      assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["broken_off", "partial", true])
+    })
+  )
+
+  it.live.each([404, 410])("because their members are not there (%i) have none, and the others are read", (status) =>
+    Effect.gen(function* () {
+      const { batches, read } = yield* readShop(shop, answering(status, "b"))
+      assert.deepStrictEqual([read.outcome, read.collections_read], ["complete", 3])
+      const members = batches.flatMap((batch) => batch.members.map((member) => member.collection_native_id))
+      assert.deepStrictEqual(members, ["900", "902"])
+    })
+  )
+
+  it.live("because not one has members are not taken at their word", () =>
+    Effect.gen(function* () {
+      const { read } = yield* readShop(shop, answering(404, "a", "b", "c"))
+      assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["broken_off", "partial", true])
+    })
+  )
+})

@@ -1,0 +1,89 @@
+/**
+ * How long names, labels and codes may be. Some feeds put a whole page into a title, and all that they know into tags: what stands
+ * beyond these many characters is cut off, and told, so that no table and nobody who reads one has to expect it.
+ */
+import type { Batch, CollectionRow, ProductRow, VariantRow } from "../feed.ts"
+
+/** Shopify and Google take 150 to 255 characters of a name, 750 of a product type, and Shopify 255 of a tag. */
+const mostOfName = 1000
+const mostOfPath = 2000
+const mostOfTag = 255
+/** What is shown of a text that was cut. */
+const shown = 1000
+
+type Bounds<Row> = ReadonlyArray<readonly [keyof Row & string, number]>
+
+const ofProducts: Bounds<ProductRow> = [
+  ["title", mostOfName],
+  ["handle", mostOfName],
+  ["vendor", mostOfName],
+  ["product_type", mostOfPath],
+  ["stated_category", mostOfPath]
+]
+const ofVariants: Bounds<VariantRow> = [
+  ["title", mostOfName],
+  ["sku", mostOfName],
+  ["barcode", mostOfName],
+  ["option1", mostOfName],
+  ["option2", mostOfName],
+  ["option3", mostOfName]
+]
+const ofCollections: Bounds<CollectionRow> = [
+  ["title", mostOfName],
+  ["handle", mostOfName]
+]
+
+/** A text that was cut. */
+export interface Cut {
+  /** Of the product, the variant or the collection. */
+  readonly native_id: string
+  readonly field: string
+  /** As many as it had. */
+  readonly characters: number
+  readonly beginning: string
+}
+
+/** Never between the halves of a surrogate pair. */
+const beginningOf = (text: string, most: number) =>
+  text
+    .slice(0, most)
+    .replace(/[\uD800-\uDBFF]$/, "")
+    .trimEnd()
+
+const cutOf = (native_id: string, field: string, text: string): Cut => ({
+  native_id,
+  field,
+  characters: text.length,
+  beginning: beginningOf(text, shown)
+})
+
+const shortenedRow = <Row extends { readonly native_id: string }>(
+  row: Row,
+  bounds: Bounds<Row>,
+  cuts: Array<Cut>
+): Row => {
+  let short = row
+  for (const [field, most] of bounds) {
+    const text = row[field]
+    if (typeof text !== "string" || text.length <= most) continue
+    cuts.push(cutOf(row.native_id, field, text))
+    short = { ...short, [field]: beginningOf(text, most) }
+  }
+  return short
+}
+
+const withShortTags = (product: ProductRow, cuts: Array<Cut>): ProductRow => {
+  const long = product.tags.find((tag) => tag.length > mostOfTag)
+  if (long === undefined) return product
+  cuts.push(cutOf(product.native_id, "tags", long))
+  return { ...product, tags: [...new Set(product.tags.map((tag) => beginningOf(tag, mostOfTag)))] }
+}
+
+/** The same rows with texts that are not too long, and which of them were. */
+export const shortened = (batch: Batch): { readonly batch: Batch; readonly cuts: ReadonlyArray<Cut> } => {
+  const cuts: Array<Cut> = []
+  const products = batch.products.map((row) => withShortTags(shortenedRow(row, ofProducts, cuts), cuts))
+  const variants = batch.variants.map((row) => shortenedRow(row, ofVariants, cuts))
+  const collections = batch.collections.map((row) => shortenedRow(row, ofCollections, cuts))
+  return cuts.length === 0 ? { batch, cuts } : { batch: { ...batch, products, variants, collections }, cuts }
+}

@@ -1,0 +1,96 @@
+/** The list of stores that is given with `--stores`: what it is read instead of, and where it cannot be given. */
+import { readdirSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { describe, expect, it } from "vitest"
+import { run } from "../programs.ts"
+import { folderOfTest, recordOf } from "./ingesting.ts"
+import { ingestStores, type Listed, outcomesOf, shopifyPages, writeFiles } from "./storefronts.ts"
+
+const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
+const bakery: Listed = { domain: "bakery.example", name: "Bakery", kind: "shopify-csv", location: "bakery.csv" }
+const other: Listed = { ...bakery, domain: "other.example", location: "other.csv" }
+
+/** A folder with a list of the bakery, one of the other store, and their exports. */
+const setUp = () => {
+  const files = writeFiles(folderOfTest(), { "bakery.csv": csv, "other.csv": csv })
+  const lists = writeFiles(folderOfTest(), { "bakery.json": [bakery], "other.json": [other] })
+  return { files, given: path.join(lists, "bakery.json"), set: path.join(lists, "other.json") }
+}
+
+describe("a list of stores that is given", () => {
+  it.each([{}, { LARDER_SOURCES: "sample" }, { LARDER_SOURCES: "live" }])(
+    "is read live instead of the one that is set, with %j",
+    async (sources) => {
+      const { files, given, set } = setUp()
+      const home = folderOfTest()
+      const { code, stderr, stdout } = await ingestStores(home, ["--stores", given], {
+        ...sources,
+        LARDER_STORES: set,
+        LARDER_STORE_FILES: files
+      })
+      expect(code, stderr).toBe(0)
+      expect(recordOf({ stdout })).toMatchObject({ outcome: "published", origin: "live", rows_loaded: 2 })
+      expect(await outcomesOf(home)).toEqual({ "bakery.example": "complete complete" })
+      const into = folderOfTest()
+      const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
+      expect(rebuilt.code, rebuilt.stderr).toBe(0)
+      expect(await outcomesOf(into)).toEqual({ "bakery.example": "complete complete" })
+    }
+  )
+
+  it("is read instead of a recorded one, and payloads come from the recording alone", async () => {
+    const dairy: Listed = {
+      domain: "dairy.example",
+      name: "Dairy",
+      kind: "shopify",
+      location: "https://dairy.example"
+    }
+    const product = { id: 1, title: "Milk", handle: "milk", variants: [{ id: 11, title: "1 l", price: "1.50" }] }
+    const recording = writeFiles(folderOfTest(), {
+      "stores.json": [other],
+      "bakery.csv": csv,
+      "other.csv": csv,
+      ...shopifyPages("dairy.example", [{ products: [product] }])
+    })
+    const list = path.join(writeFiles(folderOfTest(), { "list.json": [bakery, dairy] }), "list.json")
+    const home = folderOfTest()
+    const args = ["--replay", recording, "--stores", list]
+    const { code, stderr, stdout } = await ingestStores(home, args, { LARDER_STORE_FILES: "nowhere" })
+    expect(code, stderr).toBe(0)
+    expect(recordOf({ stdout })).toMatchObject({ outcome: "published", origin: "replay", rows_loaded: 3 })
+    expect(await outcomesOf(home)).toEqual({
+      "bakery.example": "complete complete",
+      "dairy.example": "complete complete"
+    })
+  })
+
+  it.each([
+    ["commodities", ["commodities"]],
+    ["branded-foods", ["branded-foods"]],
+    ["commodities and branded-foods and storefronts", ["all"]],
+    ["commodities and branded-foods and storefronts", []]
+  ])("is not for %s: exits 2 and says for whom it is", async (names, command) => {
+    const { given } = setUp()
+    const home = folderOfTest()
+    const { code, stderr } = await run("larder-ingest", [...command, "--stores", given], { LARDER_HOME: home })
+    expect(code).toBe(2)
+    expect(stderr).toContain(`--stores is not for ${names}: give it to larder-ingest storefronts`)
+    expect(readdirSync(home)).toEqual([])
+  })
+
+  it("and is not there exits 2 and is named", async () => {
+    const home = folderOfTest()
+    const { code, stderr } = await ingestStores(home, ["--stores", "no-such-list.json"])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/does not exist: .*no-such-list\.json/)
+    expect(readdirSync(home)).toEqual([])
+  })
+
+  it("and has faults ends with 1 and tells them", async () => {
+    const { given } = setUp()
+    writeFileSync(given, JSON.stringify([{ ...bakery, kind: "etsy" }]))
+    const { code, stderr } = await ingestStores(folderOfTest(), ["--stores", given])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/Store 1: .*kind/)
+  })
+})
