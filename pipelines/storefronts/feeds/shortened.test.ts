@@ -47,6 +47,16 @@ describe("texts of a feed that are longer than any shop needs", () => {
     )
   })
 
+  it("may be tags that are each short: the first 250 stay, and all are told as one text", () => {
+    const tags = Array.from({ length: 300 }, (_, i) => `tag ${i}`)
+    const { cuts, product } = productOf({ tags })
+    assert.deepStrictEqual(product?.tags, tags.slice(0, 250))
+    assert.deepStrictEqual(
+      cuts.map(({ characters, field }) => [field, characters]),
+      [["tags", tags.join(", ").length]]
+    )
+  })
+
   it("are the only ones that change", () => {
     const batch = batchOf({ title: "x".repeat(1000), tags: ["t".repeat(255)], body_html: "b".repeat(5000) })
     assert.strictEqual(shortened(batch).batch, batch)

@@ -4,10 +4,11 @@
  */
 import type { Batch, CollectionRow, ProductRow, VariantRow } from "../feed.ts"
 
-/** Shopify and Google take 150 to 255 characters of a name, 750 of a product type, and Shopify 255 of a tag. */
+/** Shopify and Google take 150 to 255 characters of a name, 750 of a product type, and Shopify 250 tags of 255 characters. */
 const mostOfName = 1000
 const mostOfPath = 2000
 const mostOfTag = 255
+const mostTags = 250
 /** What is shown of a text that was cut. */
 const shown = 1000
 
@@ -74,9 +75,11 @@ const shortenedRow = <Row extends { readonly native_id: string }>(
 
 const withShortTags = (product: ProductRow, cuts: Array<Cut>): ProductRow => {
   const long = product.tags.find((tag) => tag.length > mostOfTag)
-  if (long === undefined) return product
-  cuts.push(cutOf(product.native_id, "tags", long))
-  return { ...product, tags: [...new Set(product.tags.map((tag) => beginningOf(tag, mostOfTag)))] }
+  const isCrowded = product.tags.length > mostTags
+  if (long === undefined && !isCrowded) return product
+  cuts.push(cutOf(product.native_id, "tags", isCrowded ? product.tags.join(", ") : (long ?? "")))
+  const tags = product.tags.slice(0, mostTags).map((tag) => beginningOf(tag, mostOfTag))
+  return { ...product, tags: [...new Set(tags)] }
 }
 
 /** The same rows with texts that are not too long, and which of them were. */

@@ -1,0 +1,219 @@
+/** Reads that did not come to everything, and runs that end in another order than they read. */
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { itWorks } from "../it-works-for-tests.ts"
+import { aLayout, ask } from "../pantry-for-tests.ts"
+import { history, listed, momentOf, publishReads, sightings } from "./reads-for-tests.ts"
+
+const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
+const cake = { id: "cake" }
+const tea = { id: "tea" }
+
+describe("a read that has all products and not all collections", () => {
+  itWorks("withdraws products, and no collections", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
+      yield* publishReads(layout, { day: 1, products: [bread, cake], collections: [fresh, { id: "sweet" }] })
+      const found = { products: [cake], collections: [] }
+      yield* publishReads(layout, { day: 2, status: "partial", has_all_products: true, ...found })
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 1, false],
+        ["cake", 1, 2, true],
+        ["fresh", 1, 1, true],
+        ["sweet", 1, 1, true]
+      ])
+      assert.deepStrictEqual(yield* listed(layout), ["cake"])
+      assert.deepStrictEqual((yield* history(layout)).at(-1), [2, "bread.1", "gone", null])
+    })
+  )
+})
+
+describe("a partial read", () => {
+  itWorks("takes what is new or changed, and withdraws nothing", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] })
+      const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+      yield* publishReads(layout, { day: 2, status: "partial", products: [dearer, tea] })
+      assert.deepStrictEqual(yield* listed(layout), ["bread", "cake", "tea"])
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 2, true],
+        ["cake", 1, 1, true],
+        ["tea", 2, 2, true],
+        ["fresh", 1, 1, true]
+      ])
+      assert.deepStrictEqual(
+        (yield* history(layout)).filter(([day]) => day !== 1),
+        [
+          [2, "bread.1", "changed", 5],
+          [2, "tea.1", "first_seen", 2.5]
+        ]
+      )
+    })
+  )
+  itWorks("forgets nothing of the store that it did not come to", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const facts = { description: "Since 1998", city: "Chișinău", country: "RO", currency: "MDL" }
+      yield* publishReads(layout, { day: 1, set: facts })
+      yield* publishReads(layout, { day: 2, status: "partial", set: { country: "MD" } })
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select description, city, country, currency, fetched_at, fetch_status from storefront.store"
+        ),
+        [{ ...facts, country: "MD", fetched_at: momentOf(2), fetch_status: "partial" }]
+      )
+    })
+  )
+  const two = { id: "bread", variants: [{ variant_id: "bread.1" }, { variant_id: "bread.2" }] }
+  const half = { id: "bread", variants: [{ variant_id: "bread.1", price: 9 }] }
+  const variants = "select variant_id, price::double as price from storefront.variant order by all"
+  for (const kind of ["shopify-csv", "google-merchant"]) {
+    itWorks(`of a ${kind} file leaves a product alone of which variants are missing`, () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        yield* publishReads(layout, { day: 1, set: { kind }, products: [two] })
+        yield* publishReads(layout, { day: 2, status: "partial", set: { kind }, products: [half, tea] })
+        assert.deepStrictEqual(yield* ask(layout, variants), [
+          { variant_id: "bread.1", price: 2.5 },
+          { variant_id: "bread.2", price: 2.5 },
+          { variant_id: "tea.1", price: 2.5 }
+        ])
+        assert.deepStrictEqual((yield* sightings(layout))[0], ["bread", 1, 2, true])
+        assert.deepStrictEqual(
+          (yield* history(layout)).filter(([day]) => day !== 1),
+          [[2, "tea.1", "first_seen", 2.5]]
+        )
+      })
+    )
+  }
+  itWorks("leaves a collection alone of which members are missing, and takes one that grew", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const holding = (id: string, ...product_ids: ReadonlyArray<string>) => ({ id, set: { product_ids } })
+      const collections = [holding("fresh", "bread", "cake"), holding("sweet", "cake")]
+      yield* publishReads(layout, { day: 1, products: [bread, cake, tea], collections })
+      const found = [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
+      yield* publishReads(layout, { day: 2, status: "partial", products: [bread, cake, tea], collections: found })
+      assert.deepStrictEqual(
+        yield* ask(layout, "select collection_id, product_ids from storefront.collection order by all"),
+        [
+          { collection_id: "fresh", product_ids: ["bread", "cake"] },
+          { collection_id: "sweet", product_ids: ["tea", "cake"] }
+        ]
+      )
+    })
+  )
+  itWorks("of a shop's pages, where products stand whole, tells that a variant is gone", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 1, products: [two] })
+      yield* publishReads(layout, { day: 2, status: "partial", products: [half] })
+      assert.deepStrictEqual(yield* ask(layout, variants), [{ variant_id: "bread.1", price: 9 }])
+      assert.deepStrictEqual((yield* history(layout)).at(-1), [2, "bread.2", "gone", null])
+    })
+  )
+})
+
+describe("a failed read", () => {
+  itWorks("keeps the address that the store gave for itself, as a partial one does that was not told any", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const url = () => ask(layout, "select url from storefront.store")
+      const told = (address: string) => ({ set: { url: address } })
+      yield* publishReads(layout, { day: 1, ...told("https://www.shop.example/en") })
+      yield* publishReads(layout, { day: 2, status: "failed" })
+      assert.deepStrictEqual(yield* url(), [{ url: "https://www.shop.example/en" }])
+      yield* publishReads(layout, { day: 3, status: "partial" })
+      assert.deepStrictEqual(yield* url(), [{ url: "https://www.shop.example/en" }])
+      yield* publishReads(layout, { day: 4, status: "partial", ...told("https://shop.example/ro") })
+      assert.deepStrictEqual(yield* url(), [{ url: "https://shop.example/ro" }])
+      yield* publishReads(layout, { day: 5 })
+      assert.deepStrictEqual(yield* url(), [{ url: "https://shop.example.com" }])
+    })
+  )
+  itWorks("changes the store's row alone, however often it fails", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
+      yield* publishReads(layout, { day: 1, set: facts, products: [bread], collections: [{ id: "fresh" }] })
+      const before = [yield* sightings(layout), yield* history(layout), yield* listed(layout)]
+      for (const day of [2, 3]) {
+        // the currency of the store list is not that of the rows that stay
+        yield* publishReads(layout, { day, status: "failed", set: { currency: "USD", outcome: "blocked" } })
+      }
+      assert.deepStrictEqual([yield* sightings(layout), yield* history(layout), yield* listed(layout)], before)
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          `select ${Object.keys(facts).join(", ")}, first_seen_at, fetched_at, read_at, fetch_status, outcome
+           from storefront.store`
+        ),
+        [
+          {
+            ...facts,
+            first_seen_at: momentOf(1),
+            fetched_at: momentOf(1),
+            read_at: momentOf(3),
+            fetch_status: "failed",
+            outcome: "blocked"
+          }
+        ]
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select fetch_status from storefront.store_read order by read_at"),
+        ["complete", "failed", "failed"].map((fetch_status) => ({ fetch_status }))
+      )
+    })
+  )
+})
+
+describe("two runs side by side", () => {
+  itWorks("end with what was read later, whichever is published first", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 5, products: [bread, tea] })
+      const { run } = yield* publishReads(
+        layout,
+        { day: 4, products: [cake] },
+        { day: 4, store: "other", products: [{ id: "juice" }] }
+      )
+      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
+      assert.deepStrictEqual(yield* listed(layout), ["juice", "bread", "tea"])
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 5, 5, true],
+        ["juice", 4, 4, true],
+        ["tea", 5, 5, true]
+      ])
+      assert.deepStrictEqual(yield* ask(layout, "select run_id, store_id from storefront.store_read order by all"), [
+        { run_id: "run-4", store_id: "other" },
+        { run_id: "run-4", store_id: "shop" },
+        { run_id: "run-5", store_id: "shop" }
+      ])
+    })
+  )
+  itWorks("keep what the earlier one found where the later one failed", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(layout, { day: 2, status: "failed" })
+      yield* publishReads(layout, { day: 1, products: [bread] })
+      assert.deepStrictEqual(yield* listed(layout), ["bread"])
+      yield* publishReads(layout, { day: 4, status: "failed" })
+      yield* publishReads(layout, { day: 3, status: "failed" })
+      assert.deepStrictEqual(yield* ask(layout, "select fetched_at, read_at from storefront.store"), [
+        { fetched_at: momentOf(1), read_at: momentOf(4) }
+      ])
+    })
+  )
+  itWorks("leave nothing of the earlier read that the later one withdraws", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* Effect.all([publishReads(layout, { day: 1, products: [bread] }), publishReads(layout, { day: 2 })], {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(yield* listed(layout), [])
+    })
+  )
+})
