@@ -7,6 +7,6 @@ export default defineConfig({
     // Most tests run real processes on real files: a slow machine is no failure, a hanging test is.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 2
+    maxWorkers: 3 // two cores, and tests that wait for processes, disks and pacing
   }
 })

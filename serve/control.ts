@@ -7,13 +7,14 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { renameSync, rmSync, writeFileSync } from "node:fs"
 import { Effect, Schema, Stream } from "effect"
 import { H3, HTTPResponse } from "h3"
-import { AnswerLine, ControlFile, controlFileIn, host, wire } from "./control/wire.ts"
-import type { Administration, AdministrationError } from "./ledger/administration.ts"
+import { AnswerLine, type ControlError, ControlFile, controlFileIn, host, wire } from "./control/wire.ts"
+import type { Administration } from "./ledger/administration.ts"
 import { LedgerUnavailable } from "./ledger/errors.ts"
 import { listen } from "./listen.ts"
+import type { PeopleAdministration } from "./people/people-administration.ts"
 
 /** Lines of an answer, as bytes. */
-type Answer = Stream.Stream<Uint8Array, AdministrationError | Schema.SchemaError>
+type Answer = Stream.Stream<Uint8Array, ControlError | Schema.SchemaError>
 type Handler = (body: string) => Answer
 
 const encodeLine = Schema.encodeSync(AnswerLine)
@@ -23,7 +24,7 @@ const bytesOf = (...lines: ReadonlyArray<typeof AnswerLine.Type>) =>
 
 const handler = <I, IE, O, OE>(
   { input, output }: { readonly input: Schema.Codec<I, IE>; readonly output: Schema.Codec<O, OE> },
-  run: (input: I) => Stream.Stream<O, AdministrationError>
+  run: (input: I) => Stream.Stream<O, ControlError>
 ): Handler => {
   const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(input))
   const encode = Schema.encodeSync(output)
@@ -33,20 +34,30 @@ const handler = <I, IE, O, OE>(
     )
 }
 
-const handlersOf = (administration: Administration["Service"]): ReadonlyMap<string, Handler> => {
-  const { backup, createAccount, createKey, creditAccount, editKey, entriesOf } = administration
-  const { listAccounts, listKeys, revokeKey, usage, verify } = administration
+const handlersOf = (
+  administration: Administration["Service"],
+  people: PeopleAdministration["Service"]
+): ReadonlyMap<string, Handler> => {
+  const { account, backup, book, createAccount, createKey, creditAccount, editKey, entriesBefore } = administration
+  const { entriesOf, listAccounts, listKeys, revokeKey, summedUsage, usage, verify } = administration
   return new Map([
     ["createAccount", handler(wire.createAccount, (input) => Stream.fromEffect(createAccount(input)))],
     ["listAccounts", handler(wire.listAccounts, (input) => Stream.fromEffect(listAccounts(input)))],
+    ["account", handler(wire.account, (input) => Stream.fromEffect(account(input)))],
     ["creditAccount", handler(wire.creditAccount, (input) => Stream.fromEffect(creditAccount(input)))],
+    ["book", handler(wire.book, (input) => Stream.fromEffect(book(input)))],
     ["createKey", handler(wire.createKey, (input) => Stream.fromEffect(createKey(input)))],
     ["listKeys", handler(wire.listKeys, (input) => Stream.fromEffect(listKeys(input)))],
     ["editKey", handler(wire.editKey, (input) => Stream.fromEffect(editKey(input)))],
     ["revokeKey", handler(wire.revokeKey, (input) => Stream.fromEffect(revokeKey(input)))],
     ["usage", handler(wire.usage, (input) => Stream.fromEffect(usage(input)))],
+    ["summedUsage", handler(wire.summedUsage, (input) => Stream.fromEffect(summedUsage(input)))],
+    ["entriesBefore", handler(wire.entriesBefore, (input) => Stream.fromEffect(entriesBefore(input)))],
     ["verify", handler(wire.verify, (input) => Stream.fromEffect(verify(input)))],
     ["backup", handler(wire.backup, (input) => Stream.fromEffect(backup(input)))],
+    ["invitePerson", handler(wire.invitePerson, (input) => Stream.fromEffect(people.invitePerson(input)))],
+    ["listPeople", handler(wire.listPeople, (input) => Stream.fromEffect(people.listPeople(input)))],
+    ["removePerson", handler(wire.removePerson, (input) => Stream.fromEffect(people.removePerson(input)))],
     ["entriesOf", handler(wire.entriesOf, ({ account_id }) => entriesOf(account_id))]
   ])
 }
@@ -88,10 +99,11 @@ const encodeFile = Schema.encodeSync(ControlFile)
 /** Serves commands until the scope ends. `ledgerDirectory` is `$LARDER_HOME/ledger`, whose ledger this process holds. */
 export const serveControl = Effect.fn("Control.serve")(function* (
   ledgerDirectory: string,
-  administration: Administration["Service"]
+  administration: Administration["Service"],
+  people: PeopleAdministration["Service"]
 ) {
   const token = yield* Effect.sync(() => randomBytes(32).toString("base64url"))
-  const app = controlApp(handlersOf(administration), token)
+  const app = controlApp(handlersOf(administration, people), token)
   const url = yield* listen(app, { what: "control channel", host, port: 0, setting: "LARDER_CONSOLE_PORT" })
   const file = controlFileIn(ledgerDirectory)
   yield* Effect.acquireRelease(

@@ -38,6 +38,7 @@ const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) 
     meters: makeMeters(),
     now: Date.now,
     run: Effect.runPromiseExit,
+    answered: () => {},
     report: (message) => reported.push(message)
   })
   const call = (signal = new AbortController().signal) =>

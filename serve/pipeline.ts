@@ -20,9 +20,11 @@ import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
 import { LedgerUnavailable } from "./ledger/errors.ts"
 import type { Held, LedgerAccess } from "./ledger/ledger.ts"
 import type { ApiKeyView, Refusal } from "./ledger/machine.ts"
+import { timestampOf } from "./ledger/moments.ts"
 import type { Meters } from "./meters.ts"
 import type { ReadModel } from "./read-model.ts"
 import { newRequestId } from "./request-id.ts"
+import type { NotedRequest } from "./requests/request-log.ts"
 import { Refused, type Request, type Route } from "./route.ts"
 
 export interface Call {
@@ -53,6 +55,8 @@ export interface PipelineNeeds {
     effect: Effect.Effect<A, E>,
     options: { readonly signal: AbortSignal }
   ) => Promise<Exit.Exit<A, E>>
+  /** Told of every answered call of a known key, before the answer leaves. Costs next to nothing, and never throws. */
+  readonly answered: (request: NotedRequest) => void
   /** Tells the operator about a fault. */
   readonly report: (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) => void
 }
@@ -72,6 +76,12 @@ const tokenOf = (authorization: string | null) => {
 const callerLeft: ApiError = { ...internal, status: 499 }
 
 export const errorBody = ({ message, type }: ApiError) => JSON.stringify({ error: { type, message } })
+
+/** `key` is the one that called, where it is known. */
+interface Decided {
+  readonly answer: Answer
+  readonly key: ApiKeyView | undefined
+}
 
 interface Valid {
   readonly values: Readonly<Record<string, unknown>>
@@ -105,7 +115,7 @@ const validate = (call: Call, model: ReadModel): Valid | ApiError => {
   return { values: read.value, request: { values: read.value, given, id, after, cursorAt, onDataHost } }
 }
 
-export const makePipeline = ({ ledger, live, meters, now, report, run }: PipelineNeeds) => {
+export const makePipeline = ({ answered, ledger, live, meters, now, report, run }: PipelineNeeds) => {
   let inFlight = 0
 
   const answer = (
@@ -126,11 +136,11 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
     }
   })
 
-  const refusal = (requestId: string, error: ApiError, key?: ApiKeyView) => {
+  const refusal = (requestId: string, error: ApiError, key?: ApiKeyView): Decided => {
     const headers: Record<string, string> = key === undefined ? {} : accountHeaders(key, 0, live.current().id)
     if (error.status === 401) headers["www-authenticate"] = "Bearer"
     if (error.status === 503) headers["retry-after"] = "1"
-    return answer(requestId, error.status, errorBody(error), headers)
+    return { answer: answer(requestId, error.status, errorBody(error), headers), key }
   }
 
   const accountHeaders = (key: ApiKeyView, charged: number, generation: string): Record<string, string> => ({
@@ -155,7 +165,7 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
   }
 
   /** From the key to the hold, again where the key was edited or revoked in between. */
-  const admit = async (call: Call, token: string, requestId: string): Promise<Admitted | Answer> => {
+  const admit = async (call: Call, token: string, requestId: string): Promise<Admitted | Decided> => {
     for (;;) {
       const key = await ledger.authenticate(token)
       if (key === undefined) return refusal(requestId, unknownKey)
@@ -171,9 +181,9 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
     }
   }
 
-  const paid = async (call: Call, token: string, requestId: string): Promise<Answer> => {
+  const paid = async (call: Call, token: string, requestId: string): Promise<Decided> => {
     const admitted = await admit(call, token, requestId)
-    if ("status" in admitted) return admitted
+    if ("answer" in admitted) return admitted
     const { held, key, valid } = admitted
     const { endpoint } = call.route
     const exit = await run(
@@ -198,14 +208,36 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
       report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
       return refusal(requestId, unavailable, key)
     }
-    return answer(requestId, 200, exit.value.body, accountHeaders(key, endpoint.credits, exit.value.generation))
+    const headers = accountHeaders(key, endpoint.credits, exit.value.generation)
+    return { answer: answer(requestId, 200, exit.value.body, headers), key }
   }
 
-  const decide = (call: Call, requestId: string): Answer | Promise<Answer> => {
+  const decide = (call: Call, requestId: string): Decided | Promise<Decided> => {
     if (inFlight >= mostInFlight) return refusal(requestId, unavailable)
     const token = tokenOf(call.authorization)
     if (token === undefined) return refusal(requestId, malformedAuthorization)
     return paid(call, token, requestId)
+  }
+
+  /** Meters and the log of the account learn of the answer. */
+  const note = (call: Call, requestId: string, { answer, key }: Decided, moment: number, startedAt: number) => {
+    const { chargedAs, endpoint } = call.route
+    const { status } = answer
+    const duration_ms = performance.now() - startedAt
+    meters.answered(endpoint.id, status, duration_ms)
+    if (key !== undefined) {
+      answered({
+        id: requestId,
+        account_id: key.account_id,
+        key_id: key.id,
+        endpoint: chargedAs,
+        status,
+        credits: status === 200 ? endpoint.credits : 0,
+        duration_ms,
+        occurred_at: timestampOf(moment)
+      })
+    }
+    return answer
   }
 
   return {
@@ -213,20 +245,17 @@ export const makePipeline = ({ ledger, live, meters, now, report, run }: Pipelin
     answer: async (call: Call): Promise<Answer> => {
       const requestId = newRequestId()
       const startedAt = performance.now()
+      const moment = now()
       inFlight++
       try {
-        const answered = await decide(call, requestId)
-        meters.answered(call.route.endpoint.id, answered.status, performance.now() - startedAt)
-        return answered
+        return note(call, requestId, await decide(call, requestId), moment, startedAt)
       } catch (cause) {
-        if (cause instanceof LedgerUnavailable) {
-          // the ledger tells the operator once that it is away, not once a call
-          meters.answered(call.route.endpoint.id, unavailable.status, performance.now() - startedAt)
-          return refusal(requestId, unavailable)
+        // the ledger tells the operator once that it is away, not once a call
+        const isAway = cause instanceof LedgerUnavailable
+        if (!isAway) {
+          report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
         }
-        meters.answered(call.route.endpoint.id, internal.status, performance.now() - startedAt)
-        report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
-        return refusal(requestId, internal)
+        return note(call, requestId, refusal(requestId, isAway ? unavailable : internal), moment, startedAt)
       } finally {
         inFlight--
       }

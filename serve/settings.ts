@@ -20,13 +20,46 @@ export const ledgerUrlSetting = Config.option(
   )
 ).pipe(Config.map(Option.filter((url) => Redacted.value(url) !== "")))
 
+/** An address with a path is none: links and cookies are for its root. */
+const PublicUrl = (setting: string) =>
+  Schema.String.check(
+    Schema.makeFilter((text) => {
+      const url = URL.parse(text)
+      const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
+      return text === "" || isOrigin ? undefined : `${setting} must be http(s)://host, without a path`
+    })
+  )
+
+/** Where people find the console, where that is not the address of its listener. Without a slash at its end. */
+export const publicConsoleUrlSetting = Config.option(
+  Config.schema(PublicUrl("LARDER_CONSOLE_URL"), "LARDER_CONSOLE_URL")
+).pipe(Config.map(Option.flatMap((text) => Option.fromNullishOr(URL.parse(text)?.origin))))
+
+/** Where programs reach the API, as examples in the console write it, where that is not the address of its listener. */
+const publicApiUrlSetting = Config.option(Config.schema(PublicUrl("LARDER_API_URL"), "LARDER_API_URL")).pipe(
+  Config.map(Option.flatMap((text) => Option.fromNullishOr(URL.parse(text)?.origin)))
+)
+
+const listenerSettings = {
+  /** Loopback unless told otherwise. */
+  host: Config.String("LARDER_HOST").pipe(Config.withDefault("127.0.0.1")),
+  consolePort: Config.schema(Port, "LARDER_CONSOLE_PORT").pipe(Config.withDefault(8081))
+}
+
+/** The same for a command that has no listener: what the settings of the server say. */
+export const consoleUrlSetting = Config.all({ ...listenerSettings, url: publicConsoleUrlSetting }).pipe(
+  Config.map(({ consolePort, host, url }) =>
+    Option.getOrElse(url, () => `http://${host.includes(":") ? `[${host}]` : host}:${consolePort}`)
+  )
+)
+
 export const serveSettings = Config.all({
   home: homeSetting,
   ledgerUrl: ledgerUrlSetting,
-  /** Loopback unless told otherwise. */
-  host: Config.String("LARDER_HOST").pipe(Config.withDefault("127.0.0.1")),
+  ...listenerSettings,
   port: Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080)),
-  consolePort: Config.schema(Port, "LARDER_CONSOLE_PORT").pipe(Config.withDefault(8081)),
+  publicConsoleUrl: publicConsoleUrlSetting,
+  publicApiUrl: publicApiUrlSetting,
   /** Host on which a bare call of `/v1/commodities` answers the paged shape. */
   dataHost: Config.option(Config.String("LARDER_DATA_HOST"))
 })

@@ -1,72 +1,78 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and stops in order when it is told to. */
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/generation/live.ts"
-import { type Cause, Console, Effect, Layer, Option } from "effect"
+import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
-import { makeConsole, type Readiness } from "./console.ts"
+import { backingUpBoth } from "./backup.ts"
+import { Billing } from "./billing/billing.ts"
+import { openBilling } from "./billing/open-billing.ts"
+import { checkoutPageOf } from "./billing/simulator/checkout-page.ts"
+import { simulatorPages } from "./billing/simulator/control-pages.ts"
+import { makeConsole } from "./console/app.ts"
+import { DataRead } from "./console/data-read.ts"
+import type { Readiness } from "./console/health.ts"
+import { type ConsoleServices, pages } from "./console/pages.ts"
+import { ConsoleDatabase } from "./console-database/console-database.ts"
+import { embeddedConsole } from "./console-database/embedded.ts"
+import { postgresConsole } from "./console-database/postgres.ts"
 import { serveControl } from "./control.ts"
 import { demoKey } from "./demo.ts"
+import { gaugesOf } from "./gauges.ts"
 import { makeApi } from "./http.ts"
 import { embeddedLedger } from "./ledger/embedded/embedded-ledger.ts"
-import { Ledger, type LedgerAccess } from "./ledger/ledger.ts"
+import { Ledger } from "./ledger/ledger.ts"
 import { postgresLedger } from "./ledger/postgres/postgres-ledger.ts"
 import { ledgerDirectoryIn } from "./ledger/reach.ts"
 import { listen } from "./listen.ts"
-import { type Gauge, makeMeters } from "./meters.ts"
+import { makeMeters } from "./meters.ts"
 import manifest from "./package.json" with { type: "json" }
-import { makePipeline, type Pipeline } from "./pipeline.ts"
+import { openPayments } from "./payments.ts"
+import { firstLink } from "./people/first-link.ts"
+import { layerPeople } from "./people/kept-people.ts"
+import { administerPeople } from "./people/people-administration.ts"
+import { makePipeline } from "./pipeline.ts"
 import { loadReadModel } from "./read-model.ts"
+import { layerRequestLog } from "./requests/kept-requests.ts"
+import { RequestLog } from "./requests/request-log.ts"
 import { routes } from "./routes/routes.ts"
-import { serveSettings } from "./settings.ts"
-
-const gaugesOf = (ledger: LedgerAccess, pipeline: Pipeline, swaps: () => number): ReadonlyArray<Gauge> => [
-  gauge("larder_requests_in_flight", "Calls that are being answered.", () => pipeline.inFlight()),
-  counter("larder_generation_swaps_total", "New generations taken over since the start.", swaps),
-  counter("larder_ledger_charges_total", "Charges made durable.", () => ledger.counters.commits),
-  counter("larder_ledger_groups_total", "Groups of charges and holds written.", () => ledger.counters.groups),
-  counter(
-    "larder_ledger_failed_groups_total",
-    "Groups that could not be written, or got no answer.",
-    () => ledger.counters.failed_groups
-  ),
-  counter(
-    "larder_ledger_durable_seconds_total",
-    "Time spent on making groups durable.",
-    () => ledger.counters.durable_seconds
-  ),
-  counter(
-    "larder_ledger_refused_insufficient_balance_total",
-    "Calls refused because the balance would not cover them.",
-    () => ledger.counters.refused_insufficient_balance
-  ),
-  counter(
-    "larder_ledger_refused_spend_cap_reached_total",
-    "Calls refused because a key's budget would not cover them.",
-    () => ledger.counters.refused_spend_cap_reached
-  )
-]
-const gauge = (name: string, help: string, value: () => number): Gauge => ({ name, type: "gauge", help, value })
-const counter = (name: string, help: string, value: () => number): Gauge => ({ name, type: "counter", help, value })
+import { consoleUrlSetting, serveSettings } from "./settings.ts"
+import { welcome } from "./welcome.ts"
 
 /** Opens and starts everything; what it opened closes with the scope, the listeners first. */
 const open = Effect.fnUntraced(function* () {
-  const { consolePort, dataHost, home, host, ledgerUrl, port } = yield* serveSettings
+  const settings = yield* serveSettings
+  const { consolePort, dataHost, home, host, ledgerUrl, port } = settings
   const layout = yield* layoutOf(home)
   const live = yield* watchLive(layout, loadReadModel(layout))
   const ledger = yield* Ledger
+  const requestLog = yield* RequestLog
+  const publicUrl = Option.getOrUndefined(settings.publicConsoleUrl)
+  let listening = yield* consoleUrlSetting // until the listener has its port
+  const consoleUrl = () => publicUrl ?? listening
   // commands reach a ledger in PostgreSQL by themselves
-  if (Option.isNone(ledgerUrl)) yield* serveControl(ledgerDirectoryIn(layout.home), ledger.administration)
+  if (Option.isNone(ledgerUrl)) {
+    const administration = backingUpBoth(ledger.administration, yield* ConsoleDatabase)
+    yield* serveControl(ledgerDirectoryIn(layout.home), administration, yield* administerPeople(consoleUrl))
+  }
+  const payments = yield* openPayments(consoleUrl)
+  const billing = yield* openBilling(payments.processor)
+  const dataRead = Context.get(yield* Layer.build(DataRead.layer(live, layout)), DataRead)
 
-  const context = yield* Effect.context<never>()
+  const context = yield* Effect.context<Exclude<ConsoleServices, Billing | DataRead>>()
   const meters = makeMeters()
+  const report = (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) =>
+    Effect.runForkWith(context)(Effect.annotateLogs(Effect.logError(message, cause), about))
   const pipeline = makePipeline({
     live,
     ledger,
     meters,
     now: Date.now,
     run: Effect.runPromiseExitWith(context),
-    report: (message, about, cause: Cause.Cause<unknown>) =>
-      Effect.runForkWith(context)(Effect.annotateLogs(Effect.logError(message, cause), about))
+    answered: (request) => {
+      requestLog.note(request)
+      if (request.credits > 0) billing.charged(request.account_id)
+    },
+    report
   })
   const readiness = (): Readiness => {
     const { id, model } = live.current()
@@ -79,48 +85,34 @@ const open = Effect.fnUntraced(function* () {
     }
   }
   const dataHostName = Option.getOrUndefined(dataHost)?.toLowerCase()
-  const api = makeApi(pipeline, routes, { dataHost: dataHostName, version: manifest.version })
-  const operators = makeConsole(readiness, meters, gaugesOf(ledger, pipeline, live.swaps))
-  const addresses = {
-    api: yield* listen(api, { what: "API", host, port, setting: "LARDER_PORT" }),
-    console: yield* listen(operators, { what: "console", host, port: consolePort, setting: "LARDER_CONSOLE_PORT" })
-  }
-  return { addresses, readiness }
-})
-
-const welcome = (
-  { addresses, readiness }: Effect.Success<ReturnType<typeof open>>,
-  demo: Effect.Success<ReturnType<typeof demoKey>> | undefined
-) => {
+  const app = makeApi(pipeline, routes, { dataHost: dataHostName, version: manifest.version })
+  const api = yield* listen(app, { what: "API", host, port, setting: "LARDER_PORT" })
+  const { simulator } = payments
+  const people = makeConsole<ConsoleServices>({
+    readiness,
+    meters,
+    gauges: gaugesOf(ledger, pipeline, live.swaps, requestLog.dropped),
+    pages: [...pages, ...(simulator === undefined ? [] : simulatorPages(simulator))],
+    run: Effect.runPromiseExitWith(context.pipe(Context.add(Billing, billing), Context.add(DataRead, dataRead))),
+    report,
+    now: Date.now,
+    publicUrl,
+    api: Option.getOrElse(settings.publicApiUrl, () => api),
+    paysAt: payments.paysAt,
+    checkout: simulator === undefined ? undefined : checkoutPageOf(simulator)
+  })
+  listening = yield* listen(people, { what: "console", host, port: consolePort, setting: "LARDER_CONSOLE_PORT" })
+  if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
   const { data_sets, generation } = readiness()
-  const names = Object.entries(data_sets)
-  const listed = (loaded: boolean) => names.flatMap(([name, is]) => (is === loaded ? [name] : [])).join(", ") || "none"
-  const lines = [
-    `Larder serves ${generation}. Loaded: ${listed(true)}. Not loaded: ${listed(false)}.`,
-    `  API      ${addresses.api}/v1`,
-    `  OpenAPI  ${addresses.api}/openapi.json`,
-    `  Console  ${addresses.console}  (/healthz, /readyz, /metrics)`
-  ]
-  const examples = [
-    ...(data_sets.commodities ? ["commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01"] : []),
-    ...(data_sets.branded_foods ? ["branded-foods?name=cheddar&limit=2"] : []),
-    ...(data_sets.storefronts ? ["stores?category=food_beverages_and_tobacco"] : [])
-  ]
-  const shown =
-    demo === undefined
-      ? ["", "Make an account and a key: npx larder-serve accounts create --help"]
-      : [
-          `  Demo key ${demo.key}  (shown once; ${demo.account.balance_credits} credits left)`,
-          "",
-          "Try:",
-          ...examples.map((path) => `  curl -H "Authorization: Bearer ${demo.key}" "${addresses.api}/v1/${path}"`)
-        ]
-  return [...lines, ...shown, "", "Ctrl-C stops it."].join("\n")
-}
+  const addresses = { api, console: listening }
+  return { addresses, consoleUrl: consoleUrl(), generation, data_sets, isSimulated: simulator !== undefined }
+})
 
 const flags = {
   demo: Flag.Boolean("demo").pipe(
-    Flag.withDescription("Make sure of a demo account, and print a new key of it"),
+    Flag.withDescription(
+      "Make sure of a demo account; print a new key of it and, where nobody can sign in yet, a link into the console"
+    ),
     Flag.withDefault(false)
   ),
   json: Flag.Boolean("json").pipe(
@@ -129,23 +121,42 @@ const flags = {
   )
 }
 
+type Unusable = Layer.Error<ReturnType<typeof embeddedConsole> | ReturnType<typeof postgresConsole>>
+
+/** What is kept, in files of this process or in PostgreSQL. The ledger is opened first: who holds it may open the rest. */
+const kept = (home: string, ledgerUrl: Option.Option<Redacted.Redacted>) => {
+  const directory = ledgerDirectoryIn(home)
+  const ledger = Layer.effect(
+    Ledger,
+    Option.isSome(ledgerUrl) ? postgresLedger(ledgerUrl.value, directory) : embeddedLedger(directory)
+  )
+  const tables: Layer.Layer<ConsoleDatabase, Unusable> = Option.isSome(ledgerUrl)
+    ? postgresConsole(ledgerUrl.value)
+    : embeddedConsole(directory)
+  return Layer.mergeAll(layerPeople, layerRequestLog).pipe(
+    Layer.provideMerge(tables),
+    Layer.provideMerge(Ledger.layerAdministration),
+    Layer.provideMerge(ledger)
+  )
+}
+
+const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
+  const { account, key } = yield* demoKey()
+  return { key, balance_credits: account.balance_credits, link: yield* firstLink(account.id, consoleUrl) }
+})
+
 export const startCommand = Command.make(
   "start",
   flags,
   Effect.fn(function* ({ demo, json }) {
     const { home, ledgerUrl } = yield* serveSettings
-    const ledger = Layer.effect(
-      Ledger,
-      Option.isSome(ledgerUrl)
-        ? postgresLedger(ledgerUrl.value, ledgerDirectoryIn(home))
-        : embeddedLedger(ledgerDirectoryIn(home))
-    )
     yield* Effect.gen(function* () {
-      const opened = yield* open()
-      const shown = demo ? yield* demoKey() : undefined
-      const told = { ...opened.addresses, generation: opened.readiness().generation, demo_key: shown?.key ?? null }
-      yield* Console.log(json ? JSON.stringify(told) : welcome(opened, shown))
+      const started = yield* open()
+      const shown = demo ? yield* openDemo(started.consoleUrl) : undefined
+      const { addresses, generation } = started
+      const told = { ...addresses, generation, demo_key: shown?.key ?? null, first_link: shown?.link ?? null }
+      yield* Console.log(json ? JSON.stringify(told) : welcome(started, shown))
       yield* Effect.never
-    }).pipe(Effect.scoped, Effect.provide(Ledger.layerAdministration.pipe(Layer.provideMerge(ledger))))
+    }).pipe(Effect.scoped, Effect.provide(kept(home, ledgerUrl)))
   })
 ).pipe(Command.withDescription("Serve the warehouse until it is told to stop"))

@@ -55,6 +55,8 @@ export const run = (program: Program, args: ReadonlyArray<string>, environment: 
 export interface Server {
   readonly api: string
   readonly console: string
+  /** With `--demo`: the printed way into the console; null where somebody can sign in already. */
+  readonly first_link: string | null
   readonly child: ChildProcess
   /** What it logged so far. */
   readonly logs: () => string
@@ -62,8 +64,12 @@ export interface Server {
 }
 
 /** Starts a server on free ports and waits for its addresses. */
-export const startServer = async (home: string, environment: Environment = {}): Promise<Server> => {
-  const child = start("larder-serve", ["start", "--json"], {
+export const startServer = async (
+  home: string,
+  environment: Environment = {},
+  flags: ReadonlyArray<string> = []
+): Promise<Server> => {
+  const child = start("larder-serve", ["start", "--json", ...flags], {
     LARDER_HOME: home,
     LARDER_PORT: "0",
     LARDER_CONSOLE_PORT: "0",
@@ -76,10 +82,8 @@ export const startServer = async (home: string, environment: Environment = {}): 
     new Promise<string>((resolve) => lines.once("line", resolve)),
     closed.then((code) => Promise.reject(new Error(`larder-serve ended with ${code} before it listened:\n${logs()}`)))
   ])
-  const { api, console } = JSON.parse(first) as { readonly api: string; readonly console: string }
   return {
-    api,
-    console,
+    ...(JSON.parse(first) as Pick<Server, "api" | "console" | "first_link">),
     child,
     logs,
     stop: (signal = "SIGTERM") => {

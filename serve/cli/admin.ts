@@ -2,5 +2,6 @@
 import { accounts } from "./accounts.ts"
 import { keys } from "./keys.ts"
 import { ledger } from "./ledger.ts"
+import { people } from "./people.ts"
 
-export const adminCommands = [accounts, keys, ledger] as const
+export const adminCommands = [accounts, keys, people, ledger] as const

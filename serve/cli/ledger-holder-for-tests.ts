@@ -1,13 +1,17 @@
 /**
- * Holds the ledger in a folder and answers commands, as a server does. Reads tokens from stdin, one a line,
- * charges a call of 100 credits to each, and prints what came of it.
+ * Holds the ledger and the console's tables in a folder and answers commands, as a server does. Reads tokens from stdin,
+ * one a line, charges a call of 100 credits to each, and prints what came of it.
  */
 import { createInterface } from "node:readline"
 import { NodeRuntime } from "@effect/platform-node"
-import { Console, Effect, Stream } from "effect"
+import { Console, Effect, Layer, Stream } from "effect"
+import { embeddedConsole } from "../console-database/embedded.ts"
 import { serveControl } from "../control.ts"
+import { Administration } from "../ledger/administration.ts"
 import { embeddedLedger } from "../ledger/embedded/embedded-ledger.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
+import { layerPeople } from "../people/kept-people.ts"
+import { administerPeople } from "../people/people-administration.ts"
 
 const directory = process.argv[2] ?? ""
 
@@ -22,7 +26,12 @@ const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
 
 Effect.gen(function* () {
   const ledger = yield* embeddedLedger(directory)
-  yield* serveControl(directory, ledger.administration)
+  const kept = yield* Layer.build(layerPeople.pipe(Layer.provide(embeddedConsole(directory))))
+  const people = yield* administerPeople(() => "http://console.example").pipe(
+    Effect.provideService(Administration, ledger.administration),
+    Effect.provide(kept)
+  )
+  yield* serveControl(directory, ledger.administration, people)
   yield* Console.log("ready")
   yield* Stream.fromAsyncIterable(createInterface({ input: process.stdin }), String).pipe(
     Stream.runForEach((token) => Effect.flatMap(call(ledger, token), Console.log))

@@ -1,8 +1,9 @@
-/** The administration of a ledger that a running server holds, asked through its control channel. */
+/** The administration of what a running server holds, asked through its control channel. */
 import { readFileSync } from "node:fs"
 import { Effect, Option, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
-import { Administration, type AdministrationError, ServerUnreachable } from "../ledger/administration.ts"
+import { Administration, AdministrationError, ServerUnreachable } from "../ledger/administration.ts"
+import { PeopleAdministration, PeopleError } from "../people/people-administration.ts"
 import { AnswerLine, ControlFile, controlFileIn, wire } from "./wire.ts"
 
 interface Operation<I, IE, O, OE> {
@@ -28,52 +29,79 @@ type Send = (
 ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServerUnreachable>
 
 /** The values of an answer, as they arrive. An answer that ends without its last line was cut. */
-const ask = <I, IE, O, OE>(
-  send: Send,
-  name: string,
-  { input, output }: Operation<I, IE, O, OE>,
-  asked: I
-): Stream.Stream<O, AdministrationError> => {
-  const decodeValue = Schema.decodeUnknownEffect(output)
-  const valueIn = (line: typeof AnswerLine.Type): Effect.Effect<O, AdministrationError | Schema.SchemaError> => {
-    if ("value" in line) return decodeValue(line.value)
-    return Effect.fail("error" in line ? line.error : lost)
+const asking = <E, EE>(send: Send, errors: Schema.Codec<E, EE>) => {
+  const isExpected = Schema.is(errors)
+  return <I, IE, O, OE>(
+    name: string,
+    { input, output }: Operation<I, IE, O, OE>,
+    asked: I
+  ): Stream.Stream<O, E | ServerUnreachable> => {
+    const decodeValue = Schema.decodeUnknownEffect(output)
+    const valueIn = (line: typeof AnswerLine.Type): Effect.Effect<O, E | ServerUnreachable | Schema.SchemaError> => {
+      if ("value" in line) return decodeValue(line.value)
+      if ("end" in line) return Effect.fail(lost)
+      return Effect.fail(isExpected(line.error) ? line.error : otherVersion)
+    }
+    return Schema.encodeEffect(input)(asked).pipe(
+      Effect.flatMap((body) => send("POST", name, body)),
+      Effect.map((response) => response.stream),
+      Stream.unwrap,
+      Stream.decodeText(),
+      Stream.splitLines,
+      Stream.catchTag("HttpClientError", () => Stream.fail(lost)),
+      Stream.concat(Stream.fail(lost)),
+      Stream.mapEffect((line) => decodeLine(line)),
+      Stream.takeWhile((line) => !("end" in line)),
+      Stream.mapEffect((line) => valueIn(line)),
+      Stream.catchTag("SchemaError", () => Stream.fail(otherVersion))
+    )
   }
-  return Schema.encodeEffect(input)(asked).pipe(
-    Effect.flatMap((body) => send("POST", name, body)),
-    Effect.map((response) => response.stream),
-    Stream.unwrap,
-    Stream.decodeText(),
-    Stream.splitLines,
-    Stream.catchTag("HttpClientError", () => Stream.fail(lost)),
-    Stream.concat(Stream.fail(lost)),
-    Stream.mapEffect((line) => decodeLine(line)),
-    Stream.takeWhile((line) => !("end" in line)),
-    Stream.mapEffect((line) => valueIn(line)),
-    Stream.catchTag("SchemaError", () => Stream.fail(otherVersion))
-  )
 }
 
-const remote = (send: Send) => {
-  const one =
-    <I, IE, O, OE>(name: string, operation: Operation<I, IE, O, OE>) =>
-    (input: I): Effect.Effect<O, AdministrationError> =>
-      Stream.runCollect(ask(send, name, operation, input)).pipe(
+/** The one value of an answer. */
+const askingOne = <E, EE>(send: Send, errors: Schema.Codec<E, EE>) => {
+  const ask = asking(send, errors)
+  return <I, IE, O, OE>(name: string, operation: Operation<I, IE, O, OE>) =>
+    (input: I): Effect.Effect<O, E | ServerUnreachable> =>
+      Stream.runCollect(ask(name, operation, input)).pipe(
         Effect.flatMap(([value]) => (value === undefined ? Effect.fail(lost) : Effect.succeed(value)))
       )
+}
+
+const remotePeople = (send: Send) => {
+  const one = askingOne(send, PeopleError)
+  return PeopleAdministration.of({
+    invitePerson: one("invitePerson", wire.invitePerson),
+    listPeople: one("listPeople", wire.listPeople),
+    removePerson: one("removePerson", wire.removePerson)
+  })
+}
+
+const remoteLedger = (send: Send) => {
+  const one = askingOne(send, AdministrationError)
   return Administration.of({
     createAccount: one("createAccount", wire.createAccount),
     listAccounts: one("listAccounts", wire.listAccounts),
+    account: one("account", wire.account),
     creditAccount: one("creditAccount", wire.creditAccount),
+    book: one("book", wire.book),
     createKey: one("createKey", wire.createKey),
     listKeys: one("listKeys", wire.listKeys),
     editKey: one("editKey", wire.editKey),
     revokeKey: one("revokeKey", wire.revokeKey),
     usage: one("usage", wire.usage),
+    summedUsage: one("summedUsage", wire.summedUsage),
+    entriesBefore: one("entriesBefore", wire.entriesBefore),
     verify: one("verify", wire.verify),
     backup: one("backup", wire.backup),
-    entriesOf: (account_id) => ask(send, "entriesOf", wire.entriesOf, { account_id })
+    entriesOf: (account_id) => asking(send, AdministrationError)("entriesOf", wire.entriesOf, { account_id })
   })
+}
+
+/** What a running server does for commands. */
+export interface Server {
+  readonly administration: Administration["Service"]
+  readonly people: PeopleAdministration["Service"]
 }
 
 /**
@@ -86,7 +114,7 @@ export const runningServer = Effect.fn("Control.runningServer")(function* (ledge
     Effect.flatMap(decodeFile),
     Effect.option
   )
-  if (Option.isNone(file)) return Option.none()
+  if (Option.isNone(file)) return Option.none<Server>()
   const { token, url } = file.value
   const send: Send = (method, path, body) =>
     HttpClientRequest.make(method)(`${url}/${path}`).pipe(
@@ -100,5 +128,5 @@ export const runningServer = Effect.fn("Control.runningServer")(function* (ledge
       )
     )
   const answers = yield* Effect.option(send("GET", "", undefined))
-  return Option.map(answers, () => remote(send))
+  return Option.map(answers, (): Server => ({ administration: remoteLedger(send), people: remotePeople(send) }))
 }, Effect.provide(FetchHttpClient.layer))

@@ -5,8 +5,9 @@
  */
 import path from "node:path"
 import { Schema } from "effect"
-import { AdministrationError, operations } from "../ledger/administration.ts"
+import { operations } from "../ledger/administration.ts"
 import { Entry } from "../ledger/records.ts"
+import { PeopleError, peopleOperations } from "../people/people-administration.ts"
 
 export const host = "127.0.0.1"
 
@@ -18,13 +19,18 @@ export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirect
 /** Every operation, the statement of an account included. */
 export const wire = {
   ...operations,
+  ...peopleOperations,
   entriesOf: { input: Schema.Struct({ account_id: Schema.String }), output: Entry }
 } as const
+
+/** Whatever an operation may fail with. */
+export const ControlError = PeopleError
+export type ControlError = typeof ControlError.Type
 
 export const AnswerLine = Schema.fromJsonString(
   Schema.Union([
     Schema.Struct({ value: Schema.Unknown }),
-    Schema.Struct({ error: AdministrationError }),
+    Schema.Struct({ error: ControlError }),
     Schema.Struct({ end: Schema.Literal(true) })
   ])
 )

@@ -5,9 +5,11 @@
 import { Day, Timestamp } from "@larder/schemas/dates.ts"
 import { Scope } from "@larder/schemas/scopes.ts"
 import { Context, type Effect, Schema, type Stream } from "effect"
-import { KeyRevoked, UnknownAccount, UnknownKey } from "./decisions.ts"
+import { KeyRevoked, ReferenceTaken, TooManyKeys, UnknownAccount, UnknownKey } from "./decisions.ts"
 import { LedgerUnavailable } from "./errors.ts"
-import type { Entry } from "./records.ts"
+import { moneyOutOf } from "./money-out.ts"
+import { Entry, entryTypes } from "./records.ts"
+import { SummedUsage } from "./summed-usage.ts"
 
 /** What is typed into a terminal, printed there and stored: no control characters, and no half of a surrogate pair. */
 export const Line = Schema.String.check(
@@ -44,6 +46,30 @@ export type KeySummary = typeof KeySummary.Type
 export const NewKey = Schema.Struct({ key: Schema.String, ...KeySummary.fields })
 export type NewKey = typeof NewKey.Type
 
+/** Credits that follow from money: paid by card, or gone out again. */
+export const Booking = Schema.Struct({
+  account_id: Schema.String,
+  type: Schema.Literals(["top_up", "auto_recharge", "refund", "adjustment"]),
+  /** Negative where money goes out: a refund of a payment, or an adjustment for a dispute. */
+  credits: Schema.Int,
+  /** Id of the payment, refund or dispute. With `type` it names the booking for ever. */
+  reference: Line,
+  note: Line
+}).check(
+  Schema.makeFilter(({ credits, type }) =>
+    credits > 0 || moneyOutOf({ credits, type }) > 0
+      ? undefined
+      : "credits must be more than 0, or less than 0 for a refund or an adjustment"
+  )
+)
+export type Booking = typeof Booking.Type
+
+/** `booked` is false where it was in the ledger before, and nothing was written. */
+export const Booked = Schema.Struct({ booked: Schema.Boolean, balance_credits: Schema.Int })
+export type Booked = typeof Booked.Type
+
+export const mostEntriesBefore = 1_000
+
 /** Successful calls of one UTC day, of one key, to one endpoint. Calls that were given back are not counted. */
 export const UsageOfDay = Schema.Struct({
   day: Day,
@@ -79,6 +105,7 @@ export type Backup = typeof Backup.Type
 export const operations = {
   createAccount: { input: Schema.Struct({ name: Line }), output: AccountSummary },
   listAccounts: { input: Schema.Struct({}), output: Schema.Array(AccountSummary) },
+  account: { input: Schema.Struct({ account_id: Schema.String }), output: AccountSummary },
   creditAccount: {
     input: Schema.Struct({
       account_id: Schema.String,
@@ -87,6 +114,8 @@ export const operations = {
     }),
     output: AccountSummary
   },
+  /** Once for each reference and type, whoever asks how often. */
+  book: { input: Booking, output: Booked },
   createKey: {
     input: Schema.Struct({ account_id: Schema.String, name: Line, scopes: Scopes, budget_credits: BudgetCredits }),
     output: NewKey
@@ -106,6 +135,27 @@ export const operations = {
   usage: {
     input: Schema.Struct({ account_id: Schema.String, from: Day, to: Day }),
     output: Schema.Array(UsageOfDay)
+  },
+  /** The same added up, of all calls or of one key's, of one endpoint's. Both days included. */
+  summedUsage: {
+    input: Schema.Struct({
+      account_id: Schema.String,
+      from: Day,
+      to: Day,
+      key_id: Schema.optionalKey(Schema.String),
+      endpoint: Schema.optionalKey(Schema.String)
+    }),
+    output: SummedUsage
+  },
+  /** A page of an account's statement, newest first: entries before a position, or the newest, of some types or of all. */
+  entriesBefore: {
+    input: Schema.Struct({
+      account_id: Schema.String,
+      before: Schema.NullOr(Schema.Int),
+      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostEntriesBefore })),
+      types: Schema.optional(Schema.Array(Schema.Literals(entryTypes)))
+    }),
+    output: Schema.Array(Entry)
   },
   verify: { input: Schema.Struct({}), output: Verification },
   /** Writes a copy of the ledger as it is at one moment into a new file. */
@@ -139,6 +189,8 @@ export const AdministrationError = Schema.Union([
   UnknownAccount,
   UnknownKey,
   KeyRevoked,
+  TooManyKeys,
+  ReferenceTaken,
   LedgerUnavailable,
   ServerUnreachable,
   BackupFailed

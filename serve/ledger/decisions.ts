@@ -29,6 +29,24 @@ export class KeyRevoked extends Schema.TaggedError<KeyRevoked>()("KeyRevoked", {
   }
 }
 
+/** So many can be shown, and looked through. */
+export const mostKeys = 1_000
+
+export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", { account_id: Schema.String }) {
+  override get message() {
+    return `Account ${this.account_id} has ${mostKeys.toLocaleString("en-US")} keys that are not revoked, and cannot have more. Revoke one that is no longer needed with: larder-serve keys revoke --key ID`
+  }
+}
+
+export class ReferenceTaken extends Schema.TaggedError<ReferenceTaken>()("ReferenceTaken", {
+  type: Schema.String,
+  reference: Schema.String
+}) {
+  override get message() {
+    return `${this.type} ${this.reference} is in the ledger of another account already. Nothing was booked.`
+  }
+}
+
 /** Records that become durable together. */
 export interface Decision {
   readonly accounts: ReadonlyArray<Account>
@@ -39,36 +57,57 @@ export interface Decision {
 /** 5.00 USD, no card needed. */
 const creditsAtBirth = 5_000
 
-const booking = (type: Entry["type"], accountId: string, credits: number, note: string, now: number): Draft => ({
-  account_id: accountId,
+type Moved = Pick<Entry, "account_id" | "type" | "credits"> & { readonly note: string }
+
+const draftOf = ({ account_id, credits, note, type }: Moved, reference: string | null, now: number): Draft => ({
+  account_id,
   type,
   occurred_at: timestampOf(now),
   key_id: null,
   endpoint: null,
   credits,
   budget_credits: null,
-  request_id: null,
+  request_id: reference,
   note
 })
+
+const entry = (draft: Draft): Decision => ({ accounts: [], keys: [], entries: [draft] })
 
 export const openAccount = (id: string, name: string, now: number): Decision => ({
   accounts: [{ id, name, created_at: timestampOf(now) }],
   keys: [],
-  entries: [booking("grant", id, creditsAtBirth, "starting balance", now)]
+  entries: [draftOf({ account_id: id, type: "grant", credits: creditsAtBirth, note: "starting balance" }, null, now)]
 })
 
 /**
  * Credits that an operator gives by hand are an `adjustment`: a `grant` is the starting balance and nothing else, `top_up`
  * and `auto_recharge` tell of money that a card processor has moved, and a `refund` gives back what was paid.
  */
-export const creditAccount = (accountId: string, credits: number, note: string, now: number): Decision => ({
-  accounts: [],
-  keys: [],
-  entries: [booking("adjustment", accountId, credits, note, now)]
-})
+export const creditAccount = (account_id: string, credits: number, note: string, now: number): Decision =>
+  entry(draftOf({ account_id, type: "adjustment", credits, note }, null, now))
 
-export const issueKey = (key: Omit<ApiKey, "created_at" | "revoked_at" | "revision">, now: number): Decision =>
-  changed({ ...key, created_at: timestampOf(now), revoked_at: null, revision: 1 })
+export const nothing: Decision = { accounts: [], keys: [], entries: [] }
+
+/** Credits that follow from money. `bookedFor` is the account that has this reference and type in its entries already. */
+export const bookOnce = (
+  moved: Moved & { readonly reference: string },
+  bookedFor: string | undefined,
+  now: number
+): Result.Result<Decision, ReferenceTaken> => {
+  const { account_id, reference, type } = moved
+  if (bookedFor === undefined) return Result.succeed(entry(draftOf(moved, reference, now)))
+  return bookedFor === account_id ? Result.succeed(nothing) : Result.fail(new ReferenceTaken({ type, reference }))
+}
+
+/** `valid` is how many keys the account has that are not revoked. */
+export const issueKey = (
+  key: Omit<ApiKey, "created_at" | "revoked_at" | "revision">,
+  valid: number,
+  now: number
+): Result.Result<Decision, TooManyKeys> =>
+  valid < mostKeys
+    ? Result.succeed(changed({ ...key, created_at: timestampOf(now), revoked_at: null, revision: 1 }))
+    : Result.fail(new TooManyKeys({ account_id: key.account_id }))
 
 export interface KeyChanges {
   readonly name?: string | undefined
@@ -92,9 +131,7 @@ export const editKey = (key: ApiKey, changes: KeyChanges): Result.Result<Decisio
 
 /** Revoking twice changes nothing: the first moment stays. */
 export const revokeKey = (key: ApiKey, now: number): Decision =>
-  key.revoked_at === null
-    ? changed({ ...key, revoked_at: timestampOf(now), revision: key.revision + 1 })
-    : { accounts: [], keys: [], entries: [] }
+  key.revoked_at === null ? changed({ ...key, revoked_at: timestampOf(now), revision: key.revision + 1 }) : nothing
 
 const changed = (key: ApiKey): Decision => ({ accounts: [], keys: [key], entries: [] })
 

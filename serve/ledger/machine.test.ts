@@ -28,7 +28,7 @@ const october = Date.parse("2026-10-15T12:00:00.000Z")
 const lastOfOctober = Date.parse("2026-10-31T23:59:59.999Z")
 const november = Date.parse("2026-11-01T00:00:00.000Z")
 
-const empty = (): LedgerState => restore({ sequence: 0, accounts: [], keys: [], spending: [] })
+const empty = (): LedgerState => restore({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
 
 /** Takes a decision up as if it had been written. */
 const take = (state: LedgerState, { accounts, entries, keys }: Decision): Group => {
@@ -51,7 +51,7 @@ const key = (id: string, account_id: string, budget_credits: number) => ({
 const ledgerWith = ({ budget = 1_000_000 }: { readonly budget?: number } = {}) => {
   const state = empty()
   take(state, openAccount("acct_a", "A", october))
-  take(state, issueKey(key("key_a", "acct_a", budget), october))
+  take(state, Result.getOrThrow(issueKey(key("key_a", "acct_a", budget), 0, october)))
   return state
 }
 
@@ -268,7 +268,7 @@ describe("any history", () => {
         await write(openAccount("acct_0", "0", now))
         await write(openAccount("acct_1", "1", now))
         for (const [index, budget] of budgets.entries()) {
-          await write(issueKey(key(`key_${index}`, `acct_${index % 2}`, budget), now))
+          await write(Result.getOrThrow(issueKey(key(`key_${index}`, `acct_${index % 2}`, budget), index, now)))
         }
         let running: Array<Hold> = []
         let requests = 0

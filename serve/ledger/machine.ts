@@ -26,6 +26,12 @@ export interface Snapshot {
   readonly keys: ReadonlyArray<ApiKey>
   /** Credits charged per key and UTC month, less those given back; see `monthOf`. */
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
+  /** What was booked with a reference. */
+  readonly booked: ReadonlyArray<{
+    readonly account_id: string
+    readonly type: Entry["type"]
+    readonly reference: string
+  }>
 }
 
 /** What a request may know of its key. It never changes; an edit makes a new one. */
@@ -68,7 +74,12 @@ export interface LedgerState {
   /** Number of the last durable entry. */
   sequence: number
   readonly charged: ChargedRequests
+  /** Accounts of what was booked with a reference; see `bookingOf`. Some 200 bytes a payment. */
+  readonly booked: Map<string, string>
 }
+
+/** What names a booking. Types have no spaces. */
+export const bookingOf = (type: Entry["type"], reference: string): string => `${type} ${reference}`
 
 /** The price of one admitted call, set aside. It ends exactly once: settled or given back. */
 export interface Hold {
@@ -98,11 +109,14 @@ export const restore = (snapshot: Snapshot): LedgerState => {
     keys: new Map(),
     valid: new Map(),
     sequence: snapshot.sequence,
-    charged: chargedRequests()
+    charged: chargedRequests(),
+    booked: new Map()
   }
   for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, { record: account, head, held: 0 })
   for (const key of snapshot.keys) putKey(state, key)
   for (const { key_id, month, spent } of snapshot.spending) spendingOf(known(state.keys, key_id), month).spent = spent
+  for (const { account_id, reference, type } of snapshot.booked)
+    state.booked.set(bookingOf(type, reference), account_id)
   return state
 }
 
@@ -112,7 +126,11 @@ export const apply = (state: LedgerState, group: Group): void => {
     state.accounts.set(account.id, { record: account, head: beginning, held: 0 })
   }
   for (const key of group.keys) putKey(state, key)
-  for (const entry of group.entries) known(state.accounts, entry.account_id).head = entry
+  for (const entry of group.entries) {
+    known(state.accounts, entry.account_id).head = entry
+    const { key_id, request_id, type } = entry
+    if (key_id === null && request_id !== null) state.booked.set(bookingOf(type, request_id), entry.account_id)
+  }
   state.sequence += group.entries.length
 }
 

@@ -5,7 +5,7 @@
  */
 import path from "node:path"
 import { Effect, Exit, Layer, Option, Schedule, Scope } from "effect"
-import { runningServer } from "../control/client.ts"
+import { runningServer, type Server } from "../control/client.ts"
 import { ledgerUrlSetting } from "../settings.ts"
 import { Administration, ServerUnreachable } from "./administration.ts"
 import { embeddedLedger } from "./embedded/embedded-ledger.ts"
@@ -30,14 +30,22 @@ const openHere = Effect.fnUntraced(function* (directory: string) {
 
 const elsewhere = (directory: string) => (inUse: LedgerInUse) =>
   Effect.flatMap(runningServer(directory), (server) =>
-    Option.isSome(server) ? Effect.succeed(server.value) : Effect.fail(inUse)
+    Option.isSome(server) ? Effect.succeed(through(server.value)) : Effect.fail(inUse)
   )
 
-const reach = Effect.fn("Ledger.reach")(function* (home: string) {
+/** The ledger for one command, and the running server where the command goes through one. */
+interface Reached {
+  readonly administration: Administration["Service"]
+  readonly server: Option.Option<Server>
+}
+const through = (server: Server): Reached => ({ administration: server.administration, server: Option.some(server) })
+const without = (administration: Administration["Service"]): Reached => ({ administration, server: Option.none() })
+
+export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
   const url = yield* ledgerUrlSetting
-  if (Option.isSome(url)) return administer(yield* connect(url.value))
+  if (Option.isSome(url)) return without(administer(yield* connect(url.value)))
   const directory = ledgerDirectoryIn(home)
-  return yield* openHere(directory).pipe(
+  return yield* Effect.map(openHere(directory), without).pipe(
     Effect.catchTag("LedgerInUse", elsewhere(directory)),
     Effect.retry({
       schedule: Schedule.spaced(patience.every),
@@ -54,4 +62,8 @@ const reach = Effect.fn("Ledger.reach")(function* (home: string) {
   )
 })
 
-export const layerAdministration = (home: string) => Layer.effect(Administration, reach(home))
+export const layerAdministration = (home: string) =>
+  Layer.effect(
+    Administration,
+    Effect.map(reachLedger(home), ({ administration }) => administration)
+  )

@@ -48,7 +48,7 @@ export const Entry = Schema.Struct({
   }),
   type: Schema.Literals(entryTypes).annotate({
     description:
-      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: given back, such as a call that was answered with an error; `adjustment`: booked by the operator."
+      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: of a call that was answered with an error, or, negative, of a payment, whose money went back; `adjustment`: booked by the operator, or, negative, a payment that is disputed."
   }),
   occurred_at: moment(
     "When it happened, in UTC; for a charge the moment of admission, whose month it counts towards; for the refund of a call that of its charge."
@@ -60,16 +60,22 @@ export const Entry = Schema.Struct({
     description:
       "Endpoint that was called, such as `/v1/commodities/prices`; null for all but charges and refunds of calls."
   }),
-  credits: Schema.Int.annotate({ description: "Credits added to the balance; negative for charges." }),
-  balance: Schema.Int.annotate({ description: "Balance of the account after the entry, in credits. Never negative." }),
+  credits: Schema.Int.annotate({
+    description:
+      "Credits added to the balance; negative for charges, and for money that went out: a `refund` of a payment, an `adjustment` for a dispute."
+  }),
+  balance: Schema.Int.annotate({
+    description:
+      "Balance of the account after the entry, in credits. Negative only where money went out that was spent already, and never by more than what went out."
+  }),
   budget_credits: Schema.NullOr(Schema.Int).annotate({
     description: "Monthly budget of the key when the call was admitted, in credits; null for all but charges."
   }),
   request_id: Schema.NullOr(Schema.String).annotate({
     description:
-      "X-Request-Id of the call, for a charge or the refund of one; null for all others. No call is charged twice, nor given back twice."
+      "X-Request-Id of the call, for a charge or the refund of one; the id of the payment, refund or dispute for what was booked because of it; null for all others. It is there once for each `type`: no call is charged twice nor given back twice, and no payment is booked twice."
   }),
-  note: Schema.NullOr(Schema.String).annotate({ description: "The operator's reason; null for charges." }),
+  note: Schema.NullOr(Schema.String).annotate({ description: "The reason, in words; null for charges." }),
   hash: described(
     "SHA-256 in hexadecimal over the hash of the account's entry before this one and the fields of this one, `sequence` excepted: an entry that is changed, left out or put in breaks the chain of its account."
   )

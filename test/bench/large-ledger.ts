@@ -11,7 +11,7 @@ import { type LedgerDatabase, openDatabase } from "@larder/serve/ledger/embedded
 import { renewSnapshot } from "@larder/serve/ledger/embedded/snapshot.ts"
 import { takeUp } from "@larder/serve/ledger/embedded/tables.ts"
 import { apply, chain, charge, type Hold, hold, restore, settle } from "@larder/serve/ledger/machine.ts"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 
 const year = 365 * 86_400_000
 const price = 10
@@ -34,9 +34,12 @@ const births = (accounts: number, keys: number, credits: number, token: string, 
     const issued = Array.from({ length: keys }, (_, number) => {
       const secret = index === 0 && number === 0 ? token : newApiKey()
       const key = { id: idOf("key_", index * keys + number), account_id: id, name: "a key", budget_credits: credits }
-      return issueKey(
-        { ...key, scopes: ["get-commodity-prices"], sha256: fingerprint(secret), last4: last4(secret) },
-        now
+      return Result.getOrThrow(
+        issueKey(
+          { ...key, scopes: ["get-commodity-prices"], sha256: fingerprint(secret), last4: last4(secret) },
+          number,
+          now
+        )
       )
     })
     return [openAccount(id, `account ${index}`, now), creditAccount(id, credits, "paid in advance", now), ...issued]
@@ -51,7 +54,7 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
   const token = newApiKey()
   const credits = (entries + 1) * price
   const start = Date.now() - year
-  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [] })
+  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
   const file = path.join(directory, "part.ndjson")
 
   const write = (decision: Decision, holds: ReadonlyArray<Hold> = []) => {

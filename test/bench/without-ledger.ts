@@ -34,6 +34,7 @@ const open = Effect.gen(function* () {
     meters: makeMeters(),
     now: Date.now,
     run: Effect.runPromiseExitWith(context),
+    answered: () => {},
     report: () => {}
   })
   const app = makeApi(pipeline, routes, { dataHost: undefined, version: "bench" })

@@ -3,6 +3,7 @@ import type { AccountSummary, KeySummary, Verification } from "@larder/serve/led
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import { expect } from "vitest"
 import { admin, adminLines } from "../programs.ts"
+import type { Cashier } from "./cashier.ts"
 import type { Call, Cast, Place } from "./cast.ts"
 import type { Diary } from "./diary.ts"
 
@@ -28,7 +29,7 @@ const ask = async ({ environment, home }: Place, cast: Cast): Promise<Told> => {
   return { accounts, keys, entries, verification }
 }
 
-/** Every balance is the sum of its entries, never negative, and no key has spent more than it may. */
+/** Every balance is the sum of its entries, below 0 by no more than money went out, and no key has spent more than it may. */
 const sumProblems = ({ accounts, entries, keys, verification }: Told): ReadonlyArray<string> => {
   const problems = [...verification.problems]
   const wanted = (what: string, is: unknown, shouldBe: unknown) => {
@@ -38,7 +39,11 @@ const sumProblems = ({ accounts, entries, keys, verification }: Told): ReadonlyA
     const rows = entries.get(id) ?? []
     wanted(`balance of ${id}`, balance_credits, sum(rows.map(({ credits }) => credits)))
     wanted(`balance after the last entry of ${id}`, rows.at(-1)?.balance, balance_credits)
-    for (const { balance, position } of rows) if (balance < 0) problems.push(`${id} has ${balance} after ${position}`)
+    let moneyOut = 0
+    for (const { balance, credits, position, type } of rows) {
+      if (credits < 0 && type !== "charge") moneyOut -= credits
+      if (balance + moneyOut < 0) problems.push(`${id} has ${balance} after ${position}`)
+    }
   }
   for (const { budget_usd, id, spent_usd } of keys) {
     if (spent_usd > budget_usd) problems.push(`${id} has spent ${spent_usd} USD of ${budget_usd}`)
@@ -52,8 +57,8 @@ const chargesIn = (entries: ReadonlyArray<Entry>, problems: Array<string>): Map<
   const charges = new Map<string, Entry>()
   const refunded = new Set<string>()
   for (const entry of entries) {
-    const { credits, request_id, type } = entry
-    if (request_id === null) continue
+    const { credits, key_id, request_id, type } = entry
+    if (request_id === null || key_id === null) continue // not of a call
     const charge = charges.get(request_id)
     if (type === "charge") {
       if (charge !== undefined || refunded.has(request_id)) problems.push(`${request_id} was charged twice`)
@@ -71,15 +76,17 @@ const isChargeOf = ({ credits, endpoint, key_id }: Entry, call: Call) =>
   key_id === call.key.id && endpoint === call.endpoint && credits === -call.credits
 
 /** `settled`: request ids of charges without a received 200 that an earlier check has explained. */
-export const makeBooks = (place: Place, cast: Cast, diary: Diary) => {
+export const makeBooks = (place: Place, cast: Cast, diary: Diary, cashier: Cashier) => {
   const settled = new Set<string>()
   let refunds = 0
+  let belowZero = 0
 
   /** Each 200 is charged once, and nothing else but calls that broke off since the last check, each at most once. */
   const callProblems = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
     const problems: Array<string> = []
     const charges = chargesIn(entries, problems)
-    refunds = entries.filter(({ type }) => type === "refund").length
+    refunds = entries.filter(({ key_id, type }) => type === "refund" && key_id !== null).length
+    belowZero = entries.filter(({ balance }) => balance < 0).length
     for (const [requestId, call] of diary.paid) {
       const charge = charges.get(requestId)
       if (charge === undefined) problems.push(`the 200 of ${requestId} is not charged`)
@@ -103,12 +110,20 @@ export const makeBooks = (place: Place, cast: Cast, diary: Diary) => {
     /** Nobody may be calling meanwhile. */
     check: async (): Promise<void> => {
       const told = await ask(place, cast)
-      const problems = [...sumProblems(told), ...callProblems([...told.entries.values()].flat()), ...diary.surprises]
+      const entries = [...told.entries.values()].flat()
+      const problems = [
+        ...sumProblems(told),
+        ...callProblems(entries),
+        ...cashier.problems(entries),
+        ...diary.surprises
+      ]
       expect(problems.slice(0, 10)).toEqual([])
     },
     counts: (): Readonly<Record<string, number>> => ({
       "answers of 200": diary.paid.size,
       "charges without a received 200": settled.size,
+      bookings: cashier.count(),
+      "balances below 0": belowZero,
       refunds,
       ...Object.fromEntries(Object.entries(diary.statuses).map(([status, count]) => [`× ${status}`, count]))
     })

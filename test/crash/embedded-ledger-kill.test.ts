@@ -24,8 +24,9 @@ const fullJournal = async ({ chance, place }: History) => {
 }
 
 const killCalling = async (its: History, server: Server, number: number) => {
-  const { call, chance, count } = its
+  const { call, cashier, chance, count } = its
   const callers = call(server)
+  cashier.begin()
   await callers.underWay
   if (number % portion === portion - 1) await fullJournal(its)
   else await sleep(chance.between(0, 400))
@@ -33,7 +34,7 @@ const killCalling = async (its: History, server: Server, number: number) => {
   count("calls in flight at them", callers.waiting())
   callers.giveUp()
   await server.stop("SIGKILL")
-  await callers.end()
+  await Promise.all([callers.end(), cashier.end()])
 }
 
 /** A little longer than a start takes. */
@@ -50,9 +51,10 @@ const killStarting = async ({ home }: Place, { between }: Chance) => {
 }
 
 /** Answers with the journal file that the next start should report. */
-const powerCut = ({ chance, count, diary, place }: History) => {
+const powerCut = ({ cashier, chance, count, diary, place }: History) => {
   const how = chance.oneOf(tears)
-  const journal = tearJournal(place.home, how, (requestId) => diary.paid.has(requestId), chance)
+  const wasTold = (id: string) => diary.paid.has(id) || cashier.wasTold(id)
+  const journal = tearJournal(place.home, how, wasTold, chance)
   if (journal !== undefined) count("torn journals")
   return how === "its beginning" ? undefined : journal
 }
@@ -74,6 +76,7 @@ describe("an embedded ledger whose server is hit by kill -9 under load", () => {
           }
           server = await its.start()
           if (torn !== undefined) expect(server.logs()).toContain(`${torn}, at byte`)
+          expect(await its.cashier.again()).toEqual([])
           await books.check()
         }
         await server.stop()

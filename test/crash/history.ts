@@ -8,6 +8,7 @@ import { type Environment, type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
 import { type Books, makeBooks } from "./books.ts"
 import { type Callers, startCallers } from "./callers.ts"
+import { type Cashier, hireCashier } from "./cashier.ts"
 import { type Cast, hire, type Place } from "./cast.ts"
 import { type Chance, chanceFrom, newSeed } from "./chance.ts"
 import { type Diary, startDiary } from "./diary.ts"
@@ -18,6 +19,7 @@ export interface History {
   readonly place: Place
   readonly cast: Cast
   readonly diary: Diary
+  readonly cashier: Cashier
   readonly books: Books
   readonly start: () => Promise<Server>
   readonly call: (server: Server) => Callers
@@ -43,12 +45,14 @@ export const history = async (
   let books: Books | undefined
   try {
     const cast = await hire(place)
-    books = makeBooks(place, cast, diary)
+    const cashier = hireCashier(place, cast, chanceFrom(seed + 2))
+    books = makeBooks(place, cast, diary, cashier)
     await happen({
       chance: chanceFrom(seed),
       place,
       cast,
       diary,
+      cashier,
       books,
       start: async () => {
         const server = await startServer(place.home, environment)

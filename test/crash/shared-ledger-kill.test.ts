@@ -4,7 +4,7 @@
  * and answer 503 until then. Three kills take 20 seconds; `npm run test:crash` kills more often.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll, describe, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Postgres, startPostgres } from "../postgres.ts"
 import type { Server } from "../programs.ts"
 import type { Callers } from "./callers.ts"
@@ -49,9 +49,10 @@ const victims = ["a server", "the database", "both"] as const
 
 /** One blow, and answers with the servers that run afterwards. Nobody calls any more then. */
 const strike = async (its: History, servers: ReadonlyArray<Server>, number: number): Promise<ReadonlyArray<Server>> => {
-  const { chance, diary } = its
+  const { cashier, chance, diary } = its
   const victim = victims[number % victims.length]
   const called = servers.map((server) => ({ server, callers: its.call(server) }))
+  cashier.begin()
   await Promise.all(called.map(({ callers }) => callers.underWay))
   await sleep(chance.between(0, 400))
 
@@ -63,7 +64,7 @@ const strike = async (its: History, servers: ReadonlyArray<Server>, number: numb
   if (victim !== "a server") await killDatabase(its, survivors, number % 6 === 4 ? 6_000 : chance.between(0, 500))
   await Promise.all(killed)
   const started = await Promise.all(doomed.map(its.start))
-  await Promise.all(called.map(({ callers }) => callers.end()))
+  await Promise.all([cashier.end(), ...called.map(({ callers }) => callers.end())])
   diary.outage(false)
   return [...survivors.map(({ server }) => server), ...started]
 }
@@ -78,6 +79,7 @@ describe("a ledger in PostgreSQL, under two servers, that is hit by kill -9 unde
         for (let number = 0; number < kills; number++) {
           if (number > 0) await its.cast.giveMore()
           servers = await strike(its, servers, number)
+          expect(await its.cashier.again()).toEqual([])
           await its.books.check()
         }
       })

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import type { Administration } from "@larder/serve/ledger/administration.ts"
+import type { Administration, Booking } from "@larder/serve/ledger/administration.ts"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { markAs } from "@larder/serve/ledger/embedded/moved.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
@@ -112,6 +112,35 @@ describe("ledger migrate", () => {
       if (!("held" in next)) throw new Error(next.refused)
       yield* Effect.promise(() => next.held.commit("req_next"))
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("moves an account below 0, and what was booked because of money", () =>
+    Effect.gen(function* () {
+      const [folder, url] = [yield* home, yield* database]
+      const booking = (type: Booking["type"], credits: number, reference: string) => ({
+        type,
+        credits,
+        reference,
+        note: "money"
+      })
+      const [topUp, refund] = [booking("top_up", 10_000, "pay_1"), booking("refund", -16_000, "re_1")]
+      const account_id = yield* Effect.gen(function* () {
+        const { administration } = yield* openEmbedded(folder)
+        const { id } = yield* administration.createAccount({ name: "A" })
+        yield* administration.book({ account_id: id, ...topUp })
+        yield* administration.book({ account_id: id, ...refund })
+        return id
+      }).pipe(Effect.scoped)
+      const { code, stderr } = yield* migrate(folder, url)
+      assert.strictEqual(code, 0, stderr)
+      const { administration } = yield* openPostgres(url)
+      const known = { booked: false, balance_credits: -1_000 }
+      assert.deepStrictEqual(yield* administration.book({ account_id, ...topUp }), known)
+      assert.deepStrictEqual(yield* administration.book({ account_id, ...refund }), known)
+      const won = { account_id, ...booking("adjustment", 500, "dp_1:won") }
+      assert.deepStrictEqual(yield* administration.book(won), { booked: true, balance_credits: -500 })
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
 

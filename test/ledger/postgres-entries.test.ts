@@ -65,6 +65,14 @@ describe("the entries in the database", () => {
       "update ledger.account set balance = 5000",
       /all balances come to 5000 credits, and all entries to 4700/
     ],
+    "money that went out": [
+      "update ledger.account set money_out = 7",
+      /account acct_\w+ says that 7 credits went out with money, and its entries say 0/
+    ],
+    "a balance after an entry": [
+      "update ledger.entry set balance = -1 where position = 3",
+      /entry 3 of account acct_\w+ leaves a balance of -1 credits/
+    ],
     "a hold": [
       `insert into ledger.holding
       select account_id, api_key.id, 24400, server.id, 4701 from ledger.api_key, ledger.server`,
@@ -112,6 +120,29 @@ describe("the entries in the database", () => {
       assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "spend_cap_reached")
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
       yield* open(url) // finds nothing wrong, either
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leave no balance below 0 but by money that went out, whoever writes them", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const { account_id } = yield* keyOf(ledger)
+      const sql = yield* client(url)
+      const book = (type: string, credits: number) => {
+        const draft = { account_id, type, occurred_at: "2026-10-31T00:00:00.000Z", credits, note: "x" }
+        return sql`select ledger.book(${JSON.stringify([draft])}::text::jsonb)`
+      }
+      for (const type of ["charge", "top_up", "auto_recharge", "grant"]) {
+        assert.strictEqual((yield* Effect.flip(book(type, -5_001)))._tag, "SqlError")
+      }
+      yield* book("refund", -5_001)
+      yield* book("adjustment", -1)
+      assert.strictEqual((yield* Effect.flip(book("top_up", -5_001)))._tag, "SqlError")
+      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+      assert.deepStrictEqual(yield* sql`select balance::integer, money_out::integer from ledger.account`, [
+        { balance: -2, money_out: 5_002 }
+      ])
     }).pipe(Effect.scoped)
   )
 

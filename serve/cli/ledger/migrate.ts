@@ -20,14 +20,15 @@ export const migrate = Command.make(
     const url = yield* ledgerUrlSetting
     if (Option.isNone(url)) return yield* new NoTarget()
     const moved = yield* moveToPostgres(ledgerDirectoryIn(yield* homeSetting), url.value)
-    const { accounts, balance_credits, entries, keys, place } = moved
+    const { accounts, balance_credits, entries, keys, payments, people, place } = moved
     yield* print(json, moved, [
       `${place} holds the ledger now: ${entries} entries, ${accounts} accounts, ${keys} keys, ${usdOf(balance_credits)} USD in all balances, the same as before.`,
+      `It holds what the console keeps, too: ${people} people, ${payments} payments by card, and all the rest.`,
       "Start every larder-serve with this LARDER_LEDGER_URL. The old ledger stays where it is, and no server opens it any more."
     ])
   })
 ).pipe(
   Command.withDescription(
-    "Copy the ledger in LARDER_HOME into the empty PostgreSQL database of LARDER_LEDGER_URL, verified; servers must be stopped"
+    "Copy the ledger in LARDER_HOME, and what the console keeps, into the empty PostgreSQL database of LARDER_LEDGER_URL, verified; servers must be stopped"
   )
 )

@@ -1,21 +1,29 @@
 /** Carries out what an operator asks, in the process that holds the ledger. One change at a time. */
 
-import { Clock, Effect, Result, Semaphore, Stream } from "effect"
+import { Clock, Effect, Result, Schema, Semaphore, Stream } from "effect"
 import { fingerprint, last4, newApiKey } from "../../access/api-key.ts"
-import { type AccountSummary, Administration, type AdministrationError, type KeySummary } from "../administration.ts"
+import {
+  type AccountSummary,
+  Administration,
+  type AdministrationError,
+  Booking,
+  type KeySummary
+} from "../administration.ts"
 import type { ChainHead } from "../chain.ts"
 import {
+  bookOnce,
   creditAccount,
   type Decision,
   editKey,
   issueKey,
+  nothing,
   openAccount,
   revokeKey,
   UnknownAccount,
   unknownKey
 } from "../decisions.ts"
-import { LedgerUnavailable } from "../errors.ts"
-import { type AccountState, type KeyState, type LedgerState, spentInMonth } from "../machine.ts"
+import { unavailable } from "../errors.ts"
+import { type AccountState, bookingOf, type KeyState, type LedgerState, spentInMonth } from "../machine.ts"
 import { usdOf } from "../money.ts"
 import { newId } from "../new-id.ts"
 import type { GroupWriter } from "./group-writer.ts"
@@ -31,6 +39,8 @@ const keySummary = (key: KeyState, now: number): KeySummary => {
   const spent_usd = usdOf(spentInMonth(key, now))
   return { id, account_id, name, scopes, budget_usd: usdOf(budget_credits), spent_usd, last4, created_at, revoked_at }
 }
+
+const decodeBooking = Schema.decodeEffect(Booking)
 
 interface Aged {
   readonly record: { readonly id: string; readonly created_at: string }
@@ -50,19 +60,22 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
     const key = state.keys.get(id)
     return key === undefined ? Result.fail(unknownKey(id)) : Result.succeed(key)
   }
+  const keysOf = (accountId: string) => [...state.keys.values()].filter(({ record }) => record.account_id === accountId)
+  const validKeysOf = (accountId: string) => keysOf(accountId).filter(({ record }) => record.revoked_at === null).length
+
+  const write = (decision: Decision) =>
+    Effect.tryPromise({ try: () => writer.decide(decision), catch: unavailable("be written") })
 
   /** Decides on the state as it is, and waits until the decision is durable and in force. */
-  const change = <E>(decide: (now: number) => Result.Result<Decision, E>) =>
+  const decide = <E>(decideAt: (now: number) => Result.Result<Decision, E>) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const decision = yield* Effect.fromResult(decide(now))
-      yield* Effect.tryPromise({
-        try: () => writer.decide(decision),
-        catch: (cause) =>
-          cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action: "be written", cause })
-      })
-      return now
+      const decision = yield* Effect.fromResult(decideAt(now))
+      if (decision !== nothing) yield* write(decision)
+      return { now, decision }
     }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
+  const change = <E>(decideAt: (now: number) => Result.Result<Decision, E>) =>
+    Effect.map(decide(decideAt), ({ now }) => now)
 
   const account = (id: string) => Effect.map(Effect.fromResult(accountOf(id)), accountSummary)
   const key = (id: string, now: number) => Effect.map(Effect.fromResult(keyOf(id)), (found) => keySummary(found, now))
@@ -78,18 +91,33 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       yield* change((now) => Result.map(accountOf(account_id), () => creditAccount(account_id, credits, note, now)))
       return yield* account(account_id)
     }),
+    account: ({ account_id }) => account(account_id),
+    book: Effect.fn("Administration.book")(function* (asked) {
+      const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
+      const { account_id, reference, type } = booking
+      const { decision } = yield* decide((now) =>
+        Result.flatMap(accountOf(account_id), () =>
+          bookOnce(booking, state.booked.get(bookingOf(type, reference)), now)
+        )
+      )
+      const { balance_credits } = yield* account(account_id)
+      return { booked: decision !== nothing, balance_credits }
+    }),
     createKey: Effect.fn("Administration.createKey")(function* ({ account_id, name, scopes, budget_credits }) {
       const id = yield* newId("key_")
       const secret = yield* Effect.sync(newApiKey)
       const record = { id, account_id, name, scopes, budget_credits, sha256: fingerprint(secret), last4: last4(secret) }
-      const now = yield* change((now) => Result.map(accountOf(account_id), () => issueKey(record, now)))
+      const now = yield* change((now) =>
+        Result.flatMap(accountOf(account_id), () => issueKey(record, validKeysOf(account_id), now))
+      )
       return { key: secret, ...(yield* key(id, now)) }
     }),
     listKeys: Effect.fn("Administration.listKeys")(function* ({ account_id }) {
       yield* account(account_id)
       const now = yield* Clock.currentTimeMillis
-      const keys = [...state.keys.values()].filter(({ record }) => record.account_id === account_id)
-      return keys.toSorted(byAge).map((found) => keySummary(found, now))
+      return keysOf(account_id)
+        .toSorted(byAge)
+        .map((found) => keySummary(found, now))
     }),
     editKey: Effect.fn("Administration.editKey")(function* ({ key_id, ...changes }) {
       const now = yield* change(() => Result.flatMap(keyOf(key_id), ({ record }) => editKey(record, changes)))
@@ -102,6 +130,14 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
     usage: Effect.fn("Administration.usage")(function* (of) {
       yield* account(of.account_id)
       return yield* store.usage(of)
+    }),
+    summedUsage: Effect.fn("Administration.summedUsage")(function* (of) {
+      yield* account(of.account_id)
+      return yield* store.summedUsage(of)
+    }),
+    entriesBefore: Effect.fn("Administration.entriesBefore")(function* ({ before, ...of }) {
+      const { head } = yield* Effect.fromResult(accountOf(of.account_id))
+      return yield* store.entriesBefore({ ...of, before: Math.min(before ?? head.position + 1, head.position + 1) })
     }),
     verify: () =>
       Effect.suspend(() => {

@@ -9,6 +9,7 @@ import {
   createReadStream,
   createWriteStream,
   existsSync,
+  mkdtempSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -58,6 +59,16 @@ export const refuseExisting = (file: string) =>
     const problem = "there is a file of this name already; choose another name"
     return existsSync(file) ? Effect.fail(new BackupFailed({ file, problem })) : Effect.void
   })
+
+/** A folder that nobody else can look into: DuckDB makes its files as the process's umask says. */
+export const ownFolder = (file: string) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => mkdtempSync(path.join(path.dirname(file), "larder-backup-")),
+      catch: (cause) => new BackupFailed({ file, problem: firstLine(cause) })
+    }),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
 
 const contentsIn = (part: string, file: string) =>
   DuckDb.readOnly(realpathSync(part)).pipe(

@@ -7,6 +7,7 @@
  */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
+import { isMoneyOut } from "../money-out.ts"
 
 /** Whose temporary tables: one of each runs at a time. */
 export type Purpose = "opening" | "renewal" | "verification"
@@ -70,7 +71,6 @@ const chains = (of: Purpose) => `
       when e.balance <> previous.balance::hugeint + e.credits then
         format('says that the balance is {} credits, and the entries before it say {}', e.balance,
           previous.balance::hugeint + e.credits)
-      when e.balance < 0 then format('leaves a balance of {} credits', e.balance)
       else 'is not what was written: its hash is another one'
     end as problem
   from (${piece}) as e
@@ -78,8 +78,20 @@ const chains = (of: Purpose) => `
   where previous.sequence is null
     or previous.sequence >= e.sequence
     or e.balance <> previous.balance::hugeint + e.credits
-    or e.balance < 0
     or e.hash <> ${hashed}
+  order by e.sequence`
+
+/** What calls have spent was there: a balance is below 0 by no more than the money that went out of its account. */
+const overdrafts = `
+  select format('entry {} of account {} (number {}) leaves a balance of {} credits', e.position, e.account_id, e.sequence,
+    e.balance) as problem
+  from (${piece}) as e
+  left join (
+    select account_id, position, -credits::hugeint as credits from entry where ${isMoneyOut} and sequence <= $upTo
+  ) as gone on gone.account_id = e.account_id and gone.position <= e.position
+  where e.balance < 0
+  group by e.sequence, e.position, e.account_id, e.balance
+  having e.balance::hugeint + coalesce(sum(gone.credits), 0) < 0
   order by e.sequence`
 
 const repeated = `
@@ -125,8 +137,9 @@ export const followPiece = Effect.fnUntraced(function* (db: Db, of: Purpose, aft
   yield* db.run(newAccounts(of))
   const params = { after, upTo }
   const problems: Array<string> = []
-  for (const check of [numbers, repeated, chains(of), strangers])
+  for (const check of [numbers, repeated, chains(of), overdrafts, strangers]) {
     problems.push(...(yield* problemsOf(db, check, params)))
+  }
   yield* db.rows(arrive(of), params)
   yield* db.rows(spend(of), params)
   return problems

@@ -23,6 +23,7 @@ import {
   numbersOf
 } from "./killed-ledger-for-tests.ts"
 import { append, author, load, opened, temporaryFolder, written } from "./sample-ledger-for-tests.ts"
+import type { LedgerStore } from "./store.ts"
 
 describe("the ledger in a folder", () => {
   it.live("is its owner's alone, in a home that others may read", () =>
@@ -44,11 +45,45 @@ describe("the ledger in a folder", () => {
         sequence: 3,
         accounts: [{ account: anAccount, head: { position: 3, balance: 4980, hash: aCharge(3).hash } }],
         keys: [aKey()],
-        spending: [{ key_id: "key_a", month: monthOf(Date.parse(createdAt)), spent: 20 }]
+        spending: [{ key_id: "key_a", month: monthOf(Date.parse(createdAt)), spent: 20 }],
+        booked: []
       })
       const entries = yield* opened(folder, (store) => Stream.runCollect(store.entriesOf("acct_a")))
       assert.deepStrictEqual(entries, [aGrant, aCharge(2), aCharge(3)])
     })
+  )
+
+  it.live(
+    "gives back the newest entries wherever they are: in full files that wait, in the one that is written, taken up",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder
+        const read = (store: LedgerStore, before: number, limit: number) =>
+          Effect.map(store.entriesBefore({ account_id: "acct_a", before, limit }), (entries) =>
+            entries.map(({ position }) => position)
+          )
+        const down = (from: number, count: number) => Array.from({ length: count }, (_, index) => from - index)
+        yield* opened(
+          folder,
+          (store) =>
+            Effect.gen(function* () {
+              yield* append(store, [birth])
+              let last = 1
+              for (const files of [1, 3, 4, 2, 5, 12, 3]) {
+                const ends = Array.from({ length: files }, (_, index) => last + 10 * (index + 1))
+                yield* append(
+                  store,
+                  ends.map((end) => charges(...down(end, 10).toReversed()))
+                )
+                last += 10 * files
+                assert.deepStrictEqual(yield* read(store, last + 1, 1_000), down(last, last))
+                assert.deepStrictEqual(yield* read(store, last + 1, 25), down(last, Math.min(25, last)))
+                assert.deepStrictEqual(yield* read(store, last - 4, 9), down(last - 5, Math.min(9, last - 5)))
+              }
+            }),
+          { journalFileSize: 4_096 }
+        )
+      }).pipe(Effect.scoped)
   )
 
   it.live("gives back the entries of all accounts in the order of writing, over any number of pages", () =>

@@ -1,13 +1,14 @@
 /**
- * The entries of an account or of all, page by page. A page of one account is looked for in a range of numbers, else DuckDB would look at all entries
- * that follow for each of them; the range grows while the account has few entries in it.
+ * The entries of an account or of all, page by page. A page of one account is looked for in a range of numbers, else DuckDB
+ * would look at all entries that follow for each of them; the range follows how many of them are the account's.
  */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Option, Stream } from "effect"
 import { Entry } from "../records.ts"
 import { entryColumns } from "./columns.ts"
 import type { LedgerDatabase } from "./ledger-database.ts"
 import { lastEntry } from "./snapshot.ts"
+import type { PageBefore } from "./store.ts"
 
 /** Decoding a page stands in the way of requests for some milliseconds. */
 const entriesPerPage = 1_000
@@ -37,7 +38,9 @@ const readPage = (db: DuckDb["Service"], account_id: string, last: number, { aft
   Effect.map(db.all(Entry, page, { account_id, after, upTo: Math.min(last, after + width) }), (entries) => {
     const full = entries.length < entriesPerPage ? undefined : entries.at(-1)
     const next: Range =
-      full === undefined ? { after: after + width, width: width * growth } : { after: full.sequence, width }
+      full === undefined
+        ? { after: after + width, width: width * growth }
+        : { after: full.sequence, width: 2 * (full.sequence - after) }
     return [entries, next] as const
   })
 
@@ -67,3 +70,37 @@ export const allEntriesIn = ({ use }: LedgerDatabase) =>
       })
     )
   )
+
+const pageBefore = (types: PageBefore["types"]) => `
+  select ${entryColumns}
+  from entry
+  where account_id = $account_id and position >= $from and position < $before
+    ${types === undefined ? "" : `and type in (${types.map(literal).join(", ")})`}
+  order by entry.position desc
+  limit $limit`
+
+/** Positions have no gaps, so a page of all types is a range of them. Most entries are charges. */
+const firstPositions = (limit: number, types: PageBefore["types"]) =>
+  types === undefined || types.includes("charge") ? limit : Number.POSITIVE_INFINITY
+
+/**
+ * The newest entries of an account below a position, newest first. DuckDB passes over blocks of entries that have no such
+ * position, or only charges where none are wanted. At 10 million entries 100 take 12 ms and 1,000 take 50; 60 ms where
+ * payments are in every block.
+ */
+export const newestIn = Effect.fnUntraced(function* (db: DuckDb["Service"], { types, ...page }: PageBefore) {
+  const { account_id, limit } = page
+  const entries: Array<Entry> = []
+  let { before } = page
+  for (
+    let positions = firstPositions(limit, types);
+    types?.length !== 0 && before > 1 && entries.length < limit;
+    positions *= growth
+  ) {
+    const from = Math.max(1, before - positions)
+    const params = { account_id, before, from, limit: limit - entries.length }
+    entries.push(...(yield* db.all(Entry, pageBefore(types), params)))
+    before = from
+  }
+  return entries
+})

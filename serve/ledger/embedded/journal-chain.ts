@@ -1,6 +1,7 @@
 /** Whether the entries of a journal follow those that the database has, and each other. */
 import { beginning, breakBefore, type ChainHead } from "../chain.ts"
 import type { Group } from "../machine.ts"
+import { moneyOutOf } from "../money-out.ts"
 import type { Entry } from "../records.ts"
 
 /** Where reading the journal has arrived. */
@@ -11,6 +12,8 @@ export interface Place {
   last: number | undefined
   /** Where the accounts have arrived; those that only the journal knows join when they are met. */
   readonly heads: Map<string, ChainHead>
+  /** Credits that have gone out of an account with money, where some have; see `moneyOutOf`. */
+  readonly moneyOut: Map<string, number>
 }
 
 /** What is wrong in the groups of the next file, or undefined. Moves `place` to their end. */
@@ -32,12 +35,14 @@ const gapBefore = ({ sequence }: Entry, { last, lastTakenUp }: Place) => {
   return sequence === before + 1 ? undefined : `entry ${sequence} follows entry ${before}, so entries are missing`
 }
 
-const chainBreakBefore = (entry: Entry, { heads, lastTakenUp }: Place) => {
+const chainBreakBefore = (entry: Entry, { heads, lastTakenUp, moneyOut }: Place) => {
   if (entry.sequence <= lastTakenUp) return undefined
   const place = `entry ${entry.position} of account ${entry.account_id}`
   const head = heads.get(entry.account_id)
   if (head === undefined) return `${place} is of an account that is not there`
-  if (entry.balance < 0) return `${place} leaves a balance of ${entry.balance} credits`
+  const gone = (moneyOut.get(entry.account_id) ?? 0) + moneyOutOf(entry)
+  if (entry.balance < -gone) return `${place} leaves a balance of ${entry.balance} credits`
+  if (gone > 0) moneyOut.set(entry.account_id, gone)
   heads.set(entry.account_id, entry)
   return breakBefore(head, entry)
 }

@@ -30,7 +30,8 @@ export const bytesOf = (journal: number, { accounts, entries, keys }: Group): Bu
   return Buffer.concat([Buffer.from(`${headOf(journal)}${sum(body)}","bytes":${body.length}}\n`), body])
 }
 
-const decodeLine = Schema.decodeUnknownSync(
+/** One line after the head. */
+export const decodeLine = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Union([Entry, Schema.Struct({ account: Account }), Schema.Struct({ api_key: ApiKey })]))
 )
 

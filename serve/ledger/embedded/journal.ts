@@ -30,11 +30,19 @@ interface ActiveFile {
   isSpareDue: boolean
 }
 
+/** Groups, as far as `length`. */
+export interface WrittenFile {
+  readonly file: string
+  readonly length: number
+}
+
 export interface Journal {
   /** Returns when the group is on the disk. Throws when it is not; the next group then takes its place. */
   readonly append: (group: Group) => void
   /** Ends the current file, if there is anything in it. */
   readonly seal: () => void
+  /** The file that is written to now, and how far, if there is anything in it. */
+  readonly current: () => WrittenFile | undefined
   /** Takes a sealed file back for later, if one is wanted. Its contents are lost then. */
   readonly reuse: (file: string) => boolean
   /** Seals, and removes what was prepared for later. */
@@ -115,6 +123,8 @@ export const makeJournal = (options: {
       }
     },
     seal,
+    current: () =>
+      active === undefined || active.position === 0 ? undefined : { file: active.file, length: active.position },
     reuse: (file) => {
       if (spare !== "none" || statSync(file).size !== fileSize) return false
       renameSync(file, spareFile)

@@ -39,7 +39,10 @@ export const memoryStore = (): MemoryStore => {
         head: entries.findLast((entry) => entry.account_id === account.id) ?? beginning
       })),
       keys: [...keys.values()],
-      spending: [...spending.values()]
+      spending: [...spending.values()],
+      booked: entries.flatMap(({ account_id, key_id, request_id, type }) =>
+        key_id === null && request_id !== null ? [{ account_id, type, reference: request_id }] : []
+      )
     }
   })
   const store: MemoryStore = {
@@ -52,8 +55,17 @@ export const memoryStore = (): MemoryStore => {
     },
     entriesOf: (accountId) =>
       Stream.suspend(() => Stream.fromIterable(entries.filter((entry) => entry.account_id === accountId))),
+    entriesBefore: ({ account_id, before, limit, types }) =>
+      Effect.sync(() =>
+        entries
+          .filter((entry) => entry.account_id === account_id && entry.position < before)
+          .filter(({ type }) => types === undefined || types.includes(type))
+          .slice(-limit)
+          .toReversed()
+      ),
     allEntries: Stream.suspend(() => Stream.fromIterable(entries)),
     usage: () => Effect.die("a ledger in memory sums up no usage"),
+    summedUsage: () => Effect.die("a ledger in memory sums up no usage"),
     verify: () => Effect.die("a ledger in memory is not verified"),
     backup: (file) => Effect.fail(new BackupFailed({ file, problem: "the ledger is in memory" }))
   }

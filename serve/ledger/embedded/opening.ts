@@ -4,9 +4,11 @@
  */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Result, Schema } from "effect"
+import { Booking } from "../administration.ts"
 import { beginning, type ChainHead } from "../chain.ts"
 import { LedgerDamaged } from "../errors.ts"
 import type { Snapshot } from "../machine.ts"
+import { isMoneyOut } from "../money-out.ts"
 import { Account, ApiKey } from "../records.ts"
 import { beginWithSnapshot, end, type Purpose, problemsOf } from "./check-entries.ts"
 import { timestamp } from "./columns.ts"
@@ -97,6 +99,31 @@ export const headsIn = (db: Db, of: Purpose) =>
     (rows) => new Map(rows.map(({ account_id, ...head }): [string, ChainHead] => [account_id, head]))
   )
 
+const MoneyOut = Schema.Struct({ account_id: Schema.String, credits: Schema.Int })
+/** Few entries are no charges, and blocks of charges alone are passed over. What is damaged may be any number. */
+const moneyOut = `
+  select account_id, least(${Number.MAX_SAFE_INTEGER}, -sum(credits))::double as credits
+  from entry
+  where ${isMoneyOut}
+  group by account_id`
+
+/** Credits that have gone out of each account with money. */
+export const moneyOutIn = (db: Db) =>
+  Effect.map(
+    db.all(MoneyOut, moneyOut),
+    (rows) => new Map(rows.map(({ account_id, credits }): [string, number] => [account_id, credits]))
+  )
+
+const BookedEntry = Schema.Struct({
+  account_id: Schema.String,
+  type: Booking.fields.type,
+  reference: Schema.String
+})
+const bookedEntries = `
+  select account_id, type, request_id as reference
+  from entry
+  where type in ('top_up', 'auto_recharge', 'refund', 'adjustment') and key_id is null and request_id is not null`
+
 const readRecords = <A>(db: Db, file: string, table: string, sql: string, record: Schema.Decoder<A>) => {
   const decode = Schema.decodeUnknownResult(record)
   const damaged = (id: string, problem: string) =>
@@ -118,7 +145,8 @@ export const readState = Effect.fnUntraced(function* (db: Db, file: string, sequ
     sequence,
     accounts: records.map((account) => ({ account, head: arrived.get(account.id) ?? beginning })),
     keys: yield* readRecords(db, file, "key", keys, ApiKey),
-    spending: yield* readSpending(db)
+    spending: yield* readSpending(db),
+    booked: yield* db.all(BookedEntry, bookedEntries)
   }
   yield* end(db, "opening")
   return snapshot

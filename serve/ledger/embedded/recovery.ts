@@ -12,7 +12,7 @@ import { journalPattern } from "./journal.ts"
 import { breakIn, type Place } from "./journal-chain.ts"
 import { readJournal } from "./journal-reading.ts"
 import { backgroundSettings, type LedgerDatabase } from "./ledger-database.ts"
-import { checkOn, checkSinceSnapshot, headsIn, readState } from "./opening.ts"
+import { checkOn, checkSinceSnapshot, headsIn, moneyOutIn, readState } from "./opening.ts"
 import { takeUp } from "./tables.ts"
 
 interface Leftover {
@@ -61,7 +61,8 @@ export const recover = Effect.fn("EmbeddedStore.recover")(
     const files = yield* attempt(() => filesIn(directory))
     yield* use((db) => db.run("set threads = 4")) // nothing else is served yet
     const lastTakenUp = yield* use((db) => checkSinceSnapshot(db, file))
-    const place: Place = { lastTakenUp, last: undefined, heads: yield* use((db) => headsIn(db, "opening")) }
+    const heads = yield* use((db) => headsIn(db, "opening"))
+    const place: Place = { lastTakenUp, last: undefined, heads, moneyOut: yield* use(moneyOutIn) }
     const leftovers = yield* attempt(() => judge(files, place))
     if (leftovers instanceof LedgerDamaged) return yield* leftovers
 

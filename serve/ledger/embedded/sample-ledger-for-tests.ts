@@ -57,7 +57,7 @@ export const aRefund = (charge: Draft): Draft => ({
 
 /** Chains what is decided to what was decided before. */
 export const author = () => {
-  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [] })
+  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
   return ({ accounts = [], entries = [], keys = [] }: Partial<Decision>): Group => {
     const group = { accounts, keys, entries: chain(state, entries) }
     apply(state, group)

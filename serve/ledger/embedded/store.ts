@@ -7,7 +7,13 @@ import type { Backup, BackupFailed, Input, UsageOfDay, Verification } from "../a
 import type { LedgerDamaged, LedgerUnavailable } from "../errors.ts"
 import type { Group, Snapshot } from "../machine.ts"
 import type { Entry } from "../records.ts"
+import type { SummedUsage } from "../summed-usage.ts"
 import type { Held } from "./verification.ts"
+
+/** Which entries a page of a statement has. */
+export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
+  readonly before: number
+}
 
 export interface LedgerStore {
   /** Read once, before the first group. Fails where what is stored does not add up. */
@@ -19,9 +25,15 @@ export interface LedgerStore {
   readonly append: (group: Group) => Promise<void>
   /** Entries of an account in order: all that were durable when the reading began. */
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, LedgerUnavailable>
+  /**
+   * Entries of an account newest first: the `limit` newest whose position is below `before`, of some types or of all.
+   * There are entries up to the position before that one.
+   */
+  readonly entriesBefore: (of: PageBefore) => Effect.Effect<ReadonlyArray<Entry>, LedgerUnavailable>
   /** The same of all accounts, in the order of writing. */
   readonly allEntries: Stream.Stream<Entry, LedgerUnavailable>
   readonly usage: (of: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
+  readonly summedUsage: (of: Input<"summedUsage">) => Effect.Effect<SummedUsage, LedgerUnavailable>
   /** Checks everything that is stored, and that it says what the state machine held when it was asked. */
   readonly verify: (held: Held) => Effect.Effect<Verification, LedgerUnavailable>
   /** Copies everything that was durable when it was asked into a new file. */

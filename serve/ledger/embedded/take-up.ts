@@ -14,11 +14,13 @@ const nextTry = "5 seconds"
 export const makeTakeUp = Effect.fnUntraced(function* (options: {
   readonly directory: string
   readonly database: LedgerDatabase
+  /** The oldest file that was sealed is in the database. */
+  readonly onTakenUp: () => void
   /** Takes the file back for the journal, or says no. */
   readonly reuse: (file: string) => boolean
   readonly entriesBetweenSnapshots?: number | undefined
 }) {
-  const { database, directory, reuse } = options
+  const { database, directory, onTakenUp, reuse } = options
   const sealed: Array<string> = []
   const wake = yield* Queue.sliding<void>(1)
   const oneAtATime = yield* Semaphore.make(1)
@@ -30,6 +32,7 @@ export const makeTakeUp = Effect.fnUntraced(function* (options: {
         .use((db) => db.run(takeUp(next)))
         .pipe(Effect.mapError(unavailable("be taken up from its journal")))
       sealed.shift() // a file that stays although it was taken up harms nobody: the next start finds nothing new in it
+      onTakenUp()
       yield* Effect.try({
         try: () => reuse(next) || removeDurably(next, directory),
         catch: unavailable("be tidied")
@@ -57,6 +60,8 @@ export const makeTakeUp = Effect.fnUntraced(function* (options: {
       sealed.push(file)
       Queue.offerUnsafe(wake, undefined)
     },
+    /** Files that are not in the database yet, in order; the first one may be on its way. */
+    waiting: (): ReadonlyArray<string> => sealed,
     /** Returns when every file that was sealed is in the database. */
     all,
     inBackground: Effect.suspend(() => {

@@ -1,9 +1,10 @@
-import { writeFileSync } from "node:fs"
+import { readdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { UsageOfDay } from "../administration.ts"
 import { monthOf } from "../moments.ts"
+import { sumUp } from "../summed-usage.ts"
 import { embeddedLedger } from "./embedded-ledger.ts"
 import { bytesOf } from "./journal-group.ts"
 import {
@@ -17,6 +18,7 @@ import {
   temporaryFolder,
   written
 } from "./sample-ledger-for-tests.ts"
+import type { LedgerStore } from "./store.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
 const everything = { account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" }
@@ -68,6 +70,52 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("added up is the same at any moment: in the journal, on the way into the database, and there", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const groups = sampleGroups()
+      const check = (store: LedgerStore, written: ReturnType<typeof sampleGroups>, asked = everything) =>
+        Effect.gen(function* () {
+          const rows = expected(written, "acct_a").filter(({ day }) => asked.from <= day && day <= asked.to)
+          assert.deepStrictEqual(yield* store.summedUsage(asked), sumUp(rows))
+          const key_id = "key_a"
+          const endpoint = "/v1/stores"
+          const ofOne = rows.filter((row) => row.key_id === key_id && row.endpoint === endpoint)
+          assert.deepStrictEqual(yield* store.summedUsage({ ...asked, key_id, endpoint }), sumUp(ofOne))
+        })
+      yield* opened(
+        folder,
+        (store) =>
+          Effect.gen(function* () {
+            for (const [index, group] of groups.entries()) {
+              yield* append(store, [group])
+              yield* check(store, groups.slice(0, index + 1))
+              yield* Effect.yieldNow
+            }
+            yield* check(store, groups, october)
+            yield* store.usage(everything) // takes everything up
+            yield* check(store, groups)
+          }),
+        { journalFileSize: 2048 }
+      )
+      yield* opened(folder, (store) => check(store, groups))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("added up leaves the journal as it is", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      yield* opened(folder, (store) =>
+        Effect.gen(function* () {
+          yield* append(store, sampleGroups())
+          const before = readdirSync(folder).toSorted()
+          assert.isNotEmpty((yield* store.summedUsage(everything)).by_day)
+          assert.deepStrictEqual(readdirSync(folder).toSorted(), before)
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("counts a charge once, when its file is taken up again after a crash", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
@@ -112,10 +160,17 @@ describe("usage", () => {
         const [kept, lost] = [charge("kept", "/v1/stores"), charge("lost", "/v1/branded-foods")]
         yield* written(folder, [...sampleGroups(write), write({ entries: [kept, lost] })])
         yield* between(folder)
-        yield* written(folder, [write({ entries: [aRefund(lost)] })])
-        const { state, usage } = yield* opened(folder, (store) =>
-          Effect.all({ state: store.load, usage: store.usage({ ...everything, from: "2026-12-01" }) })
+        const { state, summed, usage } = yield* opened(folder, (store) =>
+          Effect.gen(function* () {
+            yield* append(store, [write({ entries: [aRefund(lost)] })])
+            const december = { ...everything, from: "2026-12-01" }
+            const summed = yield* store.summedUsage(december) // the charge is in the database, its refund in the journal
+            return { summed, usage: yield* store.usage(december) }
+          })
+        ).pipe(
+          Effect.flatMap((told) => opened(folder, (store) => Effect.map(store.load, (state) => ({ ...told, state }))))
         )
+        assert.deepStrictEqual(summed.by_day, [{ name: "2026-12-31", calls: 1, credits: 100 }])
         assert.deepStrictEqual(usage, [
           { day: "2026-12-31", key_id: "key_a", endpoint: "/v1/branded-foods", calls: 0, credits: 0 },
           { day: "2026-12-31", key_id: "key_a", endpoint: "/v1/stores", calls: 1, credits: 100 }

@@ -176,6 +176,28 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("finds a payment that was booked twice, and a balance below 0 that no money has left", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const write = author()
+      const nothing = { key_id: null, endpoint: null, budget_credits: null, note: "paid by card" }
+      const topUp = { ...aCharge("pay_1", { ...nothing, credits: 10_000 }), type: "top_up" as const }
+      const refund = { ...aCharge("re_1", { ...nothing, credits: -15_000 }), type: "refund" as const }
+      yield* written(folder, [...sampleGroups(write), write({ entries: [topUp, refund] })])
+      yield* takeSnapshot(folder)
+      const sound = { accounts: 2, keys: 3, entries: 64, balance_credits: 4_400, problems: [] }
+      assert.deepStrictEqual(yield* verified(folder), sound)
+      yield* written(folder, [write({ entries: [topUp] })])
+      assert.deepStrictEqual((yield* verified(folder)).problems, ["top_up pay_1 was booked 2 times"])
+      yield* inDatabase(folder, "update entry set type = 'top_up' where request_id = 're_1'")
+      assert.deepStrictEqual((yield* verified(folder)).problems, [
+        "entry 43 of account acct_a (number 64) is not what was written: its hash is another one",
+        "entry 43 of account acct_a (number 64) leaves a balance of -400 credits",
+        "top_up pay_1 was booked 2 times"
+      ])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("finds entries that are gone behind the snapshot", () =>
     Effect.gen(function* () {
       const folder = yield* snapshottedCopy

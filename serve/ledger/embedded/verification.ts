@@ -93,8 +93,9 @@ const goOn = Effect.fnUntraced(function* (db: Db, reached: number, held: Held) {
 const requestIdsAtOnce = 2_000_000
 /** Without the casts DuckDB divides in 128 bits, which takes thirteen times as long. */
 const repeatedRequests = `
-  select format('request {} was {} {} times', coalesce(request_id, 'null'),
-    case type when 'charge' then 'charged' else 'given back' end, count(*)) as problem
+  select format('{} {} was {} {} times', case when type in ('charge', 'refund') then 'request' else type end,
+    coalesce(request_id, 'null'),
+    case type when 'charge' then 'charged' when 'refund' then 'given back' else 'booked' end, count(*)) as problem
   from entry
   where sequence <= $upTo and (type = 'charge' or request_id is not null)
     and hash(request_id) % $parts::ubigint = $part::ubigint

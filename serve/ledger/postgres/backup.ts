@@ -3,15 +3,15 @@
  * to. What the database says in lines of JSON is taken up like the journal of an embedded ledger, a piece at a time, in a
  * folder beside the target that is its owner's alone.
  */
-import { appendFileSync, mkdtempSync, rmSync } from "node:fs"
+import { appendFileSync, rmSync } from "node:fs"
 import path from "node:path"
 import type { PgClient } from "@effect/sql-pg"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema, Stream } from "effect"
 import { BackupFailed } from "../administration.ts"
-import { Contents, finishBackup, refuseExisting } from "../embedded/backup.ts"
+import { Contents, finishBackup, ownFolder, refuseExisting } from "../embedded/backup.ts"
 import { definitions, takeUp } from "../embedded/tables.ts"
-import { unavailable } from "./database.ts"
+import { transact, unavailable } from "./database.ts"
 
 /** Some 200 MB of lines, and of memory while they are taken up. */
 const linesAtOnce = 500_000
@@ -42,16 +42,6 @@ const readContents = (sql: PgClient.PgClient) =>
     Effect.mapError(unavailable("be read"))
   )
 
-/** A folder that nobody else can look into: DuckDB makes its files as the process's umask says. */
-const ownFolder = (file: string) =>
-  Effect.acquireRelease(
-    Effect.try({
-      try: () => mkdtempSync(path.join(path.dirname(file), "larder-backup-")),
-      catch: (cause) => new BackupFailed({ file, problem: String(cause) })
-    }),
-    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-  )
-
 /** Copies everything, and answers what it must come to: both are of one moment. */
 const copy = Effect.fnUntraced(function* (sql: PgClient.PgClient, file: string, part: string) {
   const failed = (error: { readonly message: string }) => new BackupFailed({ file, problem: error.message })
@@ -66,19 +56,18 @@ const copy = Effect.fnUntraced(function* (sql: PgClient.PgClient, file: string, 
       Effect.andThen(Effect.mapError(db.run(takeUp(piece)), failed)),
       Effect.andThen(Effect.sync(() => rmSync(piece)))
     )
-  const expected = yield* sql
-    .withTransaction(
-      Effect.gen(function* () {
-        yield* sql.unsafe("set transaction isolation level repeatable read read only")
-        for (const query of lines) {
-          yield* sql
-            .unsafe<{ line: string }>(query)
-            .stream.pipe(Stream.grouped(linesAtOnce), Stream.runForEach(takeUpPiece))
-        }
-        return yield* readContents(sql)
-      })
-    )
-    .pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be read")(error))))
+  const expected = yield* transact(
+    sql,
+    Effect.gen(function* () {
+      yield* sql.unsafe("set transaction isolation level repeatable read read only")
+      for (const query of lines) {
+        yield* sql
+          .unsafe<{ line: string }>(query)
+          .stream.pipe(Stream.grouped(linesAtOnce), Stream.runForEach(takeUpPiece))
+      }
+      return yield* readContents(sql)
+    })
+  ).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be read")(error))))
   yield* Effect.mapError(db.run("checkpoint"), failed)
   return expected
 }, Effect.scoped)

@@ -6,13 +6,19 @@
 import { existsSync } from "node:fs"
 import path from "node:path"
 import type { PgClient } from "@effect/sql-pg"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, type Redacted, Schema, Stream } from "effect"
+import { consoleFileIn } from "../../console-database/embedded.ts"
+import { createTables } from "../../console-database/postgres.ts"
+import { copyIntoPostgres, firstUsed } from "../../console-database/postgres-copy.ts"
+import { definitions } from "../../console-database/tables.ts"
+import { beginning } from "../chain.ts"
 import { embeddedStore } from "../embedded/embedded-store.ts"
 import { markAs } from "../embedded/moved.ts"
 import type { LedgerStore } from "../embedded/store.ts"
 import type { Snapshot } from "../machine.ts"
-import { connect, placeOf, unavailable } from "./database.ts"
-import { spentInMonth, usageOfDay } from "./sums-of-entries.ts"
+import { connect, placeOf, transact, unavailable } from "./database.ts"
+import { moneyOut, spentInMonth, usageOfDay } from "./sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
 
 export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
@@ -42,15 +48,27 @@ const insertAll = <E>(
     )
   )
 
-/** Where the sums that servers keep beside the entries come from. */
+/** Where accounts stand, and the sums that servers keep beside the entries. */
 const sums = [
+  `update ledger.account
+  set position = newest.position, balance = newest.balance, hash = newest.hash, money_out = coalesce(sums.money_out, 0)
+  from ledger.account as known
+  cross join lateral (
+    select position, balance, hash from ledger.entry where account_id = known.id order by position desc limit 1
+  ) as newest
+  left join (${moneyOut}) as sums on sums.account_id = known.id
+  where account.id = known.id`,
   `insert into ledger.spent_in_month (key_id, month, credits) ${spentInMonth}`,
   `insert into ledger.usage_of_day (account_id, day, key_id, endpoint, calls, credits) ${usageOfDay}`,
   "select setval(pg_get_serial_sequence('ledger.entry', 'sequence'), greatest(1, (select max(sequence) from ledger.entry)))"
 ]
 
-const rowsOf = ({ accounts }: Snapshot) =>
-  accounts.map(({ account, head: { balance, hash, position } }) => ({ ...account, position, balance, hash }))
+const headsOf = ({ accounts }: Snapshot) =>
+  accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
+
+/** Before their first entry. */
+const newAccounts = ({ accounts }: Snapshot) =>
+  accounts.map(({ account }) => ({ ...account, ...beginning, money_out: 0 }))
 
 /** What the database says of each account, as the old ledger says it. */
 const headsIn = (sql: PgClient.PgClient) =>
@@ -65,9 +83,7 @@ const headsIn = (sql: PgClient.PgClient) =>
 
 const compare = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: Snapshot) {
   const found = yield* headsIn(sql)
-  const missing = rowsOf(snapshot).filter(
-    ({ balance, hash, id, position }) => !found.has(`${id} ${position} ${balance} ${hash}`)
-  )
+  const missing = headsOf(snapshot).filter((head) => !found.has(head))
   if (missing[0] !== undefined || found.size !== snapshot.accounts.length) {
     return `the database holds another ledger: it has ${found.size} accounts, and ${missing.length} of the ${snapshot.accounts.length} accounts of this one are not the same there`
   }
@@ -79,11 +95,32 @@ const copy = Effect.fnUntraced(function* (
   snapshot: Snapshot,
   entries: LedgerStore["allEntries"]
 ) {
-  yield* insertAll(sql, "account", Stream.fromIterable(rowsOf(snapshot)))
+  yield* insertAll(sql, "account", Stream.fromIterable(newAccounts(snapshot)))
   yield* insertAll(sql, "api_key", Stream.fromIterable(snapshot.keys))
   yield* insertAll(sql, "entry", entries)
   for (const statement of sums) yield* Effect.mapError(sql.unsafe(statement), unavailable("be written"))
 })
+
+/** What the console keeps, where it keeps anything. Whoever has the ledger of the folder open has this to himself, too. */
+const copyConsole = Effect.fnUntraced(function* (sql: PgClient.PgClient, directory: string) {
+  const used = yield* firstUsed(sql)
+  if (used !== undefined) {
+    const problem = `the database has no ledger, but ${used.rows} rows in console.${used.name}; choose an empty database`
+    return yield* new CannotMove({ problem })
+  }
+  const file = consoleFileIn(directory)
+  if (!existsSync(file)) return
+  const db = yield* DuckDb.readWrite(file)
+  yield* db.run(definitions.join(";\n"))
+  if (yield* copyIntoPostgres(db, sql)) return
+  return yield* new CannotMove({ problem: "the database does not hold what the console keeps" })
+}, Effect.scoped)
+
+const PeopleAndPayments = Schema.Tuple([Schema.Struct({ people: Schema.Int, payments: Schema.Int })])
+const decodePeopleAndPayments = Schema.decodeUnknownEffect(PeopleAndPayments)
+const peopleAndPayments = `
+  select (select count(*) from console.person)::integer as people,
+    (select count(*) from console.payment)::integer as payments`
 
 /** Opening a folder makes a ledger in it: a wrong `LARDER_HOME` is to be left as it is. */
 const refuseWithout = (directory: string) =>
@@ -106,20 +143,28 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   const store = yield* embeddedStore(directory, { movingTo: place })
   const snapshot = yield* store.load
   if (snapshot.sequence === 0) return yield* new CannotMove({ problem: `the one in ${directory} has no entries` })
-  const moved = yield* sql
-    .withTransaction(
-      Effect.gen(function* () {
-        const isEmpty = (yield* headsIn(sql)).size === 0
-        if (isEmpty) yield* copy(sql, snapshot, store.allEntries)
-        const difference = yield* compare(sql, snapshot)
-        if (difference !== undefined) return yield* new CannotMove({ problem: difference })
-        const { problems, ...totals } = yield* verifyContents(sql)
-        if (problems.length > 0) return yield* new CannotMove({ problem: problems.join("; ") })
-        yield* markAs("moving", directory, place)
-        return totals
-      })
+  yield* createTables(sql)
+  const moved = yield* transact(
+    sql,
+    Effect.gen(function* () {
+      const isEmpty = (yield* headsIn(sql)).size === 0
+      if (isEmpty) {
+        yield* copy(sql, snapshot, store.allEntries)
+        yield* copyConsole(sql, directory)
+      }
+      const difference = yield* compare(sql, snapshot)
+      if (difference !== undefined) return yield* new CannotMove({ problem: difference })
+      const { problems, ...totals } = yield* verifyContents(sql)
+      if (problems.length > 0) return yield* new CannotMove({ problem: problems.join("; ") })
+      yield* markAs("moving", directory, place)
+      const [kept] = yield* Effect.flatMap(sql.unsafe(peopleAndPayments), decodePeopleAndPayments)
+      return { ...totals, ...kept }
+    })
+  ).pipe(
+    Effect.catchTag(["SqlError", "SchemaError", "DuckDbError", "FileInUse", "NotADatabase"], (error) =>
+      Effect.fail(unavailable("be moved")(error))
     )
-    .pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be moved")(error))))
+  )
   yield* markAs("moved", directory, place)
   return { ...moved, place }
 }, Effect.scoped)

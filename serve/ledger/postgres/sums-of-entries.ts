@@ -1,7 +1,15 @@
 /**
- * What entries come to, beside the balance: what keys have spent, and usage per day. What carries a key is a charge, or the
+ * What entries come to, beside the balance: money that went out, what keys have spent, and usage per day. What carries a key is a charge, or the
  * refund of one, which takes it out again.
  */
+
+import { isMoneyOut } from "../money-out.ts"
+
+/** The index of entries other than charges finds them. */
+export const moneyOutEntries = `select account_id, position, -credits as credits from ledger.entry where type <> 'charge' and ${isMoneyOut}`
+
+export const moneyOut = `
+  select account_id, sum(credits) as money_out from (${moneyOutEntries}) as gone group by account_id`
 
 export const spentInMonth = `
   select key_id, ledger.month_of(ledger.moment_of(occurred_at)) as month, -sum(credits) as credits

@@ -4,8 +4,8 @@ import { Effect, Schema } from "effect"
 import { Verification } from "../administration.ts"
 import { LedgerDamaged } from "../errors.ts"
 import { brokenChains, brokenNewestLinks } from "./chain-check.ts"
-import { unavailable } from "./database.ts"
-import { spentInMonth, usageOfDay } from "./sums-of-entries.ts"
+import { transact, unavailable } from "./database.ts"
+import { moneyOut, moneyOutEntries, spentInMonth, usageOfDay } from "./sums-of-entries.ts"
 
 const mostProblems = 100
 
@@ -44,14 +44,33 @@ const balances = `
     (select coalesce(sum(credits), 0) as of_entries from ledger.entry) as entry
   where of_accounts <> of_entries`
 
-/** A hold that the balance does not cover could become a charge that it does not cover. */
+/** What calls have spent was there: a balance is below 0 by no more than the money that went out of its account. */
+const overdrafts = `
+  select format('entry %s of account %s leaves a balance of %s credits', entry.position, entry.account_id, entry.balance)
+    as problem
+  from ledger.entry
+  left join (${moneyOutEntries}) as gone
+    on gone.account_id = entry.account_id and gone.position <= entry.position
+  where entry.balance < 0
+  group by entry.account_id, entry.position, entry.balance
+  having entry.balance + coalesce(sum(gone.credits), 0) < 0
+  order by entry.account_id, entry.position`
+
+const moneyOutOfAccounts = `
+  select format('account %s says that %s credits went out with money, and its entries say %s', account.id,
+    account.money_out, coalesce(sums.money_out, 0)) as problem
+  from ledger.account
+  left join (${moneyOut}) as sums on sums.account_id = account.id
+  where account.money_out <> coalesce(sums.money_out, 0)`
+
+/** A hold that the balance did not cover when it was placed could become a charge that it does not cover. */
 const holdings = `
   select format('calls under way hold %s credits of account %s, whose balance is %s', sum(holding.credits), account.id,
     account.balance) as problem
   from ledger.holding
   join ledger.account on account.id = holding.account_id
   group by account.id
-  having sum(holding.credits) > account.balance
+  having sum(holding.credits) > account.balance + account.money_out
   order by account.id`
 
 const holders = `
@@ -87,6 +106,8 @@ const everything = [
   brokenChains,
   unknownAccounts,
   unknownKeys,
+  overdrafts,
+  moneyOutOfAccounts,
   balances,
   holdings,
   holders,
@@ -120,11 +141,10 @@ export const verifyContents = Effect.fnUntraced(
 
 /** Reads the whole ledger as it is at one moment, while calls go on. */
 export const verify = (sql: PgClient.PgClient) =>
-  sql
-    .withTransaction(
-      Effect.andThen(sql.unsafe("set transaction isolation level repeatable read read only"), verifyContents(sql))
-    )
-    .pipe(Effect.mapError(unavailable("be verified")))
+  transact(
+    sql,
+    Effect.andThen(sql.unsafe("set transaction isolation level repeatable read read only"), verifyContents(sql))
+  ).pipe(Effect.mapError(unavailable("be verified")))
 
 /**
  * What a start reads of all chains together, so that it takes a second: 100 newest entries of each of 1,000 accounts, one

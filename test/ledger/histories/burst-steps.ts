@@ -6,6 +6,7 @@
 import assert from "node:assert/strict"
 import type { ApiKeyView } from "@larder/serve/ledger/machine.ts"
 import fc from "fast-check"
+import { newBooking, tellReference } from "./booking-steps.ts"
 import { type Call, calls, viewOf } from "./call-steps.ts"
 import { type HoldModel, type KeyModel, timeOf } from "./model.ts"
 import { budget, choice, oneOrMore, scopes } from "./operator-steps.ts"
@@ -24,6 +25,10 @@ const change = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ what: fc.constant("credits" as const), credits: fc.integer({ min: 1, max: 500 }) })
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ what: fc.constant("money out" as const), credits: fc.integer({ min: -3_000, max: -1 }) })
   },
   { weight: 1, arbitrary: fc.record({ what: fc.constant("scopes" as const), scopes }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant("revocation" as const) }) }
@@ -78,6 +83,11 @@ const carryOut = async (world: World, server: number, key: KeyModel, change: Cha
     await world.change(server, ({ creditAccount }) => creditAccount(input))
     return () => model.book(key.account, "adjustment", credits, "in between")
   }
+  if (change.what === "money out") {
+    const booking = newBooking(world, key.account, { type: "refund", credits: change.credits })
+    await world.change(server, ({ book }) => book(booking))
+    return () => tellReference(world, key.account, booking)
+  }
   return () => {}
 }
 
@@ -110,15 +120,13 @@ const admit = async (
 const totalOf = (ended: ReadonlyArray<Ended>) =>
   ended.filter(({ outcome }) => outcome === "held").reduce((total, { credits }) => total + credits, 0)
 
-/** `available` is the balance before the burst, `extra` what was added meanwhile. */
+/** `available` is the balance before the burst, `extra` what was added meanwhile, or taken out where it is negative. */
 const judgeAccount = (ended: ReadonlyArray<Ended>, available: number, extra: number) => {
   const admitted = totalOf(ended)
-  assert.ok(
-    admitted <= Math.max(0, available + extra),
-    `${admitted} credits were admitted and ${available + extra} there`
-  )
+  const [least, most] = [available + Math.min(0, extra), available + Math.max(0, extra)]
+  assert.ok(admitted <= Math.max(0, most), `${admitted} credits were admitted and ${most} there`)
   for (const { credits, outcome } of ended) {
-    if (outcome === "insufficient_balance") assert.ok(available - admitted < credits, "refused, and balance was left")
+    if (outcome === "insufficient_balance") assert.ok(least - admitted < credits, "refused, and balance was left")
   }
 }
 
@@ -180,9 +188,9 @@ const burst = step("burst", details, {
       charged.push([held, id])
     })
     await Promise.all(calling)
-    const tellReference = await changing
+    const tell = await changing
 
-    judgeAccount(ended, available, burst.change.what === "credits" ? burst.change.credits : 0)
+    judgeAccount(ended, available, "credits" in burst.change ? burst.change.credits : 0)
     for (const { budget, key, used } of before) {
       judgeKey(
         ended.filter((one) => one.key === key),
@@ -193,7 +201,7 @@ const burst = step("burst", details, {
     const isRevoked = burst.change.what === "revocation"
     assert.ok(isRevoked || ended.every(({ outcome }) => outcome !== "key_changed"), "a key was refused for no reason")
     for (const [held, id] of charged) world.settle(held, id)
-    tellReference()
+    tell()
     world.note(`burst with ${burst.change.what}`)
     if (keys.length > 1) world.note("burst on two keys")
   }

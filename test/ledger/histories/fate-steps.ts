@@ -1,6 +1,7 @@
 /** What happens to all at once: time, outages of the store, servers that are stopped or die. */
 import assert from "node:assert/strict"
 import fc from "fast-check"
+import { newBooking, tellReference } from "./booking-steps.ts"
 import type { HoldModel } from "./model.ts"
 import { budget, choice } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
@@ -133,6 +134,36 @@ const editUnderWay = (
   ]
 }
 
+const bookingUnderWay = (
+  world: World,
+  server: number,
+  { account, credits }: { readonly account: number; readonly credits: number }
+) => {
+  const owner = pick(world.model.accounts, account)
+  const booking = newBooking(world, owner, { type: credits > 0 ? "top_up" : "refund", credits })
+  const tell = () => tellReference(world, owner, booking)
+  let wasThere = false
+  const underWay: UnderWay = {
+    begin: () => world.run(world.server(server).administration.book(booking)),
+    isThere: async () =>
+      (await world.subject.entriesOf(owner.id)).some(({ request_id }) => request_id === booking.reference),
+    tellReference: () => {
+      wasThere = true
+      tell()
+    }
+  }
+  return {
+    underWay,
+    /** Whoever heard no answer tells of it again, and nothing comes of that where it was booked before. */
+    again: async () => {
+      const { booked } = await world.run(world.server(server).administration.book(booking))
+      assert.equal(booked, !wasThere, "booked twice, or not at all")
+      if (booked) tell()
+      world.note(booked ? "booked after a crash" : "booked in a crash")
+    }
+  }
+}
+
 const crash = step(
   "crash",
   fc.record({
@@ -144,14 +175,17 @@ const crash = step(
     }),
     commits: fc.nat(5),
     credit: fc.option(fc.record({ account: choice, credits: fc.integer({ min: 1, max: 500 }) })),
+    booking: fc.option(fc.record({ account: choice, credits: fc.constantFrom(-400, 500, 900) })),
     edit: fc.option(fc.record({ key: choice, budget }))
   }),
   {
     can: ({ isOut }) => !isOut,
-    happens: async (world, { commits, credit, death, edit, server: anyServer }) => {
+    happens: async (world, { booking, commits, credit, death, edit, server: anyServer }) => {
       const server = world.serverAt(anyServer)
+      const booked = booking === null ? undefined : bookingUnderWay(world, server, booking)
       const underWay = [
         ...holdsOf(world, server, commits).map((hold) => commitUnderWay(world, hold)),
+        ...(booked === undefined ? [] : [booked.underWay]),
         ...(credit === null ? [] : [creditUnderWay(world, server, credit)]),
         ...(edit === null ? [] : editUnderWay(world, server, edit))
       ]
@@ -161,6 +195,7 @@ const crash = step(
       })
       for (const change of underWay) if (confirmed.has(change) || (await change.isThere())) change.tellReference()
       world.replaced(server)
+      await booked?.again()
       world.note(`crash: ${underWay.length === 0 ? "idle" : death.moment}`)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Random histories of a ledger: holds and all their ends, bursts, edits, revocations, months, outages, restarts and
- * crashes. After every step the ledger must say what a small reference says (`model.ts`, `invariants.ts`).
+ * Random histories of a ledger: holds and all their ends, bursts, edits, revocations, money in and out, months, outages,
+ * restarts and crashes. After every step the ledger must say what a small reference says (`model.ts`, `invariants.ts`).
  *
  * A failure prints the seed and the shortest history that fast-check has found. `LARDER_TEST_SEED` runs the same histories
  * again, `LARDER_TEST_RUNS` sets how many are run over each store.
@@ -9,6 +9,7 @@ import assert from "node:assert/strict"
 import { inspect } from "node:util"
 import fc from "fast-check"
 import { expect, it } from "vitest"
+import { bookingSteps } from "./booking-steps.ts"
 import { burstSteps } from "./burst-steps.ts"
 import { callSteps } from "./call-steps.ts"
 import { fateSteps } from "./fate-steps.ts"
@@ -27,7 +28,7 @@ const numberIn = (variable: string): number | undefined => {
   return Number(text)
 }
 
-const anyStep = fc.oneof(...operatorSteps, ...callSteps, ...limitSteps, ...burstSteps, ...fateSteps)
+const anyStep = fc.oneof(...operatorSteps, ...bookingSteps, ...callSteps, ...limitSteps, ...burstSteps, ...fateSteps)
 
 /** An account with a key, so that calls can begin. */
 const begin = async (kind: LedgerKind, tally: Map<string, number>) => {
@@ -133,12 +134,20 @@ const whatHappens = [
   "burst with nothing",
   "burst with budget",
   "burst with credits",
+  "burst with money out",
   "burst with scopes",
   "burst with revocation",
   "budget edited",
   "scopes edited",
   "revoked",
   "statement",
+  "page",
+  "booked",
+  "booked at once",
+  "booked again",
+  "reference taken",
+  "below 0",
+  "charged below 0",
   "clock set back",
   "outage",
   "restart",
@@ -148,5 +157,7 @@ const whatHappens = [
   "crash: torn",
   "crash: after",
   "charged in a crash",
-  "not charged in a crash"
+  "not charged in a crash",
+  "booked in a crash",
+  "booked after a crash"
 ]

@@ -15,12 +15,14 @@ export type Seen = Map<string, ReadonlyArray<Entry>>
 const checkChain = (account: AccountModel, entries: ReadonlyArray<Entry>) => {
   let head: ChainHead = beginning
   let total = 0
+  let moneyOut = 0
   for (const entry of entries) {
     assert.equal(breakBefore(head, entry), undefined)
     total += entry.credits
     assert.equal(entry.account_id, account.id)
     assert.equal(entry.balance, total, `entry ${entry.position}: the balance is not the sum of the entries`)
-    assert.ok(entry.balance >= 0, `entry ${entry.position}: a balance of ${entry.balance}`)
+    if (entry.credits < 0 && (entry.type === "refund" || entry.type === "adjustment")) moneyOut -= entry.credits
+    assert.ok(entry.balance + moneyOut >= 0, `entry ${entry.position}: a balance of ${entry.balance}`)
     head = entry
   }
 }
@@ -72,8 +74,8 @@ const checkNumbers = (all: ReadonlyArray<ReadonlyArray<Entry>>, haveNoGaps: bool
   const sequences = flat.map(({ sequence }) => sequence)
   assert.equal(new Set(sequences).size, sequences.length, "two entries have one number")
   if (haveNoGaps) assert.equal(Math.max(0, ...sequences), sequences.length, "a number was left out")
-  const requestIds = flat.flatMap(({ request_id }) => (request_id === null ? [] : [request_id]))
-  assert.equal(new Set(requestIds).size, requestIds.length, "a request id was charged twice")
+  const named = flat.flatMap(({ request_id, type }) => (request_id === null ? [] : [`${type} ${request_id}`]))
+  assert.equal(new Set(named).size, named.length, "a request id was charged twice, or a reference booked twice")
 }
 
 /** What an operator is told; while writes fail reading goes on. */

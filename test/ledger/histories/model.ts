@@ -3,7 +3,7 @@
  * the ledger's own code. It is slow and knows nothing of groups, stores or servers.
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
-import type { UsageOfDay } from "@larder/serve/ledger/administration.ts"
+import type { Booking, UsageOfDay } from "@larder/serve/ledger/administration.ts"
 import type { Traits } from "./subject.ts"
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString()
@@ -11,7 +11,7 @@ const monthOf = (ms: number): string => timeOf(ms).slice(0, 7)
 
 /** An entry that must turn up. Calls that overlap come in any order. */
 export interface Expected {
-  readonly type: "grant" | "charge" | "adjustment"
+  readonly type: "grant" | "charge" | Booking["type"]
   readonly occurred_at: string
   readonly key_id: string | null
   readonly endpoint: string | null
@@ -62,6 +62,8 @@ export class Model {
   holds: Array<HoldModel> = []
   /** Holds that have ended while their server ran. */
   ended: Array<HoldModel> = []
+  /** What was booked because of money. */
+  readonly bookings: Array<Booking> = []
   /** Request ids that a server would recognise. */
   charged: Array<string> = []
   isOut = false
@@ -146,9 +148,15 @@ export class Model {
     })
   }
 
-  book(account: AccountModel, type: "grant" | "adjustment", credits: number, note: string): void {
-    const nothing = { key_id: null, endpoint: null, request_id: null, budget_credits: null }
-    account.expected.push({ ...nothing, type, occurred_at: timeOf(this.now), credits, note })
+  book(
+    account: AccountModel,
+    type: "grant" | Booking["type"],
+    credits: number,
+    note: string,
+    request_id: string | null = null
+  ): void {
+    const nothing = { key_id: null, endpoint: null, budget_credits: null }
+    account.expected.push({ ...nothing, type, occurred_at: timeOf(this.now), credits, request_id, note })
   }
 
   /** A server has ended: its holds are gone, and so is what it remembered. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
 import type { UsageOfDay } from "@larder/serve/ledger/administration.ts"
+import { sumUp } from "@larder/serve/ledger/summed-usage.ts"
 import { Stream } from "effect"
 import fc from "fast-check"
 import { timeOf } from "./model.ts"
@@ -156,6 +157,8 @@ const usage = step(
       const dayOf = (days: number) => timeOf(model.now + days * 86_400_000).slice(0, 10)
       const days = { from: dayOf(-before), to: dayOf(after) }
       const { administration } = world.server(world.serverAt(server))
+      const summed = await world.run(administration.summedUsage({ account_id: asked.id, ...days }))
+      assert.deepEqual(summed, sumUp(model.usage(asked, days.from, days.to)))
       const told = await world.run(administration.usage({ account_id: asked.id, ...days }))
       assert.deepEqual(sorted(told), sorted(model.usage(asked, days.from, days.to)))
       world.note("usage")

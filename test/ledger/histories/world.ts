@@ -188,6 +188,7 @@ export class World {
     this.note("charged")
     if (this.model.isOfAnotherMonth(hold)) this.note("charged to another month")
     this.model.charge(hold, chargedAs)
+    if (this.model.balance(hold.key.account) < 0) this.note("charged below 0")
   }
 
   release(hold: HoldModel): void {

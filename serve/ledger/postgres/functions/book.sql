@@ -1,7 +1,8 @@
 -- Writes entries in the order given: chains them to what their accounts have, moves balances, and counts spending and usage.
 -- What carries a key is a charge, or the refund of one, which takes it out of the month and the day that it was counted in.
 -- The accounts are locked first, always in the order of their ids, so that two groups can wait for each other only one way.
-create function ledger.book(drafts jsonb) returns void
+-- Money that goes out may take more than there is: the account counts it, and its balance is below 0 by no more than that.
+create or replace function ledger.book(drafts jsonb) returns void
 language plpgsql as $$
 begin
   -- Whatever is the default of the database or the role: a charge is on the disk before its answer leaves.
@@ -48,9 +49,12 @@ begin
     order by place
   ), moved as (
     update ledger.account
-    set position = newest."position", balance = newest.balance, hash = newest.hash
+    set position = newest."position", balance = newest.balance, hash = newest.hash,
+      money_out = account.money_out + newest.money_out
     from (
-      select distinct on (account_id) account_id, "position", balance, hash
+      select distinct on (account_id) account_id, "position", balance, hash,
+        sum(case when credits < 0 and type in ('refund', 'adjustment') then -credits else 0 end)
+          over (partition by account_id) as money_out
       from chained
       order by account_id, "position" desc
     ) as newest

@@ -3,6 +3,8 @@ create table ledger.account (
   name text not null,
   created_at timestamptz not null,
   position bigint not null,
-  balance bigint not null check (balance >= 0),
-  hash text not null
+  balance bigint not null,
+  hash text not null,
+  money_out bigint not null default 0,
+  constraint account_is_covered check (balance + money_out >= 0)
 )

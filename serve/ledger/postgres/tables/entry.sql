@@ -7,7 +7,7 @@ create table ledger.entry (
   key_id text,
   endpoint text,
   credits bigint not null,
-  balance bigint not null check (balance >= 0),
+  balance bigint not null,
   budget_credits bigint,
   request_id text,
   note text,

@@ -1,6 +1,6 @@
-/** The console listener: for operators, apart from the API. It tells how the server is. */
-import { H3, HTTPResponse } from "h3"
-import type { Gauge, Meters } from "./meters.ts"
+/** How the server is, for operators and their machines: no sign-in, nothing of an account. */
+import { type H3, HTTPResponse } from "h3"
+import type { Gauge, Meters } from "../meters.ts"
 
 export interface Readiness {
   readonly ready: boolean
@@ -16,8 +16,7 @@ const json = (body: unknown, status: number) =>
     headers: { "content-type": "application/json", "cache-control": "no-store" }
   })
 
-export const makeConsole = (readiness: () => Readiness, meters: Meters, gauges: ReadonlyArray<Gauge>) => {
-  const app = new H3({ silent: true })
+export const addHealth = (app: H3, readiness: () => Readiness, meters: Meters, gauges: ReadonlyArray<Gauge>) => {
   app.get("/healthz", () => json({ status: "alive" }, 200))
   app.get("/readyz", () => {
     const { ready, ...about } = readiness()
@@ -31,6 +30,4 @@ export const makeConsole = (readiness: () => Readiness, meters: Meters, gauges: 
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" }
       })
   )
-  app.all("/**", () => json({ error: { type: "not_found", message: "No such page" } }, 404))
-  return app
 }

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { creditsOfCents, isPayable, isTrigger, presets, usdText } from "./amounts.ts"
+
+describe("amounts of money", () => {
+  it.each([
+    [0, "0.00 USD"],
+    [5, "0.05 USD"],
+    [-5, "-0.05 USD"],
+    [10_00, "10.00 USD"],
+    [1_250_99, "1,250.99 USD"],
+    [50_000_00, "50,000.00 USD"],
+    [-1_234_567_89, "-1,234,567.89 USD"]
+  ])("%i cents are written %s", (cents, text) => assert.strictEqual(usdText(cents), text))
+
+  it("a cent is ten credits", () => assert.strictEqual(creditsOfCents(50_000_00), 50_000_000))
+
+  it.each([
+    [9_99, false],
+    [10_00, true],
+    [10_00.5, false],
+    [50_000_00, true],
+    [50_000_01, false],
+    [Number.NaN, false]
+  ])("%d cents can be paid at once: %s", (cents, can) => assert.strictEqual(isPayable(cents), can))
+
+  it.each([
+    [999, false],
+    [1_000, true],
+    [50_000_000, true],
+    [50_000_001, false]
+  ])("a recharge may begin below %d credits: %s", (credits, may) => assert.strictEqual(isTrigger(credits), may))
+
+  it("what is offered can be paid", () => assert.isTrue(presets.every(isPayable)))
+})

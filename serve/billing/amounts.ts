@@ -1,0 +1,27 @@
+/** US cents in, credits out. 1,000 credits are 1.00 USD, so a cent is ten credits and every cent is whole. */
+
+export const creditsPerCent = 10
+export const creditsOfCents = (cents: number): number => cents * creditsPerCent
+
+/** What a person may pay at once, and what a recharge may be: 10 to 50,000 USD. */
+export const cheapestPayment = 10_00
+export const dearestPayment = 50_000_00
+
+/** The balance below which a recharge starts: 1 to 50,000 USD, in credits. */
+export const lowestTrigger = 1_000
+export const highestTrigger = 50_000_000
+
+/** Offered with one click, in US cents. */
+export const presets: ReadonlyArray<number> = [50_00, 100_00, 250_00, 500_00]
+
+const isWholeBetween = (value: number, least: number, most: number) =>
+  Number.isSafeInteger(value) && value >= least && value <= most
+
+export const isPayable = (cents: number): boolean => isWholeBetween(cents, cheapestPayment, dearestPayment)
+export const isTrigger = (credits: number): boolean => isWholeBetween(credits, lowestTrigger, highestTrigger)
+
+/** Such as `1,250.00 USD`. */
+export const usdText = (cents: number): string => {
+  const [dollars = "0", rest = "00"] = (Math.abs(cents) / 100).toFixed(2).split(".")
+  return `${cents < 0 ? "-" : ""}${dollars.replace(/\B(?=(\d{3})+$)/g, ",")}.${rest} USD`
+}

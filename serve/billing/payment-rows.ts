@@ -1,0 +1,254 @@
+/** Payments and what went back of them, as the console's tables keep them: each change of state is one conditional update. */
+import { Effect, Schema, Struct } from "effect"
+import type { Statements } from "../console-database/console-database.ts"
+import { creditsOfCents } from "./amounts.ts"
+import { type Payment, Reversal } from "./billing.ts"
+import type { Card, Reversed, Sought } from "./processor.ts"
+
+const text = Schema.NullOr(Schema.String)
+
+export const PaymentRow = Schema.Struct({
+  id: Schema.String,
+  account_id: Schema.String,
+  kind: Schema.Literals(["top_up", "auto_recharge"]),
+  cents: Schema.Int,
+  state: Schema.Literals(["open", "succeeded", "failed", "expired"]),
+  processor: Schema.String,
+  reference: text,
+  /** Null for a new customer. */
+  customer: text,
+  /** The saved card that is charged; null where the customer gives one on the processor's page. */
+  card: text,
+  problem: text,
+  card_brand: text,
+  card_last4: text,
+  created_by: text,
+  created_at: Schema.String,
+  asked_at: text,
+  settled_at: text
+})
+export type PaymentRow = typeof PaymentRow.Type
+
+const columnNames = Struct.keys(PaymentRow.fields)
+const columns = columnNames.join(", ")
+const ReversalRow = Schema.Struct({ payment_id: Schema.String, ...Reversal.fields })
+
+export const soughtOf = ({ id, account_id, cents, created_at, customer, kind, reference }: PaymentRow): Sought => ({
+  payment_id: id,
+  account_id,
+  cents,
+  created_at,
+  customer,
+  kind,
+  reference
+})
+
+/** False where this payment was written before. */
+export const insertPayment = (db: Statements, payment: PaymentRow) =>
+  Effect.map(
+    db.run(
+      `insert into console.payment (${columns})
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+       on conflict (id) do nothing
+       returning id`,
+      columnNames.map((column) => payment[column])
+    ),
+    (inserted) => inserted > 0
+  )
+
+export const findPayment = (db: Statements, id: string) =>
+  Effect.map(
+    db.all(PaymentRow, `select ${columns} from console.payment where id = $1`, [id]),
+    ([payment]): PaymentRow | undefined => payment
+  )
+
+/** As its owner may see it; undefined for everybody else. */
+export const findPaymentOf = (db: Statements, account_id: string, id: string) =>
+  Effect.map(
+    db.all(PaymentRow, `select ${columns} from console.payment where id = $1 and account_id = $2`, [id, account_id]),
+    ([payment]): PaymentRow | undefined => payment
+  )
+
+export const paymentsOfAccount = (db: Statements, account_id: string, limit: number) =>
+  db.all(
+    PaymentRow,
+    `select ${columns}
+     from console.payment
+     where account_id = $1
+     order by created_at desc, id desc
+     limit $2`,
+    [account_id, limit]
+  )
+
+export const paymentsBefore = (db: Statements, { account_id, created_at, id }: PaymentRow, limit: number) =>
+  db.all(
+    PaymentRow,
+    `select ${columns}
+     from console.payment
+     where account_id = $1 and (created_at < $2 or (created_at = $2 and id < $3))
+     order by created_at desc, id desc
+     limit $4`,
+    [account_id, created_at, id, limit]
+  )
+
+/** Recharges first, which hold up others; then in the order of their ids. `after` is the last one of the page before. */
+export const openPayments = (db: Statements, processor: string, after: PaymentRow | undefined, limit: number) =>
+  db.all(
+    PaymentRow,
+    `select ${columns}
+     from console.payment
+     where state = 'open' and processor = $1 and (kind > $2 or (kind = $2 and id > $3))
+     order by kind, id
+     limit $4`,
+    [processor, after?.kind ?? "", after?.id ?? "", limit]
+  )
+
+/**
+ * Payments that are settled and may still change: money that came can go back, what a dispute holds back can come again,
+ * and what was given up can turn out to have been paid. In the order of their ids, after `id`.
+ */
+export const settledPayments = (
+  db: Statements,
+  processor: string,
+  after: { readonly id: string; readonly succeeded: string; readonly disputed: string; readonly others: string },
+  limit: number
+) =>
+  db.all(
+    PaymentRow,
+    `select ${columns}
+     from console.payment
+     where processor = $1 and id > $2
+       and ((state = 'succeeded' and created_at > $3)
+         or (state in ('failed', 'expired') and created_at > $4)
+         or id in (
+           select payment_id
+           from console.reversal
+           where kind = 'dispute' and state = 'taken' and changed_at > $5
+         ))
+     order by id
+     limit $6`,
+    [processor, after.id, after.succeeded, after.others, after.disputed, limit]
+  )
+
+/** False where it is not open any more: then nobody may be asked. */
+export const markAsked = (db: Statements, id: string, now: string) =>
+  Effect.map(
+    db.run(`update console.payment set asked_at = $2 where id = $1 and state = 'open' returning id`, [id, now]),
+    (updated) => updated > 0
+  )
+
+export const setReference = (db: Statements, id: string, reference: string) =>
+  db.run("update console.payment set reference = $2 where id = $1 returning id", [id, reference])
+
+/** False where it had succeeded before. What was given up can still succeed: the processor decides. */
+export const markSucceeded = (db: Statements, id: string, card: Card | null, now: string) =>
+  Effect.map(
+    db.run(
+      `update console.payment
+       set state = 'succeeded', problem = null, card_brand = $2, card_last4 = $3, settled_at = $4
+       where id = $1 and state <> 'succeeded'
+       returning id`,
+      [id, card?.brand ?? null, card?.last4 ?? null, now]
+    ),
+    (updated) => updated > 0
+  )
+
+export const markLost = (
+  db: Statements,
+  id: string,
+  {
+    card,
+    problem,
+    state
+  }: { readonly state: "failed" | "expired"; readonly problem: string; readonly card: Card | null },
+  now: string
+) =>
+  db.run(
+    `update console.payment
+     set state = $2, problem = $3, card_brand = $4, card_last4 = $5, settled_at = $6
+     where id = $1 and state <> 'succeeded' and state <> $2
+     returning id`,
+    [id, state, problem, card?.brand ?? null, card?.last4 ?? null, now]
+  )
+
+/** Gives up what nobody was asked for since `asked_before`. False where somebody was. */
+export const giveUp = (db: Statements, id: string, asked_before: string, problem: string, now: string) =>
+  Effect.map(
+    db.run(
+      `update console.payment
+       set state = 'expired', problem = $2, settled_at = $3
+       where id = $1 and state = 'open' and coalesce(asked_at, created_at) <= $4
+       returning id`,
+      [id, problem, now, asked_before]
+    ),
+    (updated) => updated > 0
+  )
+
+/** Of a payment that nobody was asked for: as if it had never been. */
+export const dropUnasked = (db: Statements, id: string) =>
+  db.run("delete from console.payment where id = $1 and state = 'open' and asked_at is null returning id", [id])
+
+export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
+  payments.length === 0
+    ? Effect.succeed([])
+    : db.all(
+        ReversalRow,
+        `select payment_id, id, kind, cents, state, changed_at
+         from console.reversal
+         where payment_id in (${payments.map((_, index) => `$${index + 1}`).join(", ")})
+         order by changed_at, id`,
+        payments.map(({ id }) => id)
+      )
+
+/** Says whether it was told of for the first time. What was returned stays returned, whatever arrives late. */
+export const saveReversal = Effect.fnUntraced(function* (
+  db: Statements,
+  payment: PaymentRow,
+  { cents, id, kind, state }: Reversed,
+  now: string
+) {
+  const inserted = yield* db.run(
+    `insert into console.reversal (id, payment_id, account_id, kind, cents, state, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (id) do nothing
+     returning id`,
+    [id, payment.id, payment.account_id, kind, cents, state, now]
+  )
+  if (inserted === 0 && state === "returned") {
+    yield* db.run(
+      "update console.reversal set state = $2, changed_at = $3 where id = $1 and state <> $2 returning id",
+      [id, state, now]
+    )
+  }
+  return inserted > 0
+})
+
+/** As the customer sees them. */
+export const shown = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
+  Effect.map(reversalsOf(db, payments), (reversals) =>
+    payments.map(
+      ({ card_brand, card_last4, cents, created_at, id, kind, problem, settled_at, state }): Payment => ({
+        id,
+        kind,
+        cents,
+        credits: creditsOfCents(cents),
+        state,
+        problem,
+        card: card_brand === null || card_last4 === null ? null : { brand: card_brand, last4: card_last4 },
+        created_at,
+        settled_at,
+        reversals: reversals.filter((it) => it.payment_id === id).map(({ payment_id: _, ...reversal }) => reversal)
+      })
+    )
+  )
+
+/** Who pressed the button, while that person is known here. */
+export const payerOf = (db: Statements, { account_id, created_by }: PaymentRow) =>
+  Effect.map(
+    db.all(
+      Schema.Struct({ email: Schema.String }),
+      "select email from console.person where id = $1 and account_id = $2",
+      [created_by, account_id]
+    ),
+    ([person]): string | null => person?.email ?? null
+  )

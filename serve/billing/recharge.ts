@@ -1,0 +1,155 @@
+/**
+ * Auto-recharge: charged calls mark their account, and four times a second what is marked is evaluated; once a day, and at
+ * the start, all that is switched on. A balance strictly below the trigger starts a payment, which is written down together
+ * with the claim that it is the only one, before the card is charged.
+ *
+ * An account that is marked while its recharge is under way is evaluated again when that has ended.
+ */
+import { Effect, Semaphore } from "effect"
+import {
+  claimRecharge,
+  endRecharge,
+  findCustomer,
+  type RechargeRow,
+  rechargesThatAreOn,
+  switchOff
+} from "./card-rows.ts"
+import { newPaymentId } from "./payment-id.ts"
+import { dropUnasked, insertPayment, type PaymentRow } from "./payment-rows.ts"
+import type { Pursue } from "./pursue.ts"
+import { type BillingNeeds, nowText } from "./settle.ts"
+
+const looksEvery = "250 millis"
+const looksAtAllEvery = "1 day"
+/** After a failure: the ledger, the tables or the processor are away. */
+const pause = "5 seconds"
+/** Cards that are charged at once. */
+const mostAtOnce = 8
+
+export const makeRecharge = Effect.fnUntraced(function* (needs: BillingNeeds, { charge }: Pursue) {
+  const { administration, database, processor } = needs
+  const scope = yield* Effect.scope
+  const marked = new Set<string>()
+  const busy = new Set<string>()
+  const places = yield* Semaphore.make(mostAtOnce)
+
+  const isBelow = (account_id: string, trigger_credits: number) =>
+    Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits < trigger_credits)
+
+  /** Claim and payment together, or neither. */
+  const claim = Effect.fnUntraced(function* (account_id: string) {
+    const id = newPaymentId()
+    const now = yield* nowText
+    return yield* database.transaction((db) =>
+      Effect.gen(function* () {
+        const customer = yield* findCustomer(db, processor.name, account_id)
+        if (customer === undefined || customer.card === null) {
+          yield* switchOff(db, account_id, "There is no saved card any more.", now)
+          return undefined
+        }
+        const recharge = yield* claimRecharge(db, account_id, id)
+        if (recharge === undefined) return undefined
+        const payment: PaymentRow = {
+          id,
+          account_id,
+          kind: "auto_recharge",
+          cents: recharge.cents,
+          state: "open",
+          processor: processor.name,
+          reference: null,
+          customer: customer.customer,
+          card: customer.card,
+          problem: null,
+          card_brand: customer.card_brand,
+          card_last4: customer.card_last4,
+          created_by: null,
+          created_at: now,
+          asked_at: null,
+          settled_at: null
+        }
+        yield* insertPayment(db, payment)
+        return { payment, trigger_credits: recharge.trigger_credits }
+      })
+    )
+  })
+
+  const drop = ({ account_id, id }: PaymentRow) =>
+    database.transaction((db) =>
+      Effect.gen(function* () {
+        if ((yield* dropUnasked(db, id)) > 0) yield* endRecharge(db, account_id, id)
+      })
+    )
+
+  /** Another recharge may have ended between the first look at the balance and the claim, hence the second one. */
+  const evaluate = Effect.fn("Billing.evaluate")(function* ({ account_id, trigger_credits }: RechargeRow) {
+    if (!(yield* isBelow(account_id, trigger_credits))) return
+    const claimed = yield* claim(account_id)
+    if (claimed === undefined) return
+    if (yield* isBelow(account_id, claimed.trigger_credits)) yield* charge(claimed.payment)
+    else yield* drop(claimed.payment)
+  })
+
+  /** Beside the others: a slow card keeps nobody waiting. What goes wrong is looked at again. */
+  const begin = (recharge: RechargeRow) => {
+    const { account_id } = recharge
+    busy.add(account_id)
+    return evaluate(recharge).pipe(
+      Effect.catchTag("ProcessorUnavailable", (error) =>
+        Effect.logWarning(`${error.message}. The recharge is looked at again.`, { account_id })
+      ),
+      Effect.catchCause((cause) =>
+        Effect.logError("a recharge was not evaluated and will be again", cause).pipe(
+          Effect.annotateLogs({ account_id }),
+          Effect.andThen(Effect.sleep(pause)),
+          Effect.andThen(Effect.sync(() => marked.add(account_id)))
+        )
+      ),
+      places.withPermit,
+      Effect.ensuring(Effect.sync(() => busy.delete(account_id))),
+      Effect.forkIn(scope)
+    )
+  }
+
+  const round = Effect.gen(function* () {
+    if (marked.size === 0) return
+    const seen = [...marked]
+    marked.clear() // before looking: who is marked meanwhile is looked at again
+    const mark = Effect.sync(() => {
+      for (const account_id of seen) marked.add(account_id)
+    })
+    const all = yield* Effect.onError(rechargesThatAreOn(database), () => mark)
+    const on = new Map(all.map((recharge) => [recharge.account_id, recharge]))
+    for (const account_id of seen) {
+      const recharge = on.get(account_id)
+      if (recharge === undefined) continue
+      if (recharge.running === null && !busy.has(account_id)) yield* begin(recharge)
+      else marked.add(account_id)
+    }
+  }).pipe(
+    Effect.catchCause((cause) =>
+      Effect.andThen(Effect.logError("recharges cannot be evaluated", cause), Effect.sleep(pause))
+    )
+  )
+
+  const markAll: Effect.Effect<void> = Effect.gen(function* () {
+    for (const { account_id } of yield* rechargesThatAreOn(database)) marked.add(account_id)
+  }).pipe(
+    Effect.catchCause((cause) =>
+      Effect.logError("the daily look at all recharges failed, and is tried again", cause).pipe(
+        Effect.andThen(Effect.sleep(pause)),
+        Effect.andThen(Effect.suspend(() => markAll))
+      )
+    )
+  )
+
+  return {
+    mark: (account_id: string) => {
+      marked.add(account_id)
+    },
+    /** Until the scope ends. */
+    run: Effect.gen(function* () {
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(markAll, Effect.sleep(looksAtAllEvery))))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(round, Effect.sleep(looksEvery))))
+    })
+  }
+})

@@ -1,0 +1,128 @@
+/**
+ * The one place where what the processor says of a payment becomes credits. It may be told the same thing any number of
+ * times, in any order, by several servers at once, and be killed between any two steps: bookings carry the id of their
+ * payment, refund or dispute, and the ledger takes each once; the console's tables follow the ledger, never the other way.
+ */
+import { Clock, Effect } from "effect"
+import type { ConsoleDatabase } from "../console-database/console-database.ts"
+import type { Administration } from "../ledger/administration.ts"
+import { creditsOfCents, usdText } from "./amounts.ts"
+import { endAndSwitchOff, endRecharge, findCustomer, saveCard, switchOff } from "./card-rows.ts"
+import { cardText } from "./card-text.ts"
+import { markLost, markSucceeded, type PaymentRow, reversalsOf, saveReversal, setReference } from "./payment-rows.ts"
+import type { Card, CardProcessor, Looked, Reversed } from "./processor.ts"
+
+export interface BillingNeeds {
+  readonly database: ConsoleDatabase["Service"]
+  readonly administration: Administration["Service"]
+  readonly processor: CardProcessor
+}
+
+export const nowText = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
+
+/** Ledger entries of what went back; a second one where it came again. */
+const bookingsOf = ({ cents, id, kind, state }: Reversed) => {
+  const credits = creditsOfCents(cents)
+  const type = kind === "refund" ? ("refund" as const) : ("adjustment" as const)
+  const [ended, why] = kind === "refund" ? ["failed", "failed refund"] : ["won", "dispute that was won"]
+  const taken = { type, credits: -credits, reference: id, why: kind }
+  return state === "taken" ? [taken] : [taken, { type, credits, reference: `${id}:${ended}`, why }]
+}
+
+export const makeSettle = ({ administration, database, processor }: BillingNeeds) => {
+  /** A card that a newer one replaces is nobody's concern any more; the processor would keep it for ever. */
+  const forget = (card: string) =>
+    processor
+      .forget(card)
+      .pipe(Effect.catch((error) => Effect.logWarning(`A card that was replaced is still saved. ${error.message}`)))
+
+  const succeeded = Effect.fnUntraced(function* (payment: PaymentRow, { card, customer }: Looked) {
+    const { account_id, cents, id, kind } = payment
+    const note = `${usdText(cents)} by card${card === null ? "" : `, ${cardText(card)}`}`
+    yield* administration.book({ account_id, type: kind, credits: creditsOfCents(cents), reference: id, note })
+    const now = yield* nowText
+    const replaced = yield* database.transaction((db) =>
+      Effect.gen(function* () {
+        // the payment first, as everywhere: two servers that lock both in another order wait for each other
+        const isNew = yield* markSucceeded(db, id, card, now)
+        yield* endRecharge(db, account_id, id)
+        if (!isNew) return null
+        // a card that was charged as a saved one may have been removed meanwhile
+        if (payment.card !== null || card === null || customer === null) return null
+        const before = yield* findCustomer(db, processor.name, account_id)
+        yield* saveCard(db, processor.name, account_id, customer, card)
+        return before === undefined || before.card === card.id ? null : before.card
+      })
+    )
+    yield* Effect.logInfo("payment booked", { payment_id: id, account_id, cents })
+    if (replaced !== null) yield* forget(replaced)
+  })
+
+  const lost = Effect.fnUntraced(function* (
+    payment: PaymentRow,
+    outcome: { readonly state: "failed" | "expired"; readonly problem: string; readonly card: Card | null }
+  ) {
+    const { account_id, cents, id } = payment
+    const now = yield* nowText
+    const reason = `A recharge of ${usdText(cents)} failed: ${outcome.problem}`
+    yield* database.transaction((db) =>
+      Effect.gen(function* () {
+        yield* markLost(db, id, outcome, now)
+        // a card that was replaced meanwhile says nothing of the new one
+        const saved = (yield* findCustomer(db, processor.name, account_id))?.card ?? payment.card
+        const isRefused = outcome.state === "failed" && saved === payment.card
+        if (isRefused) yield* endAndSwitchOff(db, account_id, id, reason, now)
+        else yield* endRecharge(db, account_id, id)
+      })
+    )
+  })
+
+  /** Credits first, then the note of it: whoever is killed between the two books again, which the ledger knows. */
+  const reverse = Effect.fnUntraced(function* (payment: PaymentRow, reversed: Reversed) {
+    const { account_id, cents, id } = payment
+    for (const { credits, reference, type, why } of bookingsOf(reversed)) {
+      yield* administration.book({ account_id, type, credits, reference, note: `${why}, payment ${id}` })
+    }
+    const now = yield* nowText
+    yield* database.transaction((db) =>
+      Effect.gen(function* () {
+        const isNew = yield* saveReversal(db, payment, reversed, now)
+        // its owner says that the card was charged without consent: not once more
+        if (isNew && reversed.kind === "dispute" && reversed.state === "taken") {
+          yield* switchOff(db, account_id, `A payment of ${usdText(cents)} was disputed at the bank.`, now)
+        }
+      })
+    )
+    yield* Effect.logInfo(`${reversed.kind} ${reversed.state}`, {
+      reversal_id: reversed.id,
+      payment_id: id,
+      account_id
+    })
+  })
+
+  return Effect.fn("Billing.settle")(function* (payment: PaymentRow, looked: Looked) {
+    if (payment.reference !== looked.reference) yield* setReference(database, payment.id, looked.reference)
+    if (looked.state === "open") return
+    if (looked.state !== "succeeded") {
+      const { card, problem, state } = looked
+      return yield* lost(payment, { state, problem: problem ?? "The payment was not completed.", card })
+    }
+    if (looked.cents !== payment.cents) {
+      const problem = `${usdText(looked.cents)} were received instead of ${usdText(payment.cents)}. No credits were added; the operator has been told.`
+      yield* Effect.logError(
+        `Payment ${payment.id} of account ${payment.account_id}: ${problem} Refund ${looked.reference} at ${processor.name}, or credit the account by hand.`
+      )
+      return yield* lost(payment, { state: "failed", problem, card: looked.card })
+    }
+    if (payment.state !== "succeeded") yield* succeeded(payment, looked)
+    const known = new Map((yield* reversalsOf(database, [payment])).map(({ id, state }) => [id, state]))
+    for (const reversed of looked.reversed) {
+      const state = known.get(reversed.id)
+      // a dispute of what was refunded before is about nothing
+      const isNews = reversed.cents > 0 && state !== "returned" && state !== reversed.state
+      if (isNews) yield* reverse(payment, reversed)
+    }
+  })
+}
+
+export type Settle = ReturnType<typeof makeSettle>

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { formOf } from "../../console/form.ts"
+import { type CheckoutAnswer, checkoutPageOf } from "./checkout-page.ts"
+import { aSimulator, asked, good, onPage } from "./opened-for-tests.ts"
+import { testCards } from "./test-cards.ts"
+
+const textOf = (answer: CheckoutAnswer) =>
+  answer.kind === "leave"
+    ? Effect.succeed(`leaves for ${answer.url}`)
+    : Effect.promise(async () => `${answer.status}\n${await answer.body}`)
+
+const opened = Effect.gen(function* () {
+  const simulator = yield* aSimulator
+  const page = checkoutPageOf(simulator)
+  const { reference } = yield* simulator.processor.checkout({
+    ...asked("pay_1"),
+    ...onPage,
+    email: "<script>alert(1)</script>@example.test"
+  })
+  const get = Effect.flatMap(page.get(reference), textOf)
+  const post = (fields: Record<string, string>) =>
+    Effect.flatMap(page.post(reference, formOf(new URLSearchParams(fields))), textOf)
+  return { simulator, page, reference, get, post }
+})
+
+describe("the simulator's payment page", () => {
+  it.live("asks for a card, lists the test cards, and leads back without paying", () =>
+    Effect.gen(function* () {
+      const { get } = yield* opened
+      const text = yield* get
+      assert.match(text, /^200\n<!doctype html>/)
+      assert.include(text, "<h1>Pay $50.00</h1>")
+      assert.include(text, 'href="http://127.0.0.1:9/billing"')
+      for (const label of ["Card number", "Expires", "Security code"]) assert.include(text, `${label}</label>`)
+      assert.include(text, "4242 4242 4242 4242")
+      assert.include(text, "3782 822463 10005")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has nothing that the console's policy forbids, and escapes what it shows", () =>
+    Effect.gen(function* () {
+      const { get } = yield* opened
+      const text = yield* get
+      assert.notMatch(text, /<script|<style| style=| on[a-z]+="/)
+      assert.include(text, "&lt;script&gt;")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes a good card and leads to the console, however often", () =>
+    Effect.gen(function* () {
+      const { get, post } = yield* opened
+      const leaves = `leaves for ${onPage.success_url}`
+      assert.strictEqual(yield* post(good), leaves)
+      assert.strictEqual(yield* post(good), leaves)
+      assert.strictEqual(yield* get, leaves)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says what is wrong with a card, beside the field, and keeps what was typed but the code", () =>
+    Effect.gen(function* () {
+      const { post } = yield* opened
+      const text = yield* post({ number: "4242 4242 4242 4241", expires: "13/40", cvc: "12" })
+      assert.match(text, /^422\n/)
+      for (const problem of [
+        "This is no card number.",
+        "Write month and year, such as 04/30.",
+        "Write the three or four digits."
+      ]) {
+        assert.include(text, problem)
+      }
+      assert.include(text, 'value="4242 4242 4242 4241"')
+      assert.include(yield* post({ ...good, expires: "01/20" }), "The card has expired.")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says that a card was declined and why, and takes another one", () =>
+    Effect.gen(function* () {
+      const { post } = yield* opened
+      const text = yield* post({ ...good, number: testCards.insufficient_funds.number })
+      assert.match(text, /^402\n/)
+      assert.include(text, "The card has insufficient funds. Nothing was charged.")
+      assert.notInclude(text, 'value="4000')
+      assert.include(yield* post({ ...good, number: "4111111111111111" }), "Only the test cards below are taken here.")
+      assert.match(yield* post(good), /^leaves/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes to the bank where that asks the owner, and stays there when it is loaded again", () =>
+    Effect.gen(function* () {
+      const { get, post } = yield* opened
+      const text = yield* post({ ...good, number: testCards.owner_once.number })
+      assert.include(text, "<h1>Confirm with your bank</h1>")
+      assert.strictEqual(yield* get, text)
+      assert.include(yield* post({ bank: "refuse" }), "did not confirm the payment with the bank. Nothing was charged.")
+      yield* post({ ...good, number: testCards.owner_once.number })
+      assert.match(yield* post({ bank: "confirm" }), /^leaves/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not there for payments that nobody has begun, or that a saved card paid", () =>
+    Effect.gen(function* () {
+      const { page, post, simulator } = yield* opened
+      yield* post(good)
+      const [seen] = yield* simulator.payments(1)
+      const saved = { customer: seen?.payment.customer ?? "", card: seen?.payment.card?.id ?? "" }
+      const { reference } = yield* simulator.processor.charge({ ...asked("pay_2"), ...saved })
+      for (const other of [reference, "sim_pay_9", "settings", ""]) {
+        assert.match(yield* Effect.flatMap(page.get(other), textOf), /^404\n/)
+      }
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { formOf } from "../../console/form.ts"
+import type { Answer, FormContext } from "../../console/page.ts"
+import { simulatorPages } from "./control-pages.ts"
+import { aSimulator, asked, good, onPage } from "./opened-for-tests.ts"
+
+const textOf = (answer: Answer) => {
+  if (answer.kind === "redirect") return Effect.succeed(`goes to ${answer.to}: ${answer.flash?.text}`)
+  return answer.kind === "page"
+    ? Effect.promise(async () => `${answer.status} ${answer.title}\n${await answer.body}`)
+    : Effect.die(new Error(`an answer of the kind ${answer.kind}`))
+}
+
+const opened = Effect.gen(function* () {
+  const simulator = yield* aSimulator
+  const pages = simulatorPages(simulator)
+  const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
+  yield* simulator.pay(reference, good)
+  const visit = (path: string, fields?: Record<string, string>) => {
+    const page = pages.find((one) => one.path === path)
+    const context: FormContext = {
+      person: { id: "person_1", account_id: "acct_1", email: "ada@example.test", is_operator: true },
+      account: { id: "acct_1", name: "Demo", balance_credits: 5000, created_at: "2026-10-01T00:00:00.000Z" },
+      url: new URL(path, "http://127.0.0.1:9"),
+      params: { reference },
+      console: "http://127.0.0.1:9",
+      api: "http://127.0.0.1:8",
+      now: 0,
+      session: Redacted.make("of-nobody"),
+      form: formOf(new URLSearchParams(fields))
+    }
+    const work = fields === undefined ? page?.get?.(context) : page?.post?.(context)
+    return Effect.flatMap(work ?? Effect.die(new Error("no such page")), textOf)
+  }
+  return { simulator, pages, reference, visit }
+})
+const payment = "/simulator/payments/:reference"
+
+describe("the simulator's pages for operators", () => {
+  it.live("are for operators alone", () =>
+    Effect.gen(function* () {
+      const { pages } = yield* opened
+      assert.isTrue(pages.every(({ operatorsOnly }) => operatorsOnly === true))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("play mishaps, and say what is played", () =>
+    Effect.gen(function* () {
+      const { simulator, visit } = yield* opened
+      assert.include(yield* visit("/simulator"), "pay_1")
+      const told = yield* visit("/simulator", { on: "outage", slow: "2.5", events: "twice" })
+      assert.strictEqual(told, "goes to /simulator: This is played from now on.")
+      assert.deepStrictEqual(yield* simulator.mishaps, {
+        outage: true,
+        lose_next_answer: false,
+        slow_ms: 2500,
+        events: "twice"
+      })
+      assert.match(yield* visit("/simulator"), /value="outage" checked/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.each([{ slow: "21" }, { slow: "-1" }, { slow: "soon" }, { events: "constructor" }])("refuse %j", (fields) =>
+    Effect.gen(function* () {
+      const { simulator, visit } = yield* opened
+      const before = yield* simulator.mishaps
+      const text = yield* visit("/simulator", { slow: "0", events: "once", ...fields })
+      assert.match(text, /^422 Simulator\n/)
+      assert.deepStrictEqual(yield* simulator.mishaps, before)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refund a part and then the rest, let it fail, dispute it, and close the dispute", () =>
+    Effect.gen(function* () {
+      const { reference, simulator, visit } = yield* opened
+      const reversed = Effect.map(simulator.seen(reference), (seen) =>
+        seen?.looked.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
+      )
+      const back = `goes to /simulator/payments/${reference}`
+      assert.strictEqual(yield* visit(payment, { do: "refund", amount: "12.50" }), `${back}: It was refunded.`)
+      assert.match(
+        yield* visit(payment, { do: "refund", amount: "100" }),
+        /^422 [\s\S]*A refund takes \$0.01 to \$37.50/
+      )
+      assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
+      const refund = (yield* simulator.seen(reference))?.looked.reversed[0]?.id ?? ""
+      assert.include(yield* visit(payment), "Let it fail")
+      yield* visit(payment, { do: "fail", id: refund })
+      yield* visit(payment, { do: "dispute" })
+      const dispute = (yield* simulator.seen(reference))?.looked.reversed[1]?.id ?? ""
+      assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 taken"])
+      assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${back}: The dispute was won.`)
+      assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is closed./)
+      yield* visit(payment, { do: "refund", amount: "" })
+      assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 returned", "refund 5000 taken"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("know nothing of other payments and other actions", () =>
+    Effect.gen(function* () {
+      const { simulator, visit } = yield* opened
+      const tag = (work: Effect.Effect<unknown, unknown>) => Effect.map(Effect.flip(work), String)
+      assert.match(yield* tag(visit(payment, { do: "constructor" })), /PageNotFound/)
+      const { pages } = yield* opened
+      assert.strictEqual(pages.length, 2)
+      assert.isUndefined(yield* simulator.seen("sim_pay_9"))
+    }).pipe(Effect.scoped)
+  )
+})

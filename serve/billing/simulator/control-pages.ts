@@ -1,0 +1,141 @@
+/** Where an operator plays what processors, banks and networks do. A page of the console. */
+import { Effect, Option, Schema } from "effect"
+import { button, choices, type Form, field, postForm, select } from "../../console/form.ts"
+import { badge, empty, html, moment, notice, section, table, usdOfCents } from "../../console/html.ts"
+import { type Page, redirect, show } from "../../console/page.ts"
+import { addressOf, cardText, simulatedPaymentPage, tones } from "./control-payment.ts"
+import { Mishaps, type Notice } from "./records.ts"
+import type { SeenPayment, Simulator } from "./simulator.ts"
+
+type Simulated = Simulator["Service"]
+
+const shownPayments = 50
+const shownEvents = 20
+/** Longer than the console waits for an answer. */
+const mostSeconds = 20
+
+const mishapForm = (mishaps: Mishaps) =>
+  postForm({
+    body: html`${choices({
+      type: "checkbox",
+      name: "on",
+      legend: "Answers",
+      options: [
+        { value: "outage", label: "Outage", hint: "nothing is answered" },
+        {
+          value: "lose_next_answer",
+          label: "Lose the next answer",
+          hint: "the next payment is made, and its answer never arrives"
+        }
+      ],
+      chosen: [...(mishaps.outage ? ["outage"] : []), ...(mishaps.lose_next_answer ? ["lose_next_answer"] : [])]
+    })}
+${field({
+  name: "slow",
+  label: "Seconds that each answer takes",
+  hint: "0 to 20; the console waits for 10",
+  inputmode: "numeric",
+  value: String(mishaps.slow_ms / 1000)
+})}
+${select({
+  name: "events",
+  label: "Events",
+  value: mishaps.events,
+  options: [
+    { value: "once", label: "Sent once" },
+    { value: "twice", label: "Sent twice" },
+    { value: "reversed", label: "Sent in reverse" },
+    { value: "forged", label: "Forged ones come first" },
+    { value: "none", label: "Never sent" }
+  ]
+})}
+<p>${button("Play")}</p>`
+  })
+
+const decodeEvents = Schema.decodeUnknownOption(Mishaps.fields.events)
+
+const mishapsIn = (form: Form): Mishaps | undefined => {
+  const seconds = Number(form.text("slow") || "0")
+  const events = decodeEvents(form.text("events"))
+  if (Option.isNone(events) || !(seconds >= 0 && seconds <= mostSeconds)) return undefined
+  const on = form.all("on")
+  return {
+    outage: on.includes("outage"),
+    lose_next_answer: on.includes("lose_next_answer"),
+    slow_ms: Math.round(seconds * 1000),
+    events: events.value
+  }
+}
+
+const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
+  payments.length === 0
+    ? empty("No payments yet", "Top up in the console, and the payment is here.")
+    : table({
+        caption: "Payments, newest first",
+        stacks: true,
+        columns: [
+          { label: "Payment" },
+          { label: "Made" },
+          { label: "Amount", numeric: true },
+          { label: "State" },
+          { label: "Card" }
+        ],
+        rows: payments.map((seen) => [
+          html`<a href="${addressOf(seen)}">${seen.payment.payment_id}</a>`,
+          moment(seen.payment.made_at),
+          usdOfCents(seen.payment.cents),
+          badge(seen.looked.state, tones[seen.looked.state]),
+          cardText(seen.payment)
+        ])
+      })
+
+const eventTable = (events: ReadonlyArray<Notice>) =>
+  events.length === 0
+    ? empty("No events yet", "Whatever happens to a payment is told to the console here.")
+    : table({
+        caption: "Events, newest first",
+        stacks: true,
+        columns: [
+          { label: "Event" },
+          { label: "Payment" },
+          { label: "Made" },
+          { label: "Tried", numeric: true },
+          { label: "Answer" }
+        ],
+        rows: events.map(({ answer, attempts, made_at, payment_id, type }) => [
+          type,
+          payment_id,
+          moment(made_at),
+          attempts,
+          answer ?? "waits"
+        ])
+      })
+
+const overview = Effect.fnUntraced(function* (simulator: Simulated, problem?: string) {
+  const mishaps = yield* simulator.mishaps
+  const payments = yield* simulator.payments(shownPayments)
+  const events = yield* simulator.events(shownEvents)
+  const body = html`${problem !== undefined && notice("bad", problem)}
+<p class="lead">This card processor is built in and moves no money. What goes wrong with real ones can be played here.</p>
+${section("Mishaps", mishapForm(mishaps))}
+${section("Payments", paymentTable(payments))}
+${section("Events", eventTable(events))}`
+  return show("Simulator", body, problem === undefined ? 200 : 422)
+})
+
+/** For operators only. */
+export const simulatorPages = (simulator: Simulated): ReadonlyArray<Page> => [
+  {
+    path: "/simulator",
+    nav: "Simulator",
+    operatorsOnly: true,
+    get: () => overview(simulator),
+    post: ({ form }) => {
+      const mishaps = mishapsIn(form)
+      return mishaps === undefined
+        ? overview(simulator, `Seconds go from 0 to ${mostSeconds}.`)
+        : Effect.as(simulator.play(mishaps), redirect("/simulator", "This is played from now on."))
+    }
+  },
+  simulatedPaymentPage(simulator)
+]

@@ -1,0 +1,149 @@
+/** One simulated payment, and the money that goes out of it. A page of the console. */
+import { Effect } from "effect"
+import { button, centsTyped, field, postForm } from "../../console/form.ts"
+import {
+  badge,
+  facts,
+  type Html,
+  html,
+  linkButton,
+  moment,
+  notice,
+  section,
+  table,
+  usdOfCents
+} from "../../console/html.ts"
+import { type FormContext, type Page, PageNotFound, redirect, show } from "../../console/page.ts"
+import type { ConsoleUnavailable } from "../../console-database/console-database.ts"
+import type { SimulatorRefuses } from "./kept.ts"
+import { referenceOf } from "./payments.ts"
+import type { Payment } from "./records.ts"
+import type { SeenPayment, Simulator } from "./simulator.ts"
+
+type Simulated = Simulator["Service"]
+
+export const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
+
+export const addressOf = ({ payment }: SeenPayment) =>
+  `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
+
+export const cardText = ({ card }: Payment) => (card === null ? "none" : `${card.brand} •••• ${card.last4}`)
+
+const reversalRows = (seen: SeenPayment) =>
+  seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
+    const press = (text: string, action: string) =>
+      postForm({
+        inline: true,
+        body: html`<input type="hidden" name="id" value="${id}">${button(text, "plain", { name: "do", value: action })}`
+      })
+    const state = seen.looked.reversed.find((reversal) => reversal.id === id)?.state ?? "taken"
+    return [
+      kind,
+      usdOfCents(cents),
+      badge(state === "taken" ? "money taken" : "money returned", state === "taken" ? "bad" : "good"),
+      html`${kind === "refund" && fails_at === null && press("Let it fail", "fail")}${
+        kind === "dispute" && outcome === "open" && html`${press("Won", "won")} ${press("Lost", "lost")}`
+      }`
+    ]
+  })
+
+const onePayment = (seen: SeenPayment, problem?: string) => {
+  const { looked, payment } = seen
+  const isPaid = looked.state === "succeeded"
+  const forms: Html | false =
+    isPaid &&
+    html`${section(
+      "Refund",
+      postForm({
+        body: html`${field({
+          name: "amount",
+          label: "Amount",
+          prefix: "$",
+          inputmode: "decimal",
+          hint: "All that is left where it is empty"
+        })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
+      })
+    )}
+${section("Dispute", postForm({ body: button("The owner disputes it", "danger", { name: "do", value: "dispute" }) }))}`
+  const { payment_id, problem: why } = payment
+  const url = looked.state === "open" ? `/simulator/checkout/${encodeURIComponent(looked.reference)}` : null
+  const about = facts([
+    ["Payment", html`<code>${payment_id}</code>`],
+    ["Account", html`<code>${payment.account_id}</code>`],
+    ["Amount", usdOfCents(payment.cents)],
+    ["State", badge(looked.state, tones[looked.state])],
+    ["Made", moment(payment.made_at)],
+    ["Card", cardText(payment)],
+    ...(why === null ? [] : [["Problem", why] as const])
+  ])
+  const body = html`${problem !== undefined && notice("bad", problem)}
+<p>${linkButton("/simulator", "All payments")} ${url !== null && linkButton(url, "Payment page")}</p>
+${section("Payment", about)}
+${forms}
+${
+  payment.reversed.length > 0 &&
+  section(
+    "Money out",
+    table({
+      caption: "Refunds and disputes",
+      stacks: true,
+      columns: [
+        { label: "Kind" },
+        { label: "Amount", numeric: true },
+        { label: "State" },
+        { label: "What next", hidden: true }
+      ],
+      rows: reversalRows(seen)
+    })
+  )
+}`
+  return show(`Simulated payment of ${usdOfCents(payment.cents)}`, body, problem === undefined ? 200 : 422)
+}
+
+const act = (
+  simulator: Simulated,
+  reference: string,
+  { form }: FormContext
+): Effect.Effect<string, SimulatorRefuses | ConsoleUnavailable | PageNotFound> => {
+  const id = form.text("id")
+  const amount = form.text("amount")
+  switch (form.text("do")) {
+    case "refund":
+      return Effect.as(
+        simulator.refund(reference, amount === "" ? null : (centsTyped(amount) ?? 0)),
+        "It was refunded."
+      )
+    case "dispute":
+      return Effect.as(simulator.dispute(reference), "It is disputed.")
+    case "fail":
+      return Effect.as(simulator.failRefund(reference, id), "The refund failed.")
+    case "won":
+      return Effect.as(simulator.close(reference, id, "won"), "The dispute was won.")
+    case "lost":
+      return Effect.as(simulator.close(reference, id, "lost"), "The dispute was lost.")
+    default:
+      return Effect.fail(new PageNotFound())
+  }
+}
+
+/** For operators only. */
+export const simulatedPaymentPage = (simulator: Simulated): Page => {
+  const seen = (reference: string) =>
+    Effect.flatMap(simulator.seen(reference), (found) =>
+      found === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(found)
+    )
+  return {
+    path: "/simulator/payments/:reference",
+    operatorsOnly: true,
+    get: ({ params: { reference = "" } }) => Effect.map(seen(reference), (found) => onePayment(found)),
+    post: (context) => {
+      const { reference = "" } = context.params
+      return Effect.flatMap(seen(reference), (found) =>
+        act(simulator, reference, context).pipe(
+          Effect.map((told) => redirect(addressOf(found), told)),
+          Effect.catchTag("SimulatorRefuses", ({ message }) => Effect.succeed(onePayment(found, message)))
+        )
+      )
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/** The simulator's events, on their way to a console that listens. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { asked, folder, good, onPage, simulatorIn } from "./opened-for-tests.ts"
+
+interface Arrived {
+  readonly type: string
+  readonly payment: string
+  readonly body: string
+  readonly signature: string | null
+}
+
+/** A console's webhook that keeps what arrives, and answers with the statuses that it is given, then with 200. */
+const webhook = Effect.gen(function* () {
+  const arrived: Array<Arrived> = []
+  const statuses: Array<number> = []
+  const server = createServer(async (request, response) => {
+    let body = ""
+    for await (const chunk of request) body += chunk
+    const { data, type } = JSON.parse(body)
+    const signature = request.headers["simulator-signature"]
+    if (request.url === "/webhooks/simulator" && request.method === "POST") {
+      const payment = data.object.metadata.payment_id
+      arrived.push({ type, payment, body, signature: typeof signature === "string" ? signature : null })
+    }
+    response.writeHead(statuses.shift() ?? 200).end()
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+    () =>
+      Effect.promise(() => {
+        server.closeAllConnections()
+        return new Promise((resolve) => server.close(resolve))
+      })
+  )
+  const { port } = server.address() as AddressInfo // a server that listens on a port has one
+  return { arrived, statuses, url: () => `http://127.0.0.1:${port}` }
+})
+
+const until = (isSo: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(Effect.sleep("10 millis"), until(isSo))))
+
+const opened = Effect.gen(function* () {
+  const home = yield* folder
+  const { arrived, statuses, url } = yield* webhook
+  const simulator = yield* simulatorIn(home, url)
+  const { processor } = simulator
+  const buy = Effect.fnUntraced(function* (id: string) {
+    const { reference } = yield* processor.checkout({ ...asked(id), ...onPage })
+    yield* simulator.pay(reference, good)
+    return reference
+  })
+  const believed = ({ body, signature }: Arrived) => Effect.isSuccess(processor.paymentsOf(body, () => signature))
+  return { home, url, arrived, statuses, simulator, buy, believed }
+})
+
+const told = (arrived: ReadonlyArray<Arrived>) => arrived.map(({ payment, type }) => `${type} ${payment}`)
+
+describe("events of the simulator", () => {
+  it.live("arrive signed, in the order in which things happened", () =>
+    Effect.gen(function* () {
+      const { arrived, believed, buy, simulator } = yield* opened
+      yield* Effect.forkScoped(simulator.sendEvents)
+      const reference = yield* buy("pay_1")
+      yield* until(() => arrived.length === 1)
+      const dispute = yield* simulator.dispute(reference)
+      yield* simulator.close(reference, dispute, "won")
+      yield* until(() => arrived.length === 3)
+      assert.deepStrictEqual(told(arrived), [
+        "checkout.session.completed pay_1",
+        "charge.dispute.created pay_1",
+        "charge.dispute.closed pay_1"
+      ])
+      for (const event of arrived) assert.isTrue(yield* believed(event))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("arrive twice when that is played", () =>
+    Effect.gen(function* () {
+      const { arrived, buy, simulator } = yield* opened
+      yield* simulator.play({ events: "twice" })
+      yield* buy("pay_1")
+      yield* Effect.forkScoped(simulator.sendEvents)
+      yield* until(() => arrived.length === 2)
+      assert.strictEqual(arrived[0]?.body, arrived[1]?.body)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("arrive in reverse when that is played", () =>
+    Effect.gen(function* () {
+      const { arrived, buy, simulator } = yield* opened
+      yield* simulator.play({ events: "reversed" })
+      const reference = yield* buy("pay_1")
+      yield* simulator.refund(reference, 1000)
+      yield* Effect.forkScoped(simulator.sendEvents)
+      yield* until(() => arrived.length === 2)
+      assert.deepStrictEqual(told(arrived), ["charge.refunded pay_1", "checkout.session.completed pay_1"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("come after forged ones when that is played, which nobody believes", () =>
+    Effect.gen(function* () {
+      const { arrived, believed, buy, simulator } = yield* opened
+      yield* simulator.play({ events: "forged" })
+      yield* buy("pay_1")
+      yield* Effect.forkScoped(simulator.sendEvents)
+      yield* until(() => arrived.length === 2)
+      assert.deepStrictEqual(yield* Effect.forEach(arrived, believed), [false, true])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("never arrive when that is played", () =>
+    Effect.gen(function* () {
+      const { arrived, buy, simulator } = yield* opened
+      yield* simulator.play({ events: "none" })
+      yield* buy("pay_1")
+      yield* Effect.forkScoped(simulator.sendEvents)
+      while ((yield* simulator.events(9)).some(({ answer }) => answer === null)) yield* Effect.sleep("10 millis")
+      yield* simulator.play({ events: "once" })
+      yield* buy("pay_2")
+      yield* until(() => arrived.length > 0)
+      assert.deepStrictEqual(told(arrived), ["checkout.session.completed pay_2"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are sent again until they are taken, also by the next server", () =>
+    Effect.gen(function* () {
+      const { arrived, home, statuses, url } = yield* opened.pipe(
+        Effect.tap(({ arrived, buy, simulator, statuses }) =>
+          Effect.gen(function* () {
+            statuses.push(500, 400)
+            yield* buy("pay_1")
+            yield* Effect.raceFirst(
+              simulator.sendEvents,
+              until(() => arrived.length === 2)
+            )
+          })
+        )
+      )
+      assert.deepStrictEqual(statuses, [])
+      const next = yield* simulatorIn(home, url)
+      yield* Effect.forkScoped(next.sendEvents)
+      yield* until(() => arrived.length === 3)
+      assert.strictEqual(new Set(arrived.map(({ body }) => body)).size, 1)
+      while ((yield* next.events(9))[0]?.answer !== "200") yield* Effect.sleep("10 millis")
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,107 @@
+/**
+ * Events, sent as real HTTP posts to the console's webhook. Each stands in the database until it is answered with 2xx or
+ * was tried for about two days, so none is lost with the process that made it; some may come twice.
+ */
+import { randomBytes } from "node:crypto"
+import { Clock, Effect, Option, Schema } from "effect"
+import { randomText } from "../../access/random-text.ts"
+import type { ConsoleDatabase } from "../../console-database/console-database.ts"
+import { referenceOf } from "./payments.ts"
+import { Notice, type Settings } from "./records.ts"
+import { sign, signatureHeader } from "./signature.ts"
+import { type Found, recordsOf } from "./store.ts"
+
+export const waiting = recordsOf("event", Notice)
+export const sent = recordsOf("event_sent", Notice)
+
+const mostAttempts = 60
+/** Milliseconds for which events are held back so that there are some to send in reverse. */
+const heldBack = 1500
+const longestHeldBack = 10_000
+const longestAnswer = 10_000
+
+/** Sortable by time. */
+export const newEventId = (now: number): string => `evt_sim_${now.toString(36).padStart(9, "0")}${randomText(10)}`
+
+const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
+
+export const eventBody = (id: string, type: string, about: Pick<Notice, "payment_id" | "account_id">, now: number) =>
+  JSON.stringify({
+    id,
+    object: "event",
+    type,
+    created: Math.floor(now / 1000),
+    livemode: false,
+    data: {
+      object: {
+        id: referenceOf(about.payment_id),
+        object: "payment",
+        metadata: { payment_id: about.payment_id, account_id: about.account_id }
+      }
+    }
+  })
+
+const Event = Schema.fromJsonString(
+  Schema.Struct({
+    data: Schema.Struct({ object: Schema.Struct({ metadata: Schema.Struct({ payment_id: Schema.String }) }) })
+  })
+)
+const decodeEvent = Schema.decodeUnknownOption(Event)
+
+/** Our id of the payment that an event is about. */
+export const paymentOfEvent = (body: string): ReadonlyArray<string> =>
+  Option.match(decodeEvent(body), { onNone: () => [], onSome: ({ data }) => [data.object.metadata.payment_id] })
+
+/** Says what came of it: a status, or why there is none. */
+const post = (url: string, secret: string, body: string, now: number) =>
+  Effect.promise(async (stopped) => {
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        redirect: "manual",
+        headers: { "content-type": "application/json", [signatureHeader]: sign(secret, body, now) },
+        body,
+        signal: AbortSignal.any([stopped, AbortSignal.timeout(longestAnswer)])
+      })
+      await response.body?.cancel()
+      return String(response.status)
+    } catch (cause) {
+      return cause instanceof Error ? cause.message : String(cause)
+    }
+  })
+
+/** What is due, in the order in which it is sent. In reverse it waits for a moment in which nothing happens. */
+const due = (all: ReadonlyArray<Found<Notice>>, events: Settings["events"], now: number) => {
+  const inOrder = all.filter(({ value }) => value.due_at <= iso(now))
+  if (events !== "reversed") return inOrder
+  const [first] = inOrder
+  const last = inOrder.at(-1)
+  const isQuiet = last !== undefined && last.value.made_at <= iso(now - heldBack)
+  const isLate = first !== undefined && first.value.made_at <= iso(now - longestHeldBack)
+  return isQuiet || isLate ? inOrder.toReversed() : []
+}
+
+type Database = ConsoleDatabase["Service"]
+
+const sendOne = Effect.fnUntraced(function* (db: Database, url: string, found: Found<Notice>, settings: Settings) {
+  const now = yield* Clock.currentTimeMillis
+  const { id, value } = found
+  const body = eventBody(id, value.type, value, Date.parse(value.made_at))
+  const forgery = eventBody(newEventId(now), "checkout.session.completed", value, now)
+  if (settings.events === "forged") yield* post(url, randomBytes(24).toString("hex"), forgery, now)
+  if (settings.events === "twice") yield* post(url, settings.webhook_secret, body, now)
+  const answer = settings.events === "none" ? "not sent" : yield* post(url, settings.webhook_secret, body, now)
+  const tried: Notice = { ...value, answer, attempts: value.attempts + 1 }
+  const isDone = /^2\d\d$/.test(answer) || settings.events === "none" || tried.attempts >= mostAttempts
+  if (isDone) return yield* sent.change(db, found, tried)
+  const wait = Math.min(500 * 2 ** value.attempts, 3_600_000)
+  return yield* waiting.change(db, found, { ...tried, due_at: iso(now + wait) })
+})
+
+/** Sends what is due once; says in how many milliseconds there is more to do. */
+export const sendDue = Effect.fnUntraced(function* (db: Database, url: string, settings: Settings) {
+  const now = yield* Clock.currentTimeMillis
+  for (const found of due(yield* waiting.all(db), settings.events, now)) yield* sendOne(db, url, found, settings)
+  const next = (yield* waiting.all(db)).map(({ value }) => Date.parse(value.due_at) - now)
+  return Math.min(30_000, ...next.map((wait) => Math.max(wait, 200)))
+})

@@ -1,0 +1,124 @@
+/** The simulator's books: its settings, and steps of payments that happen with all they bring about, or not at all. */
+import { randomBytes } from "node:crypto"
+import { Clock, Effect, Queue, Schema } from "effect"
+import { randomText } from "../../access/random-text.ts"
+import { ConsoleDatabase, type ConsoleUnavailable, type Statements } from "../../console-database/console-database.ts"
+import { newEventId, waiting } from "./events.ts"
+import { referenceOf } from "./payments.ts"
+import { type Mishaps, noMishaps, Payment, SavedCard, Settings } from "./records.ts"
+import { recordsOf } from "./store.ts"
+
+/** What was asked makes no sense for this payment; the message says why. */
+export class SimulatorRefuses extends Schema.TaggedError<SimulatorRefuses>()("SimulatorRefuses", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return this.problem
+  }
+}
+export const refuses = (problem: string) => new SimulatorRefuses({ problem })
+
+export type Refusable<A> = Effect.Effect<A, SimulatorRefuses | ConsoleUnavailable>
+
+export const payments = recordsOf("payment", Payment)
+export const cards = recordsOf("card", SavedCard)
+const settingsRecord = recordsOf("settings", Settings)
+const settingsId = "settings"
+
+export const iso = (milliseconds: number): string => new Date(milliseconds).toISOString()
+export const newId = (prefix: string): string => `${prefix}_sim_${randomText(16)}`
+
+/** The type of an event, and when it is due where that is later. */
+export interface Tell {
+  readonly type: string
+  readonly due_at?: string
+}
+
+/** What a step changes, all together, and what it answers. */
+export interface Step<A> {
+  readonly payment?: Payment
+  readonly tell?: ReadonlyArray<Tell>
+  readonly saved?: { readonly id: string; readonly value: SavedCard }
+  readonly answer: A
+}
+
+/** What is told of a payment that was decided. */
+export const outcomesOf = ({ made_by, reversed, state }: Payment): ReadonlyArray<Tell> => {
+  const paid = made_by === "checkout" ? "checkout.session.completed" : "payment_intent.succeeded"
+  return [
+    { type: state === "succeeded" ? paid : "payment_intent.payment_failed" },
+    ...reversed.map(() => ({ type: "charge.dispute.created" }))
+  ]
+}
+
+const inserted = Effect.fnUntraced(function* (tx: Statements, { saved, tell = [] }: Step<unknown>, about: Payment) {
+  const now = yield* Clock.currentTimeMillis
+  if (saved !== undefined) yield* cards.add(tx, saved.id, saved.value)
+  for (const { due_at = iso(now), type } of tell) {
+    const { account_id, payment_id } = about
+    const notice = { type, payment_id, account_id, made_at: iso(now), due_at, attempts: 0, answer: null }
+    yield* waiting.add(tx, newEventId(now), notice)
+  }
+})
+
+export const openBooks = Effect.gen(function* () {
+  const db = yield* ConsoleDatabase
+  /** Something is to be sent. */
+  const awake = yield* Queue.sliding<void>(1)
+  const webhook_secret = randomBytes(24).toString("hex")
+  yield* settingsRecord.add(db, settingsId, { ...noMishaps, webhook_secret })
+
+  const settings = Effect.flatMap(settingsRecord.find(db, settingsId), (found) =>
+    found === undefined ? Effect.die(new Error("The simulator's settings are gone")) : Effect.succeed(found)
+  )
+  const play = (mishaps: Partial<Mishaps>): Effect.Effect<void, ConsoleUnavailable> =>
+    settings.pipe(
+      Effect.flatMap((found) => settingsRecord.change(db, found, { ...found.value, ...mishaps })),
+      Effect.flatMap((isDone) => (isDone ? Effect.void : play(mishaps)))
+    )
+
+  /** One step of a payment, all of it or nothing; decided again where somebody was faster. */
+  const alter = <A>(
+    reference: string,
+    decide: (payment: Payment, now: string) => Effect.Effect<Step<A>, SimulatorRefuses>
+  ): Refusable<A> =>
+    db
+      .transaction((tx) =>
+        Effect.gen(function* () {
+          const found = yield* payments.find(tx, reference)
+          if (found === undefined) return yield* refuses("There is no such payment.")
+          const step = yield* decide(found.value, iso(yield* Clock.currentTimeMillis))
+          const { payment = found.value } = step
+          if (!(yield* payments.change(tx, found, payment))) return undefined
+          yield* inserted(tx, step, payment)
+          return { answer: step.answer }
+        })
+      )
+      .pipe(
+        Effect.tap(Queue.offer(awake, undefined)),
+        Effect.flatMap((done) => (done === undefined ? alter(reference, decide) : Effect.succeed(done.answer)))
+      )
+
+  /** The payment as it was made first, whatever is asked now: the same id is the same payment. */
+  const once = (made: Payment): Effect.Effect<Payment, ConsoleUnavailable> =>
+    db
+      .transaction((tx) =>
+        Effect.gen(function* () {
+          const reference = referenceOf(made.payment_id)
+          const isNew = yield* payments.add(tx, reference, made)
+          if (isNew && made.state !== "open") yield* inserted(tx, { tell: outcomesOf(made), answer: null }, made)
+          return (yield* payments.find(tx, reference))?.value ?? made
+        })
+      )
+      .pipe(Effect.tap(Queue.offer(awake, undefined)))
+
+  /** Whether the next answer is to be lost; true once. */
+  const takeLostAnswer = Effect.flatMap(settings, (found) =>
+    found.value.lose_next_answer
+      ? settingsRecord.change(db, found, { ...found.value, lose_next_answer: false })
+      : Effect.succeed(false)
+  )
+
+  return { db, awake, settings: Effect.map(settings, ({ value }) => value), play, alter, once, takeLostAnswer }
+})
+export type Books = Effect.Success<typeof openBooks>

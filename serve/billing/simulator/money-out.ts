@@ -1,0 +1,75 @@
+/** Money that goes back: refunds and disputes, and how they end. */
+import { Effect } from "effect"
+import { type Books, iso, newId, type Refusable, refuses, type Step } from "./kept.ts"
+import { aDispute, leftOf, refundFailsAfterMilliseconds } from "./payments.ts"
+import type { Payment, Reversal } from "./records.ts"
+import { testCardOf } from "./test-cards.ts"
+
+export interface MoneyOut {
+  /** All that is left where `cents` is null. Answers with the refund's id. */
+  readonly refund: (reference: string, cents: number | null) => Refusable<string>
+  readonly failRefund: (reference: string, refund: string) => Refusable<void>
+  /** Of all that is left. Answers with the dispute's id. */
+  readonly dispute: (reference: string) => Refusable<string>
+  readonly close: (reference: string, dispute: string, outcome: "won" | "lost") => Refusable<void>
+}
+
+const withMore = (payment: Payment, made: Reversal): Payment => ({ ...payment, reversed: [...payment.reversed, made] })
+
+export const moneyOutOf = ({ alter }: Books): MoneyOut => {
+  const reverse = (
+    reference: string,
+    id: string,
+    type: string,
+    how: (is: Reversal, now: string) => Reversal | string
+  ) =>
+    alter<void>(reference, (payment, now) => {
+      const found = payment.reversed.find((reversal) => reversal.id === id)
+      const changed = found === undefined ? "There is no such refund or dispute." : how(found, now)
+      if (typeof changed === "string") return refuses(changed)
+      const reversed = payment.reversed.map((reversal) => (reversal.id === id ? changed : reversal))
+      return Effect.succeed<Step<void>>({ payment: { ...payment, reversed }, tell: [{ type }], answer: undefined })
+    })
+  return {
+    refund: (reference, cents) =>
+      alter(reference, (payment, now) => {
+        const left = leftOf(payment, now)
+        const amount = cents ?? left
+        if (left <= 0) return refuses("Nothing of this payment can be refunded.")
+        if (!Number.isSafeInteger(amount) || amount < 1 || amount > left) {
+          return refuses(`A refund takes $0.01 to $${(left / 100).toFixed(2)} of this payment.`)
+        }
+        const fails = testCardOf(payment.plays)?.afterwards === "refunds_fail"
+        const fails_at = fails ? iso(Date.parse(now) + refundFailsAfterMilliseconds) : null
+        const id = newId("re")
+        const made: Reversal = { id, kind: "refund", cents: amount, outcome: "refunded", fails_at, made_at: now }
+        return Effect.succeed({
+          payment: withMore(payment, made),
+          tell: [
+            { type: "charge.refunded" },
+            ...(fails_at === null ? [] : [{ type: "refund.failed", due_at: fails_at }])
+          ],
+          answer: id
+        })
+      }),
+    failRefund: (reference, id) =>
+      reverse(reference, id, "refund.failed", (is, now) =>
+        is.kind === "refund" && is.fails_at === null ? { ...is, fails_at: now } : "This is no refund that can fail now."
+      ),
+    dispute: (reference) =>
+      alter(reference, (payment, now) => {
+        const left = leftOf(payment, now)
+        if (left <= 0) return refuses("Nothing of this payment can be disputed.")
+        const made = aDispute(newId("dp"), left, now)
+        return Effect.succeed({
+          payment: withMore(payment, made),
+          tell: [{ type: "charge.dispute.created" }],
+          answer: made.id
+        })
+      }),
+    close: (reference, id, outcome) =>
+      reverse(reference, id, "charge.dispute.closed", (is) =>
+        is.kind === "dispute" && is.outcome === "open" ? { ...is, outcome } : "This dispute is closed."
+      )
+  }
+}

@@ -1,0 +1,113 @@
+/** What becomes of a simulated payment. Pure: moments and ids are given. */
+import type { Card, Looked, Reversed } from "../processor.ts"
+import { problemOf } from "../stripe/declines.ts"
+import type { Payment, Reversal, SavedCard } from "./records.ts"
+import { isCardNumber, type TestCard, testCardNamed, testCardOf } from "./test-cards.ts"
+
+/** A day, as at Stripe. */
+export const checkoutMilliseconds = 86_400_000
+export const refundFailsAfterMilliseconds = 5000
+
+export const referenceOf = (paymentId: string): string => `sim_${paymentId}`
+
+const stateOf = ({ fails_at, kind, outcome }: Reversal, now: string): Reversed["state"] => {
+  if (kind === "dispute") return outcome === "won" ? "returned" : "taken"
+  return fails_at !== null && fails_at <= now ? "returned" : "taken"
+}
+
+export const isExpired = ({ expires_at, state }: Payment, now: string): boolean =>
+  state === "open" && expires_at !== null && expires_at <= now
+
+export const lookedAt = (payment: Payment, now: string): Looked => ({
+  state: isExpired(payment, now) ? "expired" : payment.state,
+  reference: referenceOf(payment.payment_id),
+  cents: payment.state === "succeeded" ? payment.cents : 0,
+  problem: payment.state === "failed" ? payment.problem : null,
+  customer: payment.customer,
+  card: payment.card,
+  reversed: payment.reversed.map((reversal) => ({
+    id: reversal.id,
+    kind: reversal.kind,
+    cents: reversal.cents,
+    state: stateOf(reversal, now)
+  }))
+})
+
+/** Cents of a payment that have not gone back. */
+export const leftOf = (payment: Payment, now: string): number =>
+  lookedAt(payment, now).reversed.reduce(
+    (left, { cents, state }) => (state === "taken" ? left - cents : left),
+    lookedAt(payment, now).cents
+  )
+
+/** Money is here; some test cards go on by themselves. */
+export const succeeded = (
+  payment: Payment,
+  paidWith: { readonly customer: string; readonly card: Card; readonly plays: string },
+  dispute: string,
+  now: string
+): Payment => ({
+  ...payment,
+  ...paidWith,
+  state: "succeeded",
+  problem: null,
+  asked_owner: null,
+  reversed: testCardOf(paidWith.plays)?.afterwards === "disputed" ? [aDispute(dispute, payment.cents, now)] : []
+})
+
+export const aDispute = (id: string, cents: number, now: string): Reversal => ({
+  id,
+  kind: "dispute",
+  cents,
+  outcome: "open",
+  fails_at: null,
+  made_at: now
+})
+
+/** What comes of charging a saved card without its owner; undefined where nobody knows the card. */
+export const charged = (payment: Payment, saved: SavedCard | undefined, dispute: string, now: string): Payment => {
+  if (saved === undefined || saved.customer !== payment.customer) {
+    return { ...payment, state: "failed", problem: "The card is not saved any more." }
+  }
+  const later = testCardOf(saved.plays)?.later ?? "pays"
+  const { card, customer, plays } = saved
+  return later === "pays"
+    ? succeeded(payment, { card, customer, plays }, dispute, now)
+    : { ...payment, card, plays, state: "failed", problem: problemOf(later.decline) }
+}
+
+export interface Typed {
+  readonly number: string
+  readonly expires: string
+  readonly cvc: string
+}
+
+/** `MM/YYYY` of what people type (`4/30`, `04 / 2030`), where it is a month. */
+const expiryOf = (text: string): string | undefined => {
+  const [, month, year] = /^(0?[1-9]|1[0-2])\/(?:20)?(\d\d)$/.exec(text.replace(/\s/g, "")) ?? []
+  return month === undefined ? undefined : `${month.padStart(2, "0")}/20${year}`
+}
+
+export type Read =
+  | { readonly problems: Partial<Record<keyof Typed, string>> }
+  | { readonly name: string; readonly expires: string; readonly card: TestCard }
+  | { readonly declined: string }
+
+/** The test card that somebody typed, or what is wrong with it. */
+export const readCard = ({ cvc, expires, number }: Typed, now: string): Read => {
+  const digits = number.replace(/[\s-]/g, "")
+  const expiry = expiryOf(expires)
+  const isOver = expiry !== undefined && `${expiry.slice(3)}-${expiry.slice(0, 2)}` < now.slice(0, 7)
+  const problems = {
+    ...(isCardNumber(digits) ? {} : { number: "This is no card number." }),
+    ...(expiry === undefined ? { expires: "Write month and year, such as 04/30." } : {}),
+    ...(isOver ? { expires: "The card has expired." } : {}),
+    ...(/^\d{3,4}$/.test(cvc.trim()) ? {} : { cvc: "Write the three or four digits." })
+  }
+  if (expiry === undefined || Object.keys(problems).length > 0) return { problems }
+  const name = testCardNamed(digits)
+  const card = testCardOf(name ?? null)
+  return name === undefined || card === undefined
+    ? { declined: "The card was declined. Only the test cards below are taken here." }
+    : { name, card, expires: expiry }
+}

@@ -1,0 +1,27 @@
+/** Events carry the time and an HMAC of it and the body, as Stripe's do: `t=1700000000,v1=…`. */
+import { createHmac, timingSafeEqual } from "node:crypto"
+
+export const signatureHeader = "simulator-signature"
+/** Seconds for which a signature is taken, so that what was overheard cannot be sent again next week. */
+const tolerance = 300
+
+const hmac = (secret: string, seconds: string, body: string) =>
+  createHmac("sha256", secret).update(`${seconds}.${body}`).digest()
+
+export const sign = (secret: string, body: string, now: number): string => {
+  const seconds = String(Math.floor(now / 1000))
+  return `t=${seconds},v1=${hmac(secret, seconds, body).toString("hex")}`
+}
+
+/** What is wrong with a signature; undefined where it is good. */
+export const wrongSignature = (
+  secret: string,
+  body: string,
+  header: string | null,
+  now: number
+): string | undefined => {
+  const [, seconds, given] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header ?? "") ?? []
+  if (seconds === undefined || given === undefined) return "The event carries no signature"
+  if (!timingSafeEqual(hmac(secret, seconds, body), Buffer.from(given, "hex"))) return "The event's signature is wrong"
+  return Math.abs(now / 1000 - Number(seconds)) > tolerance ? "The event's signature is too old" : undefined
+}

@@ -1,0 +1,107 @@
+/** The simulator as the port of card processors sees it, with the mishaps that are played around each answer. */
+import { Clock, Effect } from "effect"
+import { ConsoleUnavailable } from "../../console-database/console-database.ts"
+import { type CardProcessor, ForgedEvent, ProcessorUnavailable } from "../processor.ts"
+import { paymentOfEvent } from "./events.ts"
+import { type Books, cards, iso, newId, payments } from "./kept.ts"
+import { charged, checkoutMilliseconds, lookedAt, referenceOf } from "./payments.ts"
+import type { Payment } from "./records.ts"
+import { signatureHeader, wrongSignature } from "./signature.ts"
+
+/** Milliseconds; as long as the other processor is waited for. */
+const longestAnswer = 10_000
+
+const unavailable = (cause: unknown) => new ProcessorUnavailable({ processor: "simulator", cause })
+const noBooks = <A, E>(work: Effect.Effect<A, E | ConsoleUnavailable>) =>
+  Effect.mapError(work, (error) => (error instanceof ConsoleUnavailable ? unavailable(error) : error))
+
+type ToCheckout = Parameters<CardProcessor["checkout"]>[0]
+type ToCharge = Parameters<CardProcessor["charge"]>[0]
+
+const anOpenPayment = (asked: ToCheckout | ToCharge, now: number): Payment => {
+  const page = "email" in asked ? asked : undefined
+  return {
+    payment_id: asked.payment_id,
+    account_id: asked.account_id,
+    cents: asked.cents,
+    made_by: page === undefined ? "charge" : "checkout",
+    made_at: iso(now),
+    state: "open",
+    problem: null,
+    email: page?.email ?? null,
+    customer: asked.customer,
+    card: null,
+    plays: null,
+    asked_owner: null,
+    success_url: page?.success_url ?? null,
+    cancel_url: page?.cancel_url ?? null,
+    expires_at: page === undefined ? null : iso(now + checkoutMilliseconds),
+    reversed: []
+  }
+}
+
+export const simulatedProcessor = (books: Books, consoleUrl: () => string): CardProcessor => {
+  const { db, settings, takeLostAnswer } = books
+  const once = Effect.fnUntraced(function* (made: Payment) {
+    const payment = yield* books.once(made)
+    return payment.cents === made.cents
+      ? payment
+      : yield* unavailable(`${made.payment_id} was asked for before, with another amount`)
+  })
+
+  /** A payment whose answer is lost was made all the same. */
+  const answering = <A>(
+    work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>,
+    losing: Effect.Effect<boolean, ConsoleUnavailable> = Effect.succeed(false)
+  ) =>
+    Effect.gen(function* () {
+      const { outage, slow_ms } = yield* settings
+      if (outage) return yield* unavailable("503 Service Unavailable")
+      const isLost = yield* losing
+      const answer = yield* work
+      if (slow_ms > 0) yield* Effect.sleep(slow_ms)
+      return isLost ? yield* unavailable("the connection was closed") : answer
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: longestAnswer,
+        orElse: () => Effect.fail(unavailable(`no answer within ${longestAnswer / 1000} seconds`))
+      }),
+      noBooks
+    )
+  const paying = <A>(work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>) =>
+    answering(work, takeLostAnswer)
+
+  return {
+    name: "simulator",
+    checkout: (asked) =>
+      Effect.gen(function* () {
+        const { customer, payment_id } = yield* once(anOpenPayment(asked, yield* Clock.currentTimeMillis))
+        const reference = referenceOf(payment_id)
+        return { url: `${consoleUrl()}/simulator/checkout/${encodeURIComponent(reference)}`, reference, customer }
+      }).pipe(paying),
+    charge: (asked) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const saved = yield* cards.find(db, asked.card)
+        const made = charged(anOpenPayment(asked, now), saved?.value, newId("dp"), iso(now))
+        return lookedAt(yield* once(made), iso(now))
+      }).pipe(paying),
+    look: ({ payment_id, reference }) =>
+      Effect.gen(function* () {
+        const now = iso(yield* Clock.currentTimeMillis)
+        const found = yield* payments.find(db, reference ?? referenceOf(payment_id))
+        return found?.value.payment_id === payment_id ? lookedAt(found.value, now) : undefined
+      }).pipe((work) => answering(work)),
+    forget: (card) =>
+      Effect.gen(function* () {
+        const found = yield* cards.find(db, card)
+        if (found !== undefined) yield* cards.remove(db, found)
+      }).pipe((work) => answering(work)),
+    paymentsOf: (body, header) =>
+      Effect.gen(function* () {
+        const { webhook_secret } = yield* settings
+        const problem = wrongSignature(webhook_secret, body, header(signatureHeader), yield* Clock.currentTimeMillis)
+        return problem === undefined ? paymentOfEvent(body) : yield* new ForgedEvent({ problem })
+      }).pipe(noBooks)
+  }
+}

@@ -1,0 +1,125 @@
+/** What only the simulator does: what it remembers, and what its cards play. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { ConsoleDatabase } from "../../console-database/console-database.ts"
+import { embeddedConsole } from "../../console-database/embedded.ts"
+import { aSimulator, asked, folder, good, onPage, simulatorIn } from "./opened-for-tests.ts"
+import { isCardNumber, testCards } from "./test-cards.ts"
+
+describe("the simulator", () => {
+  it.live("remembers payments, cards and mishaps when the server is another one", () =>
+    Effect.gen(function* () {
+      const home = yield* folder
+      const paid = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const simulator = yield* simulatorIn(home)
+          const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
+          yield* simulator.pay(reference, good)
+          yield* simulator.play({ slow_ms: 5 })
+          return yield* simulator.processor.look({ ...asked("pay_1"), reference, customer: null, kind: "top_up" })
+        })
+      )
+      const { mishaps, processor } = yield* simulatorIn(home)
+      assert.strictEqual((yield* mishaps).slow_ms, 5)
+      const saved = { customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
+      assert.strictEqual((yield* processor.charge({ ...asked("pay_2"), ...saved })).state, "succeeded")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps no card number", () =>
+    Effect.gen(function* () {
+      const home = yield* folder
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const simulator = yield* simulatorIn(home)
+          const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
+          yield* simulator.pay(reference, { ...good, number: "4111 1111 1111 1111" })
+          yield* simulator.pay(reference, good)
+        })
+      )
+      const kept = yield* Effect.flatMap(ConsoleDatabase, (db) =>
+        db.all(Schema.Struct({ body: Schema.String }), "select body from console.simulated")
+      ).pipe(Effect.provide(embeddedConsole(home)))
+      assert.isAbove(kept.length, 2)
+      assert.notMatch(JSON.stringify(kept), /4242 ?4242|4111 ?1111/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks the owner where the bank wants that, and takes no for an answer", () =>
+    Effect.gen(function* () {
+      const { ownerSays, pay, processor } = yield* aSimulator
+      const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
+      const card = { ...good, number: testCards.owner_always.number }
+      assert.deepStrictEqual(yield* pay(reference, card), { kind: "asks_owner" })
+      const no = yield* ownerSays(reference, false)
+      assert.deepStrictEqual(no, {
+        kind: "declined",
+        problem: "The card's owner did not confirm the payment with the bank."
+      })
+      assert.strictEqual((yield* ownerSays(reference, true)).kind, "declined")
+      yield* pay(reference, card)
+      assert.deepStrictEqual(yield* ownerSays(reference, true), { kind: "paid", url: onPage.success_url })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets a refund of one card fail by itself a few seconds later", () =>
+    Effect.gen(function* () {
+      const { pay, processor, refund } = yield* aSimulator
+      const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
+      yield* pay(reference, { ...good, number: testCards.refunds_fail.number })
+      yield* refund(reference, null)
+      const look = Effect.map(
+        processor.look({ ...asked("pay_1"), reference, customer: null, kind: "top_up" }),
+        (looked) => looked?.reversed[0]?.state
+      )
+      assert.strictEqual(yield* look, "taken")
+      while ((yield* look) === "taken") yield* Effect.sleep("100 millis")
+      assert.strictEqual(yield* look, "returned")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives back no more than was paid, and nothing twice", () =>
+    Effect.gen(function* () {
+      const { close, dispute, failRefund, pay, processor, refund } = yield* aSimulator
+      const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
+      const refused = <A>(work: Effect.Effect<A, { readonly message: string }>) =>
+        Effect.map(Effect.flip(work), ({ message }) => message)
+      assert.strictEqual(yield* refused(refund(reference, null)), "Nothing of this payment can be refunded.")
+      yield* pay(reference, good)
+      assert.strictEqual(yield* refused(refund(reference, 5001)), "A refund takes $0.01 to $50.00 of this payment.")
+      assert.strictEqual(yield* refused(refund(reference, 0.5)), "A refund takes $0.01 to $50.00 of this payment.")
+      const part = yield* refund(reference, 4000)
+      const held = yield* dispute(reference)
+      assert.strictEqual(yield* refused(dispute(reference)), "Nothing of this payment can be disputed.")
+      yield* close(reference, held, "lost")
+      assert.strictEqual(yield* refused(close(reference, held, "won")), "This dispute is closed.")
+      yield* failRefund(reference, part)
+      assert.strictEqual(yield* refused(failRefund(reference, part)), "This is no refund that can fail now.")
+      assert.strictEqual(yield* refused(refund("sim_pay_9", null)), "There is no such payment.")
+      yield* refund(reference, 4000)
+      assert.strictEqual(yield* refused(refund(reference, null)), "Nothing of this payment can be refunded.")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is unavailable after ten seconds of waiting, and the payment was made all the same", () =>
+    Effect.gen(function* () {
+      const { pay, play, processor } = yield* aSimulator
+      const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
+      yield* pay(reference, good)
+      const sought = { ...asked("pay_1"), reference, customer: null, kind: "top_up" as const }
+      const paid = yield* processor.look(sought)
+      yield* play({ slow_ms: 20_000 })
+      const charge = { ...asked("pay_2"), customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
+      const error = yield* Effect.flip(processor.charge(charge))
+      assert.strictEqual(error.message, "simulator did not answer: no answer within 10 seconds")
+      yield* play({ slow_ms: 0 })
+      const made = yield* processor.look({ ...charge, reference: null, kind: "auto_recharge" })
+      assert.strictEqual(made?.state, "succeeded")
+    }).pipe(Effect.scoped)
+  )
+
+  it.each(Object.entries(testCards))("plays %s with a number that passes for one", (_, { number }) => {
+    assert.isTrue(isCardNumber(number))
+    assert.isFalse(isCardNumber(number.replace(/.$/, (digit) => String((Number(digit) + 1) % 10))))
+  })
+})

@@ -1,0 +1,86 @@
+/**
+ * A card processor that is built in, for machines without one: durable in `console.simulated`, it behaves like Stripe with
+ * its test cards, and plays every mishap it is told to. Money is made up; all else is as real as the processor's port asks.
+ */
+import { Clock, Context, Effect, Layer, Queue } from "effect"
+import type { ConsoleUnavailable } from "../../console-database/console-database.ts"
+import type { CardProcessor, Looked } from "../processor.ts"
+import { sendDue, sent, waiting } from "./events.ts"
+import { iso, openBooks, payments } from "./kept.ts"
+import { type MoneyOut, moneyOutOf } from "./money-out.ts"
+import { type PaymentPage, paymentPageOf } from "./payment-page.ts"
+import { lookedAt } from "./payments.ts"
+import type { Mishaps, Notice, Payment } from "./records.ts"
+import { simulatedProcessor } from "./simulated-processor.ts"
+
+export interface SeenPayment {
+  readonly payment: Payment
+  readonly looked: Looked
+}
+
+interface Simulates extends PaymentPage, MoneyOut {
+  readonly processor: CardProcessor
+  readonly payment: (reference: string) => Effect.Effect<Payment | undefined, ConsoleUnavailable>
+  /** The same with what the port says of it. */
+  readonly seen: (reference: string) => Effect.Effect<SeenPayment | undefined, ConsoleUnavailable>
+  /** Newest first. */
+  readonly payments: (limit: number) => Effect.Effect<ReadonlyArray<SeenPayment>, ConsoleUnavailable>
+  readonly mishaps: Effect.Effect<Mishaps, ConsoleUnavailable>
+  readonly play: (mishaps: Partial<Mishaps>) => Effect.Effect<void, ConsoleUnavailable>
+  /** Newest first. */
+  readonly events: (limit: number) => Effect.Effect<ReadonlyArray<Notice>, ConsoleUnavailable>
+  /** Sends events to the console for as long as it runs; to be started once the console listens. */
+  readonly sendEvents: Effect.Effect<never>
+}
+
+const seenAt = (payment: Payment, now: number): SeenPayment => ({ payment, looked: lookedAt(payment, iso(now)) })
+
+const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
+  const books = yield* openBooks
+  const { awake, db, play, settings } = books
+  const round = Effect.gen(function* () {
+    const wait = yield* sendDue(db, `${consoleUrl()}/webhooks/simulator`, yield* settings)
+    yield* Effect.timeoutOption(Queue.take(awake), wait)
+  }).pipe(
+    Effect.catchTag("ConsoleUnavailable", (error) =>
+      Effect.andThen(Effect.logWarning("The simulator cannot send its events now", error), Effect.sleep("5 seconds"))
+    )
+  )
+  return Simulator.of({
+    ...paymentPageOf(books),
+    ...moneyOutOf(books),
+    processor: simulatedProcessor(books, consoleUrl),
+    payment: (reference) => Effect.map(payments.find(db, reference), (found) => found?.value),
+    seen: Effect.fnUntraced(function* (reference) {
+      const found = yield* payments.find(db, reference)
+      return found === undefined ? undefined : seenAt(found.value, yield* Clock.currentTimeMillis)
+    }),
+    payments: Effect.fnUntraced(function* (limit) {
+      const now = yield* Clock.currentTimeMillis
+      return (yield* payments.all(db))
+        .map(({ value }) => seenAt(value, now))
+        .toSorted((a, b) => b.payment.made_at.localeCompare(a.payment.made_at))
+        .slice(0, limit)
+    }),
+    mishaps: Effect.map(settings, ({ events, lose_next_answer, outage, slow_ms }) => ({
+      events,
+      lose_next_answer,
+      outage,
+      slow_ms
+    })),
+    play,
+    events: Effect.fnUntraced(function* (limit) {
+      const all = [...(yield* sent.all(db)), ...(yield* waiting.all(db))]
+      return all
+        .toSorted((a, b) => b.id.localeCompare(a.id))
+        .slice(0, limit)
+        .map(({ value }) => value)
+    }),
+    sendEvents: Effect.forever(round)
+  })
+})
+
+export class Simulator extends Context.Service<Simulator, Simulates>()("larder/serve/Simulator") {
+  /** `consoleUrl` is the console's public address, asked for when it is needed: its port may be one it was given. */
+  static readonly layer = (consoleUrl: () => string) => Layer.effect(Simulator, make(consoleUrl))
+}

@@ -1,0 +1,37 @@
+/**
+ * Why a card was not charged, in words for its owner. Stripe's codes: https://docs.stripe.com/declines/codes. What a bank
+ * says about lost, stolen or suspected cards is not passed on: whoever reads it may not be the owner.
+ */
+
+export const declined = "The card was declined."
+export const needsOwner = "The card's bank wants its owner to confirm the payment."
+
+const sentences: Readonly<Record<string, string>> = {
+  approve_with_id: "The card's bank could not be reached. Try again, or use another card.",
+  authentication_not_handled: needsOwner,
+  authentication_required: needsOwner,
+  card_not_supported: "The card does not support this kind of purchase.",
+  card_velocity_exceeded: "The card is over its limit for now.",
+  currency_not_supported: "The card does not support payments in US dollars.",
+  expired_card: "The card has expired.",
+  incorrect_cvc: "The card's security code is incorrect.",
+  incorrect_number: "The card number is incorrect.",
+  insufficient_funds: "The card has insufficient funds.",
+  invalid_account: "The card, or the account behind it, is invalid.",
+  invalid_cvc: "The card's security code is incorrect.",
+  invalid_expiry_month: "The card's expiry date is incorrect.",
+  invalid_expiry_year: "The card's expiry date is incorrect.",
+  invalid_number: "The card number is incorrect.",
+  issuer_not_available: "The card's bank could not be reached. Try again, or use another card.",
+  payment_intent_authentication_failure: "The card's owner did not confirm the payment with the bank.",
+  processing_error: "The card's bank had a fault. Try again in a moment.",
+  reenter_transaction: "The card's bank had a fault. Try again in a moment.",
+  try_again_later: "The card's bank had a fault. Try again in a moment.",
+  withdrawal_count_limit_exceeded: "The card is over its limit for now."
+}
+
+/** `codes` from the most telling one to the most general. */
+export const problemOf = (...codes: ReadonlyArray<string | null | undefined>): string => {
+  const known = codes.find((code) => typeof code === "string" && Object.hasOwn(sentences, code))
+  return (known && sentences[known]) ?? declined
+}

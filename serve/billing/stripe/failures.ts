@@ -1,0 +1,39 @@
+/** Failures of Stripe's API, as far as they may be told: neither the key nor what was asked is in them. */
+import type { Schema } from "effect"
+import Stripe from "stripe"
+import { ProcessorUnavailable } from "../processor.ts"
+
+export const unavailable = (cause: unknown): ProcessorUnavailable =>
+  new ProcessorUnavailable({ processor: "stripe", cause })
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? ` (${cause.code})` : ""
+
+/** The client's errors carry headers and bodies; what goes on is one sentence. */
+const sentenceOf = (error: InstanceType<typeof Stripe.errors.StripeError>): string => {
+  const { code, message, requestId, statusCode, type } = error
+  const request = requestId ? `, request ${requestId}` : ""
+  if (statusCode === 401) return `the key in LARDER_STRIPE_KEY is refused (401${request})`
+  if (statusCode === 403) return `the key in LARDER_STRIPE_KEY may not do this (403${request})`
+  if (type === "StripeConnectionError") return `no connection${codeOf(error.detail)}`
+  return `${statusCode ?? "no status"} ${code ?? type}: ${message}${request ? ` (${requestId})` : ""}`
+}
+
+export const asUnavailable = (cause: unknown): ProcessorUnavailable => {
+  if (cause instanceof ProcessorUnavailable) return cause
+  if (cause instanceof Stripe.errors.StripeError) return unavailable(new Error(sentenceOf(cause)))
+  return unavailable(cause instanceof Error ? new Error(`${cause.name}: ${cause.message}`) : cause)
+}
+
+export const makesNoSense = (error: Schema.SchemaError): ProcessorUnavailable =>
+  unavailable(new Error(`an answer that makes no sense: ${error.message}`))
+
+export const isMissing = (cause: unknown): boolean =>
+  cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode === 404
+
+/** What was asked cannot be done as it stands, and nothing was. */
+export const isInvalid = (cause: unknown): boolean =>
+  cause instanceof Stripe.errors.StripeInvalidRequestError && (cause.statusCode === 400 || cause.statusCode === 404)
+
+/** The bank's answer is no. */
+export const isDeclined = (cause: unknown): boolean => cause instanceof Stripe.errors.StripeCardError

@@ -1,0 +1,140 @@
+/** Finding a payment at Stripe, by its reference, or by our id where the answer with the reference never arrived. */
+import { Clock, Effect, Schema } from "effect"
+import type Stripe from "stripe"
+import type { Looked, ProcessorUnavailable, Sought } from "../processor.ts"
+import { asUnavailable, isMissing, unavailable } from "./failures.ts"
+import { abandoned, isAbandoned, lookedAtCharge, lookedAtCheckout, reversedOf } from "./looked.ts"
+import { ask, asking } from "./stripe-client.ts"
+import { CheckoutSession, Dispute, PaymentIntent, Refund } from "./wire.ts"
+
+/** Seconds by which clocks may differ. */
+const clocks = 300
+/** Seconds after which nobody asks for a payment that was written down and never answered. */
+const longestAsking = 86_400
+/** More sessions than one server sells in a day. */
+const mostListed = 2000
+/** Refunds and disputes of one payment. */
+const mostReversals = 1000
+
+const sessionExpansions = ["payment_intent.payment_method"]
+
+type Looking<A> = Effect.Effect<A, ProcessorUnavailable>
+
+/** Undefined where Stripe has none of that id. */
+const found = <A>(request: () => Promise<unknown>, answer: Schema.Codec<A, unknown>): Looking<A | undefined> =>
+  asking(request, answer).pipe(
+    Effect.catchTag("Refused", ({ cause }) =>
+      isMissing(cause) ? Effect.succeed(undefined) : Effect.fail(asUnavailable(cause))
+    )
+  )
+
+const windowOf = (created_at: string) => {
+  const seconds = Math.floor(Date.parse(created_at) / 1000)
+  return { gte: seconds - clocks, lte: seconds + longestAsking }
+}
+
+/** Lists end somewhere. Whoever is not in a list that was cut may still be there, and must not be asked for again. */
+const whole = <A>(listed: ReadonlyArray<A>): Looking<ReadonlyArray<A>> =>
+  listed.length < mostListed
+    ? Effect.succeed(listed)
+    : Effect.fail(
+        unavailable(new Error(`more than ${mostListed} payments in a day: this one cannot be found among them`))
+      )
+
+export const makeLooking = (stripe: Stripe) => {
+  const reversals = Effect.fnUntraced(function* (intent: PaymentIntent) {
+    const of = { payment_intent: intent.id, limit: 100 }
+    const [refunds, disputes] = yield* Effect.all(
+      [
+        ask(() => stripe.refunds.list(of).autoPagingToArray({ limit: mostReversals }), Schema.Array(Refund)),
+        ask(() => stripe.disputes.list(of).autoPagingToArray({ limit: mostReversals }), Schema.Array(Dispute))
+      ],
+      { concurrency: 2 }
+    )
+    return reversedOf(intent, refunds, disputes)
+  })
+  const reversalsOf = (intent: PaymentIntent | undefined) =>
+    intent?.status === "succeeded" ? reversals(intent) : Effect.succeed([])
+
+  const atCharge = Effect.fnUntraced(function* (intent: PaymentIntent) {
+    return lookedAtCharge(intent, yield* reversalsOf(intent))
+  })
+  /** A recharge that nobody goes on with is ended at Stripe, so that another one may begin: this one can charge no more. */
+  const atSought = Effect.fnUntraced(function* (intent: PaymentIntent, { kind }: Sought) {
+    if (kind !== "auto_recharge" || !isAbandoned(intent, yield* Clock.currentTimeMillis)) return yield* atCharge(intent)
+    const ended = yield* ask(
+      () => stripe.paymentIntents.cancel(intent.id, { cancellation_reason: abandoned, expand: ["payment_method"] }),
+      PaymentIntent
+    )
+    return yield* atCharge(ended)
+  })
+  const atCheckout = Effect.fnUntraced(function* (session: CheckoutSession) {
+    const intent = session.payment_intent
+    // lists do not say all that a single object says
+    const paying =
+      typeof intent === "string"
+        ? yield* ask(() => stripe.paymentIntents.retrieve(intent, { expand: ["payment_method"] }), PaymentIntent)
+        : (intent ?? undefined)
+    return lookedAtCheckout(session, paying, yield* reversalsOf(paying))
+  })
+
+  const intentOf = (id: string) =>
+    found(() => stripe.paymentIntents.retrieve(id, { expand: ["payment_method"] }), PaymentIntent)
+  const sessionOf = (id: string) =>
+    found(() => stripe.checkout.sessions.retrieve(id, { expand: sessionExpansions }), CheckoutSession)
+
+  const charge = Effect.fnUntraced(function* ({ created_at, customer, payment_id }: Sought) {
+    if (customer === null) return undefined
+    const listed = yield* ask(
+      () =>
+        stripe.paymentIntents
+          .list({ customer, created: { gte: windowOf(created_at).gte }, limit: 100, expand: ["data.payment_method"] })
+          .autoPagingToArray({ limit: mostListed }),
+      Schema.Array(PaymentIntent)
+    )
+    return (yield* whole(listed)).find(({ metadata }) => metadata.payment_id === payment_id)
+  })
+  const checkout = Effect.fnUntraced(function* ({ created_at, payment_id }: Sought) {
+    // not by customer: one who pays for the first time is made by Stripe, and unknown here
+    const listed = yield* ask(
+      () =>
+        stripe.checkout.sessions
+          .list({ created: windowOf(created_at), limit: 100 })
+          .autoPagingToArray({ limit: mostListed }),
+      Schema.Array(CheckoutSession)
+    )
+    return (yield* whole(listed)).find(({ metadata }) => metadata?.payment_id === payment_id)
+  })
+
+  const unknown = Effect.fnUntraced(function* (sought: Sought) {
+    const session = sought.kind === "top_up" ? yield* checkout(sought) : undefined
+    if (session !== undefined) return yield* atCheckout(session)
+    const intent = yield* charge(sought)
+    return intent === undefined ? undefined : yield* atSought(intent, sought)
+  })
+
+  const mine = <A extends CheckoutSession | PaymentIntent>(object: A | undefined, { payment_id }: Sought) =>
+    object === undefined || object.metadata?.payment_id === payment_id
+      ? Effect.succeed(object)
+      : Effect.fail(
+          unavailable(new Error(`${object.id} is not the payment ${payment_id}: is the key of another account?`))
+        )
+
+  const known = Effect.fnUntraced(function* (reference: string, sought: Sought) {
+    if (reference.startsWith("cs_")) {
+      const session = yield* mine(yield* sessionOf(reference), sought)
+      return session === undefined ? undefined : yield* atCheckout(session)
+    }
+    const intent = yield* mine(yield* intentOf(reference), sought)
+    return intent === undefined ? undefined : yield* atSought(intent, sought)
+  })
+
+  return {
+    atCharge,
+    intentOf,
+    look: (sought: Sought): Looking<Looked | undefined> =>
+      sought.reference !== null && /^(cs|pi)_/.test(sought.reference)
+        ? known(sought.reference, sought)
+        : unknown(sought)
+  }
+}

@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Redacted } from "effect"
+import { stripeSettings } from "./settings.ts"
+
+const read = (environment: Record<string, string>) =>
+  Effect.provide(stripeSettings, ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
+
+const both = { LARDER_STRIPE_KEY: "sk_test_abc", LARDER_STRIPE_WEBHOOK_SECRET: "whsec_def" }
+
+describe("settings of Stripe", () => {
+  it.effect("are none without a key", () =>
+    Effect.gen(function* () {
+      assert.isUndefined(yield* read({}))
+      assert.isUndefined(yield* read({ ...both, LARDER_STRIPE_KEY: "" }))
+    })
+  )
+  it.effect("hold the key and the webhook's secret, neither of which is shown", () =>
+    Effect.gen(function* () {
+      const settings = yield* read(both)
+      assert.strictEqual(settings && Redacted.value(settings.key), "sk_test_abc")
+      assert.strictEqual(settings && Redacted.value(settings.webhookSecret), "whsec_def")
+      assert.notMatch(JSON.stringify(settings), /abc|def/)
+      assert.isUndefined(settings?.api)
+    })
+  )
+  it.effect("are refused with a key and no secret, and the sentence says where the secret is", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(read({ LARDER_STRIPE_KEY: "sk_test_abc" }))
+      assert.match(error.message, /LARDER_STRIPE_WEBHOOK_SECRET is not: .*webhooks\/stripe/)
+      assert.notInclude(error.message, "abc")
+    })
+  )
+  it.effect.each(["http://127.0.0.1:4100", "http://localhost:4100", "https://stripe.example.com"])("take %s", (api) =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* read({ ...both, LARDER_STRIPE_API: api }))?.api?.origin, api)
+    })
+  )
+  it.effect.each(["http://stripe.example.com", "ftp://127.0.0.1", "127.0.0.1:4100"])(
+    "refuse %s, where the key could be overheard",
+    (api) =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(read({ ...both, LARDER_STRIPE_API: api }))
+        assert.match(error.message, /^LARDER_STRIPE_API must be/)
+      })
+  )
+})

@@ -1,0 +1,137 @@
+/**
+ * Stripe behind the port: Checkout for the first payment, which saves the card, and PaymentIntents for charges of a saved
+ * one. Our payment's id is the idempotency key and stands in the metadata of all that is made for it.
+ *
+ * Stripe forgets idempotency keys after a day. Nobody asks for a charge again without having looked for it first.
+ */
+import { Effect, Schema } from "effect"
+import type Stripe from "stripe"
+import type { CardProcessor } from "../processor.ts"
+import { paymentsOfEvents } from "./events.ts"
+import { asUnavailable, isDeclined, isInvalid, isMissing, unavailable } from "./failures.ts"
+import { cardGone } from "./looked.ts"
+import { makeLooking } from "./looking.ts"
+import type { StripeSettings } from "./settings.ts"
+import { ask, asking, openStripe } from "./stripe-client.ts"
+import { CheckoutSession, idOf, PaymentIntent, PaymentMethod } from "./wire.ts"
+
+type ToCheckout = Parameters<CardProcessor["checkout"]>[0]
+type ToCharge = Parameters<CardProcessor["charge"]>[0]
+
+const name = "Larder credits"
+
+/** Cards alone, in dollars alone: what is saved must be chargeable later, and cents are what credits are counted from. */
+const sessionOf = (asked: ToCheckout, customer: string | null): Stripe.Checkout.SessionCreateParams => {
+  const metadata = { payment_id: asked.payment_id, account_id: asked.account_id }
+  return {
+    mode: "payment",
+    line_items: [{ quantity: 1, price_data: { currency: "usd", unit_amount: asked.cents, product_data: { name } } }],
+    allowed_payment_method_types: ["card"],
+    wallet_options: { link: { display: "never" } },
+    adaptive_pricing: { enabled: false },
+    ...(customer === null ? { customer_creation: "always", customer_email: asked.email } : { customer }),
+    client_reference_id: asked.payment_id,
+    metadata,
+    payment_intent_data: { setup_future_usage: "off_session", description: name, metadata },
+    success_url: asked.success_url,
+    cancel_url: asked.cancel_url
+  }
+}
+
+const intentOf = ({ account_id, card, cents, customer, payment_id }: ToCharge): Stripe.PaymentIntentCreateParams => ({
+  amount: cents,
+  currency: "usd",
+  customer,
+  payment_method: card,
+  allowed_payment_method_types: ["card"],
+  automatic_payment_methods: { enabled: true, allow_redirects: "never" },
+  off_session: true,
+  confirm: true,
+  description: name,
+  metadata: { payment_id, account_id },
+  expand: ["payment_method"]
+})
+
+const Gone = Schema.Struct({ deleted: Schema.optionalKey(Schema.Boolean) })
+const Declined = Schema.Struct({ payment_intent: Schema.Struct({ id: Schema.String }) })
+
+export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
+  const stripe = openStripe(settings)
+  const looking = makeLooking(stripe)
+
+  const open = (asked: ToCheckout, customer: string | null, idempotencyKey: string) =>
+    asking(() => stripe.checkout.sessions.create(sessionOf(asked, customer), { idempotencyKey }), CheckoutSession)
+  /** Somebody may have removed the customer at Stripe. */
+  const isGone = (customer: string) =>
+    asking(() => stripe.customers.retrieve(customer), Gone).pipe(
+      Effect.map(({ deleted = false }) => deleted),
+      Effect.catchTag("Refused", ({ cause }) =>
+        isMissing(cause) ? Effect.succeed(true) : Effect.fail(asUnavailable(cause))
+      )
+    )
+  /** Whether a saved card can still be charged for its customer. */
+  const isSaved = (card: string, customer: string | null) =>
+    asking(() => stripe.paymentMethods.retrieve(card), PaymentMethod).pipe(
+      Effect.map((method) => {
+        const owner = idOf(method.customer)
+        return owner !== null && (customer === null || owner === customer)
+      }),
+      Effect.catchTag("Refused", ({ cause }) =>
+        isMissing(cause) ? Effect.succeed(false) : Effect.fail(asUnavailable(cause))
+      )
+    )
+
+  /** A decline comes as an error that names the payment; what became of the payment is looked up. */
+  const declined = Effect.fnUntraced(function* (cause: unknown) {
+    const { payment_intent } = yield* ask(() => Promise.resolve(cause), Declined)
+    const intent = yield* looking.intentOf(payment_intent.id)
+    return intent ?? (yield* unavailable(new Error(`${payment_intent.id} was declined, and is not to be found`)))
+  })
+
+  return {
+    name: "stripe",
+    checkout: Effect.fn("Stripe.checkout")(function* (asked) {
+      const { payment_id } = asked
+      const session = yield* open(asked, asked.customer, payment_id).pipe(
+        Effect.catchTag("Refused", (refused) =>
+          Effect.gen(function* () {
+            const isStale = asked.customer !== null && isInvalid(refused.cause) && (yield* isGone(asked.customer))
+            // Stripe keeps the refusal, and takes nothing else under the same key
+            return yield* isStale ? open(asked, null, `${payment_id}-new-customer`) : refused
+          })
+        ),
+        Effect.catchTag("Refused", ({ cause }) => Effect.fail(asUnavailable(cause)))
+      )
+      const { customer, id, url } = session
+      if (url === null) return yield* unavailable(new Error(`${id} has no payment page: it is over`))
+      return { url, reference: id, customer: idOf(customer) }
+    }),
+    charge: Effect.fn("Stripe.charge")(function* (asked) {
+      const charged = yield* asking(
+        () => stripe.paymentIntents.create(intentOf(asked), { idempotencyKey: asked.payment_id }),
+        PaymentIntent
+      ).pipe(
+        Effect.catchTag("Refused", ({ cause }) =>
+          Effect.gen(function* () {
+            if (isDeclined(cause)) return yield* declined(cause)
+            const isUseless = isInvalid(cause) && !(yield* isSaved(asked.card, asked.customer))
+            return isUseless ? undefined : yield* asUnavailable(cause)
+          })
+        )
+      )
+      return charged === undefined ? cardGone(asked.payment_id, asked.customer) : yield* looking.atCharge(charged)
+    }),
+    look: Effect.fn("Stripe.look")(looking.look),
+    forget: Effect.fn("Stripe.forget")(function* (card) {
+      yield* asking(() => stripe.paymentMethods.detach(card), PaymentMethod).pipe(
+        Effect.catchTag("Refused", ({ cause }) =>
+          Effect.gen(function* () {
+            const isForgotten = isInvalid(cause) && !(yield* isSaved(card, null))
+            if (!isForgotten) return yield* asUnavailable(cause)
+          })
+        )
+      )
+    }),
+    paymentsOf: paymentsOfEvents(stripe, settings.webhookSecret, looking)
+  }
+}

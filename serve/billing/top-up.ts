@@ -1,0 +1,118 @@
+/** A person pays: on the processor's page with a new card, which is saved, or at once with the saved one. */
+import { Effect } from "effect"
+import { cheapestPayment, dearestPayment, isPayable, usdText } from "./amounts.ts"
+import { BillingUnavailable, InvalidChoice, NoSavedCard, type TopUp } from "./billing.ts"
+import { findCustomer } from "./card-rows.ts"
+import { paymentIdOf } from "./payment-id.ts"
+import { findPayment, insertPayment, markAsked, type PaymentRow, setReference } from "./payment-rows.ts"
+import type { Pursue } from "./pursue.ts"
+import { type BillingNeeds, nowText } from "./settle.ts"
+
+export const payable = (cents: number) =>
+  isPayable(cents)
+    ? Effect.void
+    : new InvalidChoice({
+        field: "cents",
+        problem: `An amount is at least ${usdText(cheapestPayment)} and at most ${usdText(dearestPayment)}, in whole cents.`
+      })
+
+const sentBefore = new InvalidChoice({
+  field: "submission",
+  problem: "This form was sent before, with another amount. Load the page again."
+})
+const sentElsewhere = new InvalidChoice({
+  field: "submission",
+  problem: "This form was sent before, to another card processor. Load the page again."
+})
+const sentIncomplete = new InvalidChoice({
+  field: "submission",
+  problem: "The form did not arrive whole, and nothing was charged. Load the page again."
+})
+
+export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursue }: Pursue) => {
+  /** The payment of this form, written down; `isNew` where it was not before. */
+  const begin = Effect.fnUntraced(function* ({ account_id, cents, pay_with, person_id, submission }: TopUp) {
+    const now = yield* nowText
+    const customer = yield* findCustomer(database, processor.name, account_id)
+    const card = pay_with === "saved_card" ? customer?.card : null
+    const id = paymentIdOf(account_id, submission)
+    const before = yield* findPayment(database, id)
+    if (before !== undefined) return { payment: before, isNew: false }
+    if (card === undefined || (pay_with === "saved_card" && card === null)) return yield* new NoSavedCard()
+    const payment: PaymentRow = {
+      id,
+      account_id,
+      kind: "top_up",
+      cents,
+      state: "open",
+      processor: processor.name,
+      reference: null,
+      customer: customer?.customer ?? null,
+      card,
+      problem: null,
+      card_brand: card === null ? null : (customer?.card_brand ?? null),
+      card_last4: card === null ? null : (customer?.card_last4 ?? null),
+      created_by: person_id,
+      created_at: now,
+      asked_at: null,
+      settled_at: null
+    }
+    if (yield* insertPayment(database, payment)) return { payment, isNew: true }
+    // the same form, sent at the same moment, was faster
+    return { payment: (yield* findPayment(database, id)) ?? payment, isNew: false }
+  })
+
+  /** The same page again where the form was sent twice. Undefined where it is decided already. */
+  const checkout = Effect.fn("Billing.checkout")(function* (
+    { account_id, cents, created_at, customer, id }: PaymentRow,
+    { cancel_url, email, success_url }: TopUp
+  ) {
+    if (!(yield* markAsked(database, id, yield* nowText))) return undefined
+    const page = yield* processor.checkout({
+      payment_id: id,
+      account_id,
+      cents,
+      created_at,
+      email,
+      customer,
+      success_url: success_url(id),
+      cancel_url
+    })
+    yield* setReference(database, id, page.reference)
+    return page.url
+  })
+
+  /** A browser that goes away does not break it off half way. */
+  return Effect.fn("Billing.topUp")(function* (asked: TopUp) {
+    yield* payable(asked.cents)
+    if (asked.submission === "") return yield* sentIncomplete // it would be one payment for ever
+    const { isNew, payment } = yield* begin(asked)
+    if (payment.cents !== asked.cents) return yield* sentBefore
+    if (payment.processor !== processor.name) return yield* sentElsewhere
+    if (payment.card === null) {
+      // it may be paid by now, and a processor that has forgotten the first page would make a second one
+      if (!isNew) yield* pursue(payment)
+      const url = yield* checkout(payment, asked).pipe(
+        Effect.catchTag("ProcessorUnavailable", (error) =>
+          Effect.logWarning(error.message, { payment_id: payment.id }).pipe(
+            Effect.andThen(
+              new BillingUnavailable({
+                problem: "The card processor does not answer. Nothing was charged; try again in a moment."
+              })
+            )
+          )
+        )
+      )
+      return { url, id: payment.id }
+    }
+    // where it is not new somebody is asking already, or has asked: it is looked at, never asked again
+    if (isNew) {
+      yield* charge(payment).pipe(
+        Effect.catchTag("ProcessorUnavailable", (error) =>
+          Effect.logWarning(`${error.message}. The payment is looked at again.`, { payment_id: payment.id })
+        )
+      )
+    }
+    return { url: undefined, id: payment.id }
+  }, Effect.uninterruptible)
+}

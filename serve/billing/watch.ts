@@ -1,0 +1,101 @@
+/**
+ * Looks at payments again where nobody told us of them: open ones each minute, the older the rarer; settled ones that may
+ * still be refunded or disputed in turn, some each hour, for events that never arrived.
+ */
+import { Clock, Duration, Effect } from "effect"
+import { openPayments, type PaymentRow, settledPayments } from "./payment-rows.ts"
+import type { Pursue } from "./pursue.ts"
+import type { BillingNeeds } from "./settle.ts"
+
+const opensEvery = "1 minute"
+const settledEvery = "1 hour"
+const openAtOnce = 1_000
+const mostSettled = 200
+const mostAtOnce = 4
+/** Failed looks after which the rest of a round waits for the next one: the processor is away. */
+const mostFailures = 5
+const longestInterval = Duration.toMillis("1 hour")
+/** Banks let a purchase be disputed for 120 days. */
+const reversibleFor = Duration.toMillis("120 days")
+/** Banks have decided on a dispute within this time. */
+const undecidedFor = Duration.toMillis("365 days")
+/** What was given up and has been paid all the same shows within this time. */
+const lateFor = Duration.toMillis("3 days")
+
+export const makeWatch = ({ database, processor }: BillingNeeds, { look, pursue }: Pursue) => {
+  const lookedAt = new Map<string, number>()
+  let last = ""
+
+  /** In their order. Answers with those that were looked at: the first ones, where it was broken off. */
+  const each = <A, E extends Error>(
+    payments: ReadonlyArray<PaymentRow>,
+    work: (payment: PaymentRow) => Effect.Effect<A, E>
+  ) => {
+    let failures = 0
+    let begun = 0
+    const looks = Effect.forEach(
+      payments,
+      (payment) =>
+        Effect.suspend((): Effect.Effect<unknown, E> => {
+          if (failures >= mostFailures) return Effect.void
+          begun++
+          return work(payment)
+        }).pipe(
+          Effect.catchCause((cause) => {
+            failures++
+            return Effect.annotateLogs(Effect.logWarning("a payment is looked at again later", cause), {
+              payment_id: payment.id
+            })
+          })
+        ),
+      { concurrency: mostAtOnce, discard: true }
+    )
+    return Effect.map(looks, () => payments.slice(0, begun))
+  }
+
+  /** A tenth of its age after the last look; at least every hour. */
+  const isDue = (now: number) => (payment: PaymentRow) => {
+    const before = lookedAt.get(payment.id)
+    return (
+      before === undefined || now - before >= Math.min((now - Date.parse(payment.created_at)) / 10, longestInterval)
+    )
+  }
+
+  /** All of them, a page at a time. What a round that was broken off did not come to is due in the next one. */
+  const lookAtOpen = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const ids = new Set<string>()
+    let page: ReadonlyArray<PaymentRow> = []
+    do {
+      page = yield* openPayments(database, processor.name, page.at(-1), openAtOnce)
+      const due = page.filter(isDue(now))
+      const looked = yield* each(due, pursue)
+      for (const { id } of looked) lookedAt.set(id, now)
+      if (looked.length < due.length) return
+      for (const { id } of page) ids.add(id)
+    } while (page.length === openAtOnce)
+    for (const id of lookedAt.keys()) if (!ids.has(id)) lookedAt.delete(id)
+  })
+
+  const lookAtSettled = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const after = {
+      id: last,
+      succeeded: new Date(now - reversibleFor).toISOString(),
+      disputed: new Date(now - undecidedFor).toISOString(),
+      others: new Date(now - lateFor).toISOString()
+    }
+    const payments = yield* settledPayments(database, processor.name, after, mostSettled)
+    const looked = yield* each(payments, look)
+    const isLastPage = payments.length < mostSettled && looked.length === payments.length
+    last = isLastPage ? "" : (looked.at(-1)?.id ?? "")
+  })
+
+  const told = Effect.catchCause((cause) => Effect.logError("payments cannot be looked at", cause))
+
+  /** Until the scope ends. The first looks come at once: what a killed server has left is finished at the start. */
+  return Effect.gen(function* () {
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(told(lookAtOpen), Effect.sleep(opensEvery))))
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(told(lookAtSettled), Effect.sleep(settledEvery))))
+  })
+}

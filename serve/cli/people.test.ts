@@ -1,0 +1,137 @@
+/** `larder-serve people` as processes of their own, without a server and beside one. Takes some 15 seconds. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { text } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { embeddedConsole } from "../console-database/embedded.ts"
+import { layerPeople } from "../people/kept-people.ts"
+import { People } from "../people/people.ts"
+
+let home = ""
+let children: Array<ChildProcess> = []
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), "larder-home-"))
+})
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL")
+  children = []
+  rmSync(home, { recursive: true, force: true })
+})
+const file = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+const ledgerFolder = () => path.join(home, "ledger")
+
+const start = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => {
+  const child = spawn(process.execPath, args, { env: { LARDER_HOME: home, ...environment } })
+  children.push(child)
+  return child
+}
+const larder = async (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => {
+  const child = start([file("../cli.ts"), ...args], environment)
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
+  return { code, stdout, stderr }
+}
+/** What a command prints with --json. */
+const json = async (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => {
+  const { code, stderr, stdout } = await larder([...args, "--json"], environment)
+  assert.strictEqual(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+/** A process that holds the ledger and the console's tables as a server does. */
+const server = async () => {
+  const child = start([file("./ledger-holder-for-tests.ts"), ledgerFolder()])
+  await once(child.stdout, "data")
+  return async () => {
+    const ended = once(child, "exit")
+    child.kill("SIGTERM")
+    await ended
+  }
+}
+
+const tokenIn = (link: string) => link.slice(link.lastIndexOf("/") + 1)
+
+/** Opens a link as the console does. Only while nobody holds the tables. */
+const accept = (link: string, email: string) =>
+  Effect.runPromise(
+    People.use((people) => people.accept({ token: tokenIn(link), email, password: "correct horse battery" })).pipe(
+      Effect.provide(layerPeople.pipe(Layer.provide(embeddedConsole(ledgerFolder())))),
+      Effect.scoped
+    )
+  )
+
+describe("people, from the command line", () => {
+  it("are invited, listed and removed while no server runs", async () => {
+    const account = await json(["accounts", "create", "--name", "Ann Co"])
+    const nobody = await larder(["people", "list", "--account", account.id])
+    assert.match(nobody.stdout, /^Nobody signs in .* Invite somebody with: larder-serve people invite --account acct_/)
+    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), [])
+
+    const invite = ["people", "invite", "--account", account.id, "--operator"]
+    const { expires_at, link, ...invited } = await json([...invite, "--email", "Ann@example.com"])
+    assert.deepStrictEqual(invited, { account_id: account.id, email: "Ann@example.com", is_operator: true })
+    assert.match(link, /^http:\/\/127\.0\.0\.1:8081\/invitation\/[\w-]{43}$/)
+    assert.isAbove(Date.parse(expires_at), Date.now())
+
+    const { person } = await accept(link, "")
+    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), [person])
+    const listed = await larder(["people", "list", "--account", account.id])
+    assert.match(listed.stdout, /ann@example\.com +operator/)
+    const removed = await larder(["people", "remove", "--person", person.id])
+    assert.strictEqual(removed.stdout, `ann@example.com (${person.id}) cannot sign in any more.\n`)
+    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), [])
+  })
+
+  it("are administered by a running server, which alone knows where its console is", async () => {
+    const account = await json(["accounts", "create", "--name", "Ann Co"])
+    const end = await server()
+    const { link } = await json(["people", "invite", "--account", account.id])
+    assert.match(link, /^http:\/\/console\.example\/invitation\/[\w-]{43}$/)
+    const unknown = await larder(["people", "remove", "--person", "pers_a"])
+    assert.strictEqual(
+      unknown.stderr,
+      "larder-serve: There is no person pers_a. List them with: larder-serve people list --account ID\n"
+    )
+    await end()
+    const { person } = await accept(link, "bob@example.com")
+
+    await server()
+    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), [person])
+    const taken = await larder(["people", "invite", "--account", account.id, "--email", "BOB@example.com"])
+    assert.deepStrictEqual(
+      [taken.code, taken.stderr],
+      [1, "larder-serve: Somebody signs in with this e-mail address already\n"]
+    )
+    assert.deepStrictEqual(await json(["people", "remove", "--person", person.id]), person)
+  })
+
+  it("get links to the console's public address, or to that of its listener", async () => {
+    const { id } = await json(["accounts", "create", "--name", "Ann Co"])
+    const linkWith = async (environment: Readonly<Record<string, string>>) =>
+      (await json(["people", "invite", "--account", id], environment)).link.replace(/\/[\w-]{43}$/, "")
+    assert.strictEqual(
+      await linkWith({ LARDER_CONSOLE_URL: "https://console.example.com/" }),
+      "https://console.example.com/invitation"
+    )
+    assert.strictEqual(await linkWith({ LARDER_HOST: "::1", LARDER_CONSOLE_PORT: "9" }), "http://[::1]:9/invitation")
+    const wrong = await larder(["people", "invite", "--account", id], {
+      LARDER_CONSOLE_URL: "https://example.com/larder"
+    })
+    assert.strictEqual(wrong.code, 1)
+    assert.match(wrong.stderr, /LARDER_CONSOLE_URL must be http\(s\):\/\/host, without a path/)
+  })
+
+  it("of an account that does not exist are told so", async () => {
+    for (const command of ["invite", "list"]) {
+      const { code, stderr } = await larder(["people", command, "--account", "acct_a"])
+      assert.deepStrictEqual(
+        [code, stderr],
+        [1, "larder-serve: There is no account acct_a. List them with: larder-serve accounts list\n"]
+      )
+    }
+  })
+})

@@ -1,0 +1,82 @@
+/** The console's tables in the PostgreSQL database that keeps the ledger, shared by several servers. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, type Redacted, Schedule, Schema } from "effect"
+import { SqlError } from "effect/sql/SqlError"
+import { connect, transact } from "../ledger/postgres/database.ts"
+import { type Cell, ConsoleDatabase, consoleUnavailable, type Statements } from "./console-database.ts"
+import { copyFromPostgres } from "./postgres-copy.ts"
+import { definitions } from "./tables.ts"
+
+const indexes = [
+  "create index if not exists request_of_account on console.request (account_id, occurred_at desc)",
+  "create index if not exists payment_of_account on console.payment (account_id, created_at desc)",
+  "create index if not exists session_of_person on console.session (person_id)"
+]
+
+/** A page or a webhook waits for it. */
+const longestStatement = "10 seconds"
+
+const unavailable = <A>(asked: Effect.Effect<A, SqlError>) =>
+  asked.pipe(
+    Effect.mapError((error) => consoleUnavailable(because(error))),
+    Effect.timeoutOrElse({
+      duration: longestStatement,
+      orElse: () => Effect.fail(consoleUnavailable(`no answer within ${longestStatement}`))
+    })
+  )
+
+/** Two servers that start at once on a new database get in each other's way; the second one finds the work done. */
+export const createTables = (sql: PgClient.PgClient) =>
+  Effect.forEach(
+    [...definitions, ...indexes],
+    (definition) =>
+      unavailable(Effect.retry(sql.unsafe(definition), { times: 20, schedule: Schedule.spaced("100 millis") })),
+    { discard: true }
+  )
+
+type Ask = (statement: string, params: ReadonlyArray<Cell>) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
+
+const statementsOf = (ask: Ask): Statements => ({
+  all: (row, statement, params = []) =>
+    unavailable(ask(statement, params)).pipe(
+      Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows)),
+      Effect.catchTag("SchemaError", (error) => Effect.die(error)) // our SQL and our schema disagree: a bug
+    ),
+  run: (statement, params = []) => Effect.map(unavailable(ask(statement, params)), (rows) => rows.length)
+})
+
+const Setting = Schema.Struct({ setting: Schema.String })
+const decodeSettings = Schema.decodeUnknownEffect(Schema.Array(Setting))
+
+/** Whether this database or role says that a commit need not be on the disk. That a card is about to be charged must be. */
+const commitsLate = (sql: PgClient.PgClient) =>
+  sql.unsafe("select current_setting('synchronous_commit') as setting").pipe(
+    Effect.flatMap(decodeSettings),
+    Effect.map(([found]) => found?.setting === "off"),
+    Effect.mapError((error) => consoleUnavailable(because(error)))
+  )
+
+const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  const sql = yield* connect(url)
+  yield* createTables(sql)
+  const isLate = yield* commitsLate(sql)
+  const toTheDisk: Effect.Effect<unknown, SqlError> = isLate
+    ? sql.unsafe("set local synchronous_commit = on")
+    : Effect.void
+  const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(toTheDisk, work))
+  const ask: Ask = (statement, params) => sql.unsafe(statement, params)
+  const inside = statementsOf(ask)
+  return ConsoleDatabase.of({
+    ...statementsOf(isLate ? (statement, params) => durably(ask(statement, params)) : ask),
+    transaction: (work) =>
+      durably(work(inside)).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(because(error))))
+      ),
+    copyTo: (file) => Effect.mapError(copyFromPostgres(sql, file), (error) => consoleUnavailable(because(error)))
+  })
+})
+
+/** The driver says "Query failed"; what the database said is its cause. */
+const because = (error: unknown): unknown => (error instanceof SqlError ? (error.reason.cause ?? error) : error)
+
+export const postgresConsole = (url: Redacted.Redacted) => Layer.effect(ConsoleDatabase, open(url))

@@ -1,0 +1,40 @@
+/** The tables of the console, in the schema `console`; made where they are missing. */
+import { readFileSync } from "node:fs"
+import { Schema } from "effect"
+
+const tables = [
+  "person",
+  "session",
+  "invitation",
+  "customer",
+  "recharge",
+  "payment",
+  "reversal",
+  "request",
+  "usage_of_status",
+  "simulated"
+]
+
+/**
+ * A backup is older than what happened since: a restored session would sign in whoever has signed out or changed the
+ * password, and a link that was used would be good again. People sign in anew, and are invited anew.
+ */
+const neverRestored: ReadonlyArray<string> = ["session", "invitation"]
+export const backedUp: ReadonlyArray<string> = tables.filter((name) => !neverRestored.includes(name))
+
+export const allTables: ReadonlyArray<string> = tables
+
+export const definitions: ReadonlyArray<string> = [
+  "create schema if not exists console",
+  ...tables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim())
+]
+
+/** How many rows each of some tables has, in the order of their names; both databases understand it. */
+export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })
+export type TableCount = typeof TableCount.Type
+export const countsOf = (names: ReadonlyArray<string>): string => {
+  const counts = names.map(
+    (name) => `select '${name}' as name, count(*)::double precision as rows from console.${name}`
+  )
+  return `${counts.join(" union all ")} order by name`
+}

@@ -1,0 +1,10 @@
+-- An account at the card processor, and its saved card as far as it may be shown.
+create table if not exists console.customer (
+  account_id text primary key,
+  processor text not null,
+  customer text not null,
+  card text,
+  card_brand text,
+  card_last4 text,
+  card_expires text
+)

@@ -1,0 +1,10 @@
+-- One-time links with which a person makes an account's sign-in. The token itself is stored nowhere.
+create table if not exists console.invitation (
+  token_sha256 text primary key,
+  account_id text not null,
+  email text,
+  is_operator boolean not null,
+  created_at text not null,
+  expires_at text not null,
+  used_at text
+)

@@ -1,0 +1,8 @@
+-- Sign-ins that are valid. The token itself is stored nowhere.
+create table if not exists console.session (
+  token_sha256 text primary key,
+  person_id text not null,
+  created_at text not null,
+  seen_at text not null,
+  expires_at text not null
+)

@@ -1,0 +1,260 @@
+/**
+ * The console listener: health for machines, pages for people. It knows who is signed in, refuses what no page of its own
+ * has sent, runs the pages, and turns what goes wrong into pages, too.
+ */
+import { Cause, Effect, Exit, Option, Predicate, Redacted } from "effect"
+import { H3, type H3Event, HTTPResponse } from "h3"
+import { Billing } from "../billing/billing.ts"
+import { ForgedEvent } from "../billing/processor.ts"
+import type { CheckoutPage } from "../billing/simulator/checkout-page.ts"
+import { Administration } from "../ledger/administration.ts"
+import type { Gauge, Meters } from "../meters.ts"
+import { People } from "../people/people.ts"
+import { newRequestId } from "../request-id.ts"
+import { assets } from "./assets.ts"
+import { makeCookies } from "./cookies.ts"
+import { addressOf, isFromHere, originOf, readForm, readText, securityHeaders } from "./guard.ts"
+import { addHealth, type Readiness } from "./health.ts"
+import { type Answer, type FormContext, type Page, type PageContext, PageNotFound } from "./page.ts"
+import { invitationPage } from "./pages/invitation.ts"
+import { signInPage } from "./pages/sign-in.ts"
+import type { PublicAnswer, PublicContext, PublicPage } from "./public-page.ts"
+import { fault, forged, methodNotAllowed, notFound, type Refusal, unavailable, unreadableForm } from "./refusals.ts"
+import { type Frame, makeResponses } from "./responses.ts"
+
+/** `R` are the services that its pages use. */
+export interface ConsoleNeeds<R> {
+  readonly readiness: () => Readiness
+  readonly meters: Meters
+  readonly gauges: ReadonlyArray<Gauge>
+  readonly pages: ReadonlyArray<Page<R>>
+  readonly run: <A, E>(
+    effect: Effect.Effect<A, E, R | Administration | Billing | People>,
+    options?: { readonly signal?: AbortSignal }
+  ) => Promise<Exit.Exit<A, E>>
+  readonly report: (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) => void
+  readonly now: () => number
+  /** Public address of the console, where it was set. */
+  readonly publicUrl: string | undefined
+  /** Address of the API, for examples. */
+  readonly api: string
+  /** Origins of the payment page that forms lead to, where it is not the console itself. */
+  readonly paysAt: (() => ReadonlyArray<string>) | undefined
+  /** The simulator's payment page, where cards are simulated. */
+  readonly checkout?: CheckoutPage | undefined
+}
+
+/** Stripe's events have some kilobytes. */
+const mostWebhookBytes = 1_048_576
+
+/** Failures that pass: the database, the ledger or the card processor is away. */
+const isPassing = (error: unknown) =>
+  Predicate.hasProperty(error, "_tag") &&
+  typeof error._tag === "string" &&
+  /^(ConsoleUnavailable|LedgerUnavailable|BillingUnavailable|ProcessorUnavailable|ServerUnreachable)$/.test(error._tag)
+
+const decoded = (text: string) => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+const paramsOf = (event: H3Event) =>
+  Object.fromEntries(Object.entries(event.context.params ?? {}).map(([name, value]) => [name, decoded(value)]))
+
+/** The session's person and account, as they are now; undefined where nobody is signed in. */
+const signedInNow = Effect.fnUntraced(function* (session: Redacted.Redacted | undefined) {
+  if (session === undefined) return undefined
+  const people = yield* People
+  const person = yield* people.session(Redacted.value(session))
+  if (Option.isNone(person)) return undefined
+  const administration = yield* Administration
+  const account = yield* administration.account({ account_id: person.value.account_id })
+  return { person: person.value, account, session }
+})
+type SignedInNow = NonNullable<Effect.Success<ReturnType<typeof signedInNow>>>
+
+export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
+  const { api, now, pages, publicUrl, report, run } = needs
+  const secure = publicUrl?.startsWith("https:") === true
+  const cookies = makeCookies(secure)
+  const always = () => securityHeaders({ secure, paysAt: needs.paysAt?.() ?? [] })
+  const responses = makeResponses(cookies, always)
+  const navigationFor = (isOperator: boolean) =>
+    pages.flatMap(({ nav, operatorsOnly, path }) =>
+      nav === undefined || (operatorsOnly && !isOperator) ? [] : [{ path, label: nav }]
+    )
+  const outside = (event: H3Event): Frame => ({ path: event.url.pathname, signed: undefined, navigation: [] })
+  const refuse = (event: H3Event, frame: Frame, refusal: Refusal) => responses.document(event, frame, refusal)
+
+  /** What went wrong, as a page; the operator is told of all that is no mere absence. */
+  const failed = (event: H3Event, frame: Frame, path: string, cause: Cause.Cause<unknown>) => {
+    if (Cause.hasInterruptsOnly(cause)) return responses.empty(499, []) // nobody is left to read it
+    const error = Cause.squash(cause)
+    if (error instanceof PageNotFound) return refuse(event, frame, notFound)
+    const reference = newRequestId()
+    // not the address: an invitation's holds its secret
+    report("a page of the console failed", { page: path, method: event.req.method, reference }, cause)
+    return refuse(event, frame, isPassing(error) ? unavailable : fault(reference))
+  }
+
+  const toSignIn = (event: H3Event) => {
+    const { pathname, search } = event.url
+    const isAsking = event.req.method === "GET" && pathname !== "/"
+    return responses.redirect(
+      isAsking ? `/sign-in?next=${encodeURIComponent(pathname + search)}` : "/sign-in",
+      event.req.method === "GET" ? undefined : { tone: "warning", text: "You were signed out. Nothing was changed." }
+    )
+  }
+
+  /** A form that was sent from here; otherwise why it is not taken. */
+  const formIn = async (event: H3Event) => {
+    const origin = originOf(event, publicUrl)
+    if (!isFromHere(event, origin)) return { refusal: forged(origin) }
+    const form = await readForm(event)
+    return form === undefined ? { refusal: unreadableForm } : { form }
+  }
+
+  const isReading = (event: H3Event) => event.req.method === "GET" || event.req.method === "HEAD"
+
+  const notAllowed = async (event: H3Event, can: { readonly get?: unknown; readonly post?: unknown }) => {
+    const response = await refuse(event, outside(event), methodNotAllowed)
+    const allowed = [...(can.get ? ["GET", "HEAD"] : []), ...(can.post ? ["POST"] : [])]
+    response.headers.set("allow", allowed.join(", "))
+    return response
+  }
+
+  const answerTo = (page: Page<R>, context: PageContext, form: FormContext["form"] | undefined) => {
+    if (page.operatorsOnly && !context.person.is_operator) return Effect.fail(new PageNotFound())
+    if (form === undefined) return page.get?.(context) ?? Effect.fail(new PageNotFound())
+    return page.post?.({ ...context, form }) ?? Effect.fail(new PageNotFound())
+  }
+
+  const inside = (event: H3Event, { account, person }: SignedInNow): Frame => ({
+    path: event.url.pathname,
+    signed: { email: person.email, account_name: account.name, balance_credits: account.balance_credits },
+    navigation: navigationFor(person.is_operator)
+  })
+
+  const serve = (page: Page<R>) => async (event: H3Event) => {
+    const reading = isReading(event)
+    if (reading ? page.get === undefined : event.req.method !== "POST" || page.post === undefined) {
+      return notAllowed(event, page)
+    }
+    const read = reading ? undefined : await formIn(event)
+    if (read?.refusal) return refuse(event, outside(event), read.refusal)
+    const options = reading ? { signal: event.req.signal } : {} // who goes away does not break off a change
+    const who = await run(signedInNow(cookies.sessionOf(event)), options)
+    if (Exit.isFailure(who)) return failed(event, outside(event), page.path, who.cause)
+    if (who.value === undefined) return toSignIn(event)
+    const frame = inside(event, who.value)
+    const context: PageContext = {
+      ...who.value,
+      url: event.url,
+      params: paramsOf(event),
+      console: originOf(event, publicUrl),
+      api,
+      now: now()
+    }
+    const answer: Exit.Exit<Answer, unknown> = await run(
+      Effect.suspend(() => answerTo(page, context, read?.form)),
+      options
+    )
+    return Exit.isSuccess(answer)
+      ? responses.answered(event, frame, answer.value)
+      : failed(event, frame, page.path, answer.cause)
+  }
+
+  /** Where there is nothing, also for those who are not signed in. */
+  const missing = async (event: H3Event) => {
+    const who = await run(signedInNow(cookies.sessionOf(event)))
+    const frame = Exit.isSuccess(who) && who.value !== undefined ? inside(event, who.value) : outside(event)
+    return refuse(event, frame, notFound)
+  }
+
+  const servePublic = (page: PublicPage<People>) => async (event: H3Event) => {
+    const reading = isReading(event)
+    if (!reading && event.req.method !== "POST") return notAllowed(event, page)
+    const read = reading ? undefined : await formIn(event)
+    if (read?.refusal) return refuse(event, outside(event), read.refusal)
+    const context: PublicContext = {
+      url: event.url,
+      params: paramsOf(event),
+      address: addressOf(event)
+    }
+    const answer: Exit.Exit<PublicAnswer, unknown> = await run(
+      Effect.suspend(() => (read?.form === undefined ? page.get(context) : page.post({ ...context, form: read.form })))
+    )
+    if (Exit.isFailure(answer)) return failed(event, outside(event), page.path, answer.cause)
+    if (answer.value.kind !== "signed-in") return responses.answered(event, outside(event), answer.value)
+    const { signedIn, to } = answer.value
+    return responses.redirect(to, undefined, [["set-cookie", cookies.setSession(signedIn)]])
+  }
+
+  const signOut = async (event: H3Event) => {
+    if (event.req.method !== "POST") return notAllowed(event, { post: true })
+    const { refusal } = await formIn(event)
+    if (refusal) return refuse(event, outside(event), refusal)
+    const token = cookies.sessionOf(event)
+    if (token !== undefined) {
+      const ended = await run(People.use((people) => people.signOut(Redacted.value(token))))
+      if (Exit.isFailure(ended)) return failed(event, outside(event), "/sign-out", ended.cause)
+    }
+    return responses.redirect("/sign-in", { tone: "good", text: "You are signed out." }, [
+      ["set-cookie", cookies.dropSession]
+    ])
+  }
+
+  const checkoutAt = (page: CheckoutPage) => async (event: H3Event) => {
+    if (!isReading(event) && event.req.method !== "POST") return notAllowed(event, { get: true, post: true })
+    const read = isReading(event) ? undefined : await formIn(event)
+    if (read?.refusal) return refuse(event, outside(event), read.refusal)
+    const { reference = "" } = paramsOf(event)
+    const answer = await run(read?.form === undefined ? page.get(reference) : page.post(reference, read.form))
+    if (Exit.isFailure(answer)) return failed(event, outside(event), "/simulator/checkout", answer.cause)
+    return answer.value.kind === "leave"
+      ? responses.redirect(answer.value.url, undefined)
+      : responses.whole(answer.value.status, answer.value.body)
+  }
+
+  /** An event of the card processor. It proves by its signature where it comes from; the processor reads only the status. */
+  const webhook = async (event: H3Event) => {
+    const body = await readText(event, mostWebhookBytes)
+    if (body === undefined) return responses.empty(413, [])
+    const exit = await run(Billing.use((billing) => billing.webhook(body, (name) => event.req.headers.get(name))))
+    if (Exit.isSuccess(exit)) return responses.empty(204, [])
+    const error = Cause.squash(exit.cause)
+    if (error instanceof ForgedEvent) return responses.empty(400, [])
+    report("an event of the card processor was not taken", { path: event.url.pathname }, exit.cause)
+    return responses.empty(isPassing(error) ? 503 : 500, []) // it is sent again
+  }
+
+  const app = new H3({
+    silent: true,
+    allowMalformedURL: true,
+    onError: (error, event) => failed(event, outside(event), "", Cause.die(error))
+  })
+  addHealth(app, needs.readiness, needs.meters, needs.gauges)
+  for (const { body, brotli, path, type } of assets) {
+    const headers = {
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-origin",
+      "content-type": type,
+      "cache-control": "public, max-age=31536000, immutable",
+      vary: "Accept-Encoding"
+    }
+    app.get(path, (event) =>
+      /\bbr\b/.test(event.req.headers.get("accept-encoding") ?? "")
+        ? new HTTPResponse(brotli, { headers: { ...headers, "content-encoding": "br" } })
+        : new HTTPResponse(body, { headers })
+    )
+  }
+  for (const page of [signInPage, invitationPage]) app.all(page.path, servePublic(page))
+  app.all("/sign-out", signOut)
+  app.post("/webhooks/:processor", webhook)
+  if (needs.checkout !== undefined) app.all("/simulator/checkout/:reference", checkoutAt(needs.checkout))
+  for (const page of pages) app.all(page.path, serve(page))
+  app.all("/**", missing)
+  return app
+}

@@ -1,0 +1,28 @@
+/** Style, script and icon of the console. Their addresses carry a hash of what they hold, so browsers keep them for a year. */
+import { hash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { brotliCompressSync } from "node:zlib"
+
+export interface Asset {
+  readonly path: string
+  readonly type: string
+  readonly body: string
+  readonly brotli: Uint8Array<ArrayBuffer>
+}
+
+const assetOf = (name: string, ending: string, type: string): Asset => {
+  const body = readFileSync(new URL(`./assets/${name}.${ending}`, import.meta.url), "utf8")
+  return {
+    path: `/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
+    type,
+    body,
+    brotli: new Uint8Array(brotliCompressSync(body))
+  }
+}
+
+const style = assetOf("console", "css", "text/css; charset=utf-8")
+const script = assetOf("console", "js", "text/javascript; charset=utf-8")
+const icon = assetOf("icon", "svg", "image/svg+xml")
+
+export const assets: ReadonlyArray<Asset> = [style, script, icon]
+export const assetPaths = { style: style.path, script: script.path, icon: icon.path }

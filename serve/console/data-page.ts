@@ -1,0 +1,13 @@
+/** What reads of the warehouse have in common: pages of rows, and moments as ISO texts in UTC. */
+
+export const momentColumn = (column: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ') as ${column}`
+
+export interface Page<A> {
+  readonly rows: ReadonlyArray<A>
+  readonly hasMore: boolean
+}
+/** Of rows that were asked for with one more than the page takes. */
+export const pageOf = <A>(rows: ReadonlyArray<A>, limit: number): Page<A> => ({
+  rows: rows.slice(0, limit),
+  hasMore: rows.length > limit
+})

@@ -1,0 +1,81 @@
+import { assert, describe, it } from "@effect/vitest"
+import { centsTyped, creditsTyped, field, formOf, isVisible, summary } from "./form.ts"
+
+describe("amounts as people type them", () => {
+  it.each([
+    ["250", 250_000],
+    ["$250", 250_000],
+    ["$ 1,000.50", 1_000_500],
+    ["1,000,000", 1_000_000_000],
+    ["0.005", 5],
+    ["0", 0],
+    ["", undefined],
+    ["-5", undefined],
+    ["1,5", undefined],
+    ["10,0000", undefined],
+    ["10,00", undefined],
+    ["1000,000", undefined],
+    ["1e3", undefined],
+    ["0.0001", undefined],
+    ["ten", undefined]
+  ])("%j is %s credits", (typed, credits) => {
+    assert.strictEqual(creditsTyped(typed), credits)
+  })
+  it.each([
+    ["10", 1000],
+    ["10.5", 1050],
+    ["10.55", 1055],
+    ["10.555", undefined],
+    ["x", undefined]
+  ])("%j is %s cents", (typed, cents) => {
+    assert.strictEqual(centsTyped(typed), cents)
+  })
+})
+
+describe("a form that was sent", () => {
+  const form = formOf(
+    new URLSearchParams([
+      ["name", " a\u0000b\u0007 "],
+      ["turned", "\u202Eevil\u2066\u2028 name"],
+      ["scopes", "a"],
+      ["scopes", "b"],
+      ["on", ""]
+    ])
+  )
+
+  it("has its texts without what nobody can see, and passwords as they are", () => {
+    assert.strictEqual(form.text("name"), "ab")
+    assert.strictEqual(form.exact("name"), " a\u0000b\u0007 ")
+    assert.strictEqual(form.text("missing"), "")
+    assert.strictEqual(form.text("turned"), "evil name")
+  })
+  it("knows a text of which nothing is to be seen", () => {
+    for (const text of ["", " ", "\u200B", "\u2060\u3164\uFE0F", "\u{E0041}"]) assert.isFalse(isVisible(text), text)
+    for (const text of ["a", "\u{1F600}", "ключ", "\u200Bx"]) assert.isTrue(isVisible(text), text)
+  })
+  it("has all values of a name, and knows which names were sent", () => {
+    assert.deepStrictEqual(form.all("scopes"), ["a", "b"])
+    assert.deepStrictEqual([form.has("on"), form.has("off")], [true, false])
+  })
+})
+
+describe("a field", () => {
+  it("is tied to its label, its hint and what is wrong, and escapes all of them", async () => {
+    const text = String(
+      await field({ name: "budget", label: "Budget <$>", value: '"><script>', hint: "a & b", error: "too <much>" })
+    )
+    assert.include(text, '<label for="budget">Budget &lt;$&gt;</label>')
+    assert.include(text, 'aria-describedby="budget-hint budget-error" aria-invalid="true"')
+    assert.include(text, 'value="&quot;&gt;&lt;script&gt;"')
+    assert.include(text, '<p class="error" id="budget-error">too &lt;much&gt;</p>')
+  })
+})
+
+describe("what is wrong with a form", () => {
+  it("is where the reader is, with a link to each field", async () => {
+    const text = String(await summary({ budget: "too <much>" }))
+    assert.match(text, /^<div class="notice bad" role="alert" tabindex="-1" data-focus>/)
+    assert.include(text, '<a href="#budget">too &lt;much&gt;</a>')
+    assert.isNull(summary({}))
+  })
+})

@@ -1,0 +1,155 @@
+/** Forms: what was sent, and the fields that ask for it. */
+import { creditsOf } from "../ledger/money.ts"
+import { type Html, html, type Part } from "./html.ts"
+
+/** The fields of a form that was sent. Besides line breaks no character gets through that only changes how others look. */
+export interface Form {
+  /** The value, trimmed; empty where it is missing. */
+  readonly text: (name: string) => string
+  /** As it was typed: for passwords. */
+  readonly exact: (name: string) => string
+  readonly all: (name: string) => ReadonlyArray<string>
+  /** Whether a checkbox is on, or a button was the one that was pressed. */
+  readonly has: (name: string) => boolean
+}
+
+/** Controls, halves of characters, line separators, and marks that turn the text behind them round. */
+const controls = /[^\P{Cc}\n\r\t]|[\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu
+const visible = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
+/** Whether there is anything to see of it. */
+export const isVisible = (text: string): boolean => visible.test(text)
+
+export const formOf = (fields: URLSearchParams): Form => ({
+  text: (name) => (fields.get(name) ?? "").replace(controls, "").trim(),
+  exact: (name) => fields.get(name) ?? "",
+  all: (name) => fields.getAll(name),
+  has: (name) => fields.has(name)
+})
+
+const grouped = /^\d{1,3}(,\d{3})+(\.|$)/
+
+/**
+ * Credits of an amount in dollars as people type it: `250`, `$1,000.50`. Undefined where it is none, or negative, or where
+ * commas stand elsewhere than between thousands: `10,0000` may be either of two amounts.
+ */
+export const creditsTyped = (text: string): number | undefined => {
+  const amount = text.replace(/^\$\s*/, "")
+  return creditsOf(grouped.test(amount) ? amount.replaceAll(",", "") : amount)
+}
+
+/** The same in whole cents. */
+export const centsTyped = (text: string): number | undefined => {
+  const credits = creditsTyped(text)
+  return credits === undefined || credits % 10 !== 0 ? undefined : credits / 10
+}
+
+/** What is wrong with the fields, by name, in words for the person. */
+export type Problems = Readonly<Record<string, string>>
+
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly type?: "text" | "email" | "password" | "date" | "search"
+  readonly value?: string
+  readonly hint?: Part
+  readonly error?: string | undefined
+  readonly required?: boolean
+  readonly autocomplete?: string
+  /** `decimal` brings up a keyboard with digits. */
+  readonly inputmode?: "decimal" | "numeric" | "email"
+  readonly maxlength?: number
+  readonly placeholder?: string
+  /** A sign in front, such as `$`. */
+  readonly prefix?: string
+  readonly autofocus?: boolean
+}
+
+/** A label, its hint, what is wrong, and the input, tied together for screen readers. */
+export const field = (of: Field): Html => {
+  const { error, hint, name, prefix } = of
+  const about = [hint && `${name}-hint`, error && `${name}-error`].filter((id) => id).join(" ")
+  const input = html`<input id="${name}" name="${name}" type="${of.type ?? "text"}" value="${of.value ?? ""}"
+ autocomplete="${of.autocomplete ?? "off"}"${of.inputmode && html` inputmode="${of.inputmode}"`}${
+   of.maxlength !== undefined && html` maxlength="${of.maxlength}"`
+ }${of.placeholder && html` placeholder="${of.placeholder}"`}${of.required && html` required`}${
+   of.autofocus && html` autofocus`
+ }${about && html` aria-describedby="${about}"`}${error && html` aria-invalid="true"`}>`
+  return html`<div class="field${error ? " wrong" : ""}"><label for="${name}">${of.label}</label>${hintOf(name, hint)}${
+    prefix === undefined ? input : html`<span class="prefixed"><span aria-hidden="true">${prefix}</span>${input}</span>`
+  }${errorOf(name, error)}</div>`
+}
+
+export interface Option {
+  readonly value: string
+  readonly label: string
+  readonly hint?: Part
+}
+
+/** One of several, from a list that opens. */
+export const select = (of: {
+  readonly name: string
+  readonly label: string
+  readonly options: ReadonlyArray<Option>
+  readonly value?: string
+  readonly hint?: Part
+}): Html =>
+  html`<div class="field"><label for="${of.name}">${of.label}</label>${hintOf(of.name, of.hint)}<select id="${of.name}" name="${
+    of.name
+  }"${of.hint && html` aria-describedby="${of.name}-hint"`}>${of.options.map(
+    ({ label, value }) => html`<option value="${value}"${value === of.value && html` selected`}>${label}</option>`
+  )}</select></div>`
+
+/** Checkboxes or radio buttons under one legend. */
+export const choices = (of: {
+  readonly type: "checkbox" | "radio"
+  readonly name: string
+  /** Unique on the page; the name where it is left out. */
+  readonly id?: string
+  readonly legend: string
+  readonly options: ReadonlyArray<Option>
+  readonly chosen: ReadonlyArray<string>
+  readonly hint?: Part
+  readonly error?: string | undefined
+}): Html => {
+  const id = of.id ?? of.name
+  const about = [of.hint && `${id}-hint`, of.error && `${id}-error`].filter((id) => id).join(" ")
+  return html`<fieldset id="${id}" class="choices${of.error ? " wrong" : ""}"${about && html` aria-describedby="${about}"`}><legend>${
+    of.legend
+  }</legend>${hintOf(id, of.hint)}${of.options.map(
+    ({ hint, label, value }) =>
+      html`<label class="choice"><input type="${of.type}" name="${of.name}" value="${value}"${
+        of.chosen.includes(value) && html` checked`
+      }><span>${label}${hint && html` <small>${hint}</small>`}</span></label>`
+  )}${errorOf(id, of.error)}</fieldset>`
+}
+
+const hintOf = (name: string, hint: Part) => hint && html`<p class="hint" id="${name}-hint">${hint}</p>`
+const errorOf = (name: string, error: string | undefined) =>
+  error && html`<p class="error" id="${name}-error">${error}</p>`
+
+/** A form that changes something. `action` is a path of the console; the page's own where it is left out. */
+export const postForm = (of: { readonly action?: string; readonly body: Part; readonly inline?: boolean }): Html =>
+  html`<form method="post"${of.action !== undefined && html` action="${of.action}"`}${
+    of.inline && html` class="inline"`
+  }>${of.body}</form>`
+
+/** A form that only asks: its fields stand in the address. */
+export const searchForm = (body: Part): Html => html`<form method="get" class="filters" role="search">${body}</form>`
+
+/** With a name the form says which button was pressed. */
+export const button = (
+  text: string,
+  kind: "primary" | "plain" | "danger" = "primary",
+  named?: { readonly name: string; readonly value: string }
+): Html =>
+  html`<button class="button ${kind}" type="submit"${named && html` name="${named.name}" value="${named.value}"`}>${text}</button>`
+
+/** What is wrong with a form as a whole, or that something is: read aloud first. */
+export const summary = (problems: Problems): Html | null => {
+  const all = Object.entries(problems)
+  return all.length === 0
+    ? null
+    : html`<div class="notice bad" role="alert" tabindex="-1" data-focus><p>Nothing was changed. Please look at:</p><ul>${all.map(
+        ([name, problem]) => html`<li><a href="#${name}">${problem}</a></li>`
+      )}</ul></div>`
+}

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { counted, credits, momentText, table, usd, usdOfCents } from "./html.ts"
+import { ownPath } from "./public-page.ts"
+
+describe("numbers in words", () => {
+  it.each([
+    [5_000, "$5.00"],
+    [10, "$0.01"],
+    [1_234_567, "$1,234.567"],
+    [0, "$0.00"],
+    [-2_500, "−$2.50"]
+  ])("%d credits are %s", (given, words) => {
+    assert.strictEqual(usd(given), words)
+  })
+  it("are counted", () => {
+    assert.deepStrictEqual(
+      [credits(1), credits(1_000), counted(1, "call"), counted(0, "call")],
+      ["1 credit", "1,000 credits", "1 call", "0 calls"]
+    )
+    assert.strictEqual(usdOfCents(1_050), "$10.50")
+  })
+  it("moments are told to the second, in UTC", () => {
+    assert.strictEqual(momentText("2026-10-05T23:59:59.999Z"), "5 Oct 2026, 23:59:59 UTC")
+  })
+})
+
+describe("a table", () => {
+  it("says which cell belongs to what, and escapes its texts", async () => {
+    const text = String(
+      await table({
+        caption: "A & B",
+        columns: [{ label: "<Name>" }, { label: "N", numeric: true }],
+        rows: [["<b>", 5]]
+      })
+    )
+    assert.include(text, '<th scope="col" class="">&lt;Name&gt;</th>')
+    assert.include(text, '<th scope="row" class="">&lt;b&gt;</th><td class="numeric">5</td>')
+    assert.include(text, 'aria-label="A &amp; B"')
+  })
+  it("stays one for screen readers where its rows become cards", async () => {
+    const text = String(
+      await table({ caption: "A", stacks: true, columns: [{ label: "Name" }, { label: "N" }], rows: [["a", 5]] })
+    )
+    assert.include(
+      text,
+      '<tr role="row"><th scope="row" class="" role="rowheader">a</th><td class="" role="cell" data-label="N">'
+    )
+  })
+})
+
+describe("where a sign-in leads", () => {
+  it.each([
+    ["/usage?from=2026-01-01", "/usage?from=2026-01-01"],
+    ["/keys#x", "/keys"],
+    [null, "/"],
+    ["", "/"],
+    ["keys", "/"],
+    ["//evil.example/a", "/"],
+    ["/\\evil.example", "/"],
+    ["/\t/evil.example", "/"],
+    ["/a/..//evil.example", "/"],
+    ["https://evil.example", "/"]
+  ])("%j leads to %j", (next, path) => {
+    assert.strictEqual(ownPath(next), path)
+  })
+})

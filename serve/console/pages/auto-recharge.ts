@@ -1,0 +1,153 @@
+/** Auto-recharge: how much is charged, below which balance, and whether it is on; and why, where it went off by itself. */
+import { Effect } from "effect"
+import { highestTrigger, isTrigger, lowestTrigger } from "../../billing/amounts.ts"
+import { Billing, type BillingSettings, type RechargeChoice } from "../../billing/billing.ts"
+import { button, creditsTyped, field, type Problems, postForm, summary } from "../form.ts"
+import { badge, empty, facts, type Html, html, linkButton, notice, usd, usdOfCents } from "../html.ts"
+import { type FormContext, type Page, type PageContext, redirect, show } from "../page.ts"
+import { savedCardText } from "./payment-pieces.ts"
+import { paymentTyped, topUpPath } from "./top-up.ts"
+
+export const rechargePath = "/billing/auto-recharge"
+const title = "Auto-recharge"
+
+const triggerRange = `${usd(lowestTrigger)} to ${usd(highestTrigger)}`
+
+/** Credits of a trigger level, or what is wrong with it. */
+export const triggerTyped = (text: string): { readonly credits: number } | { readonly problem: string } => {
+  if (text === "") return { problem: "Type a balance in US dollars." }
+  const credits = creditsTyped(text)
+  if (credits === undefined) return { problem: "This is no amount in dollars and cents, such as 20 or 20.50." }
+  return isTrigger(credits) ? { credits } : { problem: `A trigger can be from ${triggerRange}.` }
+}
+
+/** The fields as they were typed, or as they are saved. */
+interface Typed {
+  readonly recharge_amount: string
+  readonly trigger: string
+}
+
+const dollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
+const savedTexts = ({ recharge }: BillingSettings): Typed => ({
+  recharge_amount: dollars(recharge.cents * 10),
+  trigger: dollars(recharge.trigger_credits)
+})
+
+const fields = (balance: number, typed: Typed, problems: Problems) =>
+  html`${field({
+    name: "recharge_amount",
+    label: "Charge",
+    value: typed.recharge_amount,
+    hint: "$10 to $50,000, each time",
+    error: problems.recharge_amount,
+    inputmode: "decimal",
+    maxlength: 20,
+    prefix: "$",
+    required: true
+  })}${field({
+    name: "trigger",
+    label: "When the balance falls below",
+    value: typed.trigger,
+    hint: `$1 to $50,000. The balance is ${usd(balance)} now; with a trigger above it the card is charged right away.`,
+    error: problems.trigger,
+    inputmode: "decimal",
+    maxlength: 20,
+    prefix: "$",
+    required: true
+  })}`
+
+interface Shown {
+  readonly context: PageContext
+  readonly settings: BillingSettings
+  readonly typed?: Typed
+  readonly problems?: Problems
+  readonly told?: Html
+  readonly status?: number
+}
+
+const page = ({ context, problems = {}, settings, status, told, typed = savedTexts(settings) }: Shown) => {
+  const { card, recharge } = settings
+  const { is_on, off_reason, running } = recharge
+  const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off: ${off_reason}`)
+  if (card === null) {
+    const add = linkButton(topUpPath, "Add credits", "primary")
+    const none = empty("Auto-recharge needs a saved card", "The card of your first payment is saved.", add)
+    return show(title, html`${told}${reason}<div class="card">${none}</div>`, status)
+  }
+  const form = postForm({
+    body: html`${fields(context.account.balance_credits, typed, problems)}
+<div class="row">${button(is_on ? "Save" : "Switch on", "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`
+  })
+  const off = postForm({ body: button("Switch off", "plain", { name: "is_on", value: "no" }) })
+  return show(
+    title,
+    html`${told}${summary(problems)}${reason}
+<p class="lead">The saved card is charged by itself before your credits run out, one payment at a time. Budgets of keys still apply. A
+declined card switches it off.</p>
+<div class="cards"><div class="card stack">${facts([
+      ["State", is_on ? badge("On", "good") : badge("Off")],
+      ["Card", savedCardText(card)],
+      ...(running ? [["Now", "A recharge is under way."] as const] : [])
+    ])}${is_on && off}</div>
+<div class="card">${form}</div></div>`,
+    status
+  )
+}
+
+const settingsOf = ({ account }: PageContext) => Billing.use((billing) => billing.settings(account.id))
+
+const save = (context: FormContext, settings: BillingSettings, choice: RechargeChoice, typed: Typed) => {
+  const again = (told: Html, status: number) => page({ context, settings, typed, told, status })
+  const { cents, is_on, trigger_credits } = choice
+  return Billing.use((billing) => billing.saveRecharge(context.account.id, choice)).pipe(
+    Effect.map(() =>
+      redirect(
+        "/billing",
+        is_on
+          ? `Auto-recharge is on: ${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}.`
+          : "Auto-recharge is off."
+      )
+    ),
+    Effect.catchTags({
+      InvalidChoice: ({ field, problem }) =>
+        Effect.succeed(
+          page({
+            context,
+            settings,
+            typed,
+            problems: { [field === "cents" ? "recharge_amount" : "trigger"]: problem },
+            status: 422
+          })
+        ),
+      NoSavedCard: (none) => Effect.succeed(again(notice("bad", none.message), 422)),
+      BillingUnavailable: ({ problem }) => Effect.succeed(again(notice("bad", problem), 503))
+    })
+  )
+}
+
+const rechargePage: Page<Billing> = {
+  path: rechargePath,
+  get: (context) => Effect.map(settingsOf(context), (settings) => page({ context, settings })),
+  post: Effect.fnUntraced(function* (context) {
+    const settings = yield* settingsOf(context)
+    const { form } = context
+    // switching off never depends on what stands in the fields
+    if (form.text("is_on") === "no") {
+      return yield* save(context, settings, { ...settings.recharge, is_on: false }, savedTexts(settings))
+    }
+    const typed = { recharge_amount: form.text("recharge_amount"), trigger: form.text("trigger") }
+    const amount = paymentTyped(typed.recharge_amount)
+    const trigger = triggerTyped(typed.trigger)
+    if ("problem" in amount || "problem" in trigger) {
+      const problems = {
+        ...("problem" in amount && { recharge_amount: amount.problem }),
+        ...("problem" in trigger && { trigger: trigger.problem })
+      }
+      return page({ context, settings, typed, problems, status: 422 })
+    }
+    const choice = { is_on: true, cents: amount.cents, trigger_credits: trigger.credits }
+    return yield* save(context, settings, choice, typed)
+  })
+}
+
+export const rechargePages: ReadonlyArray<Page<Billing>> = [rechargePage]

@@ -1,0 +1,113 @@
+/** Billing at a glance: the balance, the ways to add to it, the saved card, auto-recharge and the latest payments. */
+import { Effect } from "effect"
+import { presets } from "../../billing/amounts.ts"
+import { Billing, type BillingSettings, type BillingUnavailable } from "../../billing/billing.ts"
+import { button, postForm } from "../form.ts"
+import { badge, credits, empty, facts, html, linkButton, notice, section, stats, usd, usdOfCents } from "../html.ts"
+import { type Page, type PageContext, redirect, show } from "../page.ts"
+import { rechargePath } from "./auto-recharge.ts"
+import { paymentsPath, paymentsTable, savedCardText } from "./payment-pieces.ts"
+import { amountForm, topUpPath } from "./top-up.ts"
+
+const shownPayments = 5
+const cardPath = "/billing/card"
+
+const wholeDollars = (cents: number) => usdOfCents(cents).replace(/\.00$/, "")
+
+const topUp = section(
+  "Add credits",
+  html`<div class="stack"><div class="row">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, wholeDollars(cents)))}</div>
+${amountForm({ label: "Or any amount" })}</div>
+<p class="hint">You see what is charged before you pay. Cards are handled by the card processor; Larder never sees their numbers.</p>`
+)
+
+const cardOf = ({ card }: BillingSettings) =>
+  section(
+    "Saved card",
+    card === null
+      ? empty("No card saved", "The card of your first payment is saved, for the next one and for auto-recharge.")
+      : facts([["Card", savedCardText(card)]]),
+    card !== null && linkButton(cardPath, "Remove")
+  )
+
+const rechargeOf = ({ card, recharge }: BillingSettings) => {
+  const { cents, is_on, off_reason, running, trigger_credits } = recharge
+  const why = off_reason !== null && notice("warning", `Auto-recharge was switched off: ${off_reason}`)
+  if (card === null) {
+    return section(
+      "Auto-recharge",
+      html`${why}${empty("Off", "It needs a saved card, which it charges before your credits run out.")}`
+    )
+  }
+  const rule = `${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}`
+  return section(
+    "Auto-recharge",
+    html`${why}${facts([
+      ["State", is_on ? badge("On", "good") : badge("Off")],
+      [is_on ? "Charges" : "Would charge", rule],
+      ...(running ? [["Now", "A recharge is under way."] as const] : [])
+    ])}`,
+    linkButton(rechargePath, is_on ? "Change" : "Set up")
+  )
+}
+
+const billingPage: Page<Billing> = {
+  path: "/billing",
+  nav: "Billing",
+  get: Effect.fnUntraced(function* ({ account }) {
+    const billing = yield* Billing
+    const settings = yield* billing.settings(account.id)
+    const payments = yield* billing.payments(account.id, { before: null, limit: shownPayments })
+    const balance = account.balance_credits
+    return show(
+      "Billing",
+      html`${
+        balance < 0 &&
+        notice(
+          "bad",
+          "The balance is below zero, since money went back to your card. Calls are refused until it is topped up."
+        )
+      }
+${stats([
+  {
+    label: "Balance",
+    value: usd(balance),
+    more: html`${credits(balance)}<br><a href="/billing/ledger">Where every credit came from and went: the ledger</a>`
+  }
+])}
+${topUp}
+<div class="cards">${cardOf(settings)}${rechargeOf(settings)}</div>
+${section(
+  "Payments",
+  payments.length === 0
+    ? empty("No payments yet", "Payments by card are listed here, with their receipts.")
+    : paymentsTable(payments),
+  payments.length > 0 && linkButton(paymentsPath, "All payments")
+)}`
+    )
+  })
+}
+
+const removal = Effect.fnUntraced(function* ({ account }: PageContext, away?: BillingUnavailable) {
+  const { card, recharge } = yield* Billing.use((billing) => billing.settings(account.id))
+  if (card === null) return redirect("/billing")
+  return show(
+    "Remove the saved card?",
+    html`${away && notice("bad", away.problem)}<p>${savedCardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
+${recharge.is_on && notice("warning", "Auto-recharge is on. It is switched off, since it needs a saved card.")}
+${postForm({ body: html`<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
+    away && 503
+  )
+})
+
+const cardPage: Page<Billing> = {
+  path: cardPath,
+  get: (context) => removal(context),
+  post: (context) =>
+    Billing.use((billing) => billing.removeCard(context.account.id)).pipe(
+      Effect.as(redirect("/billing", "The card was removed.")),
+      Effect.catchTag("BillingUnavailable", (away) => removal(context, away))
+    )
+}
+
+export const billingPages: ReadonlyArray<Page<Billing>> = [billingPage, cardPage]

@@ -1,0 +1,75 @@
+/** Which calls a page is about: `key` and `endpoint` of its address. A key of another account is no page. */
+import { templateOf } from "@larder/schemas/endpoint.ts"
+import { endpoints } from "@larder/schemas/endpoints.ts"
+import { Effect } from "effect"
+import { Administration, type KeySummary } from "../../ledger/administration.ts"
+import { select } from "../form.ts"
+import { type Html, html } from "../html.ts"
+import { PageNotFound } from "../page.ts"
+
+export interface CallsAsked {
+  readonly key: string | undefined
+  readonly endpoint: string | undefined
+}
+
+const paths = endpoints.map(({ path }) => templateOf(path))
+
+/** `Shop (…x9Qz)` */
+export const keyLabel = ({ last4, name }: KeySummary): string => `${name} (…${last4})`
+
+export type Keys = ReadonlyMap<string, KeySummary>
+
+export const keysOf = (account_id: string) =>
+  Effect.map(
+    Administration.use((ledger) => ledger.listKeys({ account_id })),
+    (keys): Keys => new Map(keys.map((key) => [key.id, key]))
+  )
+
+/** The key as it is called now, or its id. */
+export const nameOf = (keys: Keys, id: string): string => {
+  const key = keys.get(id)
+  return key === undefined ? id : keyLabel(key)
+}
+
+/** The same for a page, where the last four characters stay in one line. */
+export const shownName = (keys: Keys, id: string): Html => {
+  const key = keys.get(id)
+  return key === undefined ? html`<code>${id}</code>` : html`${key.name} <span class="nowrap">(…${key.last4})</span>`
+}
+
+export const callsAsked = (query: URLSearchParams, keys: Keys): Effect.Effect<CallsAsked, PageNotFound> => {
+  const key = query.get("key") || undefined
+  const endpoint = query.get("endpoint") || undefined
+  const isKnown = (key === undefined || keys.has(key)) && (endpoint === undefined || paths.includes(endpoint))
+  return isKnown ? Effect.succeed({ key, endpoint }) : Effect.fail(new PageNotFound())
+}
+
+export const isAsked =
+  ({ endpoint, key }: CallsAsked) =>
+  (call: { readonly key_id: string; readonly endpoint: string }): boolean =>
+    (key === undefined || call.key_id === key) && (endpoint === undefined || call.endpoint === endpoint)
+
+const revoked = (key: KeySummary) => (key.revoked_at === null ? "" : ", revoked")
+
+export const callFields = ({ endpoint, key }: CallsAsked, keys: Keys): Html =>
+  html`${select({
+    name: "key",
+    label: "Key",
+    value: key ?? "",
+    options: [
+      { value: "", label: "All keys" },
+      ...[...keys.values()].map((one) => ({ value: one.id, label: `${keyLabel(one)}${revoked(one)}` }))
+    ]
+  })}${select({
+    name: "endpoint",
+    label: "Endpoint",
+    value: endpoint ?? "",
+    options: [{ value: "", label: "All endpoints" }, ...paths.map((path) => ({ value: path, label: path }))]
+  })}`
+
+/** A path of the console with what is asked of it. */
+export const linkTo = (path: string, asked: Readonly<Record<string, string | undefined>>): string => {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(asked)) if (value) query.set(name, value)
+  return query.size === 0 ? path : `${path}?${query}`
+}

@@ -1,0 +1,76 @@
+/** How far each feed has been read, what it has given, and fields of it that no mapping knows. */
+import { Effect } from "effect"
+import { DataRead } from "../data-read.ts"
+import { button, searchForm } from "../form.ts"
+import { count, day, empty, html, moment, paging, section, table } from "../html.ts"
+import { type Page, show } from "../page.ts"
+import { ago, asked, bytesText, dataNavigation, named, pathWith, pipelineSelect } from "./data-pieces.ts"
+
+const feedsOnPage = 100
+
+/** A cursor is a day for reports, and the name of a release for others. */
+const readTo = (text: string) => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? day(text) : text)
+
+export const dataFeedsPage: Page<DataRead> = {
+  path: "/data/feeds",
+  operatorsOnly: true,
+  get: ({ now, url }) =>
+    Effect.gen(function* () {
+      const data = yield* DataRead
+      const pipeline = asked(url, "pipeline")
+      const [fromPipeline, fromFeed] = [asked(url, "after_pipeline"), asked(url, "after")]
+      const after =
+        fromPipeline !== undefined && fromFeed !== undefined ? { pipeline: fromPipeline, feed: fromFeed } : undefined
+      const { hasMore, rows } = yield* data.feeds({ pipeline, after, limit: feedsOnPage })
+      const fields = yield* data.unknownFields
+      const last = rows.at(-1)
+      const next = pathWith("/data/feeds", { pipeline, after_pipeline: last?.pipeline, after: last?.feed })
+      return show(
+        "Feeds",
+        html`${dataNavigation("/data/feeds")}
+${searchForm(html`${pipelineSelect(pipeline)}${button("Show", "plain")}`)}
+${
+  rows.length === 0
+    ? empty("No feeds", "No feed has been read yet.")
+    : html`<div class="card">${table({
+        caption: "Feeds and how far they have been read",
+        columns: [
+          { label: "Feed" },
+          { label: "Pipeline" },
+          { label: "Read to" },
+          { label: "Last new payload" },
+          { label: "Payloads", numeric: true },
+          { label: "Size", numeric: true },
+          { label: "Rows", numeric: true },
+          { label: "Rejected", numeric: true }
+        ],
+        rows: rows.map((feed) => [
+          named(feed.feed),
+          feed.pipeline,
+          feed.read_to === null ? null : readTo(feed.read_to),
+          feed.fetched_at === null
+            ? "none"
+            : html`${moment(feed.fetched_at)}, <small class="age">${ago(feed.fetched_at, now)}</small>`,
+          count(feed.payloads),
+          bytesText(feed.bytes),
+          count(feed.rows_read),
+          feed.rows_rejected === 0
+            ? "0"
+            : html`<a href="${pathWith("/data/rejects", { pipeline: feed.pipeline, feed: feed.feed })}">${count(feed.rows_rejected)}</a>`
+        ])
+      })}</div>`
+}
+${paging({ newer: after === undefined ? undefined : pathWith("/data/feeds", { pipeline }), older: hasMore ? next : undefined })}
+${section(
+  "Fields that no mapping knows",
+  fields.length === 0
+    ? empty("None", "Upstream has added no field that the mappings do not know.")
+    : table({
+        caption: "Fields that upstream added",
+        columns: [{ label: "Field" }, { label: "Feed" }, { label: "Pipeline" }, { label: "Such as" }],
+        rows: fields.map((unknown) => [named(unknown.field), unknown.feed, unknown.pipeline, unknown.example])
+      })
+)}`
+      )
+    })
+}

@@ -1,0 +1,144 @@
+/** The state of the warehouse at a glance: how fresh each data set is, what is kept, what ran last, and what looks wrong. */
+import { Effect } from "effect"
+import { DataRead, type GenerationFile, type ShownCheck } from "../data-read.ts"
+import type { DataSetState } from "../data-sets.ts"
+import {
+  badge,
+  count,
+  counted,
+  day,
+  empty,
+  type Html,
+  html,
+  moment,
+  notice,
+  type Part,
+  section,
+  stats,
+  table
+} from "../html.ts"
+import { type Page, show } from "../page.ts"
+import { dataChecksPage } from "./data-checks.ts"
+import { dataFeedsPage } from "./data-feeds.ts"
+import { ago, bytesText, dataNavigation, outcomeBadge, runPath, runTable } from "./data-pieces.ts"
+import { dataPricesPage } from "./data-prices.ts"
+import { dataRejectsPage } from "./data-rejects.ts"
+import { dataRunPage, dataRunsPage } from "./data-runs.ts"
+
+const dated = (iso: string, now: number): Html =>
+  html`${iso.length === 10 ? day(iso) : moment(iso)}, <small class="age">${ago(iso, now)}</small>`
+
+const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part, index) => html`${index > 0 && html`<br>`}${part}`)
+
+const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, now: number) =>
+  table({
+    caption: "Data sets and how fresh they are",
+    columns: [
+      { label: "Data set" },
+      { label: "Holds" },
+      { label: "Newest" },
+      { label: "Last read to an end" },
+      { label: "Last run" }
+    ],
+    rows: dataSets.map(({ holds, isLoaded, last_read, last_run, newest, title }) => [
+      title,
+      isLoaded ? lines(holds.map((held) => `${count(held.count)} ${held.what}`)) : badge("not loaded", "warning"),
+      lines(newest.flatMap(({ on, what }) => (on === null ? [] : [html`${what}: ${dated(on, now)}`]))),
+      last_read === undefined ? "never" : dated(last_read.finished_at, now),
+      last_run === undefined
+        ? "none"
+        : html`<a href="${runPath(last_run.run_id)}">${moment(last_run.started_at)}</a> ${outcomeBadge(last_run)}`
+    ])
+  })
+
+const generationTable = (generations: ReadonlyArray<GenerationFile>) =>
+  table({
+    caption: "Generations that are kept, newest first",
+    columns: [
+      { label: "Generation" },
+      { label: "Published" },
+      { label: "By" },
+      { label: "New rows", numeric: true },
+      { label: "Size", numeric: true }
+    ],
+    rows: generations.map(({ bytes, id, isLive, run }) => [
+      html`${id} ${isLive && badge("live", "good")}`,
+      run === undefined
+        ? "not known to the live one"
+        : html`<a href="${runPath(run.run_id)}">${moment(run.started_at)}</a>`,
+      run?.pipeline,
+      run === undefined ? null : count(run.rows_loaded),
+      bytesText(bytes)
+    ])
+  })
+
+/** What somebody should look at now, in sentences; nothing where all is well. */
+const worries = (dataSets: ReadonlyArray<DataSetState>, failing: ReadonlyArray<ShownCheck>): ReadonlyArray<Html> => [
+  ...dataSets.flatMap(({ last_run, title }) =>
+    last_run === undefined || last_run.outcome === "published" || last_run.outcome === "unchanged"
+      ? []
+      : [
+          html`The last run of ${title} did not end well: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`
+        ]
+  ),
+  ...(failing.length === 0
+    ? []
+    : [
+        html`${counted(failing.length, "check")} of the live generation found something. <a href="/data/checks">See the checks</a>`
+      ])
+]
+
+export const dataPage: Page<DataRead> = {
+  path: "/data",
+  nav: "Data",
+  operatorsOnly: true,
+  get: ({ now }) =>
+    Effect.gen(function* () {
+      const data = yield* DataRead
+      const dataSets = yield* data.dataSets
+      const generations = yield* data.generations
+      const checks = yield* data.checks
+      const { rows: runs } = yield* data.runs({ pipeline: undefined, outcome: undefined, before: undefined, limit: 8 })
+      const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
+      const told = worries(dataSets, failing)
+      const live = generations.find(({ isLive }) => isLive)
+      return show(
+        "Data",
+        html`${dataNavigation("/data")}
+${told.length > 0 && notice("warning", html`<ul>${told.map((worry) => html`<li>${worry}</li>`)}</ul>`)}
+${stats([
+  {
+    label: "Live generation",
+    value: data.generation(),
+    more: live?.run === undefined ? null : html`published ${ago(live.run.started_at, now)} by ${live.run.pipeline}`
+  },
+  { label: "Size", value: bytesText(live?.bytes ?? 0), more: `${counted(generations.length, "generation")} kept` },
+  {
+    label: "Checks",
+    value: failing.length === 0 ? "all passed" : `${count(failing.length)} found something`,
+    more: `of ${count(checks.length)}`
+  }
+])}
+${section("Freshness", dataSetTable(dataSets, now))}
+${section("Generations", generationTable(generations))}
+${section(
+  "Latest runs",
+  runs.length === 0
+    ? empty("No runs yet", "Runs of larder-ingest are listed here.")
+    : runTable("Runs, newest first", runs),
+  html`<a href="/data/runs">All runs</a>`
+)}`
+      )
+    })
+}
+
+/** All pages about the warehouse. They show no account's data; operators alone may see them. */
+export const dataPages: ReadonlyArray<Page<DataRead>> = [
+  dataPage,
+  dataRunsPage,
+  dataRunPage,
+  dataFeedsPage,
+  dataChecksPage,
+  dataRejectsPage,
+  dataPricesPage
+]

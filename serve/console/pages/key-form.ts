@@ -1,0 +1,112 @@
+/** The form of a key, for a new one and for one that is edited: name, scopes by preset or one by one, and budget. */
+import { Scope } from "@larder/schemas/scopes.ts"
+import { Schema } from "effect"
+import { type BudgetCredits, Line, type Scopes } from "../../ledger/administration.ts"
+import { choices, creditsTyped, type Form, field, isVisible, type Problems } from "../form.ts"
+import { type Html, html, usd } from "../html.ts"
+import { chosenOneByOne, everything, presetOf, scopeGroups, scopesOfPreset } from "../scope-groups.ts"
+
+/** As it stands in the form. */
+export interface KeyFields {
+  readonly name: string
+  readonly access: string
+  readonly scopes: ReadonlyArray<string>
+  readonly budget: string
+}
+
+export interface KeyChoice {
+  readonly name: string
+  readonly scopes: typeof Scopes.Type
+  readonly budget_credits: typeof BudgetCredits.Type
+}
+
+export const newKeyFields: KeyFields = { name: "", access: everything, scopes: [], budget: "25" }
+
+export const fieldsOf = (key: {
+  readonly name: string
+  readonly scopes: ReadonlyArray<Scope>
+  readonly budget_usd: number
+}): KeyFields => ({
+  name: key.name,
+  access: presetOf(key.scopes),
+  scopes: key.scopes,
+  budget: String(key.budget_usd)
+})
+
+export const fieldsIn = (form: Form): KeyFields => ({
+  name: form.text("name"),
+  access: form.text("access"),
+  scopes: form.all("scopes"),
+  budget: form.text("budget")
+})
+
+const isLine = Schema.is(Line)
+/** A name that cannot be seen would be a link that cannot be seen. */
+const isName = (text: string) => isLine(text) && isVisible(text)
+const isScope = Schema.is(Scope)
+
+/** What was chosen, or what is wrong with it. */
+export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Problems } => {
+  const [first, ...rest] = scopesOfPreset(fields.access) ?? fields.scopes.filter(isScope)
+  const budget_credits = creditsTyped(fields.budget)
+  if (isName(fields.name) && first !== undefined && budget_credits !== undefined) {
+    return { name: fields.name, scopes: [first, ...rest], budget_credits }
+  }
+  return {
+    problems: {
+      ...(!isName(fields.name) && { name: "Give the key a name of 1 to 200 characters" }),
+      ...(first === undefined && { access: "Choose at least one scope" }),
+      ...(budget_credits === undefined && { budget: "Give a budget in dollars, such as 25 or 12.50; 0 pauses the key" })
+    }
+  }
+}
+
+const presets = [
+  { value: everything, label: "Everything", hint: "All data sets." },
+  ...scopeGroups.map((group) => ({
+    value: group.preset,
+    label: group.dataSet,
+    hint: group.scopes.map(({ scope }) => scope).join(", ")
+  })),
+  { value: chosenOneByOne, label: "Choose scopes one by one" }
+]
+
+export const keyFieldset = (fields: KeyFields, problems: Problems): Html => html`${field({
+  name: "name",
+  label: "Name",
+  value: fields.name,
+  hint: "For you: where the key is used, such as “price dashboard”.",
+  error: problems.name,
+  required: true,
+  maxlength: 200
+})}
+${choices({ type: "radio", name: "access", legend: "May read", options: presets, chosen: [fields.access], error: problems.access })}
+<div class="scope-groups">${scopeGroups.map((group) =>
+  choices({
+    type: "checkbox",
+    name: "scopes",
+    id: `scopes-${group.preset}`,
+    legend: group.dataSet,
+    options: group.scopes.map(({ credits, paths, scope }) => ({
+      value: scope,
+      label: scope,
+      hint: `${paths.join(", ")} – ${usd(credits)} a call`
+    })),
+    chosen: fields.scopes
+  })
+)}</div>
+${field({
+  name: "budget",
+  label: "Budget per month, in US dollars",
+  value: fields.budget,
+  hint: "The key spends no more than this in a calendar month (UTC). 0 pauses it.",
+  error: problems.budget,
+  inputmode: "decimal",
+  prefix: "$",
+  required: true
+})}`
+
+/** `12.5` USD, as the ledger tells a budget, in words. */
+export const budgetInWords = (budgetUsd: number): string => usd(Math.round(budgetUsd * 1000))
+export const spentInWords = (spentUsd: number, budgetUsd: number): string =>
+  `${usd(Math.round(spentUsd * 1000))} of ${budgetInWords(budgetUsd)}`

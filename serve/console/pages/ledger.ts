@@ -1,0 +1,168 @@
+/** The ledger of an account: every movement of credits, with the balance after it; also as a file. */
+import { Effect, Stream } from "effect"
+import { Administration } from "../../ledger/administration.ts"
+import { usdOf } from "../../ledger/money.ts"
+import type { Entry } from "../../ledger/records.ts"
+import { csvFile } from "../csv.ts"
+import { button, searchForm, select } from "../form.ts"
+import { count, credits, empty, html, linkButton, moment, type Part, stats, table, usd } from "../html.ts"
+import { type Page, PageNotFound, show } from "../page.ts"
+import { type Keys, keysOf, linkTo, nameOf, shownName } from "./calls-asked.ts"
+
+const path = "/billing/ledger"
+const perPage = 50
+
+const kinds: Readonly<Record<string, { readonly label: string; readonly types: ReadonlyArray<Entry["type"]> }>> = {
+  calls: { label: "Calls", types: ["charge"] },
+  payments: { label: "Payments", types: ["top_up", "auto_recharge"] },
+  refunds: { label: "Refunds and adjustments", types: ["refund", "adjustment"] },
+  grants: { label: "Starting credits", types: ["grant"] }
+}
+
+/** Undefined where all are asked for. */
+const kindOf = (name: string) => {
+  if (name === "") return Effect.succeed(undefined)
+  return Object.hasOwn(kinds, name) ? Effect.succeed(kinds[name]) : Effect.fail(new PageNotFound())
+}
+
+const positionOf = (text: string): Effect.Effect<number | null, PageNotFound> => {
+  if (text === "") return Effect.succeed(null)
+  return /^[1-9]\d{0,14}$/.test(text) ? Effect.succeed(Number(text)) : Effect.fail(new PageNotFound())
+}
+
+const names: Readonly<Record<Entry["type"], string>> = {
+  grant: "Starting credits",
+  charge: "Call",
+  top_up: "Top-up",
+  auto_recharge: "Auto-recharge",
+  refund: "Refund",
+  adjustment: "Adjustment"
+}
+
+const isPayment = ({ type }: Entry) => type === "top_up" || type === "auto_recharge"
+
+/** What the entry is about: the call, the payment, or the reason in words. */
+const about = (entry: Entry, keys: Keys): Part => {
+  const { endpoint, key_id, note, request_id } = entry
+  if (key_id !== null) {
+    return html`${endpoint !== null && html`<code>${endpoint}</code> `}${shownName(keys, key_id)}${note !== null && html`<br><small>${note}</small>`}`
+  }
+  return isPayment(entry) && request_id !== null
+    ? html`<a href="/billing/payments/${encodeURIComponent(request_id)}">${note ?? "Payment"}</a>`
+    : note
+}
+
+const signed = (value: number) => (value > 0 ? `+${count(value)}` : count(value))
+
+const rowOf = (keys: Keys) => (entry: Entry) => [
+  moment(entry.occurred_at),
+  names[entry.type],
+  about(entry, keys),
+  entry.request_id === null ? "–" : html`<code>${entry.request_id}</code>`,
+  signed(entry.credits),
+  count(entry.balance)
+]
+
+const listed = (entries: ReadonlyArray<Entry>, keys: Keys) =>
+  table({
+    caption: "Entries, newest first",
+    stacks: true,
+    columns: [
+      { label: "When" },
+      { label: "What" },
+      { label: "About" },
+      { label: "Reference" },
+      { label: "Credits", numeric: true },
+      { label: "Balance", numeric: true }
+    ],
+    rows: entries.map(rowOf(keys))
+  })
+
+const ledgerPage: Page<Administration> = {
+  path,
+  get: Effect.fnUntraced(function* ({ account, url }) {
+    const name = url.searchParams.get("what") ?? ""
+    const kind = yield* kindOf(name)
+    const before = yield* positionOf(url.searchParams.get("before") ?? "")
+    const found = yield* Administration.use((ledger) =>
+      ledger.entriesBefore({
+        account_id: account.id,
+        before,
+        limit: perPage + 1,
+        ...(kind !== undefined && { types: kind.types })
+      })
+    )
+    const keys = yield* keysOf(account.id)
+    const entries = found.slice(0, perPage)
+    const last = found.length > perPage ? entries.at(-1) : undefined
+    const pages = html`<nav class="paging" aria-label="Pages">${
+      before !== null && linkButton(linkTo(path, { what: name }), "Newest")
+    }${
+      last !== undefined &&
+      html`<a class="button plain" rel="next" href="${linkTo(path, { what: name, before: String(last.position) })}">Older</a>`
+    }</nav>`
+    return show(
+      "Ledger",
+      html`${stats([{ label: "Balance", value: usd(account.balance_credits), more: credits(account.balance_credits) }])}
+<p class="lead">Every movement of your credits since the account was opened. 1,000 credits are $1.00. Nothing is ever changed or removed here.</p>
+${searchForm(html`${select({
+  name: "what",
+  label: "What",
+  value: name,
+  options: [
+    { value: "", label: "Everything" },
+    ...Object.entries(kinds).map(([value, { label }]) => ({ value, label }))
+  ]
+})}
+${button("Show", "plain")}
+${linkButton(`${path}.csv`, "Everything as CSV")}`)}
+<div class="card">${entries.length === 0 ? empty("No entries", "There is nothing of this kind.") : listed(entries, keys)}</div>
+${(before !== null || last !== undefined) && pages}`
+    )
+  })
+}
+
+const ledgerFile: Page<Administration> = {
+  path: `${path}.csv`,
+  get: Effect.fnUntraced(function* ({ account }) {
+    const ledger = yield* Administration
+    const keys = yield* keysOf(account.id)
+    return yield* csvFile(
+      `larder-ledger-${account.id}.csv`,
+      [
+        "position",
+        "occurred_at",
+        "type",
+        "credits",
+        "usd",
+        "balance_credits",
+        "balance_usd",
+        "key_id",
+        "key",
+        "endpoint",
+        "reference",
+        "note"
+      ],
+      ledger
+        .entriesOf(account.id)
+        .pipe(
+          Stream.map((entry) => [
+            entry.position,
+            entry.occurred_at,
+            entry.type,
+            entry.credits,
+            usdOf(entry.credits),
+            entry.balance,
+            usdOf(entry.balance),
+            entry.key_id,
+            entry.key_id === null ? null : nameOf(keys, entry.key_id),
+            entry.endpoint,
+            entry.request_id,
+            entry.note
+          ])
+        )
+    )
+  })
+}
+
+export const ledgerPages: ReadonlyArray<Page<Administration>> = [ledgerPage, ledgerFile]

@@ -1,0 +1,129 @@
+/** `/`: what is left, what this month has cost, calls per day, and how long the balance lasts. */
+import { daysBefore } from "@larder/schemas/dates.ts"
+import { Effect } from "effect"
+import { Billing, type BillingSettings } from "../../billing/billing.ts"
+import { Administration } from "../../ledger/administration.ts"
+import type { UsageSum } from "../../ledger/summed-usage.ts"
+import { barChart } from "../chart.ts"
+import {
+  count,
+  counted,
+  credits,
+  dayText,
+  empty,
+  type Html,
+  html,
+  linkButton,
+  notice,
+  type Stat,
+  section,
+  shortDayText,
+  stats,
+  table,
+  usd
+} from "../html.ts"
+import { type Page, show } from "../page.ts"
+import { type Pace, paceOf } from "./pace.ts"
+import { daysOf, type Period, todayOf } from "./period.ts"
+import { total } from "./usage-sums.ts"
+
+const shownDays = 30
+/** A runway beyond it is no date that anybody plans with. */
+const mostDaysLeft = 365
+
+const runway = ({ credits_per_day, days_left }: Pace, today: string): Stat => {
+  const label = "Lasts at this pace"
+  if (days_left === undefined) return { label, value: "–", more: "No calls in the last 7 days." }
+  const pace = `${usd(Math.round(credits_per_day))} a day, by the last 7 days`
+  if (days_left > mostDaysLeft) return { label, value: "over a year", more: pace }
+  const until = days_left === 0 ? "used up within a day" : `until about ${dayText(daysBefore(today, -days_left))}`
+  return { label, value: `about ${counted(days_left, "day")}`, more: html`${until}<br>${pace}` }
+}
+
+const recharge = ({ card, recharge }: BillingSettings): Html => {
+  if (recharge.is_on) return html`Auto-recharge is on below ${usd(recharge.trigger_credits)}.`
+  return html`Auto-recharge is off.${card === null ? "" : html` <a href="/billing">Change</a>`}`
+}
+
+const warnings = (balance: number, { recharge }: BillingSettings): Html =>
+  html`${
+    recharge.off_reason !== null &&
+    !recharge.is_on &&
+    notice(
+      "bad",
+      html`<p>Auto-recharge was switched off: ${recharge.off_reason} <a href="/billing">Look at billing</a></p>`
+    )
+  }${
+    balance < 0
+      ? notice(
+          "bad",
+          html`<p>The balance is below zero, because money went back. Calls are refused until it is topped up. <a href="/billing">Top up</a></p>`
+        )
+      : balance < 100 &&
+        notice("warning", html`<p>The balance covers few calls or none any more. <a href="/billing">Top up</a></p>`)
+  }`
+
+const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
+  const callsOn = new Map(byDay.map(({ calls, name }) => [name, calls]))
+  const bars = daysOf(period).map((day) => ({ label: shortDayText(day), value: callsOn.get(day) ?? 0 }))
+  const busiest = bars.toSorted((a, b) => b.value - a.value)[0]
+  const { calls } = total(byDay.filter(({ name }) => name >= period.from))
+  return barChart({
+    id: "calls",
+    title: `Successful calls per day, last ${shownDays} days`,
+    description: `${counted(calls, "call")} in ${shownDays} days; most of them on ${busiest?.label}: ${count(busiest?.value ?? 0)}.`,
+    bars,
+    say: (value) => counted(value, "call"),
+    tick: count,
+    columns: ["Day", "Calls"]
+  })
+}
+
+const byEndpoint = (sums: ReadonlyArray<UsageSum>) =>
+  table({
+    caption: "Calls and cost by endpoint",
+    columns: [{ label: "Endpoint" }, { label: "Calls", numeric: true }, { label: "Cost", numeric: true }],
+    rows: sums.map(({ calls, credits, name }) => [html`<code>${name}</code>`, count(calls), usd(credits)])
+  })
+
+const firstSteps = empty(
+  "No calls yet",
+  "Create a key, call the API with it, and see here what it costs.",
+  linkButton("/keys/new", "Create a key", "primary")
+)
+
+export const overviewPage: Page<Administration | Billing> = {
+  path: "/",
+  nav: "Overview",
+  get: Effect.fnUntraced(function* ({ account, now }) {
+    const today = todayOf(now)
+    const month = `${today.slice(0, 8)}01`
+    const period = { from: daysBefore(today, shownDays - 1), to: today }
+    const from = month < period.from ? month : period.from
+    const administration = yield* Administration
+    const billing = yield* Billing
+    const { by_day } = yield* administration.summedUsage({ account_id: account.id, from, to: today })
+    const ofMonth = yield* administration.summedUsage({ account_id: account.id, from: month, to: today })
+    const settings = yield* billing.settings(account.id)
+    const spent = total(ofMonth.by_day)
+    return show(
+      "Overview",
+      html`${warnings(account.balance_credits, settings)}
+${stats([
+  {
+    label: "Balance",
+    value: usd(account.balance_credits),
+    more: html`${credits(account.balance_credits)}<br>${recharge(settings)}`
+  },
+  {
+    label: "This month so far",
+    value: usd(spent.credits),
+    more: html`${counted(spent.calls, "successful call")}<br>since ${dayText(month)}`
+  },
+  runway(paceOf(by_day, account.balance_credits, today), today)
+])}
+${section("Calls", by_day.length === 0 ? firstSteps : callsChart(by_day, period), by_day.length > 0 && html`<a href="/usage">All usage</a>`)}
+${ofMonth.by_endpoint.length > 0 && section("This month by endpoint", byEndpoint(ofMonth.by_endpoint))}`
+    )
+  })
+}

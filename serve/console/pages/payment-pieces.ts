@@ -1,0 +1,57 @@
+/** How payments and cards are written on every page. */
+import type { Payment, SavedCard } from "../../billing/billing.ts"
+import { cardText } from "../../billing/card-text.ts"
+import { badge, day, type Html, html, linkButton, table, usdOfCents } from "../html.ts"
+
+export const paymentsPath = "/billing/payments"
+export const pathOf = ({ id }: Payment): `/${string}` => `${paymentsPath}/${encodeURIComponent(id)}`
+
+/** `Visa ending in 4242, expires 12/2030` */
+export const savedCardText = (card: SavedCard): string => `${cardText(card)}, expires ${card.expires}`
+
+export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top-up" : "Auto-recharge")
+
+/** US cents that are with the card's owner again, or held back for them. */
+export const centsGone = ({ reversals }: Payment): number =>
+  reversals.reduce((sum, { cents, state }) => (state === "taken" ? sum + cents : sum), 0)
+
+const isDisputed = ({ reversals }: Payment) =>
+  reversals.some(({ kind, state }) => kind === "dispute" && state === "taken")
+
+export const stateBadge = (payment: Payment): Html => {
+  if (payment.state === "open") return badge("Not confirmed yet", "warning")
+  if (payment.state === "failed") return badge("Failed", "bad")
+  if (payment.state === "expired") return badge("Not paid")
+  if (isDisputed(payment)) return badge("Disputed", "bad")
+  const gone = centsGone(payment)
+  if (gone === 0) return badge("Paid", "good")
+  return badge(gone < payment.cents ? "Partly refunded" : "Refunded", "warning")
+}
+
+export const receiptPathOf = (payment: Payment): `/${string}` => `${pathOf(payment)}/receipt`
+
+export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
+  table({
+    caption: "Payments, newest first",
+    stacks: true,
+    columns: [
+      { label: "When" },
+      { label: "What" },
+      { label: "Card" },
+      { label: "State" },
+      { label: "Amount", numeric: true },
+      { label: "Receipt", hidden: true }
+    ],
+    rows: payments.map((payment) => [
+      html`<a href="${pathOf(payment)}">${day(payment.created_at)}</a>`,
+      kindText(payment),
+      payment.card === null ? "–" : cardText(payment.card),
+      stateBadge(payment),
+      usdOfCents(payment.cents),
+      payment.state === "succeeded" &&
+        html`<a href="${receiptPathOf(payment)}">Receipt<span class="hidden"> of ${day(payment.created_at)}</span></a>`
+    ])
+  })
+
+export const paymentsOlder = (last: Payment): Html =>
+  linkButton(`${paymentsPath}?before=${encodeURIComponent(last.id)}`, "Older")

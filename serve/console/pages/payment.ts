@@ -1,0 +1,173 @@
+/** Payments: the list, one payment with its outcome (where the processor's page leads back to), and its receipt. */
+import { Effect } from "effect"
+import { creditsOfCents } from "../../billing/amounts.ts"
+import { Billing, type Payment, type Receipt, type Reversal } from "../../billing/billing.ts"
+import { cardText } from "../../billing/card-text.ts"
+import {
+  count,
+  day,
+  empty,
+  facts,
+  html,
+  linkButton,
+  moment,
+  notice,
+  type Part,
+  section,
+  table,
+  usdOfCents
+} from "../html.ts"
+import { type Page, PageNotFound, show } from "../page.ts"
+import {
+  centsGone,
+  kindText,
+  pathOf,
+  paymentsOlder,
+  paymentsPath,
+  paymentsTable,
+  receiptPathOf,
+  stateBadge
+} from "./payment-pieces.ts"
+import { topUpPath } from "./top-up.ts"
+
+const perPage = 25
+
+/** A page that waits for an outcome asks for it by itself, but not for ever. */
+const pollEvery = 5_000
+const pollFor = 15 * 60_000
+
+const outcome = (payment: Payment, now: number): Part => {
+  const { cents, created_at, credits, problem, state } = payment
+  if (state === "succeeded") {
+    const gone = centsGone(payment)
+    return gone === 0
+      ? notice("good", `Paid. ${count(credits)} credits were added to your balance.`)
+      : notice(
+          "warning",
+          `${usdOfCents(gone)} of it went back, and ${count(creditsOfCents(gone))} credits were taken from your balance.`
+        )
+  }
+  if (state === "open") {
+    const isYoung = now - Date.parse(created_at) < pollFor
+    return notice(
+      "warning",
+      html`<p${isYoung && html` data-poll="${pollEvery}"`}>This payment is not confirmed yet. Larder keeps asking for its outcome; the credits are added
+once, as soon as it is confirmed. If you left the payment page before paying, nothing is charged.</p><p><a href="${pathOf(payment)}">Look again</a></p>`
+    )
+  }
+  const again = html`<a href="${topUpPath}?amount=${(cents / 100).toFixed(2)}">Pay again</a>`
+  const why = problem ?? (state === "failed" ? "The card was not charged." : "Nobody paid.")
+  return notice(state === "failed" ? "bad" : "quiet", html`<p>${why} No credits were added. ${again}</p>`)
+}
+
+const reversalText = ({ kind, state }: Reversal) => {
+  if (kind === "refund") return state === "taken" ? "Refunded" : "Refund that failed: the credits are yours again"
+  return state === "taken" ? "Disputed: held back by the bank" : "Dispute that was won: the credits are yours again"
+}
+
+const reversals = ({ reversals }: Payment) =>
+  reversals.length > 0 &&
+  section(
+    "Money that went back",
+    table({
+      caption: "Refunds and disputes, oldest first",
+      columns: [{ label: "When" }, { label: "What" }, { label: "Amount", numeric: true }],
+      rows: reversals.map((one) => [day(one.changed_at), reversalText(one), usdOfCents(one.cents)])
+    })
+  )
+
+const about = (payment: Payment): ReadonlyArray<readonly [string, Part]> => [
+  ["What", kindText(payment)],
+  ["Amount", usdOfCents(payment.cents)],
+  ["State", stateBadge(payment)],
+  ...(payment.card === null ? [] : [["Card", cardText(payment.card)] as const]),
+  ["Begun", moment(payment.created_at)],
+  ...(payment.settled_at === null ? [] : [["Settled", moment(payment.settled_at)] as const]),
+  ["Payment id", html`<code>${payment.id}</code>`]
+]
+
+/** One of another account is no page. */
+const noPage = () => Effect.fail(new PageNotFound())
+
+const paymentPage: Page<Billing> = {
+  path: `${paymentsPath}/:id`,
+  get: ({ account, now, params }) =>
+    Billing.use((billing) => billing.payment(account.id, params.id ?? "")).pipe(
+      Effect.map((payment) =>
+        show(
+          `Payment of ${usdOfCents(payment.cents)}`,
+          html`${outcome(payment, now)}
+<div class="card">${facts(about(payment))}</div>
+${reversals(payment)}
+<div class="row">${
+            payment.state === "succeeded" && linkButton(receiptPathOf(payment), "Receipt")
+          } ${linkButton("/billing", "Back to billing")}</div>`
+        )
+      ),
+      Effect.catchTag("UnknownPayment", noPage)
+    )
+}
+
+const receiptLines = (payment: Payment) =>
+  table({
+    caption: "What was paid",
+    columns: [{ label: "What" }, { label: "Credits", numeric: true }, { label: "Amount", numeric: true }],
+    rows: [
+      [`API credits (${kindText(payment).toLowerCase()})`, count(payment.credits), usdOfCents(payment.cents)],
+      ...payment.reversals
+        .filter(({ state }) => state === "taken")
+        .map((one) => [
+          html`${reversalText(one)}, ${day(one.changed_at)}`,
+          count(-creditsOfCents(one.cents)),
+          usdOfCents(-one.cents)
+        ]),
+      [html`<strong>Total</strong>`, "", html`<strong>${usdOfCents(payment.cents - centsGone(payment))}</strong>`]
+    ]
+  })
+
+const receipt = ({ account, email, payment }: Receipt) => html`<div class="card stack">
+${facts([
+  ["Receipt for", html`${account.name} <small>${account.id}</small>`],
+  ["Paid", moment(payment.settled_at ?? payment.created_at)],
+  ...(payment.card === null ? [] : [["Paid with", cardText(payment.card)] as const]),
+  ...(email === null ? [] : [["Paid by", email] as const]),
+  ["Payment id", html`<code>${payment.id}</code>`]
+])}
+${receiptLines(payment)}
+<p>1,000 credits are worth 1.00 USD.</p>
+</div>
+<p class="lead no-print">To keep it, print this page or save it as a PDF.</p>
+<div class="row no-print">${linkButton(pathOf(payment), "Back to the payment")}</div>`
+
+const receiptPage: Page<Billing> = {
+  path: `${paymentsPath}/:id/receipt`,
+  get: ({ account, params }) =>
+    Billing.use((billing) => billing.receipt(account.id, params.id ?? "")).pipe(
+      Effect.map((found) => show("Receipt", receipt(found))),
+      Effect.catchTag("UnknownPayment", noPage)
+    )
+}
+
+const paymentsPage: Page<Billing> = {
+  path: paymentsPath,
+  get: Effect.fnUntraced(function* ({ account, url }) {
+    const before = url.searchParams.get("before") || null
+    const found = yield* Billing.use((billing) => billing.payments(account.id, { before, limit: perPage + 1 }))
+    const payments = found.slice(0, perPage)
+    const last = found.length > perPage ? payments.at(-1) : undefined
+    const listed =
+      payments.length === 0
+        ? empty(
+            "No payments",
+            "Payments by card are listed here, with their receipts.",
+            linkButton("/billing", "Billing")
+          )
+        : paymentsTable(payments)
+    const pages = html`<nav class="paging" aria-label="Pages">${
+      before !== null && linkButton(paymentsPath, "Newest")
+    }${last !== undefined && paymentsOlder(last)}</nav>`
+    return show("Payments", html`<div class="card">${listed}</div>${(before !== null || last !== undefined) && pages}`)
+  })
+}
+
+export const paymentPages: ReadonlyArray<Page<Billing>> = [paymentsPage, paymentPage, receiptPage]

@@ -1,0 +1,42 @@
+/** `/sign-in`. Where it leads afterwards stands in its address, and is a path of the console. */
+import { Effect } from "effect"
+import { People } from "../../people/people.ts"
+import { button, field } from "../form.ts"
+import { html, notice, type Part } from "../html.ts"
+import { show } from "../page.ts"
+import { ownPath, type PublicAnswer, type PublicPage } from "../public-page.ts"
+
+const form = (email: string, problem?: Part) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
+<section aria-label="Sign in"><form method="post">
+${field({ name: "email", label: "E-mail", type: "email", value: email, autocomplete: "username", inputmode: "email", required: true, maxlength: 254, autofocus: email === "" })}
+${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", required: true, autofocus: email !== "" })}
+<div class="row">${button("Sign in")}</div>
+</form></section>
+<p class="small muted">You get your sign-in by an invitation link. It is made with <code>larder-serve people invite</code>; ask whoever runs this server.</p>`
+
+const nobodyYet = html`<p>Nobody can sign in yet. Whoever runs this server makes a link for the first person:</p>
+<pre><code>npx larder-serve accounts list
+npx larder-serve people invite --account ID --operator</code></pre>`
+
+const again = (email: string, problem: string, status: number): PublicAnswer =>
+  show("Sign in", form(email, problem), status)
+
+export const signInPage: PublicPage<People> = {
+  path: "/sign-in",
+  get: Effect.fnUntraced(function* () {
+    const isEmpty = yield* People.use((people) => people.isEmpty)
+    return show("Sign in", isEmpty ? html`${notice("warning", nobodyYet)}${form("")}` : form(""))
+  }),
+  post: Effect.fnUntraced(function* ({ address, form: sent, url }) {
+    const email = sent.text("email")
+    return yield* People.use((people) => people.signIn({ email, password: sent.exact("password"), address })).pipe(
+      Effect.map(
+        (signedIn): PublicAnswer => ({ kind: "signed-in", signedIn, to: ownPath(url.searchParams.get("next")) })
+      ),
+      Effect.catchTags({
+        WrongCredentials: ({ message }) => Effect.succeed(again(email, `${message}.`, 422)),
+        TooManyAttempts: ({ message }) => Effect.succeed(again(email, message, 429))
+      })
+    )
+  })
+}

@@ -1,0 +1,148 @@
+/**
+ * A top-up: an amount, then a page that says what will be charged to which card, then the payment. The form carries a
+ * random text, so that it is one payment however often it is sent.
+ */
+import { Effect } from "effect"
+import { randomText } from "../../access/random-text.ts"
+import { cheapestPayment, creditsOfCents, dearestPayment, isPayable } from "../../billing/amounts.ts"
+import { Billing, type SavedCard } from "../../billing/billing.ts"
+import { cardText } from "../../billing/card-text.ts"
+import { button, centsTyped, field, postForm } from "../form.ts"
+import { count, facts, type Html, html, linkButton, notice, usd, usdOfCents } from "../html.ts"
+import { type FormContext, leave, type Page, type PageContext, redirect, show } from "../page.ts"
+import { pathOf, paymentsPath, savedCardText } from "./payment-pieces.ts"
+
+export const topUpPath = "/billing/top-up"
+const title = "Add credits"
+
+const range = `${usdOfCents(cheapestPayment)} to ${usdOfCents(dearestPayment)}`
+
+/** Cents of an amount that can be paid, or what is wrong with it. */
+export const paymentTyped = (text: string): { readonly cents: number } | { readonly problem: string } => {
+  if (text === "") return { problem: "Type an amount in US dollars." }
+  const cents = centsTyped(text)
+  if (cents === undefined) return { problem: "This is no amount in dollars and cents, such as 75 or 75.50." }
+  return isPayable(cents) ? { cents } : { problem: `An amount can be from ${range}.` }
+}
+
+/** Asks for an amount, and leads to the page that says what is charged. */
+export const amountForm = (of: { readonly label: string; readonly typed?: string; readonly error?: string }): Html =>
+  html`<form method="get" action="${topUpPath}" class="filters">${field({
+    name: "amount",
+    label: of.label,
+    value: of.typed ?? "",
+    hint: "$10 to $50,000",
+    error: of.error,
+    inputmode: "decimal",
+    maxlength: 20,
+    prefix: "$",
+    required: true
+  })}${button("Continue", "plain")}</form>`
+
+const asked = (typed: string, error?: string) =>
+  amountForm({ label: "Amount", typed, ...(error !== undefined && { error }) })
+
+interface Review {
+  readonly context: PageContext
+  readonly cents: number
+  readonly card: SavedCard | null
+  readonly submission: string
+}
+
+const payButtons = (cents: number, card: SavedCard | null) => {
+  const amount = usdOfCents(cents)
+  const newCard = { name: "pay_with", value: "new_card" }
+  if (card === null) return button(`Pay ${amount} by card`, "primary", newCard)
+  return html`${button(`Pay ${amount} with ${cardText(card)}`, "primary", { name: "pay_with", value: "saved_card" })}
+${button("Use another card", "plain", newCard)}`
+}
+
+const review = ({ card, cents, context, submission }: Review) => {
+  const added = creditsOfCents(cents)
+  const balance = context.account.balance_credits
+  return html`<div class="card stack">${facts([
+    ["You pay", usdOfCents(cents)],
+    ["You get", `${count(added)} credits`],
+    ["Balance afterwards", `${usd(balance + added)} (now ${usd(balance)})`],
+    ...(card === null ? [] : [["Saved card", savedCardText(card)] as const])
+  ])}
+${postForm({
+  action: topUpPath,
+  body: html`<input type="hidden" name="amount" value="${(cents / 100).toFixed(2)}">
+<input type="hidden" name="submission" value="${submission}">
+<div class="row">${payButtons(cents, card)} ${linkButton("/billing", "Cancel")}</div>`
+})}
+<div><p class="hint">${
+    card === null
+      ? "The next page belongs to the card processor. The card is saved there for your next payment."
+      : "The saved card is charged at once. Another card is typed in on a page of the card processor, and saved instead."
+  }</p></div></div>`
+}
+
+interface Asked {
+  readonly context: PageContext
+  /** The amount as it was typed. */
+  readonly typed: string
+  readonly submission: string
+  /** Above the form. */
+  readonly told?: Html
+  readonly status?: number
+}
+
+const show422 = ({ told, typed }: Asked, error: string) =>
+  show(title, html`${told}<div class="card">${asked(typed, error)}</div>`, 422)
+
+const shown = Effect.fnUntraced(function* (of: Asked) {
+  const amount = paymentTyped(of.typed)
+  if ("problem" in amount) return show422(of, amount.problem)
+  const { context, status, submission, told } = of
+  const { card } = yield* Billing.use((billing) => billing.settings(context.account.id))
+  return show(title, html`${told}${review({ context, cents: amount.cents, card, submission })}`, status)
+})
+
+const newSubmission = Effect.sync(() => randomText(24))
+
+const ask = Effect.fnUntraced(function* (context: PageContext) {
+  const query = context.url.searchParams
+  const typed = query.get("amount")?.trim()
+  if (typed === undefined) return show(title, html`<div class="card">${asked("")}</div>`)
+  const told = query.has("left") ? notice("quiet", "The payment was not finished, and nothing was charged.") : undefined
+  return yield* shown({ context, typed, submission: yield* newSubmission, ...(told !== undefined && { told }) })
+})
+
+const pay = Effect.fnUntraced(function* (context: FormContext) {
+  const { account, form, person } = context
+  const typed = form.text("amount")
+  const submission = form.text("submission")
+  const amount = paymentTyped(typed)
+  if ("problem" in amount) return show422({ context, typed, submission }, amount.problem)
+  const topUp = {
+    account_id: account.id,
+    person_id: person.id,
+    email: person.email,
+    cents: amount.cents,
+    pay_with: form.text("pay_with") === "saved_card" ? "saved_card" : "new_card",
+    submission,
+    success_url: (id: string) => `${context.console}${paymentsPath}/${encodeURIComponent(id)}`,
+    cancel_url: `${context.console}${topUpPath}?amount=${encodeURIComponent(typed)}&left=yes`
+  } as const
+  return yield* Billing.use((billing) => billing.topUp(topUp)).pipe(
+    Effect.map((done) => ("redirect" in done ? leave(done.redirect) : redirect(pathOf(done.payment)))),
+    Effect.catchTags({
+      InvalidChoice: (wrong) =>
+        wrong.field === "submission"
+          ? Effect.flatMap(newSubmission, (submission) =>
+              shown({ context, typed, submission, told: notice("bad", wrong.problem), status: 422 })
+            )
+          : Effect.succeed(show422({ context, typed, submission }, wrong.problem)),
+      NoSavedCard: (none) => shown({ context, typed, submission, told: notice("bad", none.message), status: 422 }),
+      // sent again, it is the same payment
+      BillingUnavailable: (away) =>
+        shown({ context, typed, submission, told: notice("bad", away.problem), status: 503 })
+    })
+  )
+})
+
+const topUpPage: Page<Billing> = { path: topUpPath, get: ask, post: pay }
+
+export const topUpPages: ReadonlyArray<Page<Billing>> = [topUpPage]

@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { barsOf, callsADay, total, usdADay } from "./usage-sums.ts"
+
+const sum = (name: string, calls: number) => ({ name, calls, credits: calls * 100 })
+const days = [sum("2026-10-01", 5), sum("2026-10-03", 2)]
+
+describe("usage added up", () => {
+  it("has a total, and is nothing where there is nothing", () => {
+    assert.deepStrictEqual(total(days), { calls: 7, credits: 700 })
+    assert.deepStrictEqual(total([]), { calls: 0, credits: 0 })
+  })
+
+  it("says of a day on average as much as is true: nothing only where there is nothing", () => {
+    const said = [0, 1, 3, 30, 45, 299, 300, 40_000].map((calls) => callsADay(calls, 30))
+    const calls = [
+      "0 calls",
+      "under 0.1 calls",
+      "0.1 calls",
+      "1 call",
+      "1.5 calls",
+      "10 calls",
+      "10 calls",
+      "1,333 calls"
+    ]
+    assert.deepStrictEqual(said, calls)
+    assert.deepStrictEqual(
+      [0, 10, 30, 100_000].map((credits) => usdADay(credits, 30)),
+      ["$0.00", "under $0.001", "$0.001", "$3.333"]
+    )
+  })
+
+  it("has a bar for every day of the period, also for those without calls", () => {
+    assert.deepStrictEqual(barsOf(days, { from: "2026-09-30", to: "2026-10-03" }), {
+      unit: "day",
+      bars: [
+        { label: "30 Sept", value: 0 },
+        { label: "1 Oct", value: 5 },
+        { label: "2 Oct", value: 0 },
+        { label: "3 Oct", value: 2 }
+      ]
+    })
+  })
+
+  it("has a bar per month where the period is long", () => {
+    const { bars, unit } = barsOf(days, { from: "2026-06-15", to: "2026-10-15" })
+    assert.strictEqual(unit, "month")
+    assert.deepStrictEqual(
+      bars.map(({ label, value }) => `${label} ${value}`),
+      ["Jun 2026 0", "Jul 2026 0", "Aug 2026 0", "Sept 2026 0", "Oct 2026 7"]
+    )
+  })
+})

@@ -1,0 +1,40 @@
+/** Sums of usage as a person reads them. */
+import type { UsageSum } from "../../ledger/summed-usage.ts"
+import { counted, dayText, shortDayText, usd } from "../html.ts"
+import { daysOf, lengthOf, type Period } from "./period.ts"
+
+export const total = (sums: ReadonlyArray<UsageSum>): Omit<UsageSum, "name"> => ({
+  calls: sums.reduce((total, { calls }) => total + calls, 0),
+  credits: sums.reduce((total, { credits }) => total + credits, 0)
+})
+
+/** A day's calls on average; a decimal where a whole number would say too little. */
+export const callsADay = (calls: number, days: number): string => {
+  const average = calls / days
+  if (average === 0 || average >= 10) return counted(Math.round(average), "call")
+  return average < 0.05 ? "under 0.1 calls" : counted(Math.round(average * 10) / 10, "call")
+}
+
+/** What a day costs on average. */
+export const usdADay = (credits: number, days: number): string => {
+  const average = Math.round(credits / days)
+  return average === 0 && credits > 0 ? `under ${usd(1)}` : usd(average)
+}
+
+/** More bars than these are too thin to touch: then it is a bar per month. */
+const mostBars = 92
+
+const monthText = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone: "UTC" })
+
+/** Calls per day, days without calls included; per month where the period is long. */
+export const barsOf = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
+  const unit = lengthOf(period) > mostBars ? "month" : "day"
+  const placeOf = (day: string) => (unit === "day" ? day : day.slice(0, 7))
+  const calls = new Map(daysOf(period).map((day) => [placeOf(day), 0]))
+  for (const day of byDay) calls.set(placeOf(day.name), (calls.get(placeOf(day.name)) ?? 0) + day.calls)
+  const labelOf = (place: string) => (unit === "day" ? shortDayText(place) : monthText.format(new Date(place)))
+  return { unit, bars: [...calls].map(([place, value]) => ({ label: labelOf(place), value })) } as const
+}
+
+export const periodText = ({ from, to }: Period): string =>
+  from === to ? dayText(from) : `${dayText(from)} to ${dayText(to)}`

@@ -1,0 +1,150 @@
+/**
+ * Usage: what an account has called and spent, by day, key, endpoint and status. Calls that were charged and their credits
+ * come from the ledger; the statuses of all calls from the request log, which counts refused ones, too.
+ */
+import { Effect } from "effect"
+import { Administration } from "../../ledger/administration.ts"
+import type { SummedUsage, UsageSum } from "../../ledger/summed-usage.ts"
+import { type CallsByStatus, RequestLog } from "../../requests/request-log.ts"
+import { barChart } from "../chart.ts"
+import { button, field, searchForm } from "../form.ts"
+import { count, counted, day, empty, html, linkButton, type Part, section, stats, table, usd } from "../html.ts"
+import { type Page, show } from "../page.ts"
+import { type CallsAsked, callFields, callsAsked, type Keys, keysOf, linkTo, shownName } from "./calls-asked.ts"
+import { lengthOf, offered, type Period, type PeriodAsked, periodAsked, todayOf } from "./period.ts"
+import { meaningOf, statusBadge } from "./statuses.ts"
+import { usagePath as path, usageFiles } from "./usage-files.ts"
+import { barsOf, callsADay, periodText, total, usdADay } from "./usage-sums.ts"
+
+const filters = (
+  { problems, typed }: PeriodAsked,
+  asked: CallsAsked,
+  keys: Keys,
+  now: number
+) => html`<div class="stack">
+<nav class="row" aria-label="Period">${offered(todayOf(now)).map(({ from, label, to }) => {
+  const isShown = from === typed.from && to === typed.to
+  const href = linkTo(path, { from, to, ...asked })
+  return isShown
+    ? html`<a class="button primary" aria-current="true" href="${href}">${label}</a>`
+    : linkButton(href, label)
+})}</nav>
+${searchForm(html`
+${field({ name: "from", label: "From", type: "date", value: typed.from, error: problems.from, required: true })}
+${field({ name: "to", label: "To", type: "date", value: typed.to, error: problems.to, required: true })}
+${callFields(asked, keys)}
+${button("Show", "plain")}`)}</div>`
+
+const sums = (caption: string, name: string, rows: ReadonlyArray<UsageSum>, cell: (name: string) => Part) =>
+  table({
+    caption,
+    columns: [
+      { label: name },
+      { label: "Calls", numeric: true },
+      { label: "Credits", numeric: true },
+      { label: "USD", numeric: true }
+    ],
+    rows: rows.map((sum) => [cell(sum.name), count(sum.calls), count(sum.credits), usd(sum.credits)])
+  })
+
+const numbers = ({ by_day }: SummedUsage, period: Period) => {
+  const { calls, credits } = total(by_day)
+  const days = lengthOf(period)
+  return stats([
+    { label: "Charged calls", value: count(calls), more: periodText(period) },
+    { label: "Spent", value: usd(credits), more: counted(credits, "credit") },
+    {
+      label: "A day on average",
+      value: usdADay(credits, days),
+      more: callsADay(calls, days)
+    }
+  ])
+}
+
+const chart = ({ by_day }: SummedUsage, period: Period) => {
+  const { bars, unit } = barsOf(by_day, period)
+  return barChart({
+    id: "calls",
+    title: `Charged calls per ${unit}`,
+    description: `${counted(total(by_day).calls, "charged call")}, ${periodText(period)}.`,
+    bars,
+    say: (value) => counted(value, "call"),
+    tick: count,
+    columns: [unit === "day" ? "Day" : "Month", "Calls"]
+  })
+}
+
+const charged = (usage: SummedUsage, period: Period, keys: Keys, file: string) =>
+  html`<div class="card">${chart(usage, period)}</div>
+${section(
+  "By key",
+  sums("Charged calls by key", "Key", usage.by_key, (name) => shownName(keys, name))
+)}
+${section(
+  "By endpoint",
+  sums("Charged calls by endpoint", "Endpoint", usage.by_endpoint, (name) => html`<code>${name}</code>`)
+)}
+${section(
+  "By day",
+  sums("Charged calls by day, newest first", "Day", usage.by_day.toReversed(), day),
+  linkButton(file, "CSV, by day, key and endpoint")
+)}`
+
+const byStatus = (answered: ReadonlyArray<CallsByStatus>, file: string) => {
+  const all = answered.reduce((sum, { calls }) => sum + calls, 0)
+  if (all === 0) {
+    return section(
+      "By status",
+      empty("No calls", "Calls are counted here as they are answered, also those that were refused and cost nothing.")
+    )
+  }
+  return section(
+    "By status",
+    table({
+      caption: "All calls by status",
+      columns: [
+        { label: "Status" },
+        { label: "Meaning" },
+        { label: "Calls", numeric: true },
+        { label: "Share", numeric: true }
+      ],
+      rows: answered.map(({ calls, status }) => [
+        statusBadge(status),
+        meaningOf(status),
+        count(calls),
+        `${((100 * calls) / all).toFixed(1)} %`
+      ])
+    }),
+    linkButton(file, "CSV, by status")
+  )
+}
+
+const shown = Effect.fnUntraced(function* (account_id: string, period: Period, asked: CallsAsked, keys: Keys) {
+  const { endpoint, key: key_id } = asked
+  const wanted = { account_id, ...period, ...(key_id && { key_id }), ...(endpoint && { endpoint }) }
+  const usage = yield* Administration.use((ledger) => ledger.summedUsage(wanted))
+  const statuses = yield* RequestLog.use((log) => log.byStatus(wanted))
+  const link = (file: string) => linkTo(file, { ...period, ...asked })
+  return html`${numbers(usage, period)}
+${
+  usage.by_day.length === 0
+    ? html`<div class="card">${empty("No charged calls", `Nothing was charged from ${periodText(period)}.`)}</div>`
+    : charged(usage, period, keys, link(`${path}.csv`))
+}
+${byStatus(statuses, link(`${path}/statuses.csv`))}`
+})
+
+const usagePage: Page<Administration | RequestLog> = {
+  path,
+  nav: "Usage",
+  get: Effect.fnUntraced(function* (context) {
+    const keys = yield* keysOf(context.account.id)
+    const asked = yield* callsAsked(context.url.searchParams, keys)
+    const when = periodAsked(context.url.searchParams, context.now)
+    const head = filters(when, asked, keys, context.now)
+    if (when.period === undefined) return show("Usage", head, 422)
+    return show("Usage", html`${head}${yield* shown(context.account.id, when.period, asked, keys)}`)
+  })
+}
+
+export const usagePages: ReadonlyArray<Page<Administration | RequestLog>> = [usagePage, ...usageFiles]

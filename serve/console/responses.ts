@@ -1,0 +1,82 @@
+/** Answers of pages as responses. */
+import { type H3Event, HTTPResponse } from "h3"
+import { codingFor, compress, smallestCompressed } from "../encoding.ts"
+import type { Cookies } from "./cookies.ts"
+import type { Html } from "./html.ts"
+import { documentOf, type NavigationItem, type Signed } from "./layout.ts"
+import type { Answer, Flash } from "./page.ts"
+
+type Headers = Array<[string, string]>
+
+/** Whom the page is for. */
+export interface Frame {
+  readonly path: string
+  readonly signed: Signed | undefined
+  readonly navigation: ReadonlyArray<NavigationItem>
+}
+
+/** File names are ours, and still: nothing that a header could be broken with. */
+const fileName = (name: string) => name.replace(/[^A-Za-z0-9._-]/g, "_")
+
+export const makeResponses = (cookies: Cookies, always: () => Readonly<Record<string, string>>) => {
+  const headersOf = (more: ReadonlyArray<readonly [string, string]>): Headers => [
+    ...Object.entries(always()),
+    ...more.map(([name, value]): [string, string] => [name, value])
+  ]
+  const empty = (status: number, more: ReadonlyArray<readonly [string, string]>) =>
+    new HTTPResponse(null, { status, headers: headersOf([...more, ["content-length", "0"]]) })
+
+  const document = async (
+    event: H3Event,
+    frame: Frame,
+    { body, status, title }: { readonly body: Html; readonly status: number; readonly title: string },
+    more: ReadonlyArray<readonly [string, string]> = []
+  ) => {
+    const flash = cookies.flashOf(event)
+    const text = await documentOf({ ...frame, title, body, flash })
+    const headers = headersOf([
+      ["content-type", "text/html; charset=utf-8"],
+      ["vary", "Accept-Encoding"],
+      ...(flash === undefined ? [] : [["set-cookie", cookies.dropFlash] as const]),
+      ...more
+    ])
+    // what answers a form may hold a new key beside the person's own text: its length must not tell of it
+    const isCompressible = event.req.method === "GET" && text.length >= smallestCompressed
+    const coding = isCompressible ? codingFor(event.req.headers.get("accept-encoding")) : undefined
+    if (coding === undefined) return new HTTPResponse(text, { status, headers })
+    const packed = new Uint8Array(await compress(text, coding))
+    return new HTTPResponse(packed, { status, headers: [...headers, ["content-encoding", coding]] })
+  }
+
+  const redirect = (to: string, flash: Flash | undefined, more: ReadonlyArray<readonly [string, string]> = []) =>
+    empty(303, [
+      ["location", to],
+      ...(flash === undefined ? [] : [["set-cookie", cookies.setFlash(flash)] as const]),
+      ...more
+    ])
+
+  const answered = (event: H3Event, frame: Frame, answer: Answer) => {
+    switch (answer.kind) {
+      case "page":
+        return document(event, frame, answer)
+      case "redirect":
+        return redirect(answer.to, answer.flash)
+      case "leave":
+        return redirect(answer.url, undefined)
+      case "download":
+        return new HTTPResponse(answer.body, {
+          headers: headersOf([
+            ["content-type", answer.type],
+            ["content-disposition", `attachment; filename="${fileName(answer.name)}"`]
+          ])
+        })
+    }
+  }
+
+  /** A document that is laid out already. */
+  const whole = async (status: number, body: Html) =>
+    new HTTPResponse(String(await body), { status, headers: headersOf([["content-type", "text/html; charset=utf-8"]]) })
+
+  return { answered, document, empty, redirect, whole }
+}
+export type Responses = ReturnType<typeof makeResponses>

@@ -1,0 +1,39 @@
+/** What `/metrics` tells besides requests: the pipeline, the ledger, the generation and the log of requests. */
+import type { LedgerAccess } from "./ledger/ledger.ts"
+import type { Gauge } from "./meters.ts"
+import type { Pipeline } from "./pipeline.ts"
+
+export const gaugesOf = (
+  ledger: LedgerAccess,
+  pipeline: Pipeline,
+  swaps: () => number,
+  dropped: () => number
+): ReadonlyArray<Gauge> => [
+  gauge("larder_requests_in_flight", "Calls that are being answered.", () => pipeline.inFlight()),
+  counter("larder_generation_swaps_total", "New generations taken over since the start.", swaps),
+  counter("larder_requests_not_logged_total", "Answered calls that the console's list of requests lacks.", dropped),
+  counter("larder_ledger_charges_total", "Charges made durable.", () => ledger.counters.commits),
+  counter("larder_ledger_groups_total", "Groups of charges and holds written.", () => ledger.counters.groups),
+  counter(
+    "larder_ledger_failed_groups_total",
+    "Groups that could not be written, or got no answer.",
+    () => ledger.counters.failed_groups
+  ),
+  counter(
+    "larder_ledger_durable_seconds_total",
+    "Time spent on making groups durable.",
+    () => ledger.counters.durable_seconds
+  ),
+  counter(
+    "larder_ledger_refused_insufficient_balance_total",
+    "Calls refused because the balance would not cover them.",
+    () => ledger.counters.refused_insufficient_balance
+  ),
+  counter(
+    "larder_ledger_refused_spend_cap_reached_total",
+    "Calls refused because a key's budget would not cover them.",
+    () => ledger.counters.refused_spend_cap_reached
+  )
+]
+const gauge = (name: string, help: string, value: () => number): Gauge => ({ name, type: "gauge", help, value })
+const counter = (name: string, help: string, value: () => number): Gauge => ({ name, type: "counter", help, value })

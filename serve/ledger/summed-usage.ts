@@ -1,0 +1,54 @@
+/** Usage added up by day, by key and by endpoint: what a page shows of millions of calls. */
+import { Day } from "@larder/schemas/dates.ts"
+import { Schema } from "effect"
+
+export const UsageSum = Schema.Struct({
+  /** A UTC day, the id of a key, or an endpoint. */
+  name: Schema.String,
+  calls: Schema.Int,
+  credits: Schema.Int
+})
+export type UsageSum = typeof UsageSum.Type
+
+/** Each has all calls that were asked for. */
+export const SummedUsage = Schema.Struct({
+  /** In their order; days without calls are missing. */
+  by_day: Schema.Array(UsageSum),
+  /** Dearest first. */
+  by_key: Schema.Array(UsageSum),
+  by_endpoint: Schema.Array(UsageSum)
+})
+export type SummedUsage = typeof SummedUsage.Type
+
+/** A sum of calls to one or more endpoints, with one or more keys, on one or more days: null where they are several. */
+export const PartOfUsage = Schema.Struct({
+  day: Schema.NullOr(Day),
+  key_id: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  calls: Schema.Int,
+  credits: Schema.Int
+})
+export type PartOfUsage = typeof PartOfUsage.Type
+
+const sumsBy = (parts: ReadonlyArray<PartOfUsage>, of: "day" | "key_id" | "endpoint"): Array<UsageSum> => {
+  const sums = new Map<string, { name: string; calls: number; credits: number }>()
+  for (const part of parts) {
+    const name = part[of]
+    if (name === null) continue
+    const sum = sums.get(name) ?? { name, calls: 0, credits: 0 }
+    sums.set(name, sum)
+    sum.calls += part.calls
+    sum.credits += part.credits
+  }
+  return [...sums.values()]
+}
+
+const byName = (a: UsageSum, b: UsageSum) => (a.name < b.name ? -1 : 1)
+const dearestFirst = (a: UsageSum, b: UsageSum) => b.credits - a.credits || byName(a, b)
+
+/** A part counts towards each sum that it has a name for. */
+export const sumUp = (parts: ReadonlyArray<PartOfUsage>): SummedUsage => ({
+  by_day: sumsBy(parts, "day").toSorted(byName),
+  by_key: sumsBy(parts, "key_id").toSorted(dearestFirst),
+  by_endpoint: sumsBy(parts, "endpoint").toSorted(dearestFirst)
+})

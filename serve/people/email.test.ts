@@ -1,0 +1,29 @@
+import { assert, describe, it } from "@effect/vitest"
+import { emailIn } from "./email.ts"
+
+describe("an e-mail address", () => {
+  it.each([
+    [" Ann.Lee+larder@Example.COM ", "ann.lee+larder@example.com"],
+    ["ann@localhost", "ann@localhost"],
+    ["jürgen@bücher.example", "jürgen@bücher.example"]
+  ])("%s is kept as %s", (typed, kept) => {
+    assert.strictEqual(emailIn(typed), kept)
+  })
+
+  it.each([
+    "",
+    "ann",
+    "@example.com",
+    "ann@",
+    "a b@example.com",
+    "a@b@c.example",
+    "a@.example",
+    "a@example.",
+    "a@-b.example",
+    "<a@b.example>",
+    "a\n@b.example",
+    `${"a".repeat(65)}@example.com`
+  ])("%j is none", (typed) => {
+    assert.isUndefined(emailIn(typed))
+  })
+})

@@ -1,0 +1,11 @@
+/** E-mail addresses, as far as a form can judge them. */
+
+const pattern = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,189}$/u
+
+/** The form in which addresses are kept and compared; undefined where the text is no address. */
+export const emailIn = (text: string): string | undefined => {
+  const email = text.trim().normalize("NFC").toLowerCase()
+  const [, domain = ""] = email.split("@")
+  const isDomain = domain.split(".").every((label) => label !== "" && !label.startsWith("-") && !label.endsWith("-"))
+  return pattern.test(email) && isDomain ? email : undefined
+}

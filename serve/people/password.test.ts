@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Passwords, weaknessOf } from "./password.ts"
+
+const password = "correct horse battery"
+/** The same with less work. */
+const older = "$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$EoVSPZC4RYKB2CErwCmlipwgpfFn0T/z5ifD4UXaZJU"
+const using = <A, E>(work: (passwords: Passwords["Service"]) => Effect.Effect<A, E>) =>
+  Passwords.use(work).pipe(Effect.provide(Passwords.layer))
+
+describe("passwords", () => {
+  it.effect("are kept as scrypt's parameters, a salt and a hash, and differ for the same password", () =>
+    using(({ isRight, keep }) =>
+      Effect.gen(function* () {
+        const one = yield* keep(password, "a@example.com")
+        const two = yield* keep(password, "a@example.com")
+        assert.match(one, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+        assert.notStrictEqual(one, two)
+        assert.deepStrictEqual(
+          [yield* isRight(password, one), yield* isRight(password, two), yield* isRight(`${password}.`, one)],
+          [true, true, false]
+        )
+      })
+    )
+  )
+
+  it.effect("with older parameters stay right", () =>
+    using(({ isRight }) =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* isRight(password, older), true)
+        assert.strictEqual(yield* isRight("another one here", older), false)
+      })
+    )
+  )
+
+  it.effect("are the same however the letters were composed", () =>
+    using(({ isRight, keep }) =>
+      Effect.gen(function* () {
+        const kept = yield* keep("grüße aus köln", "a@example.com".normalize("NFC"))
+        assert.isTrue(yield* isRight("grüße aus köln".normalize("NFD"), kept))
+      })
+    )
+  )
+
+  it.effect("of nobody are never right, nor are endless ones", () =>
+    using(({ isRight }) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(
+          [yield* isRight(password, undefined), yield* isRight("x".repeat(1_000), undefined)],
+          [false, false]
+        )
+      })
+    )
+  )
+
+  it.effect("that too many wait for are put off", () =>
+    using(({ isRight }) =>
+      Effect.gen(function* () {
+        const asked = Array.from({ length: 120 }, () => Effect.result(isRight(password, older)))
+        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        assert.strictEqual(answers.filter(({ _tag }) => _tag === "Success").length, 100)
+        assert.isTrue(yield* isRight(password, older))
+      })
+    )
+  )
+
+  it.each([
+    ["eleven-char", "A password has at least 12 characters"],
+    ["x".repeat(201), "A password has at most 200 characters"],
+    ["abcabcabcabcabc", "A password has at least 5 different characters"],
+    ["Ann.Example@Example.COM", "The e-mail address is no password"],
+    ["my ann.example@example.com", "The e-mail address is no password"],
+    ["correct horse battery", undefined],
+    ["пароль из слов", undefined]
+  ])("%s: %s", (given, problem) => {
+    assert.strictEqual(weaknessOf(given, "ann.example@example.com"), problem)
+  })
+})

@@ -1,0 +1,106 @@
+/**
+ * Passwords through scrypt with 2^15 × 8 × 3 (32 MiB and a quarter of a second each), as OWASP's minimum has it; the
+ * parameters stand in the text, so they can be raised for new passwords. Two are worked on at once, because Node's thread
+ * pool has four threads and the database needs some; of those that wait, only so many, and the others come again.
+ */
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto"
+import { Context, Effect, Layer, Semaphore } from "effect"
+import { TooManyAttempts, WeakPassword } from "./people.ts"
+
+const chosen = { ln: 15, r: 8, p: 3 }
+type Parameters = typeof chosen
+const saltBytes = 16
+const hashBytes = 32
+const atOnce = 2
+/** Some twelve seconds of work. */
+const mostWaiting = 100
+
+const derived = (password: string, salt: Buffer, { ln, p, r }: Parameters) =>
+  Effect.callback<Buffer>((resume) => {
+    const N = 2 ** ln
+    const options: ScryptOptions = { N, r, p, maxmem: 128 * N * r + 128 * r * p + 2 ** 20 } // Node's own limit is too low
+    scrypt(password.normalize("NFKC"), salt, hashBytes, options, (error, key) =>
+      resume(error === null ? Effect.succeed(key) : Effect.die(error))
+    )
+  })
+
+const stored = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
+const unpadded = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "")
+
+const textOf = ({ ln, p, r }: Parameters, salt: Buffer, hash: Buffer) =>
+  `$scrypt$ln=${ln},r=${r},p=${p}$${unpadded(salt)}$${unpadded(hash)}`
+
+const hashed = Effect.fnUntraced(function* (password: string, parameters: Parameters) {
+  const salt = yield* Effect.sync(() => randomBytes(saltBytes))
+  return textOf(parameters, salt, yield* derived(password, salt, parameters))
+})
+
+/** What is compared where nobody is known: as much work as a real one. */
+const nobodys = (parameters: Parameters) => textOf(parameters, randomBytes(saltBytes), randomBytes(hashBytes))
+
+const matches = Effect.fnUntraced(function* (password: string, kept: string) {
+  const [, ln, r, p, salt = "", hash = ""] = stored.exec(kept) ?? []
+  if (hash === "") return yield* Effect.die(new Error("a stored password is not readable"))
+  const parameters = { ln: Number(ln), r: Number(r), p: Number(p) }
+  return timingSafeEqual(yield* derived(password, Buffer.from(salt, "base64"), parameters), Buffer.from(hash, "base64"))
+})
+
+/** A longer text would only be work; it is more than any password manager makes. */
+const longest = 200
+const shortest = 12
+const fewestCharacters = 5
+
+/** What is wrong with a new password; undefined where it will do. */
+export const weaknessOf = (password: string, email: string): string | undefined => {
+  const characters = [...password.normalize("NFKC")]
+  if (characters.length < shortest) return `A password has at least ${shortest} characters`
+  if (characters.length > longest) return `A password has at most ${longest} characters`
+  if (new Set(characters).size < fewestCharacters) {
+    return `A password has at least ${fewestCharacters} different characters`
+  }
+  const lower = password.toLowerCase()
+  const [local = "", domain = ""] = email.toLowerCase().split("@")
+  const isAddress = [local, domain, email.toLowerCase()].includes(lower)
+  return isAddress || lower.includes(email.toLowerCase()) ? "The e-mail address is no password" : undefined
+}
+
+interface Work {
+  /** The text to keep of a new password. */
+  readonly keep: (password: string, email: string) => Effect.Effect<string, WeakPassword | TooManyAttempts>
+  /** Whether it is the password; where nobody is known (undefined) it takes as long, and is not. */
+  readonly isRight: (password: string, kept: string | undefined) => Effect.Effect<boolean, TooManyAttempts>
+}
+
+const make = Effect.fnUntraced(function* (parameters: Parameters) {
+  const workers = yield* Semaphore.make(atOnce)
+  const noPassword = yield* Effect.sync(() => nobodys(parameters))
+  let waiting = 0
+  const queued = <A>(work: Effect.Effect<A>) =>
+    Effect.suspend(() => {
+      if (waiting >= mostWaiting) return Effect.fail(new TooManyAttempts({ seconds: 10 }))
+      waiting++
+      // a thread goes on with what nobody waits for any more
+      const done = workers.withPermit(Effect.uninterruptible(work))
+      return Effect.ensuring(
+        done,
+        Effect.sync(() => waiting--)
+      )
+    })
+  return Passwords.of({
+    keep: (password, email) => {
+      const problem = weaknessOf(password, email)
+      return problem === undefined ? queued(hashed(password, parameters)) : Effect.fail(new WeakPassword({ problem }))
+    },
+    isRight: (password, kept) =>
+      // what is too long is nobody's password, and how long that took tells nothing about anybody
+      password.length > 4 * longest
+        ? Effect.succeed(false)
+        : Effect.map(queued(matches(password, kept ?? noPassword)), (is) => is && kept !== undefined)
+  })
+})
+
+export class Passwords extends Context.Service<Passwords, Work>()("larder/serve/Passwords") {
+  static readonly layer = Layer.effect(Passwords, make(chosen))
+  /** Passwords that cost nothing to guess. */
+  static readonly layerTest = Layer.effect(Passwords, make({ ...chosen, ln: 4 }))
+}

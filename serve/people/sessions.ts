@@ -1,0 +1,56 @@
+/** Sessions: at most seven days, and never away for more than twelve hours. */
+import { Clock, Effect, Option, Schema } from "effect"
+import type { Statements } from "../console-database/console-database.ts"
+import { timestampOf } from "../ledger/moments.ts"
+import { Person, type SignedIn } from "./people.ts"
+import { newToken, sha256Of } from "./tokens.ts"
+
+const hour = 60 * 60_000
+const longest = 7 * 24 * hour
+const longestAway = 12 * hour
+/** A page view does not write; only the first one after this. So a session may end this much early. */
+const seenEvery = 5 * 60_000
+
+const SessionRow = Schema.Struct({ ...Person.fields, seen_at: Schema.String })
+
+const newSession = `
+  insert into console.session (token_sha256, person_id, created_at, seen_at, expires_at) values ($1, $2, $3, $3, $4)`
+const expiredSessions = "delete from console.session where expires_at <= $1 or seen_at <= $2"
+const personOfSession = `
+  select person.id, person.account_id, person.email, person.is_operator, session.seen_at
+  from console.session as session
+  join console.person as person on person.id = session.person_id
+  where session.token_sha256 = $1 and session.expires_at > $2 and session.seen_at > $3`
+
+const aliveSince = (now: number) => timestampOf(now - longestAway)
+
+/** Signs a person in, and forgets the sessions that have ended. */
+export const beginSession = Effect.fn("People.beginSession")(function* ({ run }: Statements, person: Person) {
+  const now = yield* Clock.currentTimeMillis
+  const token = yield* newToken
+  const expires_at = timestampOf(now + longest)
+  yield* run(expiredSessions, [timestampOf(now), aliveSince(now)])
+  yield* run(newSession, [sha256Of(token), person.id, timestampOf(now), expires_at])
+  const begun: SignedIn = { token, person, expires_at }
+  return begun
+})
+
+export const personSignedIn = Effect.fn("People.session")(function* ({ all, run }: Statements, token: string) {
+  const now = yield* Clock.currentTimeMillis
+  const [found] = yield* all(SessionRow, personOfSession, [sha256Of(token), timestampOf(now), aliveSince(now)])
+  if (found === undefined) return Option.none<Person>()
+  const { seen_at, ...person } = found
+  if (Date.parse(seen_at) <= now - seenEvery) {
+    yield* run("update console.session set seen_at = $1 where token_sha256 = $2", [timestampOf(now), sha256Of(token)])
+  }
+  return Option.some<Person>(person)
+})
+
+export const endSession = ({ run }: Statements, token: string) =>
+  Effect.asVoid(run("delete from console.session where token_sha256 = $1", [sha256Of(token)]))
+
+export const endOtherSessions = ({ run }: Statements, personId: string, token: string) =>
+  run("delete from console.session where person_id = $1 and token_sha256 <> $2", [personId, sha256Of(token)])
+
+export const endSessionsOf = ({ run }: Statements, personId: string) =>
+  run("delete from console.session where person_id = $1", [personId])

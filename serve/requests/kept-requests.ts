@@ -1,0 +1,135 @@
+/**
+ * The log of requests in the console's tables. Calls are gathered and written twice a second, in one transaction whatever
+ * their number. A busy server lets up to five seconds of them come together, because most of them would be pruned again:
+ * so six thousand calls a second cost less than two percent of a core. While the tables cannot be written, calls are
+ * dropped and counted. A crash loses what was gathered.
+ */
+import { daysBefore } from "@larder/schemas/dates.ts"
+import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
+import { ConsoleDatabase } from "../console-database/console-database.ts"
+import { pruneRequests, writeRequests } from "./batches.ts"
+import { CallsByStatus, CallsOfStatus, lastUseDays, NotedRequest, RequestLog } from "./request-log.ts"
+
+const lookedAtEvery = "500 millis"
+/** So many are worth a transaction of their own at once, and fewer than that do not matter. */
+const busy = { fewest: 1_000, most: 30_000, looks: 10 }
+const prunedEvery = "10 seconds"
+/** Two seconds of the busiest server, in ten megabytes. */
+const mostWaiting = 50_000
+/** An account that has so many calls more than at its last pruning is pruned again. */
+const surplus = 1_000
+
+const latestRequests = `
+  select id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at
+  from console.request
+  where account_id = $1
+    and ($2::text is null or key_id = $2)
+    and ($3::text is null or endpoint = $3)
+    and ($4::integer is null or status = $4)
+    and ($5::text is null or (occurred_at, id) < ($5, $6))
+  order by occurred_at desc, id desc
+  limit $7::integer`
+/** A moment is more than its day, as texts go. */
+const lastUsesOfKeys = `
+  select key_id, max(used) as used
+  from (
+    select key_id, max(occurred_at) as used from console.request where account_id = $1 group by key_id
+    union all
+    select key_id, max(day) as used from console.usage_of_status where account_id = $1 and day >= $2 group by key_id
+  ) as uses
+  group by key_id`
+const LastUse = Schema.Struct({ key_id: Schema.String, used: Schema.String })
+const statusesOfDays = `
+  select day, key_id, endpoint, status, calls
+  from console.usage_of_status
+  where account_id = $1 and day between $2 and $3
+  order by day, key_id, endpoint, status`
+const sumsOfStatuses = `
+  select status, cast(sum(calls) as integer) as calls
+  from console.usage_of_status
+  where account_id = $1 and day between $2 and $3
+    and ($4::text is null or key_id = $4)
+    and ($5::text is null or endpoint = $5)
+  group by status
+  order by status`
+
+const make = Effect.gen(function* () {
+  const database = yield* ConsoleDatabase
+  const oneAtATime = yield* Semaphore.make(1)
+  const tell = Effect.runForkWith(yield* Effect.context<never>())
+  let waiting: Array<NotedRequest> = []
+  let dropped = 0
+  let isDropping = false
+  let looks = 0
+  const unpruned = new Map<string, number>()
+
+  const written = (batch: ReadonlyArray<NotedRequest>) => {
+    isDropping = false
+    for (const { account_id } of batch) unpruned.set(account_id, (unpruned.get(account_id) ?? 0) + 1)
+  }
+  /** Told once, until it works again. */
+  const drop = (count: number, reason: string) => {
+    dropped += count
+    if (!isDropping) tell(Effect.logWarning(`requests are missing in the console's log: ${reason}`))
+    isDropping = true
+  }
+
+  const write = oneAtATime.withPermit(
+    Effect.suspend(() => {
+      const batch = waiting
+      waiting = []
+      looks = 0
+      if (batch.length === 0) return Effect.void
+      return writeRequests(database, batch).pipe(
+        Effect.andThen(Effect.sync(() => written(batch))),
+        Effect.catchTag("ConsoleUnavailable", ({ message }) => Effect.sync(() => drop(batch.length, message)))
+      )
+    }).pipe(Effect.uninterruptible)
+  )
+  const writeWhenDue = Effect.suspend(() => {
+    looks++
+    const gathers = waiting.length >= busy.fewest && waiting.length < busy.most && looks < busy.looks
+    return gathers ? Effect.void : write
+  })
+  const prune = Effect.suspend(() => {
+    const due = [...unpruned].flatMap(([account, count]) => (count >= surplus ? [account] : []))
+    for (const account of due) unpruned.delete(account)
+    return Effect.forEach(due, (account) => pruneRequests(database, account), { discard: true })
+  }).pipe(
+    Effect.catchTag("ConsoleUnavailable", ({ message }) =>
+      Effect.logWarning(`old requests stay in the console's log: ${message}`)
+    )
+  )
+
+  yield* Effect.addFinalizer(() => write)
+  yield* Effect.forkScoped(Effect.repeat(writeWhenDue, Schedule.spaced(lookedAtEvery)))
+  yield* Effect.forkScoped(Effect.repeat(prune, Schedule.spaced(prunedEvery)))
+
+  return RequestLog.of({
+    note: (request) => {
+      if (waiting.length < mostWaiting) waiting.push(request)
+      else drop(1, "they arrive faster than they are written")
+    },
+    dropped: () => dropped,
+    latest: ({ account_id, before, endpoint = null, key_id = null, limit, status = null }) =>
+      Effect.andThen(
+        write,
+        database.all(NotedRequest, latestRequests, [
+          ...[account_id, key_id, endpoint, status],
+          ...[before?.occurred_at ?? null, before?.id ?? null, limit]
+        ])
+      ),
+    lastUses: ({ account_id, today }) =>
+      write.pipe(
+        Effect.andThen(database.all(LastUse, lastUsesOfKeys, [account_id, daysBefore(today, lastUseDays)])),
+        Effect.map((uses) => new Map(uses.map(({ key_id, used }) => [key_id, used])))
+      ),
+    statuses: ({ account_id, from, to }) =>
+      Effect.andThen(write, database.all(CallsOfStatus, statusesOfDays, [account_id, from, to])),
+    byStatus: ({ account_id, endpoint = null, from, key_id = null, to }) =>
+      Effect.andThen(write, database.all(CallsByStatus, sumsOfStatuses, [account_id, from, to, key_id, endpoint]))
+  })
+})
+
+/** Over the console's tables; what is gathered when the scope ends is written then. */
+export const layerRequestLog = Layer.effect(RequestLog, make)

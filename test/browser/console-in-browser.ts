@@ -1,0 +1,139 @@
+/**
+ * A server over the bundled samples and a browser, for one file of tests. Whatever a page does, it may ask nobody but the
+ * console, and nothing may be refused by its policy or fail in its scripts.
+ */
+import { mkdirSync, rmSync } from "node:fs"
+import path from "node:path"
+import { AxeBuilder } from "@axe-core/playwright"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { afterAll, beforeAll, expect, inject } from "vitest"
+import { type Server, startServer } from "../programs.ts"
+import { copyHome } from "../sample-home.ts"
+import { launch } from "./chromium.ts"
+
+const sizes = {
+  desktop: { width: 1280, height: 900 },
+  phone: { width: 390, height: 844 }
+} as const
+const schemes = ["light", "dark"] as const
+type Size = keyof typeof sizes
+type Scheme = (typeof schemes)[number]
+
+/** A folder for pictures of all pages, for people to look at; none are taken without it. */
+const pictures = process.env.LARDER_SCREENSHOTS
+
+const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+/** What may differ when the same page is dressed otherwise. */
+const ofTheLook = ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable"]
+
+const dress = async (page: Page, size: Size, scheme: Scheme) => {
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.setViewportSize(sizes[size])
+}
+
+/** What keeps people from using the page as it is dressed, one line each. */
+const obstacles = async (page: Page, looked: "at all" | "at its look"): Promise<ReadonlyArray<string>> => {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).setLegacyMode()
+  const { violations } = await (looked === "at all" ? axe.withTags(standards) : axe.withRules(ofTheLook)).analyze()
+  const told = violations.flatMap(({ help, id, nodes }) =>
+    nodes.map(({ failureSummary, target }) => `${id}: ${help}: ${target.join(" ")}: ${failureSummary ?? ""}`)
+  )
+  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+  return isTooWide ? [...told, "the page scrolls sideways"] : told
+}
+
+const takePictures = async (page: Page, folder: string, name: string) => {
+  mkdirSync(folder, { recursive: true })
+  for (const size of ["desktop", "phone"] as const) {
+    for (const scheme of schemes) {
+      await dress(page, size, scheme)
+      await page.screenshot({ path: path.join(folder, `${name}-${size}-${scheme}.png`), fullPage: true })
+    }
+  }
+}
+
+/** Registers start and end of the server and the browser with the file's hooks. */
+export const consoleInBrowser = () => {
+  let running: { readonly home: string; readonly server: Server; readonly browser: Browser } | undefined
+  const now = () => {
+    if (running === undefined) throw new Error("server and browser are started by beforeAll")
+    return running
+  }
+  /** Paths that were looked at. */
+  const seen = new Set<string>()
+  const faults: Array<string> = []
+  let signedIn: Awaited<ReturnType<BrowserContext["storageState"]>> | undefined
+
+  beforeAll(async () => {
+    const home = copyHome(inject("sampleHome"))
+    try {
+      const [server, browser] = await Promise.all([startServer(home, {}, ["--demo"]), launch()])
+      running = { home, server, browser }
+    } catch (error) {
+      rmSync(home, { recursive: true, force: true })
+      throw error
+    }
+  })
+  afterAll(async () => {
+    if (running === undefined) return // beforeAll has said why
+    const { browser, home, server } = running
+    await browser.close()
+    await server.stop()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  const watch = (page: Page) => {
+    const allowed = new URL(now().server.console).host
+    page.on("request", (request) => {
+      const { host, protocol } = new URL(request.url())
+      if (protocol !== "data:" && host !== allowed) faults.push(`${page.url()} asks ${request.url()}`)
+    })
+    page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`))
+    page.on("console", (message) => {
+      // a page that answers 402 or 404 is reported as an error, too
+      const isAnswer = message.text().startsWith("Failed to load resource")
+      if (message.type() === "error" && !isAnswer) faults.push(`${page.url()}: ${message.text()}`)
+    })
+  }
+
+  return {
+    home: () => now().home,
+    server: () => now().server,
+    seen,
+    faults,
+    /** A browser of its own: nobody is signed in, or the one whose state was kept. */
+    scene: async (
+      play: (page: Page, context: BrowserContext) => Promise<void>,
+      as: "nobody" | "operator" = "operator"
+    ) => {
+      const state = as === "operator" && signedIn !== undefined ? { storageState: signedIn } : {}
+      const context = await now().browser.newContext({
+        ...state,
+        baseURL: now().server.console,
+        viewport: sizes.desktop
+      })
+      try {
+        context.setDefaultTimeout(15_000)
+        const page = await context.newPage()
+        watch(page)
+        await play(page, context)
+      } finally {
+        await context.close()
+      }
+    },
+    keepSignedIn: async (context: BrowserContext) => {
+      signedIn = await context.storageState()
+    },
+    /** Looks at the page in light and dark, at a desk and on a phone; nobody may be kept from using it. */
+    look: async (page: Page, name: string) => {
+      seen.add(new URL(page.url()).pathname)
+      await dress(page, "phone", "dark")
+      const onPhone = await obstacles(page, "at all")
+      await dress(page, "desktop", "light")
+      const atDesk = await obstacles(page, "at its look")
+      if (pictures) await takePictures(page, pictures, name)
+      await dress(page, "desktop", "light")
+      expect({ name, onPhone, atDesk }).toEqual({ name, onPhone: [], atDesk: [] })
+    }
+  }
+}

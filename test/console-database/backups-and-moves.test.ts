@@ -1,0 +1,277 @@
+/** What the console keeps, in backups, after a restore, and on its way into PostgreSQL: by the commands of operators. Two minutes. */
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { backingUpBoth } from "@larder/serve/backup.ts"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { Administration } from "@larder/serve/ledger/administration.ts"
+import { Effect } from "effect"
+import { inject } from "vitest"
+import { makeBrowser, type Seen } from "../console/served-console.ts"
+import { connected } from "../ledger/outage.ts"
+import { storesIn } from "../payments/stores.ts"
+import { newDatabase } from "../postgres.ts"
+import { type Environment, ended, run, start, startServer } from "../programs.ts"
+import { copyHome } from "../sample-home.ts"
+import { email, fill, goOn, home, isInvited, isSignedIn, password, placeIn, recharge, rowsAt } from "./kept.ts"
+
+const database = Effect.promise(() => newDatabase(inject("postgresUrl")))
+const command = Effect.fnUntraced(function* (environment: Environment, ...args: ReadonlyArray<string>) {
+  const { code, stderr, stdout } = yield* Effect.promise(() => run("larder-serve", args, environment))
+  assert.strictEqual(code, 0, stderr)
+  return stdout
+})
+const backUp = (environment: Environment, file: string) => command(environment, "ledger", "backup", "--to", file)
+const migrate = (folder: string, url: string) =>
+  Effect.promise(() =>
+    run("larder-serve", ["ledger", "migrate", "--json"], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })
+  )
+
+/** A folder with nothing but the backup, as the README restores it. */
+const restored = (folder: string, file: string) => {
+  const place = placeIn(folder)
+  copyFileSync(file, path.join(place.folder, "ledger.duckdb"))
+  return place
+}
+
+const sampleHome = Effect.acquireRelease(
+  Effect.sync(() => copyHome(inject("sampleHome"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+const serving = (folder: string) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startServer(folder)),
+    ({ stop }) => Effect.promise(() => stop())
+  )
+const asked = (seen: Promise<Seen>) => Effect.promise(() => seen)
+
+const afterRestore = "The service was restored from a backup. Check the balance, then switch it on again."
+
+describe.each(["in its folder", "in PostgreSQL"])("a backup of what a server keeps %s", (where) => {
+  it.live("is restored with people, payments and cards; nothing is booked twice, and no card is charged unasked", () =>
+    Effect.gen(function* () {
+      const [folder, other] = [yield* home, yield* home]
+      const url = where === "in PostgreSQL" ? yield* database : undefined
+      const place = placeIn(folder, url)
+      const kept = yield* fill(place)
+      const before = yield* rowsAt(place)
+      for (const [name, rows] of Object.entries(before)) assert.isAbove(rows.length, 0, name)
+
+      const file = path.join(other, "backup.duckdb")
+      const environment = { LARDER_HOME: folder, ...(url === undefined ? {} : { LARDER_LEDGER_URL: url }) }
+      assert.match(yield* backUp(environment, file), /holds the ledger with its 3 entries, and what the console keeps/)
+      assert.deepStrictEqual(readdirSync(other), ["backup.duckdb"])
+      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+
+      const here = restored(path.join(other, "here"), file)
+      const { session, invitation, recharge: _, ...same } = yield* rowsAt(here)
+      assert.deepStrictEqual([session, invitation], [[], []])
+      const { session: _s, invitation: _i, recharge: _r, ...expected } = before
+      assert.deepStrictEqual(same, expected)
+      assert.isFalse(yield* isSignedIn(here, kept.session))
+      assert.isFalse(yield* isInvited(here, kept.invitation))
+      assert.deepStrictEqual(yield* recharge(here), [{ is_on: false, cents: 20_00, off_reason: afterRestore }])
+      yield* goOn(here, kept)
+
+      const there = path.join(other, "there")
+      restored(there, file)
+      const target = yield* database
+      const moved = yield* migrate(there, target)
+      assert.strictEqual(moved.code, 0, moved.stderr)
+      assert.deepInclude(JSON.parse(moved.stdout), { people: 1, payments: 2 })
+      assert.deepStrictEqual(yield* recharge(placeIn(there, target)), [
+        { is_on: false, cents: 20_00, off_reason: afterRestore }
+      ])
+      yield* goOn(placeIn(there, target), kept)
+
+      // what was backed up goes on as it was
+      assert.isTrue(yield* isSignedIn(place, kept.session))
+      yield* goOn(place, kept)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a backup of a running server", () => {
+  it.live("is written through it, and brings back those who could sign in, not those who were signed in", () =>
+    Effect.gen(function* () {
+      const [folder, other] = [yield* sampleHome, yield* home]
+      const place = placeIn(folder)
+      const kept = yield* fill(place)
+      const file = path.join(other, "backup.duckdb")
+      const server = yield* serving(folder)
+      const browser = makeBrowser(server.console)
+      assert.strictEqual((yield* asked(browser.post("/sign-in", { email, password }))).status, 303)
+      assert.strictEqual((yield* asked(browser.get("/billing"))).status, 200)
+      yield* backUp({ LARDER_HOME: folder }, file)
+      assert.strictEqual((yield* asked(browser.get("/billing"))).status, 200)
+      yield* Effect.promise(() => server.stop())
+
+      renameSync(place.folder, path.join(folder, "ledger-broken"))
+      restored(folder, file)
+      yield* command({ LARDER_HOME: folder }, "ledger", "verify")
+      assert.isTrue(existsSync(path.join(place.folder, "console-tables.duckdb")))
+      const next = yield* serving(folder)
+      const again = makeBrowser(next.console)
+      for (const [name, cookie] of browser.cookies) again.cookies.set(name, cookie)
+      assert.strictEqual((yield* asked(again.get("/billing"))).status, 303)
+      assert.strictEqual((yield* asked(again.post("/sign-in", { email, password }))).status, 303)
+      const billing = yield* asked(again.get("/billing"))
+      assert.strictEqual(billing.status, 200)
+      assert.include(billing.text, afterRestore)
+      assert.include(billing.text, kept.paid)
+      yield* Effect.promise(() => next.stop())
+      yield* goOn(place, kept)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a backup", () => {
+  it.live("leaves nothing behind where the console's tables cannot be read", () =>
+    Effect.gen(function* () {
+      const [folder, other, url] = [yield* home, yield* home, yield* database]
+      yield* fill(placeIn(folder, url))
+      const deny = "alter table console.payment rename column cents to other"
+      yield* Effect.promise(() => connected(url, (sql) => sql.unsafe(deny)))
+      const file = path.join(other, "backup.duckdb")
+      const { code, stderr } = yield* Effect.promise(() =>
+        run("larder-serve", ["ledger", "backup", "--to", file], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })
+      )
+      assert.strictEqual(code, 1)
+      assert.match(
+        stderr,
+        /The ledger was not backed up to .*backup.duckdb: The console's tables cannot be used: .*cents/
+      )
+      assert.deepStrictEqual(readdirSync(other), [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has in the ledger whatever the console says is settled, also what settles while it is written", () =>
+    Effect.gen(function* () {
+      const [folder, other] = [yield* home, yield* home]
+      const place = placeIn(folder)
+      const kept = yield* fill(place)
+      const { open, account } = kept
+      const { account_id } = account
+      const file = path.join(other, "backup.duckdb")
+      yield* Effect.gen(function* () {
+        const database = yield* ConsoleDatabase
+        const ledger = yield* Administration
+        const booking = {
+          account_id,
+          type: "top_up",
+          credits: 30_000,
+          reference: open,
+          note: "paid meanwhile"
+        } as const
+        const settle = ledger
+          .book(booking)
+          .pipe(Effect.andThen(database.run("update console.payment set state = 'succeeded'")), Effect.orDie)
+        const during: Administration["Service"] = {
+          ...ledger,
+          backup: (to) => Effect.andThen(settle, ledger.backup(to))
+        }
+        yield* backingUpBoth(during, database).backup({ file })
+      }).pipe(Effect.provide(storesIn(place)))
+      const copy = restored(other, file)
+      const { payment = [] } = yield* rowsAt(copy)
+      assert.strictEqual(payment.filter((row) => row.includes('"state":"open"')).length, 1)
+      yield* goOn(copy, kept)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that is put beside the console's tables leaves them as they are", () =>
+    Effect.gen(function* () {
+      const [folder, other] = [yield* home, yield* home]
+      const place = placeIn(folder)
+      const kept = yield* fill(place)
+      const file = path.join(other, "backup.duckdb")
+      yield* backUp({ LARDER_HOME: folder }, file)
+      // as a start that is killed after it has taken them out leaves them, too
+      const before = yield* rowsAt(place)
+      copyFileSync(file, path.join(place.folder, "ledger.duckdb"))
+      assert.deepStrictEqual(yield* rowsAt(place), before)
+      assert.isTrue(yield* isSignedIn(place, kept.session))
+      // and one that is killed before leaves a part
+      const torn = restored(other, file)
+      writeFileSync(path.join(torn.folder, "console-tables.part"), "torn")
+      yield* goOn(torn, kept)
+      assert.notInclude(readdirSync(torn.folder), "console-tables.part")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("ledger migrate", () => {
+  it.live("takes along what the console keeps, sign-ins included, and does so again after a kill", () =>
+    Effect.gen(function* () {
+      const [folder, url] = [yield* home, yield* database]
+      const place = placeIn(folder)
+      const kept = yield* fill(place)
+      const before = yield* rowsAt(place)
+      yield* rowsAt(placeIn(yield* home, url)) // makes the tables
+      yield* Effect.promise(() => killedHalfWay(folder, url))
+      const target = placeIn(yield* home, url)
+      assert.deepStrictEqual((yield* rowsAt(target)).person, [])
+
+      const moved = yield* migrate(folder, url)
+      assert.strictEqual(moved.code, 0, moved.stderr)
+      assert.deepInclude(JSON.parse(moved.stdout), { people: 1, payments: 2, entries: 3 })
+      assert.deepStrictEqual(yield* rowsAt(target), before)
+      assert.isTrue(yield* isSignedIn(target, kept.session))
+      assert.isTrue(yield* isInvited(target, kept.invitation))
+      yield* goOn(target, kept)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves what happened since where it is repeated", () =>
+    Effect.gen(function* () {
+      const [folder, url] = [yield* home, yield* database]
+      yield* fill(placeIn(folder))
+      assert.strictEqual((yield* migrate(folder, url)).code, 0)
+      yield* Effect.promise(() => connected(url, (sql) => sql`update console.person set email = 'new@example.com'`))
+      assert.strictEqual((yield* migrate(folder, url)).code, 0)
+      const target = placeIn(yield* home, url)
+      assert.include((yield* rowsAt(target)).person?.[0], "new@example.com")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses a database in which a console keeps something, and changes nothing", () =>
+    Effect.gen(function* () {
+      const [folder, url] = [yield* home, yield* database]
+      const place = placeIn(folder)
+      const kept = yield* fill(place)
+      const target = placeIn(yield* home, url)
+      yield* rowsAt(target) // makes the tables
+      const person = "insert into console.person values ('pers_1', 'acct_1', 'bob@example.com', 'x', false, 'x')"
+      yield* Effect.promise(() => connected(url, (sql) => sql.unsafe(person)))
+      const before = yield* rowsAt(target)
+      const { code, stderr } = yield* migrate(folder, url)
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /was not moved: the database has no ledger, but 1 rows in console.person; choose an empty/)
+      assert.deepStrictEqual(yield* rowsAt(target), before)
+      yield* goOn(place, kept)
+    }).pipe(Effect.scoped)
+  )
+})
+
+/** Kills it while it waits for a lock: the ledger, and half of the tables, are written by then. */
+const killedHalfWay = (folder: string, url: string) =>
+  connected(url, (sql) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`lock table console.payment in share mode`
+        const child = start("larder-serve", ["ledger", "migrate"], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })
+        const end = ended(child)
+        const isWaiting = Effect.andThen(
+          sql`select pg_stat_clear_snapshot()`, // else a transaction sees the same for ever
+          Effect.map(
+            sql`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+            ({ length }) => length > 0
+          )
+        )
+        while (!(yield* isWaiting)) yield* Effect.sleep("20 millis")
+        child.kill("SIGKILL")
+        const { signal } = yield* Effect.promise(() => end)
+        assert.strictEqual(signal, "SIGKILL")
+      })
+    )
+  )

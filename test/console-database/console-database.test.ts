@@ -1,0 +1,273 @@
+/** What every keeper of the console's tables relies on, on both databases, with processes that are killed. Ten seconds. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import {
+  ConsoleDatabase,
+  ConsoleUnavailable,
+  type Statements
+} from "@larder/serve/console-database/console-database.ts"
+import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
+import { inject } from "vitest"
+import { consolePlaceNames, consolePlaces } from "../console-databases.ts"
+import { newDatabase, startPostgres } from "../postgres.ts"
+
+const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
+const insert = "insert into console.simulated (id, kind, body) values ($1, 'test', $2)"
+const rows = ConsoleDatabase.use(({ all }) => all(Row, "select id, body from console.simulated order by id"))
+
+describe.each(consolePlaceNames)("the console's tables in %s", (name) => {
+  const opened = <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
+    Effect.gen(function* () {
+      const { layer } = yield* consolePlaces[name]
+      return yield* Effect.provide(work, layer)
+    }).pipe(Effect.scoped)
+
+  it.live("give back what was written, in its type", () =>
+    opened(
+      Effect.gen(function* () {
+        const { all, run } = yield* ConsoleDatabase
+        yield* run(
+          `insert into console.request (id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at)
+          values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+          ["req_ä'\"", "a", "k", "/v1/stores", 200, 2_000_000_000, 0.125, "2026-11-01T00:00:00.000Z"]
+        )
+        const account = ["pers_a", "a", "a@example.com", "", true, ""]
+        yield* run("insert into console.person values ($1, $2, $3, $4, $5, $6)", account)
+        const person = Schema.Struct({ email: Schema.String, is_operator: Schema.Boolean })
+        assert.deepStrictEqual(yield* all(person, "select email, is_operator from console.person"), [
+          { email: "a@example.com", is_operator: true }
+        ])
+        const request = Schema.Struct({ id: Schema.String, credits: Schema.Int, duration_ms: Schema.Finite })
+        assert.deepStrictEqual(
+          yield* all(
+            request,
+            "select id, credits, duration_ms from console.request where ($1::text is null or key_id = $1) limit $2::integer",
+            [null, 5]
+          ),
+          [{ id: "req_ä'\"", credits: 2_000_000_000, duration_ms: 0.125 }]
+        )
+      })
+    )
+  )
+
+  it.live("count what a statement returns", () =>
+    opened(
+      Effect.gen(function* () {
+        const { run } = yield* ConsoleDatabase
+        const once = `${insert} on conflict (id) do nothing returning id`
+        assert.deepStrictEqual([yield* run(once, ["a", ""]), yield* run(once, ["a", ""])], [1, 0])
+        const change = "update console.simulated set body = $1 where body = $2 returning id"
+        assert.deepStrictEqual([yield* run(change, ["new", ""]), yield* run(change, ["new", ""])], [1, 0])
+      })
+    )
+  )
+
+  it.live("keep all of a transaction, or nothing of one that fails, dies, breaks a rule or is given up", () =>
+    opened(
+      Effect.gen(function* () {
+        const { run, transaction } = yield* ConsoleDatabase
+        yield* transaction((inside) => Effect.andThen(inside.run(insert, ["a", "1"]), inside.run(insert, ["b", "2"])))
+        const kept = yield* rows
+        assert.strictEqual(kept.length, 2)
+
+        const ends: ReadonlyArray<(inside: Statements) => Effect.Effect<unknown, unknown>> = [
+          () => Effect.fail("no"),
+          () => Effect.die(new Error("a bug")),
+          () => Effect.interrupt,
+          (inside) => inside.run(insert, ["a", "is there already"])
+        ]
+        for (const end of ends) {
+          const exit = yield* Effect.exit(
+            transaction((inside) => Effect.andThen(inside.run("update console.simulated set body = 'x'"), end(inside)))
+          )
+          assert.isTrue(Exit.isFailure(exit))
+          assert.deepStrictEqual(yield* rows, kept)
+        }
+        yield* run(insert, ["c", "3"])
+        assert.strictEqual((yield* rows).length, 3)
+      })
+    )
+  )
+
+  it.live("say what went wrong with a statement, and go on", () =>
+    opened(
+      Effect.gen(function* () {
+        const { run } = yield* ConsoleDatabase
+        const error = yield* Effect.flip(run("select nothing from console.nowhere"))
+        assert.instanceOf(error, ConsoleUnavailable)
+        assert.match(error.message, /nowhere/)
+        assert.strictEqual(yield* run("select id from console.simulated"), 0)
+      })
+    )
+  )
+
+  it.live("let one of many win that change the same row at once", () =>
+    opened(
+      Effect.gen(function* () {
+        const { run, transaction } = yield* ConsoleDatabase
+        yield* run(insert, ["lock", ""])
+        const claims = Array.from({ length: 20 }, (_, index) =>
+          transaction((inside) =>
+            inside.run("update console.simulated set body = $1 where id = 'lock' and body = '' returning id", [
+              `${index}`
+            ])
+          )
+        )
+        const won = yield* Effect.all(claims, { concurrency: "unbounded" })
+        assert.strictEqual(
+          won.reduce((sum, count) => sum + count),
+          1
+        )
+      })
+    )
+  )
+
+  it.live("do not lose what others write while a transaction fails", () =>
+    opened(
+      Effect.gen(function* () {
+        const { run, transaction } = yield* ConsoleDatabase
+        const begun = yield* Deferred.make<void>()
+        const failing = yield* Effect.forkChild(
+          transaction((inside) =>
+            inside
+              .run(insert, ["lost", ""])
+              .pipe(
+                Effect.andThen(Deferred.succeed(begun, undefined)),
+                Effect.andThen(Effect.sleep("50 millis")),
+                Effect.andThen(Effect.fail("no"))
+              )
+          )
+        )
+        yield* Deferred.await(begun)
+        yield* run(insert, ["kept", ""])
+        assert.isTrue(Exit.isFailure(yield* Fiber.await(failing)))
+        assert.deepStrictEqual(
+          (yield* rows).map(({ id }) => id),
+          ["kept"]
+        )
+      })
+    )
+  )
+
+  it.live("are found again by whoever opens them next", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* consolePlaces[name]
+      yield* Effect.provide(
+        ConsoleDatabase.use(({ run }) => run(insert, ["a", "1"])),
+        Layer.fresh(layer)
+      )
+      assert.deepStrictEqual(yield* Effect.provide(rows, Layer.fresh(layer)), [{ id: "a", body: "1" }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("have every transaction that returned, and no half of one, when the process is killed", () =>
+    Effect.gen(function* () {
+      const { environment, layer } = yield* consolePlaces[name]
+      const told = yield* Effect.promise(() => killedWriter(environment))
+      assert.isAbove(told, 20)
+      const ids = (yield* Effect.provide(rows, layer)).map(({ id }) => id)
+      const numbers = (prefix: string) =>
+        ids.flatMap((id) => (id.startsWith(prefix) ? [Number(id.slice(prefix.length))] : [])).sort((a, b) => a - b)
+      assert.deepStrictEqual(numbers("first-"), numbers("second-"))
+      assert.deepStrictEqual(
+        numbers("first-"),
+        numbers("first-").map((_, index) => index + 1)
+      )
+      assert.isAtLeast(numbers("first-").length, told)
+    }).pipe(Effect.scoped)
+  )
+})
+
+const writer = fileURLToPath(new URL("./writer.ts", import.meta.url))
+
+/** Kills it in the middle of its work; answers with the last number whose transaction had returned. */
+const killedWriter = async (environment: Readonly<Record<string, string>>) => {
+  const child = spawn(process.execPath, [writer], { env: environment, stdio: ["ignore", "pipe", "inherit"] })
+  const ended = once(child, "exit")
+  let told = 0
+  for await (const line of createInterface({ input: child.stdout })) {
+    told = Number(line)
+    if (told === 50) child.kill("SIGKILL")
+  }
+  await ended
+  return told
+}
+
+describe("the console's tables in PostgreSQL", () => {
+  it.live("are made once where several servers start at once on a new database", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* consolePlaces.PostgreSQL
+      const starts = Array.from({ length: 5 }, (_, index) =>
+        Effect.provide(
+          ConsoleDatabase.use(({ run }) => run(insert, [`server-${index}`, ""])),
+          Layer.fresh(layer)
+        )
+      )
+      yield* Effect.all(starts, { concurrency: "unbounded" })
+      assert.strictEqual((yield* Effect.provide(rows, layer)).length, 5)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are on the disk when they are written, also where the database commits late", () =>
+    Effect.gen(function* () {
+      const url = yield* Effect.promise(() => newDatabase(inject("postgresUrl")))
+      const sql = Context.get(yield* Layer.build(PgClient.layer({ url: Redacted.make(url) })), PgClient.PgClient)
+      yield* sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set synchronous_commit = off`)
+      const { all, transaction } = Context.get(yield* Layer.build(postgresConsole(Redacted.make(url))), ConsoleDatabase)
+      const Setting = Schema.Struct({ setting: Schema.String })
+      const setting = "select current_setting('synchronous_commit') as setting"
+      const found = [yield* all(Setting, setting), yield* transaction((inside) => inside.all(Setting, setting))]
+      assert.deepStrictEqual(found, [[{ setting: "on" }], [{ setting: "on" }]])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("cannot be used while the database is away, lose nothing, and go on by themselves", () =>
+    Effect.gen(function* () {
+      const postgres = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ remove }) =>
+        Effect.promise(remove)
+      )
+      const url = yield* Effect.promise(postgres.newDatabase)
+      yield* Effect.gen(function* () {
+        const { run, transaction } = yield* ConsoleDatabase
+        yield* run(insert, ["before", ""])
+        const cut = yield* Effect.flip(
+          transaction((inside) =>
+            inside
+              .run(insert, ["lost", ""])
+              .pipe(
+                Effect.andThen(Effect.promise(postgres.kill)),
+                Effect.andThen(inside.run(insert, ["lost, too", ""]))
+              )
+          )
+        )
+        assert.instanceOf(cut, ConsoleUnavailable)
+        assert.instanceOf(yield* Effect.flip(run(insert, ["refused", ""])), ConsoleUnavailable)
+        yield* Effect.promise(postgres.restart)
+        yield* Effect.eventually(run(insert, ["after", ""]))
+        assert.deepStrictEqual(
+          (yield* rows).map(({ id }) => id),
+          ["after", "before"]
+        )
+      }).pipe(Effect.provide(postgresConsole(Redacted.make(url))))
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the console's tables in an embedded DuckDB", () => {
+  it.live("belong to one process", () =>
+    Effect.gen(function* () {
+      const { environment, layer } = yield* consolePlaces["an embedded DuckDB"]
+      const child = spawn(process.execPath, [writer], { env: environment, stdio: ["ignore", "pipe", "inherit"] })
+      yield* Effect.promise(() => once(createInterface({ input: child.stdout }), "line"))
+      const exit = yield* Effect.exit(Effect.provide(rows, layer))
+      child.kill("SIGKILL")
+      yield* Effect.promise(() => once(child, "exit"))
+      assert.isTrue(Exit.isFailure(exit) && /is held by another process/.test(Cause.pretty(exit.cause)))
+    }).pipe(Effect.scoped)
+  )
+})

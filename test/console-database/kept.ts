@@ -1,0 +1,147 @@
+/** A ledger and a console in use: somebody who signs in, payments in every state, a saved card, a recharge, requests. */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { assert } from "@effect/vitest"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { allTables } from "@larder/serve/console-database/tables.ts"
+import { layerPeople } from "@larder/serve/people/kept-people.ts"
+import { People } from "@larder/serve/people/people.ts"
+import { Effect, Layer, Schema } from "effect"
+import { type Account, openShop } from "../payments/shop.ts"
+import { simulatorStand } from "../payments/simulator-stand.ts"
+import { type Place, storesIn } from "../payments/stores.ts"
+
+export const home = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-home-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** The ledger's folder in a home, and where its tables are. */
+export const placeIn = (folder: string, url?: string): Place => {
+  mkdirSync(path.join(folder, "ledger"), { recursive: true, mode: 0o700 })
+  return { folder: path.join(folder, "ledger"), url }
+}
+
+/** As a server has them; all is closed afterwards. */
+const opened = <A, E, R>(place: Place, work: Effect.Effect<A, E, R>) =>
+  Effect.provide(work, Layer.fresh(layerPeople.pipe(Layer.provideMerge(storesIn(place)))))
+
+const Row = Schema.Struct({ row: Schema.fromJsonString(Schema.Unknown) })
+/** Rows of all tables. */
+const rows = Effect.gen(function* () {
+  const { all } = yield* ConsoleDatabase
+  const tables = yield* Effect.forEach(allTables, (name) =>
+    Effect.map(
+      all(Row, `select cast(to_json(t) as text) as row from console.${name} as t`),
+      (found) => [name, found.map(({ row }) => JSON.stringify(row)).toSorted()] as const
+    )
+  )
+  return Object.fromEntries(tables)
+})
+
+export const email = "ada@example.com"
+export const password = "correct horse battery"
+
+export interface Kept {
+  readonly account: Account
+  /** A payment that went well and of which a part was given back, and one whose customer is on the payment page. */
+  readonly paid: string
+  readonly open: string
+  readonly session: string
+  readonly invitation: string
+}
+
+export const fill = (place: Place) =>
+  opened(
+    place,
+    Effect.gen(function* () {
+      const stand = yield* simulatorStand
+      const shop = yield* openShop(stand, () => Effect.void)
+      const { account_id, key } = shop
+      const people = yield* People
+      const { token } = yield* people.invite({ account_id, email, is_operator: true })
+      const { token: session } = yield* people.accept({ token, email, password })
+      const invitation = (yield* people.invite({ account_id, email: null, is_operator: true })).token
+      const { run } = yield* ConsoleDatabase
+      yield* run(
+        `insert into console.request values ('req_ä', '${account_id}', 'k', '/v1/stores', 200, 1, 0.125, '2026-11-01T00:00:00.000Z')`
+      )
+      yield* run(
+        `insert into console.usage_of_status values ('2026-11-01', '${account_id}', 'k', '/v1/stores', 200, 2000000000)`
+      )
+      return yield* shop.visit((billing) =>
+        Effect.gen(function* () {
+          const paid = yield* shop.buy(billing, 50_00, "good")
+          yield* stand.refund(paid, 10_00)
+          const { body, header } = yield* stand.event(paid)
+          yield* billing.webhook(body, header)
+          yield* billing.saveRecharge(account_id, { is_on: true, cents: 20_00, trigger_credits: 1_000 })
+          const { asked, sent } = shop.form("new_card", 30_00)
+          yield* billing.topUp(asked)
+          assert.deepStrictEqual(yield* shop.moved, [
+            ["top_up", 50_000],
+            ["refund", -10_000]
+          ])
+          const kept: Kept = { account: { account_id, key }, paid, open: sent.payment_id, session, invitation }
+          return kept
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
+export const rowsAt = (place: Place) => opened(place, rows)
+
+/** Signs in, finds the payments, and lets the customer finish the open one: each is in the ledger once. */
+export const goOn = (place: Place, { account, open, paid }: Kept) =>
+  opened(
+    place,
+    Effect.gen(function* () {
+      const people = yield* People
+      const { person } = yield* people.signIn({ email, password, address: "192.0.2.7" })
+      assert.deepStrictEqual([person.account_id, person.is_operator], [account.account_id, true])
+      const stand = yield* simulatorStand
+      const shop = yield* openShop(stand, () => Effect.void, account)
+      yield* shop.visit((billing) =>
+        Effect.gen(function* () {
+          const before = yield* billing.payment(account.account_id, paid)
+          assert.deepInclude(before, { state: "succeeded", cents: 50_00 })
+          const { body, header } = yield* stand.event(paid)
+          yield* billing.webhook(body, header)
+          yield* stand.pay(open, "good")
+          yield* Effect.all([billing.payment(account.account_id, open), billing.payment(account.account_id, open)], {
+            concurrency: 2
+          })
+          assert.strictEqual((yield* billing.payment(account.account_id, open)).state, "succeeded")
+          assert.deepStrictEqual((yield* billing.settings(account.account_id)).card?.last4, "4242")
+        })
+      )
+      assert.deepStrictEqual(yield* shop.moved, [
+        ["top_up", 50_000],
+        ["refund", -10_000],
+        ["top_up", 30_000]
+      ])
+      yield* shop.checkBooks
+    }).pipe(Effect.scoped)
+  )
+
+export const isSignedIn = (place: Place, token: string) =>
+  opened(
+    place,
+    People.use((people) => Effect.map(people.session(token), ({ _tag }) => _tag === "Some"))
+  )
+export const isInvited = (place: Place, token: string) =>
+  opened(
+    place,
+    People.use((people) => Effect.map(people.invitation(token), ({ _tag }) => _tag === "Some"))
+  )
+export const recharge = (place: Place) =>
+  opened(
+    place,
+    ConsoleDatabase.use(({ all }) =>
+      all(
+        Schema.Struct({ is_on: Schema.Boolean, cents: Schema.Int, off_reason: Schema.NullOr(Schema.String) }),
+        "select is_on, cents, off_reason from console.recharge"
+      )
+    )
+  )

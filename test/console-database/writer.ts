@@ -1,0 +1,28 @@
+/**
+ * Writes into the console's tables until it is killed: each number into two tables, in one transaction. Prints a number
+ * when its transaction has returned.
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { layerConsoleDatabase } from "@larder/serve/console-database/place.ts"
+import { homeSetting, ledgerUrlSetting } from "@larder/serve/settings.ts"
+import { Console, Effect } from "effect"
+
+const both = Effect.fnUntraced(function* (database: ConsoleDatabase["Service"], number: number) {
+  yield* database.transaction(({ run }) =>
+    Effect.andThen(
+      run("insert into console.simulated (id, kind, body) values ($1, 'first', '')", [`first-${number}`]),
+      run("insert into console.simulated (id, kind, body) values ($1, 'second', '')", [`second-${number}`])
+    )
+  )
+  yield* Console.log(number)
+})
+
+Effect.gen(function* () {
+  const url = yield* ledgerUrlSetting
+  const home = yield* homeSetting
+  yield* Effect.gen(function* () {
+    const database = yield* ConsoleDatabase
+    for (let number = 1; ; number++) yield* both(database, number)
+  }).pipe(Effect.provide(layerConsoleDatabase(home, url)))
+}).pipe(Effect.scoped, NodeRuntime.runMain)

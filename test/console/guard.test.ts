@@ -1,0 +1,186 @@
+import { pages } from "@larder/serve/console/pages.ts"
+import { describe, expect, it } from "vitest"
+import { operate } from "../contract/operator.ts"
+import { keyIn, password, servedConsole } from "./served-console.ts"
+
+const site = servedConsole()
+const newKey = { name: "Dashboard", access: "all", budget: "25" }
+
+/** Every path, with something in its places. */
+const paths = pages.map(({ path }) => path.replace(/:\w+/g, "none"))
+const forms = [
+  ...pages.flatMap(({ path, post }) => (post === undefined ? [] : [path.replace(/:\w+/g, "none")])),
+  "/sign-in",
+  "/sign-out",
+  `/invitation/${"A".repeat(43)}`,
+  "/simulator",
+  "/simulator/payments/none",
+  "/simulator/checkout/none"
+]
+
+const foreign: ReadonlyArray<readonly [what: string, headers: () => Record<string, string>]> = [
+  ["without an Origin", () => ({})],
+  ["of another site", () => ({ origin: "https://evil.example" })],
+  ["of another port of this host", () => ({ origin: "http://127.0.0.1:1" })],
+  ["of a longer host", () => ({ origin: `${site.url()}.evil.example` })],
+  ["of an opaque origin", () => ({ origin: "null" })],
+  ["that the browser calls cross-site", () => ({ origin: site.url(), "sec-fetch-site": "cross-site" })],
+  ["that the browser calls same-site", () => ({ origin: site.url(), "sec-fetch-site": "same-site" })]
+]
+
+describe("forms", () => {
+  it.each(foreign)("%s are refused by every page, and change nothing", async (_what, headers) => {
+    const { account, browser } = await site.signedIn({ is_operator: true })
+    const session = browser.cookies.get("larder_session")
+    for (const path of forms) {
+      const { status, text } = await browser.post(path, { ...newKey, current: password, next: "x" }, headers())
+      expect([path, status]).toEqual([path, 403])
+      expect(text).toContain("This form was not sent from the console itself")
+    }
+    expect(await operate(site.home(), (ledger) => ledger.listKeys({ account_id: account.id }))).toEqual([])
+    expect(browser.cookies.get("larder_session")).toBe(session)
+    expect((await browser.get("/account")).status).toBe(200)
+  })
+
+  it("from the console itself are taken, by whichever name of this machine it was reached", async () => {
+    const { browser } = await site.signedIn()
+    const port = new URL(site.url()).port
+    const sent = await browser.post("/keys/new", newKey, { origin: site.url(), "sec-fetch-site": "same-origin" })
+    expect(keyIn(sent.text)).toBeDefined()
+    const refused = await browser.post("/keys/new", newKey, { origin: `http://localhost:${port}` })
+    expect(refused.status).toBe(403)
+  })
+
+  it("that are none, or huge, are answered with 400", async () => {
+    const { browser } = await site.signedIn()
+    const headers = { origin: site.url() }
+    const json = { ...headers, "content-type": "application/json" }
+    expect(
+      (await browser.ask("/keys/new", { method: "POST", headers: json, body: JSON.stringify(newKey) })).status
+    ).toBe(400)
+    const huge = new URLSearchParams({ ...newKey, more: "x".repeat(70_000) })
+    expect((await browser.ask("/keys/new", { method: "POST", headers, body: huge })).status).toBe(400)
+  })
+
+  it("are not taken by pages that have none: 405 with what is", async () => {
+    const { browser } = await site.signedIn()
+    const seen = await browser.post("/keys", newKey)
+    expect([seen.status, seen.headers.get("allow")]).toEqual([405, "GET, HEAD"])
+    const deleted = await browser.ask("/keys/new", { method: "DELETE", headers: { origin: site.url() } })
+    expect([deleted.status, deleted.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"])
+  })
+})
+
+describe("every page", () => {
+  const inline = /<style|<script(?![^>]* src=)|\son[a-z]+\s*=|\sstyle\s*=|javascript:/i
+
+  it("has a strict policy, names no other host, and has nothing inline", async () => {
+    const { browser } = await site.signedIn({ is_operator: true })
+    for (const path of [...paths, "/simulator", "/sign-in", "/nothing-here"]) {
+      const { headers, text } = await browser.get(path)
+      const policy = (headers.get("content-security-policy") ?? "").split("; ")
+      expect(policy).toEqual([
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "font-src 'self'",
+        "connect-src 'self'",
+        `form-action 'self' ${site.url()}`,
+        "frame-ancestors 'none'",
+        "base-uri 'none'"
+      ])
+      expect(headers.get("x-content-type-options")).toBe("nosniff")
+      expect(headers.get("referrer-policy")).toBe("same-origin")
+      expect(headers.get("cache-control")).toBe("no-store")
+      if (!headers.get("content-type")?.startsWith("text/html")) continue
+      expect([path, inline.exec(text)?.[0]]).toEqual([path, undefined])
+      const loaded = [...text.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = ""]) => address)
+      expect(loaded.filter((address) => !/^[/?#]/.test(address) || address.startsWith("//"))).toEqual([])
+    }
+  })
+
+  it("has a language, a title, one main heading and a way past the navigation", async () => {
+    const { browser } = await site.signedIn({ is_operator: true })
+    for (const path of ["/", "/keys", "/keys/new", "/account", "/nothing-here"]) {
+      const { text } = await browser.get(path)
+      expect(text).toMatch(/^<!doctype html>\n<html lang="en">/)
+      expect(text).toMatch(/<title>[^<]+ – Larder<\/title>/)
+      expect(text.match(/<h1[ >]/g)).toHaveLength(1)
+      expect(text).toContain('<a class="skip" href="#content">')
+    }
+  })
+
+  it("that is not there is a page, and 404", async () => {
+    const { browser } = await site.signedIn()
+    const seen = await browser.get("/nothing-here")
+    expect(seen.status).toBe(404)
+    expect(seen.text).toContain("There is nothing at this address")
+    expect((await site.browser().get("/nothing-here")).status).toBe(404)
+    expect((await site.browser().get("/%zz")).status).toBe(404)
+  })
+
+  it("of operators is nothing for others", async () => {
+    const { browser } = await site.signedIn()
+    for (const { operatorsOnly, path } of pages.filter((page) => page.operatorsOnly)) {
+      expect(operatorsOnly).toBe(true)
+      expect([path, (await browser.get(path.replace(/:\w+/g, "none"))).status]).toEqual([path, 404])
+    }
+    for (const path of ["/simulator", "/simulator/payments/none"]) expect((await browser.get(path)).status).toBe(404)
+    const { text } = await browser.get("/")
+    expect(text).not.toContain('href="/data"')
+    expect(text).not.toContain('href="/simulator"')
+  })
+})
+
+describe("events of the card processor", () => {
+  const send = (body: string, headers: Record<string, string> = {}, path = "/webhooks/simulator") =>
+    site.browser().ask(path, { method: "POST", body, headers: { "content-type": "application/json", ...headers } })
+
+  it("that nobody has signed are refused, and so are huge ones", async () => {
+    const event = JSON.stringify({ id: "evt_1", type: "payment.succeeded", payment_id: "pay_x" })
+    expect((await send(event)).status).toBe(400)
+    const forged = { "simulator-signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}` }
+    expect((await send(event, forged)).status).toBe(400)
+    expect((await send("x".repeat(1_100_000))).status).toBe(413)
+    expect((await send("")).status).toBe(400)
+  })
+
+  it("of a processor that is not in use are forged, whoever sends them", async () => {
+    expect((await send("{}", { "stripe-signature": "t=1,v1=0" }, "/webhooks/stripe")).status).toBe(400)
+    expect((await site.browser().get("/webhooks/simulator")).status).toBe(404)
+  })
+})
+
+describe("assets", () => {
+  it("may be kept for a year, since their address changes with them", async () => {
+    const { text } = await site.browser().get("/sign-in")
+    const addresses = [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, address = ""]) => address)
+    expect(addresses).toHaveLength(3)
+    for (const address of addresses) {
+      const { headers, status } = await site.browser().get(address)
+      expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"])
+    }
+  })
+})
+
+describe("behind https", () => {
+  const address = "https://console.example.com"
+  const secure = servedConsole({
+    environment: { LARDER_CONSOLE_URL: address, LARDER_API_URL: "https://api.example.com" }
+  })
+
+  it("cookies are for https and for this host alone, and forms come from the public address", async () => {
+    const account = await secure.newAccount()
+    const browser = secure.browser()
+    const link = await secure.invite(account.id)
+    const accepted = await browser.post(link, { email: "secure@example.com", password })
+    expect(accepted.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-larder_session=[^;]+; Expires=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/)
+    ])
+    expect(accepted.headers.get("strict-transport-security")).toBe("max-age=31536000")
+    const created = await browser.post("/keys/new", newKey)
+    expect(created.text).toContain("https://api.example.com/v1/")
+    expect((await browser.post("/keys/new", newKey, { origin: secure.url() })).status).toBe(403)
+  })
+})

@@ -1,0 +1,184 @@
+import { Effect } from "effect"
+import { describe, expect, it } from "vitest"
+import { operate } from "../contract/operator.ts"
+import { ledgers } from "../contract/served.ts"
+import { keyIn, servedConsole } from "./served-console.ts"
+
+const newKey = { name: "Dashboard", access: "all", budget: "25" }
+
+describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
+  const site = servedConsole({ ledger })
+  const call = async (key: string, path = "/v1/commodities?commodity=butter") => {
+    const response = await fetch(`${site.api()}${path}`, { headers: { authorization: `Bearer ${key}` } })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const keysOf = (account_id: string) =>
+    operate(site.home(), (administration) => administration.listKeys({ account_id }))
+  const oneKey = async (account_id: string) => {
+    const [key] = await keysOf(account_id)
+    if (key === undefined) throw new Error("there is no key")
+    return key
+  }
+
+  it("shows a new key once, in the answer to its form, and it works at once", async () => {
+    const { account, browser } = await site.signedIn()
+    const created = await browser.post("/keys/new", newKey)
+    const key = keyIn(created.text) ?? ""
+    expect(created.status).toBe(200)
+    expect(created.headers.get("cache-control")).toBe("no-store")
+    expect(created.text).toContain("only time that the key is shown")
+    expect(created.text).toContain(`curl -H &quot;Authorization: Bearer ${key}&quot;`)
+    expect(created.text).toContain(`${site.api()}/openapi.json`)
+    expect(await call(key)).toBe(200)
+    const { id, last4 } = await oneKey(account.id)
+    for (const path of ["/", "/keys", `/keys/${id}`, `/keys/${id}/revoke`, "/usage", "/requests", "/account"]) {
+      const { text } = await browser.get(path)
+      expect(keyIn(text)).toBeUndefined()
+    }
+    expect((await browser.get("/keys")).text).toContain(`svc_data_…${last4}`)
+    expect(site.logs()).not.toContain(key.slice(9))
+  })
+
+  it("counts what a key has spent of its budget, and says when it was used", async () => {
+    const { account, browser } = await site.signedIn()
+    const key = keyIn((await browser.post("/keys/new", { ...newKey, budget: "0.02" })).text) ?? ""
+    expect((await browser.get("/keys")).text).toContain("not in 90 days")
+    expect([await call(key), await call(key), await call(key)]).toEqual([200, 200, 402])
+    const { text } = await browser.get("/keys")
+    expect(text).toContain("$0.02 of $0.02")
+    expect(text).not.toContain("not in 90 days")
+    expect((await oneKey(account.id)).spent_usd).toBe(0.02)
+    const overview = await browser.get("/")
+    expect(overview.text).toContain("$4.98")
+    expect(overview.text).toContain("2 successful calls")
+  })
+
+  it("changes name, scopes and budget from the next call on, and the key stays", async () => {
+    const { account, browser } = await site.signedIn()
+    const key = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
+    const { id } = await oneKey(account.id)
+    const edited = await browser.post(`/keys/${id}`, {
+      name: "Prices",
+      access: "custom",
+      scopes: ["get-commodity-prices", "search-stores"],
+      budget: "12.50"
+    })
+    expect([edited.status, edited.location]).toEqual([303, "/keys"])
+    expect(await oneKey(account.id)).toMatchObject({
+      name: "Prices",
+      scopes: ["get-commodity-prices", "search-stores"],
+      budget_usd: 12.5
+    })
+    expect((await browser.get("/keys")).text).toContain("Prices is saved")
+    expect(await call(key)).toBe(403)
+    expect(await call(key, "/v1/commodities/prices?series=butter-sales-price-weekly")).toBe(200)
+    await browser.post(`/keys/${id}`, { name: "Prices", access: "all", budget: "0" })
+    expect(await call(key)).toBe(402)
+    expect((await browser.get("/keys")).text).toContain("paused")
+  })
+
+  it("revokes a key for good after asking, and the next call is refused", async () => {
+    const { account, browser } = await site.signedIn()
+    const key = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
+    const { id } = await oneKey(account.id)
+    expect((await browser.get(`/keys/${id}/revoke`)).text).toContain("This cannot be undone.")
+    expect(await call(key)).toBe(200)
+    expect((await browser.post(`/keys/${id}/revoke`, {})).status).toBe(303)
+    expect(await call(key)).toBe(401)
+    expect((await browser.get("/keys")).text).toContain("Revoked keys (1)")
+    expect((await browser.get("/keys")).text).not.toContain(`svc_data_…${key.slice(-4)}`)
+    expect((await browser.get("/keys?revoked=1")).text).toContain(`svc_data_…${key.slice(-4)}`)
+    expect((await browser.post(`/keys/${id}`, newKey)).status).toBe(303)
+    expect((await browser.get("/keys")).text).toContain("This key was revoked before, so nothing was changed.")
+    expect(await call(key)).toBe(401)
+  })
+
+  it.each([
+    ["name", { ...newKey, name: " " }, "Give the key a name"],
+    ["name", { ...newKey, name: "x".repeat(201) }, "Give the key a name"],
+    ["name", { ...newKey, name: "\u200B\u2060" }, "Give the key a name"],
+    ["budget", { ...newKey, budget: "-1" }, "Give a budget in dollars"],
+    ["budget", { ...newKey, budget: "1.2345" }, "Give a budget in dollars"],
+    ["access", { ...newKey, access: "custom" }, "Choose at least one scope"],
+    ["access", { ...newKey, access: "custom", scopes: "everything-else" }, "Choose at least one scope"]
+  ])("a wrong %s makes no key and keeps what was typed", async (field, fields, problem) => {
+    const { account, browser } = await site.signedIn()
+    const seen = await browser.post("/keys/new", fields)
+    expect(seen.status).toBe(422)
+    expect(seen.text).toContain(`href="#${field}"`)
+    expect(seen.text).toContain(problem)
+    expect(seen.text).toContain(`value="${fields.budget}"`)
+    expect(await keysOf(account.id)).toEqual([])
+  })
+
+  it("shows a name as it is, whatever stands in it", async () => {
+    const { account, browser } = await site.signedIn({ name: '<script>alert(1)</script>"&' })
+    const name = `"><img src=x onerror=alert(1)>'&amp;`
+    const created = await browser.post("/keys/new", { ...newKey, name })
+    const { id } = await oneKey(account.id)
+    const pages = [
+      created,
+      ...(await Promise.all(["/keys", `/keys/${id}`, "/", "/account", "/requests"].map(browser.get)))
+    ]
+    for (const { text } of pages) {
+      expect(text).not.toContain("<img")
+      expect(text).not.toContain("<script>alert")
+    }
+    expect(created.text).toContain("&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;amp;")
+  })
+
+  it("has no id twice on the page of a new key, whatever the key is called", async () => {
+    const { browser } = await site.signedIn()
+    const { text } = await browser.post("/keys/new", { ...newKey, name: "Ready to use" })
+    const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
+    expect(ids.length).toBeGreaterThan(4)
+    expect(ids).toEqual([...new Set(ids)])
+  })
+
+  it("are out of reach for other accounts: each is as if it did not exist", async () => {
+    const owner = await site.signedIn({ name: "Owner of it" })
+    const key = keyIn((await owner.browser.post("/keys/new", { ...newKey, name: "Private" })).text) ?? ""
+    await call(key)
+    const before = await oneKey(owner.account.id)
+    const { browser } = await site.signedIn({ is_operator: true, name: "Stranger" })
+    for (const path of [`/keys/${before.id}`, `/keys/${before.id}/revoke`]) {
+      const seen = await browser.get(path)
+      expect(seen.status).toBe(404)
+      expect(seen.text).not.toContain("Private")
+      const sent = await browser.post(path, { ...newKey, name: "Mine now" })
+      expect(sent.status).toBe(404)
+    }
+    for (const path of ["/", "/keys", "/usage", "/requests", "/account", "/billing"]) {
+      const { status, text } = await browser.get(path)
+      expect(status).toBe(200)
+      for (const secret of ["Private", before.id, before.last4, owner.email, owner.account.id, "Owner of it"]) {
+        expect(text).not.toContain(secret)
+      }
+    }
+    expect(await oneKey(owner.account.id)).toEqual(before)
+    expect(await call(key)).toBe(200)
+  })
+})
+
+describe("an account with all the keys that it may have", () => {
+  const site = servedConsole()
+
+  it("creates no key where there are 1,000 already, and says beside the form what to do", async () => {
+    const { account, browser } = await site.signedIn()
+    const key = { account_id: account.id, name: "One of many", scopes: ["get-store"], budget_credits: 0 } as const
+    await operate(site.home(), ({ createKey }) =>
+      Effect.all(
+        Array.from({ length: 1_000 }, () => createKey(key)),
+        { concurrency: 8, discard: true }
+      )
+    )
+    const seen = await browser.post("/keys/new", newKey)
+    expect(seen.status).toBe(422)
+    expect(seen.text).toContain("No key was created: there are 1,000 valid keys")
+    expect(seen.text).toContain(`value="${newKey.name}"`)
+    const [one] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
+    await browser.post(`/keys/${one?.id}/revoke`, {})
+    expect(keyIn((await browser.post("/keys/new", newKey)).text)).toBeDefined()
+  })
+})

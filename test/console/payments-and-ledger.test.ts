@@ -1,0 +1,224 @@
+/** Payments, receipts and the ledger: whole, for the account alone, and as a file. */
+import { Billing } from "@larder/serve/billing/billing.ts"
+import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
+import { Administration } from "@larder/serve/ledger/administration.ts"
+import { Effect, Stream } from "effect"
+import Papa from "papaparse"
+import { beforeAll, describe, expect, it } from "vitest"
+import { call, column, followed, linkCalled, type SignedIn, spendingConsole } from "./spending-console.ts"
+
+const console = spendingConsole()
+const formula = '=cmd|"/c calc"!A1'
+let mine: SignedIn
+let other: SignedIn
+const notes = ["@SUM(1)", "+1", 'Good will, "thanks"', "-1"]
+
+/** A payment with a card of the simulator. */
+const paid = (of: SignedIn, cents: number, submission: string, number = "4242424242424242") =>
+  console.run(
+    Effect.gen(function* () {
+      const billing = yield* Billing
+      const simulator = yield* Simulator
+      const asked = yield* billing.topUp({
+        account_id: of.account.id,
+        person_id: "pers_1",
+        email: "a@example.com",
+        cents,
+        pay_with: "new_card",
+        submission,
+        success_url: (id) => `${console.url()}/billing/payments/${id}`,
+        cancel_url: console.url()
+      })
+      if (!("redirect" in asked)) return yield* Effect.die("it was paid at once")
+      const reference = new URL(asked.redirect).pathname.split("/").at(-1) ?? ""
+      const done = yield* simulator.pay(reference, { number, expires: "12/40", cvc: "123" })
+      if (done.kind !== "paid") return yield* Effect.die(`the simulator says ${done.kind}`)
+      return yield* billing.payment(of.account.id, new URL(done.url).pathname.split("/").at(-1) ?? "")
+    })
+  )
+
+const calls = 120
+const payments: Array<Awaited<ReturnType<typeof paid>>> = []
+
+beforeAll(async () => {
+  mine = await console.signedIn(formula)
+  other = await console.signedIn("Other")
+  for (let index = 0; index < 30; index++)
+    payments.push(await paid(mine, 1_000 + index, `submission-${String(index).padStart(12, "0")}`))
+  for (const note of notes) {
+    await console.run(
+      Administration.use((ledger) => ledger.creditAccount({ account_id: mine.account.id, credits: 7, note }))
+    )
+  }
+  for (let index = 0; index < calls; index++) await console.run(call(mine.key, mine.key.key, `req_${index}`))
+  await console.run(call(other.key, other.key.key, "req_of_other"))
+})
+
+const entries = () =>
+  console.run(Effect.flatMap(Administration, (ledger) => Stream.runCollect(ledger.entriesOf(mine.account.id))))
+const spaced = (value: number) => value.toLocaleString("en-US").replace("-", "−")
+
+describe("the ledger", () => {
+  it("leads to every entry of the account once, newest first, with the balance after it", async () => {
+    const pages = await followed(mine.browser, "/billing/ledger")
+    const expected = (await entries()).toReversed()
+    expect(pages.length).toBe(Math.ceil(expected.length / 50))
+    expect(pages.flatMap((page) => column(page, 5))).toEqual(expected.map(({ balance }) => spaced(balance)))
+    expect(pages.flatMap((page) => column(page, 3))).toEqual(expected.map(({ request_id }) => request_id ?? "–"))
+  })
+
+  it.each([
+    ["calls", ["charge"]],
+    ["payments", ["top_up", "auto_recharge"]],
+    ["refunds", ["refund", "adjustment"]],
+    ["grants", ["grant"]]
+  ])("leads to every entry of the kind %s once", async (what, types) => {
+    const pages = await followed(mine.browser, `/billing/ledger?what=${what}`)
+    const expected = (await entries()).filter(({ type }) => types.includes(type)).toReversed()
+    expect(pages.flatMap((page) => column(page, 5))).toEqual(expected.map(({ balance }) => spaced(balance)))
+  })
+
+  it("stays where it was while new entries are made", async () => {
+    const first = await mine.browser.get("/billing/ledger")
+    await console.run(call(mine.key, mine.key.key, "req_meanwhile"))
+    const [second = ""] = await followed(mine.browser, linkCalled(first.text, "Older") ?? "")
+    const expected = (await entries()).toReversed().slice(51, 101)
+    expect(column(second, 5)).toEqual(expected.map(({ balance }) => spaced(balance)))
+  })
+
+  it("is a streamed file of all entries, in which nothing is run as a formula", async () => {
+    const { headers, text } = await mine.browser.get("/billing/ledger.csv")
+    expect(headers.get("content-type")).toBe("text/csv; charset=utf-8")
+    expect(headers.get("content-length")).toBeNull()
+    expect(headers.get("transfer-encoding")).toBe("chunked")
+    const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
+    const safe = (value: string | null) => (value !== null && /^[=+\-@]/.test(value) ? `'${value}` : (value ?? ""))
+    expect(data).toEqual(
+      (await entries()).map((entry) => ({
+        position: String(entry.position),
+        occurred_at: entry.occurred_at,
+        type: entry.type,
+        credits: String(entry.credits),
+        usd: String(entry.credits / 1_000),
+        balance_credits: String(entry.balance),
+        balance_usd: String(entry.balance / 1_000),
+        key_id: entry.key_id ?? "",
+        key: entry.key_id === null ? "" : safe(`${formula} (…${mine.key.last4})`),
+        endpoint: entry.endpoint ?? "",
+        reference: entry.request_id ?? "",
+        note: safe(entry.note)
+      }))
+    )
+    expect(text.match(/(^|,)"?[=+@]/m)).toBeNull()
+    expect(text).not.toContain("req_of_other")
+  })
+
+  it.each(["what=everything", "before=0", "before=-1", "before=1.5", "before=x"])(
+    "with %s is no page",
+    async (query) => {
+      expect((await mine.browser.get(`/billing/ledger?${query}`)).status).toBe(404)
+    }
+  )
+})
+
+describe("payments", () => {
+  it("are listed once each, newest first", async () => {
+    const pages = await followed(mine.browser, "/billing/payments")
+    expect(pages.length).toBe(2)
+    const cents = pages.flatMap((page) => column(page, 4))
+    expect(cents).toEqual(payments.map(({ cents }) => `$${(cents / 100).toFixed(2)}`).toReversed())
+  })
+
+  it("have a receipt", async () => {
+    const [payment] = payments
+    if (payment === undefined) throw new Error("no payment was made")
+    const { status, text } = await mine.browser.get(`/billing/payments/${payment.id}/receipt`)
+    expect(status).toBe(200)
+    for (const part of ["Bakery", mine.account.id, "$10.00", "10,000", "Visa ending in 4242", payment.id]) {
+      expect(text).toContain(part)
+    }
+  })
+
+  it("that went back say so, and their receipts take off what went back", async () => {
+    const third = await console.signedIn("Third")
+    const payment = await paid(third, 5_000, "submission-disputed-01", "4000000000000259")
+    const { text } = await third.browser.get(`/billing/payments/${payment.id}`)
+    expect(text).toContain("$50.00 of it went back, and 50,000 credits were taken from your balance.")
+    const receipt = await third.browser.get(`/billing/payments/${payment.id}/receipt`)
+    expect(column(receipt.text, 2)).toEqual(["$50.00", "−$50.00", "$0.00"])
+    expect(column((await third.browser.get("/billing/payments")).text, 3)).toEqual(["Disputed"])
+  })
+
+  it.each(["", "/receipt"])("of another account are no page%s", async (rest) => {
+    for (const { id } of payments.slice(0, 3)) {
+      expect((await mine.browser.get(`/billing/payments/${id}${rest}`)).status).toBe(200)
+      expect((await other.browser.get(`/billing/payments/${id}${rest}`)).status).toBe(404)
+    }
+    expect((await mine.browser.get(`/billing/payments/pay_none${rest}`)).status).toBe(404)
+  })
+
+  it("of another account appear in no list", async () => {
+    const last = payments.at(-1)?.id ?? ""
+    for (const path of ["/billing", "/billing/payments", `/billing/payments?before=${last}`, "/billing/ledger"]) {
+      const { status, text } = await other.browser.get(path)
+      expect(status).toBe(200)
+      expect(text).not.toContain("pay_")
+      expect(text).not.toContain("4242")
+      expect(text).not.toContain(mine.account.id)
+    }
+    expect((await other.browser.get("/billing/ledger.csv")).text).not.toContain("pay_")
+  })
+
+  it("that are not decided yet say so, have no receipt, and are asked about again", async () => {
+    const { payment } = await console.run(
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        yield* billing.topUp({
+          account_id: other.account.id,
+          person_id: "pers_1",
+          email: "a@example.com",
+          cents: 5_000,
+          pay_with: "new_card",
+          submission: "open-submission-0001",
+          success_url: (id) => `${console.url()}/billing/payments/${id}`,
+          cancel_url: console.url()
+        })
+        const [payment] = yield* billing.payments(other.account.id, { before: null, limit: 1 })
+        return { payment }
+      })
+    )
+    const page = await other.browser.get(`/billing/payments/${payment?.id}`)
+    expect(page.text).toContain("This payment is not confirmed yet.")
+    expect(page.text).toContain("data-poll=")
+    expect((await other.browser.get(`/billing/payments/${payment?.id}/receipt`)).status).toBe(404)
+  })
+})
+
+it.each([
+  "/billing",
+  "/billing/top-up",
+  "/billing/auto-recharge",
+  "/billing/card",
+  "/billing/payments",
+  "/billing/payments/pay_none",
+  "/billing/payments/pay_none/receipt",
+  "/billing/ledger",
+  "/billing/ledger.csv"
+])("%s needs a sign-in", async (path) => {
+  const { headers, status } = await console.nobody().get(path)
+  expect([status, headers.get("location")?.split("?")[0]]).toEqual([303, "/sign-in"])
+})
+
+it.each(["/billing/top-up", "/billing/auto-recharge", "/billing/card"])(
+  "a form for %s from another site is refused",
+  async (path) => {
+    for (const origin of ["https://evil.example", "null", undefined]) {
+      const response = await mine.browser.ask(path, {
+        method: "POST",
+        body: new URLSearchParams({ amount: "50", is_on: "no", pay_with: "saved_card" }),
+        ...(origin !== undefined && { headers: { origin } })
+      })
+      expect(response.status).toBe(403)
+    }
+  }
+)

@@ -1,0 +1,128 @@
+/** The console of a real server, and browsers without a screen that sign in to it: cookies, forms, redirects by hand. */
+import { rmSync } from "node:fs"
+import { PeopleAdministration } from "@larder/serve/people/people-administration.ts"
+import { layerPeopleAdministration } from "@larder/serve/people/reach.ts"
+import { ConfigProvider, Effect } from "effect"
+import { afterAll, beforeAll, inject } from "vitest"
+import { operate, operateIn } from "../contract/operator.ts"
+import type { ledgers } from "../contract/served.ts"
+import { newDatabase } from "../postgres.ts"
+import { type Environment, type Server, startServer } from "../programs.ts"
+import { copyHome } from "../sample-home.ts"
+
+export interface Seen {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Where a redirect leads. */
+  readonly location: string | null
+}
+
+export type Fields = Readonly<Record<string, string | ReadonlyArray<string>>>
+
+export const password = "a long enough pass phrase"
+
+const body = (fields: Fields) =>
+  new URLSearchParams(
+    Object.entries(fields).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value]))
+  )
+
+export const makeBrowser = (url: string, origin = url) => {
+  const cookies = new Map<string, string>()
+  const ask = async (target: string, init: RequestInit = {}): Promise<Seen> => {
+    const response = await fetch(new URL(target, url), {
+      redirect: "manual",
+      ...init,
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "), ...init.headers }
+    })
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+      if (/Max-Age=0/.test(cookie)) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+      location: response.headers.get("location")
+    }
+  }
+  return {
+    cookies,
+    ask,
+    get: (target: string) => ask(target),
+    post: (target: string, fields: Fields, headers: Readonly<Record<string, string>> = { origin }) =>
+      ask(target, { method: "POST", body: body(fields), headers })
+  }
+}
+export type Browser = ReturnType<typeof makeBrowser>
+
+interface Settings {
+  readonly environment?: Environment
+  readonly ledger?: (typeof ledgers)[number]
+}
+
+/** Registers start and end with the file's hooks; what it returns may be used inside of tests. */
+export const servedConsole = ({ environment: given = {}, ledger = "in its folder" }: Settings = {}) => {
+  let home = ""
+  let server: Server | undefined
+  let environment = given
+  const running = () => {
+    if (server === undefined) throw new Error("the server is started by beforeAll")
+    return server
+  }
+  beforeAll(async () => {
+    home = copyHome(inject("sampleHome"))
+    if (ledger === "in PostgreSQL") {
+      const url = await newDatabase(inject("postgresUrl"))
+      operateIn(home, url)
+      environment = { ...given, LARDER_LEDGER_URL: url }
+    }
+    server = await startServer(home, environment)
+  })
+  afterAll(async () => {
+    await server?.stop()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  /** As `larder-serve people invite` does it, through the running server. */
+  const invite = async (account_id: string, { email = null, is_operator = false }: Partial<Invitation> = {}) => {
+    const { link } = await Effect.runPromise(
+      PeopleAdministration.use((people) => people.invitePerson({ account_id, email, is_operator })).pipe(
+        Effect.provide(layerPeopleAdministration(home)),
+        Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
+      )
+    )
+    return new URL(link).pathname
+  }
+  const origin = () => environment.LARDER_CONSOLE_URL ?? running().console
+  const browser = () => makeBrowser(running().console, origin())
+  const newAccount = (name = "Bakery") => operate(home, (ledger) => ledger.createAccount({ name }))
+  let people = 0
+
+  return {
+    api: () => running().api,
+    url: () => running().console,
+    logs: () => running().logs(),
+    home: () => home,
+    invite,
+    browser,
+    newAccount,
+    /** Somebody who has just signed in to a new account with its 5,000 credits. */
+    signedIn: async ({ is_operator = false, name = "Bakery" } = {}) => {
+      const account = await newAccount(name)
+      const email = `person-${++people}@example.com`
+      const opened = browser()
+      await opened.post(await invite(account.id, { is_operator }), { email, password })
+      return { account, email, browser: opened }
+    }
+  }
+}
+interface Invitation {
+  readonly email: string | null
+  readonly is_operator: boolean
+}
+export type ServedConsole = ReturnType<typeof servedConsole>
+
+/** The key that a page shows; undefined where it shows none. */
+export const keyIn = (text: string): string | undefined => /svc_data_[A-Za-z0-9]{64}/.exec(text)?.[0]

@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest"
+import { makeBrowser, password, servedConsole } from "./served-console.ts"
+
+const site = servedConsole()
+const session = "larder_session"
+
+const invited = async () => {
+  const account = await site.newAccount()
+  return site.invite(account.id)
+}
+
+describe("an invitation", () => {
+  it("makes a sign-in once, and looking at it uses nothing up", async () => {
+    const link = await invited()
+    const browser = site.browser()
+    expect((await browser.get(link)).status).toBe(200)
+    expect((await browser.get(link)).status).toBe(200)
+    const accepted = await browser.post(link, { email: "Once@Example.com", password })
+    expect([accepted.status, accepted.location]).toEqual([303, "/"])
+    expect((await browser.get("/account")).text).toContain("once@example.com")
+    const again = await site.browser().post(link, { email: "second@example.com", password })
+    expect([again.status, again.headers.getSetCookie()]).toEqual([410, []])
+    expect((await site.browser().get(link)).status).toBe(410)
+  })
+
+  it("is as good as before after a weak password or no address", async () => {
+    const link = await invited()
+    const browser = site.browser()
+    const weak = await browser.post(link, { email: "weak@example.com", password: "short" })
+    expect([weak.status, weak.headers.getSetCookie()]).toEqual([422, []])
+    expect(weak.text).toContain("at least 12 characters")
+    expect(weak.text).toContain('value="weak@example.com"')
+    expect(weak.text).not.toContain('value="short"')
+    expect((await browser.post(link, { email: "nobody", password })).status).toBe(422)
+    expect((await browser.post(link, { email: "weak@example.com", password })).status).toBe(303)
+  })
+
+  it("for an address is for no other", async () => {
+    const account = await site.newAccount()
+    const link = await site.invite(account.id, { email: "meant@example.com" })
+    const browser = site.browser()
+    expect((await browser.get(link)).text).toContain("meant@example.com")
+    await browser.post(link, { email: "other@example.com", password })
+    const page = await browser.get("/account")
+    expect(page.text).toContain("meant@example.com")
+    expect(page.text).not.toContain("other@example.com")
+  })
+
+  it("that never existed is no secret's oracle: 410", async () => {
+    expect((await site.browser().get(`/invitation/${"A".repeat(43)}`)).status).toBe(410)
+  })
+})
+
+describe("a session", () => {
+  it("is a cookie that scripts and other sites do not get, and ends within seven days", async () => {
+    const accepted = await site.browser().post(await invited(), { email: "cookie@example.com", password })
+    const [cookie = ""] = accepted.headers.getSetCookie()
+    expect(cookie).toMatch(/^larder_session=[A-Za-z0-9_-]{43}; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/)
+    const days = (Date.parse(/Expires=([^;]+)/.exec(cookie)?.[1] ?? "") - Date.now()) / 86_400_000
+    expect(days).toBeGreaterThan(6.9)
+    expect(days).toBeLessThanOrEqual(7)
+  })
+
+  it("ends on the server when its person signs out", async () => {
+    const { browser } = await site.signedIn()
+    const stolen = browser.cookies.get(session) ?? ""
+    const out = await browser.post("/sign-out", {})
+    expect([out.status, out.location]).toEqual([303, "/sign-in"])
+    expect((await browser.get("/sign-in")).text).toContain("You are signed out.")
+    expect((await browser.get("/sign-in")).text).not.toContain("You are signed out.")
+    const thief = site.browser()
+    thief.cookies.set(session, stolen)
+    expect((await thief.get("/keys")).location).toBe("/sign-in?next=%2Fkeys")
+  })
+
+  it("is of one browser: a change of the password ends the others and keeps this one", async () => {
+    const { browser, email } = await site.signedIn()
+    const other = site.browser()
+    await other.post("/sign-in", { email, password })
+    expect((await other.get("/account")).status).toBe(200)
+    const wrong = await browser.post("/account", { current: "not this one at all", next: "another long pass phrase" })
+    expect(wrong.status).toBe(422)
+    expect(wrong.text).toContain("This is not your current password")
+    expect((await browser.post("/account", { current: password, next: "short" })).status).toBe(422)
+    expect((await other.get("/account")).status).toBe(200)
+    const changed = await browser.post("/account", { current: password, next: "another long pass phrase" })
+    expect([changed.status, changed.location]).toEqual([303, "/account"])
+    expect((await browser.get("/account")).text).toContain("Your password is changed.")
+    expect((await other.get("/account")).status).toBe(303)
+    expect((await site.browser().post("/sign-in", { email, password })).status).toBe(422)
+    const next = "another long pass phrase"
+    expect((await site.browser().post("/sign-in", { email, password: next })).status).toBe(303)
+  })
+
+  it.each(["", "x", "A".repeat(43), "%00", "../../x"])("is nothing that somebody made up: %j", async (token) => {
+    const browser = site.browser()
+    browser.cookies.set(session, token)
+    expect((await browser.get("/account")).location).toBe("/sign-in?next=%2Faccount")
+  })
+})
+
+describe("signing in", () => {
+  it("says the same to a wrong password as to an unknown address, and shows no password again", async () => {
+    const { email } = await site.signedIn()
+    const wrong = await site.browser().post("/sign-in", { email, password: "not the right one" })
+    const unknown = await site
+      .browser()
+      .post("/sign-in", { email: "nobody@example.com", password: "not the right one" })
+    expect([wrong.status, unknown.status]).toEqual([422, 422])
+    expect(wrong.text.replace(email, "")).toBe(unknown.text.replace("nobody@example.com", ""))
+    expect(wrong.text).toContain("E-mail address or password is wrong")
+    expect(wrong.text).not.toContain("not the right one")
+    expect(wrong.headers.getSetCookie()).toEqual([])
+  })
+
+  it("leads back to where somebody wanted to go", async () => {
+    const { email } = await site.signedIn()
+    const asked = await site.browser().get("/usage?from=2026-01-01")
+    expect(asked.location).toBe("/sign-in?next=%2Fusage%3Ffrom%3D2026-01-01")
+    const there = await site.browser().post(asked.location ?? "", { email, password })
+    expect(there.location).toBe("/usage?from=2026-01-01")
+  })
+
+  it("never leads to another site", async () => {
+    const { email } = await site.signedIn()
+    for (const next of [
+      "//evil.example",
+      "/\\evil.example",
+      "https://evil.example",
+      "/%09/evil.example",
+      "javascript:1",
+      "/.//evil.example"
+    ]) {
+      const { location } = await site.browser().post(`/sign-in?next=${encodeURIComponent(next)}`, { email, password })
+      expect(new URL(location ?? "", "http://console.example").origin).toBe("http://console.example")
+    }
+  })
+
+  it("waits after failures, for that address", async () => {
+    const { email } = await site.signedIn()
+    const statuses: Array<number> = []
+    for (let times = 0; times < 8; times++) {
+      statuses.push((await site.browser().post("/sign-in", { email, password: `wrong number ${times}` })).status)
+    }
+    expect(statuses).toContain(429)
+    const right = await site.browser().post("/sign-in", { email, password })
+    expect(right.status).toBe(429)
+    expect(right.text).toMatch(/Too many attempts\. Try again in \d+ (second|minute)s?\./)
+  })
+
+  it("waits for those who failed: behind a proxy of this machine, their own address", async () => {
+    const { email } = await site.signedIn()
+    const from = (address: string, typed: string) =>
+      site
+        .browser()
+        .post("/sign-in", { email, password: typed }, { origin: site.url(), "x-forwarded-for": `made up, ${address}` })
+    for (let times = 0; times < 5; times++) await from("192.0.2.7", `wrong number ${times}`)
+    expect((await from("192.0.2.7", password)).status).toBe(429)
+    expect((await from("198.51.100.1", password)).status).toBe(303)
+  })
+})
+
+describe("who is not signed in", () => {
+  it("is sent to the sign-in by every page, also where a form changes something", async () => {
+    const browser = site.browser()
+    for (const path of [
+      "/",
+      "/keys",
+      "/keys/new",
+      "/keys/key_x",
+      "/usage",
+      "/requests",
+      "/billing",
+      "/data",
+      "/account"
+    ]) {
+      const seen = await browser.get(path)
+      expect([path, seen.status, seen.location?.split("?")[0]]).toEqual([path, 303, "/sign-in"])
+    }
+    for (const path of ["/keys/new", "/keys/key_x", "/keys/key_x/revoke", "/account"]) {
+      const seen = await browser.post(path, { name: "x", access: "all", budget: "1" })
+      expect([path, seen.status, seen.location]).toEqual([path, 303, "/sign-in"])
+    }
+  })
+
+  it("still reaches health, and no endpoint of the API", async () => {
+    const browser = makeBrowser(site.url())
+    expect((await browser.get("/healthz")).text).toBe('{"status":"alive"}\n')
+    expect((await browser.get("/v1/commodities")).status).toBe(404)
+  })
+})
+
+it("passwords, sessions and links stand in no log", async () => {
+  const { browser } = await site.signedIn()
+  const logs = site.logs()
+  expect(logs).not.toContain(password)
+  expect(logs).not.toContain(browser.cookies.get(session))
+  expect(logs).not.toContain("/invitation/")
+})

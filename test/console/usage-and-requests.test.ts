@@ -1,0 +1,149 @@
+/** The pages that say where the calls went, asked for over HTTP. */
+import { type NotedRequest, RequestLog } from "@larder/serve/requests/request-log.ts"
+import { Effect } from "effect"
+import Papa from "papaparse"
+import { beforeAll, describe, expect, it } from "vitest"
+import { call, column, followed, linkCalled, type SignedIn, spendingConsole } from "./spending-console.ts"
+
+const console = spendingConsole()
+const formula = '=HYPERLINK("http://example.com","x")'
+let mine: SignedIn
+let other: SignedIn
+
+const calls = 130
+
+/** Several of them in one millisecond. */
+const noted = (of: SignedIn, index: number): NotedRequest => ({
+  id: `req_${of.account.id}_${String(index).padStart(4, "0")}`,
+  account_id: of.account.id,
+  key_id: of.key.id,
+  endpoint: index % 2 === 0 ? "/v1/stores" : "/v1/commodities",
+  status: index % 10 === 0 ? 402 : 200,
+  credits: index % 10 === 0 ? 0 : 100,
+  duration_ms: 1.25,
+  occurred_at: new Date(Date.now() - 60_000 - Math.floor(index / 7)).toISOString()
+})
+
+const use = async (of: SignedIn) => {
+  for (let index = 0; index < 3; index++) await console.run(call(of.key, of.key.key, `call_${of.account.id}_${index}`))
+  await console.run(
+    RequestLog.use((log) =>
+      Effect.sync(() => {
+        for (let index = 0; index < calls; index++) log.note(noted(of, index))
+      })
+    )
+  )
+}
+
+beforeAll(async () => {
+  mine = await console.signedIn(formula)
+  other = await console.signedIn("Other")
+  await use(mine)
+  await use(other)
+})
+
+describe("the usage page", () => {
+  it("shows charged calls by day, key, endpoint and status", async () => {
+    const { status, text } = await mine.browser.get("/usage")
+    expect(status).toBe(200)
+    expect(text).toContain("3 calls")
+    expect(text).toContain("=HYPERLINK(&quot;http://example.com&quot;,&quot;x&quot;) (…")
+    expect(text).toContain("<code>/v1/stores</code>")
+    expect(text).toContain("Balance or budget reached")
+    expect(text).not.toContain(other.key.id)
+  })
+
+  it("shows what was typed, with the mistake at its field", async () => {
+    const { status, text } = await mine.browser.get('/usage?from="><b>soon&to=2026-01-01')
+    expect(status).toBe(422)
+    expect(text).toContain('value="&quot;&gt;&lt;b&gt;soon"')
+    expect(text).toContain('<p class="error" id="from-error">Type a day such as 2026-10-15.</p>')
+    expect(text).toContain('aria-describedby="from-error" aria-invalid="true"')
+  })
+
+  it("is a file, in which no name is run as a formula", async () => {
+    const { headers, text } = await mine.browser.get("/usage.csv")
+    expect(headers.get("content-type")).toBe("text/csv; charset=utf-8")
+    expect(headers.get("content-disposition")).toMatch(/^attachment; filename="larder-usage-[-0-9]+\.csv"$/)
+    const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
+    expect(data).toEqual([
+      {
+        day: new Date().toISOString().slice(0, 10),
+        key_id: mine.key.id,
+        key: `'${formula} (…${mine.key.last4})`,
+        endpoint: "/v1/stores",
+        calls: "3",
+        credits: "300",
+        usd: "0.3"
+      }
+    ])
+  })
+
+  it("is a file of statuses, with refused calls", async () => {
+    const { text } = await mine.browser.get("/usage/statuses.csv")
+    const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
+    const of = (status: string) =>
+      data.filter((row) => row.status === status).reduce((sum, row) => sum + Number(row.calls), 0)
+    expect([of("200"), of("402")]).toEqual([117, 13])
+  })
+
+  it.each(["/usage", "/usage.csv", "/usage/statuses.csv", "/requests"])(
+    "%s of another account's key is no page",
+    async (path) => {
+      expect((await mine.browser.get(`${path}?key=${other.key.id}`)).status).toBe(404)
+      expect((await mine.browser.get(`${path}?key=${mine.key.id}`)).status).toBe(200)
+    }
+  )
+
+  it.each(["/usage.csv?from=soon", "/usage/statuses.csv?from=soon", "/usage?endpoint=/v2/none"])(
+    "%s is no page",
+    async (target) => {
+      expect((await mine.browser.get(target)).status).toBe(404)
+    }
+  )
+})
+
+describe("the requests page", () => {
+  const idsOf = (pages: ReadonlyArray<string>) => pages.flatMap((page) => column(page, 1))
+  const expected = (keep: (call: NotedRequest) => boolean) =>
+    Array.from({ length: calls }, (_, index) => noted(mine, index))
+      .filter(keep)
+      .map(({ id }) => id)
+      .toSorted()
+
+  it("leads to every call of the account once, and to no other's", async () => {
+    const pages = await followed(mine.browser, "/requests")
+    expect(pages.length).toBe(3)
+    expect([...idsOf(pages)].sort()).toEqual(expected(() => true))
+  })
+
+  it("leads to every call that is asked for, by key, endpoint and status", async () => {
+    const pages = await followed(mine.browser, `/requests?key=${mine.key.id}&endpoint=/v1/stores&status=200`)
+    expect([...idsOf(pages)].sort()).toEqual(
+      expected(({ endpoint, status }) => endpoint === "/v1/stores" && status === 200)
+    )
+  })
+
+  it("leads back from older calls to the newest", async () => {
+    const [first = ""] = await followed(mine.browser, "/requests?status=200")
+    const older = await mine.browser.get(linkCalled(first, "Older") ?? "")
+    expect(linkCalled(older.text, "Newest")).toBe("/requests?status=200")
+  })
+
+  it("says so where nothing matches", async () => {
+    const { status, text } = await mine.browser.get("/requests?status=503")
+    expect([status, text.includes("None of the latest calls matches.")]).toEqual([200, true])
+  })
+
+  it.each(["before=yesterday", "before=2026-10-15T12:00:00.000Z", "status=2xx"])(
+    "with %s is no page",
+    async (query) => {
+      expect((await mine.browser.get(`/requests?${query}`)).status).toBe(404)
+    }
+  )
+})
+
+it.each(["/usage", "/usage.csv", "/usage/statuses.csv", "/requests"])("%s needs a sign-in", async (path) => {
+  const { headers, status } = await console.nobody().get(path)
+  expect([status, headers.get("location")?.split("?")[0]]).toEqual([303, "/sign-in"])
+})

@@ -1,0 +1,279 @@
+/** Credits that follow from money, in both stores: booked once, below 0 where more money goes out than there is. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
+import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { entryTypes } from "@larder/serve/ledger/records.ts"
+import { Effect, Stream } from "effect"
+import { admitted, database, entriesOf, hold, keyOf, october, open } from "./shared-ledger.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-bookings-"))),
+  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+)
+
+/** Each answers how to open a new ledger, again and again. */
+const places = {
+  "a folder": Effect.map(folder, (made) => embeddedLedger(path.join(made, "ledger"))),
+  PostgreSQL: Effect.map(database, (url) => open(url))
+}
+
+const aTopUp = (account_id: string, booking: Partial<Booking> = {}): Booking => ({
+  account_id,
+  type: "top_up",
+  credits: 50_000,
+  reference: "pay_1",
+  note: "paid by card",
+  ...booking
+})
+
+const pay = (ledger: LedgerAccess, key: Parameters<typeof admitted>[1], ...ids: ReadonlyArray<string>) =>
+  Effect.promise(async () => {
+    for (const id of ids) await (await admitted(ledger, key, 100)).commit(id)
+  })
+
+describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
+  it.live("books a payment once, however often it is told of it, and says so", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const key = yield* keyOf(ledger)
+      const { administration } = ledger
+      const booking = aTopUp(key.account_id)
+      assert.deepStrictEqual(yield* administration.book(booking), { booked: true, balance_credits: 55_000 })
+      assert.deepStrictEqual(yield* administration.book(booking), { booked: false, balance_credits: 55_000 })
+      const other = { ...booking, credits: 1, note: "another one" }
+      assert.deepStrictEqual(yield* administration.book(other), { booked: false, balance_credits: 55_000 })
+      const recharge = aTopUp(key.account_id, { type: "auto_recharge", credits: 10_000 })
+      assert.deepStrictEqual(yield* administration.book(recharge), { booked: true, balance_credits: 65_000 })
+      const summary = yield* administration.account({ account_id: key.account_id })
+      assert.strictEqual(summary.balance_credits, 65_000)
+      const [, entry, ...rest] = yield* entriesOf(ledger, key)
+      assert.strictEqual(rest.length, 1)
+      assert.isDefined(entry)
+      const { hash: _, occurred_at: __, sequence: ___, ...fields } = entry
+      assert.deepStrictEqual(fields, {
+        account_id: key.account_id,
+        position: 2,
+        type: "top_up",
+        key_id: null,
+        endpoint: null,
+        credits: 50_000,
+        balance: 55_000,
+        budget_credits: null,
+        request_id: "pay_1",
+        note: "paid by card"
+      })
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("books it once when it is told of it many times at once", () =>
+    Effect.gen(function* () {
+      const { administration, ...ledger } = yield* yield* place
+      const key = yield* keyOf({ administration, ...ledger })
+      const answers = yield* Effect.all(
+        Array.from({ length: 30 }, () => administration.book(aTopUp(key.account_id))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(answers.filter(({ booked }) => booked).length, 1)
+      assert.deepStrictEqual([...new Set(answers.map(({ balance_credits }) => balance_credits))], [55_000])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("remembers what was booked when it is opened again", () =>
+    Effect.gen(function* () {
+      const opening = yield* place
+      const key = yield* Effect.gen(function* () {
+        const ledger = yield* opening
+        const key = yield* keyOf(ledger)
+        yield* ledger.administration.book(aTopUp(key.account_id))
+        yield* ledger.administration.book(
+          aTopUp(key.account_id, { type: "refund", credits: -50_000, reference: "re_1" })
+        )
+        return key
+      }).pipe(Effect.scoped)
+      const { administration } = yield* opening
+      const unchanged = { booked: false, balance_credits: 5_000 }
+      assert.deepStrictEqual(yield* administration.book(aTopUp(key.account_id)), unchanged)
+      const refund = aTopUp(key.account_id, { type: "refund", credits: -50_000, reference: "re_1" })
+      assert.deepStrictEqual(yield* administration.book(refund), unchanged)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses to book for one account what was booked for another", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const [one, other] = [yield* keyOf(ledger), yield* keyOf(ledger)]
+      yield* ledger.administration.book(aTopUp(one.account_id))
+      const error = yield* Effect.flip(ledger.administration.book(aTopUp(other.account_id)))
+      assert.strictEqual(error._tag, "ReferenceTaken")
+      assert.strictEqual(error.message, "top_up pay_1 is in the ledger of another account already. Nothing was booked.")
+      assert.strictEqual((yield* Effect.flip(ledger.administration.book(aTopUp("acct_none"))))._tag, "UnknownAccount")
+      assert.strictEqual((yield* entriesOf(ledger, other)).length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.each([
+    { credits: 0 },
+    { credits: 1.5 },
+    { credits: -1 },
+    { type: "auto_recharge", credits: -1 },
+    { type: "refund", credits: 0 },
+    { reference: "" },
+    { reference: "two\nlines" },
+    { note: "two\nlines" }
+  ] as const)("never books %j", (wrong) =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const key = yield* keyOf(ledger)
+      const exit = yield* Effect.exit(ledger.administration.book(aTopUp(key.account_id, wrong)))
+      assert.strictEqual(exit._tag, "Failure")
+      assert.strictEqual((yield* entriesOf(ledger, key)).length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes more money out than there is: calls are refused until more comes in", () =>
+    Effect.gen(function* () {
+      const opening = yield* place
+      const key = yield* Effect.gen(function* () {
+        const ledger = yield* opening
+        const { administration } = ledger
+        const key = yield* keyOf(ledger)
+        const { account_id } = key
+        yield* administration.book(aTopUp(account_id, { credits: 10_000 }))
+        yield* pay(ledger, key, "req_1", "req_2")
+        const running = yield* Effect.promise(() => admitted(ledger, key, 100))
+        const refund = aTopUp(account_id, { type: "refund", credits: -10_000, reference: "re_1" })
+        assert.strictEqual((yield* administration.book(refund)).balance_credits, 4_800)
+        const dispute = aTopUp(account_id, { type: "adjustment", credits: -5_000, reference: "dp_1" })
+        assert.strictEqual((yield* administration.book(dispute)).balance_credits, -200)
+        assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "insufficient_balance")
+        const view = yield* Effect.promise(() => ledger.authenticate(key.key))
+        assert.isDefined(view)
+        assert.strictEqual(ledger.remaining(view, october), 0)
+        yield* Effect.promise(() => running.commit("req_3")) // it was admitted before the money went out
+        assert.strictEqual((yield* administration.account({ account_id })).balance_credits, -300)
+        assert.deepStrictEqual(yield* administration.verify({}), {
+          accounts: 1,
+          keys: 1,
+          entries: 7,
+          balance_credits: -300,
+          problems: []
+        })
+        return key
+      }).pipe(Effect.scoped)
+      const ledger = yield* opening
+      const { administration } = ledger
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "insufficient_balance")
+      const won = aTopUp(key.account_id, { type: "adjustment", credits: 5_000, reference: "dp_1:won" })
+      assert.deepStrictEqual(yield* administration.book(won), { booked: true, balance_credits: 4_700 })
+      yield* pay(ledger, key, "req_4")
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("can be backed up, restored, and used again with a balance below 0", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const { account_id } = yield* keyOf(ledger)
+      yield* ledger.administration.book(aTopUp(account_id, { type: "refund", credits: -6_000, reference: "re_1" }))
+      const home = yield* folder
+      yield* ledger.administration.backup({ file: path.join(home, "ledger.duckdb") })
+      const restored = yield* embeddedLedger(home)
+      const refund = aTopUp(account_id, { type: "refund", credits: -6_000, reference: "re_1" })
+      const again = yield* restored.administration.book(refund)
+      assert.deepStrictEqual(again, { booked: false, balance_credits: -1_000 })
+      yield* restored.administration.book(aTopUp(account_id, { credits: 10_000 }))
+      assert.deepStrictEqual((yield* restored.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.each(Object.entries(places))("a page of a statement in %s", (_, place) => {
+  /** 1 grant, then ten times a payment and 3 calls; the ledger of somebody else grows meanwhile. */
+  const history = Effect.fnUntraced(function* (ledger: LedgerAccess) {
+    const [key, other] = [yield* keyOf(ledger), yield* keyOf(ledger)]
+    for (let round = 0; round < 10; round++) {
+      const credits = 1_000
+      yield* ledger.administration.book(aTopUp(key.account_id, { credits, reference: `pay_${round}` }))
+      yield* pay(ledger, other, `other ${round}`)
+      yield* pay(ledger, key, `req_${round}a`, `req_${round}b`, `req_${round}c`)
+    }
+    return key
+  })
+
+  it.live("is the newest entries before a position, of some types or of all", () =>
+    Effect.gen(function* () {
+      const opening = yield* place
+      const check = Effect.fnUntraced(function* (ledger: LedgerAccess, account_id: string) {
+        const all = (yield* Stream.runCollect(ledger.administration.entriesOf(account_id))).toReversed()
+        assert.strictEqual(all.length, 41)
+        const ask = (before: number | null, limit: number, types?: ReadonlyArray<(typeof entryTypes)[number]>) =>
+          ledger.administration.entriesBefore({ account_id, before, limit, types })
+        assert.deepStrictEqual(yield* ask(null, 1_000), all)
+        assert.deepStrictEqual(yield* ask(null, 5), all.slice(0, 5))
+        assert.deepStrictEqual(yield* ask(38, 5), all.slice(4, 9))
+        assert.deepStrictEqual(yield* ask(3, 5), all.slice(-2))
+        assert.deepStrictEqual(yield* ask(1, 5), [])
+        assert.deepStrictEqual(yield* ask(-7, 5), [])
+        assert.deepStrictEqual(yield* ask(10_000, 2), all.slice(0, 2))
+        assert.deepStrictEqual(yield* ask(null, 5, []), [])
+        assert.deepStrictEqual(yield* ask(null, 5, ["refund"]), [])
+        assert.deepStrictEqual(yield* ask(null, 41, [...entryTypes]), all)
+        const topUps = all.filter(({ type }) => type === "top_up")
+        assert.deepStrictEqual(yield* ask(null, 3, ["top_up"]), topUps.slice(0, 3))
+        assert.deepStrictEqual(yield* ask(topUps[2]?.position ?? 0, 3, ["top_up", "refund"]), topUps.slice(3, 6))
+        const calls = all.filter(({ type }) => type === "charge" || type === "grant")
+        assert.deepStrictEqual(yield* ask(null, 1_000, ["charge", "grant"]), calls)
+        assert.deepStrictEqual(yield* ask(39, 7, ["charge", "grant"]), calls.slice(3, 10))
+      })
+      const account_id = yield* Effect.gen(function* () {
+        const ledger = yield* opening
+        const { account_id } = yield* history(ledger)
+        yield* check(ledger, account_id)
+        return account_id
+      }).pipe(Effect.scoped)
+      yield* check(yield* opening, account_id)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has what was charged a moment ago, behind what was written before", () =>
+    Effect.gen(function* () {
+      const opening = yield* place
+      const key = yield* Effect.scoped(Effect.flatMap(opening, history))
+      const { account_id } = key
+      const ledger = yield* opening
+      const { administration } = ledger
+      const before = yield* administration.entriesBefore({ account_id, before: null, limit: 1_000 })
+      yield* pay(ledger, key, "req_new")
+      yield* administration.editKey({ key_id: key.id, name: `"account_id":"${account_id}"` })
+      const note = `{"account_id":"${account_id}","type":"charge"} — ünïcödé 🧀`
+      yield* administration.creditAccount({ account_id, credits: 1, note })
+      const page = yield* administration.entriesBefore({ account_id, before: null, limit: 1_000 })
+      assert.deepStrictEqual(page.slice(2), before)
+      assert.deepStrictEqual(
+        page.slice(0, 2).map(({ note, position, request_id }) => ({ note, position, request_id })),
+        [
+          { note, position: 43, request_id: null },
+          { note: null, position: 42, request_id: "req_new" }
+        ]
+      )
+      const types = ["top_up" as const]
+      const [topUp] = yield* administration.entriesBefore({ account_id, before: null, limit: 1, types })
+      assert.strictEqual(topUp?.request_id, "pay_9")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is of an account that is there", () =>
+    Effect.gen(function* () {
+      const { administration } = yield* yield* place
+      const asked = { account_id: "acct_none", before: null, limit: 1 }
+      assert.strictEqual((yield* Effect.flip(administration.entriesBefore(asked)))._tag, "UnknownAccount")
+      assert.strictEqual((yield* Effect.flip(administration.account(asked)))._tag, "UnknownAccount")
+    }).pipe(Effect.scoped)
+  )
+})

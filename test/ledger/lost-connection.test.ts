@@ -1,0 +1,42 @@
+/** An operator's change whose connection to the database is lost while it is under way. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { breakableWire } from "./breakable-wire.ts"
+import { client, database, entriesOf, keyOf, open, until } from "./shared-ledger.ts"
+
+describe("a booking whose connection is lost half-way", () => {
+  it.live("fails as an outage does, writes nothing, and is written when it is told again", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const wire = yield* Effect.acquireRelease(
+        Effect.promise(() => breakableWire(url)),
+        ({ close }) => Effect.promise(close)
+      )
+      const ledger = yield* open(wire.url)
+      const key = yield* keyOf(ledger)
+      const { account_id } = key
+      const booking = { account_id, type: "top_up", credits: 10_000, reference: "pay_1", note: "paid by card" } as const
+      const sql = yield* client(url)
+      const isWaiting = Effect.map(
+        sql`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ({ length }) => length > 0
+      )
+      const error = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`select from ledger.account where id = ${account_id} for update`
+          const telling = yield* Effect.forkChild(Effect.flip(ledger.administration.book(booking)))
+          while (!(yield* isWaiting)) yield* Effect.sleep("5 millis")
+          wire.cut()
+          return yield* Fiber.join(telling)
+        })
+      )
+      assert.strictEqual(error._tag, "LedgerUnavailable")
+      yield* Effect.promise(() => until(() => !ledger.writable()))
+      wire.mend()
+      yield* Effect.promise(() => until(ledger.writable))
+      assert.strictEqual((yield* entriesOf(ledger, key)).length, 1)
+      assert.isTrue((yield* ledger.administration.book(booking)).booked)
+      assert.isFalse((yield* ledger.administration.book(booking)).booked)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,140 @@
+/** Usage by day, by key and by endpoint, and how many keys there may be, in both stores. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { Effect, Result } from "effect"
+import { client, database, keyOf, november, october, open } from "./shared-ledger.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-usage-"))),
+  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+)
+
+const createdKeys = ({ administration }: LedgerAccess, account_id: string, count: number) =>
+  Effect.all(
+    Array.from({ length: count }, () =>
+      administration.createKey({ account_id, name: "k", scopes: ["get-store"], budget_credits: 0 })
+    ),
+    { concurrency: 8, discard: true }
+  )
+/** A thousand transactions one after the other take half a minute on a busy machine. */
+const copiedKeys = Effect.fnUntraced(function* (url: string, ledger: LedgerAccess, account_id: string, count: number) {
+  yield* createdKeys(ledger, account_id, 1)
+  const sql = yield* client(url)
+  yield* sql`
+    insert into ledger.api_key
+    select (jsonb_populate_record(key, jsonb_build_object('id', key.id || number, 'sha256', key.sha256 || number))).*
+    from ledger.api_key as key, generate_series(2, ${count}::integer) as number
+    where key.account_id = ${account_id}`
+})
+
+/** Each answers how to open a new ledger, again and again, and how to give an account many keys. */
+const places = {
+  "a folder": Effect.map(folder, (made) => ({
+    opening: embeddedLedger(path.join(made, "ledger")),
+    addKeys: createdKeys
+  })),
+  PostgreSQL: Effect.map(database, (url) => ({
+    opening: open(url),
+    addKeys: (ledger: LedgerAccess, account_id: string, count: number) => copiedKeys(url, ledger, account_id, count)
+  }))
+}
+
+const call = (ledger: LedgerAccess, key: string, endpoint: string, credits: number, now: number) =>
+  Effect.promise(async () => {
+    const view = await ledger.authenticate(key)
+    if (view === undefined) throw new Error("there is no such key")
+    const admission = await ledger.hold(view, endpoint, credits, now)
+    if (!("held" in admission)) throw new Error(admission.refused)
+    await admission.held.commit(`req_${crypto.randomUUID()}`)
+  })
+
+describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
+  it.live("is by day, by key and by endpoint, dearest first, of all calls or of some", () =>
+    Effect.gen(function* () {
+      const { opening } = yield* place
+      const check = Effect.fnUntraced(function* (ledger: LedgerAccess, account_id: string, a: string, b: string) {
+        const { summedUsage } = ledger.administration
+        const days = { account_id, from: "2026-10-01", to: "2026-11-30" }
+        const stores = { name: "/v1/stores", calls: 3, credits: 300 }
+        assert.deepStrictEqual(yield* summedUsage(days), {
+          by_day: [
+            { name: "2026-10-31", calls: 3, credits: 210 },
+            { name: "2026-11-01", calls: 1, credits: 100 }
+          ],
+          by_key: [
+            { name: b, calls: 2, credits: 200 },
+            { name: a, calls: 2, credits: 110 }
+          ],
+          by_endpoint: [stores, { name: "/v1/commodities", calls: 1, credits: 10 }]
+        })
+        assert.deepStrictEqual((yield* summedUsage({ ...days, to: "2026-10-31" })).by_day, [
+          { name: "2026-10-31", calls: 3, credits: 210 }
+        ])
+        assert.deepStrictEqual(yield* summedUsage({ ...days, key_id: a, endpoint: "/v1/stores" }), {
+          by_day: [{ name: "2026-10-31", calls: 1, credits: 100 }],
+          by_key: [{ name: a, calls: 1, credits: 100 }],
+          by_endpoint: [{ ...stores, calls: 1, credits: 100 }]
+        })
+        assert.deepStrictEqual((yield* summedUsage({ ...days, endpoint: "/v1/stores" })).by_endpoint, [stores])
+        assert.deepStrictEqual((yield* summedUsage({ ...days, key_id: b })).by_key, [
+          { name: b, calls: 2, credits: 200 }
+        ])
+        const none = { by_day: [], by_key: [], by_endpoint: [] }
+        assert.deepStrictEqual(yield* summedUsage({ ...days, from: "2026-11-02" }), none)
+        assert.deepStrictEqual(yield* summedUsage({ ...days, key_id: "key_none" }), none)
+      })
+      const known = yield* Effect.gen(function* () {
+        const ledger = yield* opening
+        const [one, foreign] = [yield* keyOf(ledger), yield* keyOf(ledger)]
+        const { account_id } = one
+        const key = { account_id, name: "other", scopes: ["get-store"], budget_credits: 1_000 } as const
+        const other = yield* ledger.administration.createKey(key)
+        yield* call(ledger, one.key, "/v1/stores", 100, october)
+        yield* call(ledger, one.key, "/v1/commodities", 10, october)
+        yield* call(ledger, other.key, "/v1/stores", 100, october)
+        yield* call(ledger, other.key, "/v1/stores", 100, november)
+        yield* call(ledger, foreign.key, "/v1/stores", 100, november)
+        yield* check(ledger, account_id, one.id, other.id)
+        return [account_id, one.id, other.id] as const
+      }).pipe(Effect.scoped)
+      const ledger = yield* opening
+      yield* check(ledger, ...known)
+      const error = yield* Effect.flip(
+        ledger.administration.summedUsage({ account_id: "acct_none", from: "2026-10-01", to: "2026-10-31" })
+      )
+      assert.strictEqual(error._tag, "UnknownAccount")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.each(Object.entries(places))("the keys of an account in %s", (_, place) => {
+  it.live("are at most 1,000 that are not revoked, also where several are created at once", () =>
+    Effect.gen(function* () {
+      const { addKeys, opening } = yield* place
+      const ledger = yield* opening
+      const { administration } = ledger
+      const { id: account_id } = yield* administration.createAccount({ name: "A" })
+      const create = administration.createKey({ account_id, name: "k", scopes: ["get-store"], budget_credits: 0 })
+      yield* addKeys(ledger, account_id, 995)
+      const answers = yield* Effect.all(
+        Array.from({ length: 8 }, () => Effect.result(create)),
+        { concurrency: "unbounded" }
+      )
+      const refused = answers.filter(Result.isFailure).map(({ failure }) => failure)
+      assert.deepStrictEqual(
+        refused.map(({ _tag }) => _tag),
+        ["TooManyKeys", "TooManyKeys", "TooManyKeys"]
+      )
+      assert.match(refused[0]?.message ?? "", /has 1,000 keys that are not revoked, and cannot have more\. Revoke one/)
+      const [first] = yield* administration.listKeys({ account_id })
+      yield* administration.revokeKey({ key_id: first?.id ?? "" })
+      yield* create
+      assert.strictEqual((yield* Effect.flip(create))._tag, "TooManyKeys")
+      assert.strictEqual((yield* administration.listKeys({ account_id })).length, 1_001)
+    }).pipe(Effect.scoped)
+  )
+})

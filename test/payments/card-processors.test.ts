@@ -1,0 +1,314 @@
+/** What every card processor does, whichever it is: the same tests for the simulator, on both databases, and for Stripe. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import type { Looked } from "@larder/serve/billing/processor.ts"
+import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
+import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
+import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
+import { Clock, Effect, Layer, Redacted, type Scope } from "effect"
+import { inject } from "vitest"
+import { newDatabase } from "../postgres.ts"
+import { simulatorStand } from "./simulator-stand.ts"
+import type { Stand } from "./stand.ts"
+import { stripeStand } from "./stripe-stand.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-processor-"))),
+  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+)
+
+const within = (database: Layer.Layer<ConsoleDatabase, unknown>) =>
+  Effect.flatMap(Layer.build(database), (services) => Effect.provide(simulatorStand, services))
+
+const stands: Readonly<Record<string, Effect.Effect<Stand, unknown, Scope.Scope>>> = {
+  "the simulator in a folder": Effect.flatMap(folder, (made) => within(embeddedConsole(made))),
+  "the simulator in PostgreSQL": Effect.flatMap(
+    Effect.promise(() => newDatabase(inject("postgresUrl"))),
+    (url) => within(postgresConsole(Redacted.make(url)))
+  ),
+  Stripe: stripeStand
+}
+
+const email = "ada@example.test"
+const urls = { success_url: "http://127.0.0.1:9/paid", cancel_url: "http://127.0.0.1:9/billing" }
+
+const atTill = (stand: Stand) => {
+  const { look } = stand.processor
+  const asking = (payment_id: string, cents: number) =>
+    Effect.map(Clock.currentTimeMillis, (now) => ({
+      payment_id,
+      account_id: "acct_1",
+      cents,
+      created_at: new Date(now).toISOString()
+    }))
+  const checkout = Effect.fnUntraced(function* (payment_id: string, cents: number, customer: string | null = null) {
+    const asked = yield* asking(payment_id, cents)
+    return { asked, opened: yield* stand.processor.checkout({ ...asked, email, customer, ...urls }) }
+  })
+  /** Pays on the page, and looks. */
+  const buy = Effect.fnUntraced(function* (payment_id: string, cents: number, card: TestCardName) {
+    const { asked, opened } = yield* checkout(payment_id, cents)
+    yield* stand.pay(payment_id, card)
+    const looked = yield* look({ ...asked, reference: opened.reference, customer: null, kind: "top_up" })
+    assert.isDefined(looked)
+    return looked
+  })
+  /** Saves a card by paying with it, then charges it without its owner. */
+  const charge = Effect.fnUntraced(function* (payment_id: string, cents: number, card: TestCardName) {
+    const { card: saved, customer } = yield* buy(`pay_of_${payment_id}`, 1000, card)
+    assert.isNotNull(saved)
+    assert.isNotNull(customer)
+    const asked = { ...(yield* asking(payment_id, cents)), customer: customer ?? "", card: saved?.id ?? "" }
+    return { asked, charged: yield* Effect.result(stand.processor.charge(asked)) }
+  })
+  const lookAt = ({ reference }: Looked, payment_id: string, cents: number) =>
+    Effect.flatMap(asking(payment_id, cents), (asked) => look({ ...asked, reference, customer: null, kind: "top_up" }))
+  return { ...stand, asking, checkout, buy, charge, lookAt, look }
+}
+type Till = ReturnType<typeof atTill>
+
+interface Short extends Pick<Looked, "state" | "cents" | "problem"> {
+  readonly reversed: ReadonlyArray<string>
+}
+const short = ({ cents, problem, reversed, state }: Looked): Short => ({
+  state,
+  cents,
+  problem,
+  reversed: reversed.map((it) => `${it.kind} ${it.cents} ${it.state}`)
+})
+const paid = (cents: number, ...reversed: ReadonlyArray<string>): Short => ({
+  state: "succeeded",
+  cents,
+  problem: null,
+  reversed
+})
+
+describe.each(Object.entries(stands))("%s", (_, stand) => {
+  const test = (name: string, work: (till: Till) => Effect.Effect<void, unknown, Scope.Scope>) =>
+    it.live(name, () => Effect.scoped(Effect.flatMap(stand, (stood) => work(atTill(stood)))))
+
+  test("takes a payment on its page, and saves the card", ({ buy, kept }) =>
+    Effect.gen(function* () {
+      const looked = yield* buy("pay_1", 5000, "good")
+      assert.deepStrictEqual(short(looked), paid(5000))
+      assert.deepStrictEqual([looked.card?.brand, looked.card?.last4], ["visa", "4242"])
+      assert.match(looked.card?.expires ?? "", /^\d\d\/20\d\d$/)
+      assert.isNotNull(looked.customer)
+      assert.strictEqual(yield* kept, 5000)
+    }))
+
+  test("leaves a payment open while nobody has paid, and after a decline on the page", ({ buy, checkout, look, pay }) =>
+    Effect.gen(function* () {
+      const { asked, opened } = yield* checkout("pay_1", 5000)
+      const sought = { ...asked, reference: opened.reference, customer: null, kind: "top_up" as const }
+      const open = { state: "open" as const, cents: 0, problem: null, reversed: [] }
+      assert.deepStrictEqual(short((yield* look(sought)) ?? (yield* Effect.die("gone"))), open)
+      yield* pay("pay_1", "declined")
+      assert.deepStrictEqual(short((yield* look(sought)) ?? (yield* Effect.die("gone"))), open)
+      yield* pay("pay_1", "mastercard")
+      assert.deepStrictEqual(short((yield* look(sought)) ?? (yield* Effect.die("gone"))), paid(5000))
+      yield* buy("pay_2", 1000, "amex")
+    }))
+
+  test("pays a page once, however often it is paid and asked for", ({ checkout, kept, pay, paid: payments }) =>
+    Effect.gen(function* () {
+      const first = yield* checkout("pay_1", 5000)
+      yield* pay("pay_1", "good")
+      yield* pay("pay_1", "good")
+      assert.strictEqual(yield* kept, 5000)
+      assert.strictEqual(yield* payments, 1)
+      assert.match(first.opened.url, /^http/)
+    }))
+
+  test("charges a saved card without its owner, once for each of our ids", ({
+    charge,
+    kept,
+    paid: payments,
+    processor
+  }) =>
+    Effect.gen(function* () {
+      const { asked, charged } = yield* charge("pay_1", 10_000, "good")
+      const looked = yield* Effect.fromResult(charged)
+      assert.deepStrictEqual(short(looked), paid(10_000))
+      assert.strictEqual(looked.card?.id, asked.card)
+      assert.deepStrictEqual(yield* processor.charge(asked), looked)
+      assert.strictEqual(yield* kept, 11_000)
+      assert.strictEqual(yield* payments, 2)
+    }))
+
+  test("charges once when the same payment is asked for many times at once", ({ charge, kept, processor }) =>
+    Effect.gen(function* () {
+      const { asked } = yield* charge("pay_1", 10_000, "good")
+      const again = { ...asked, payment_id: "pay_2" }
+      const all = yield* Effect.all(
+        Array.from({ length: 8 }, () => Effect.result(processor.charge(again))),
+        { concurrency: 8 }
+      )
+      assert.isTrue(all.some(({ _tag }) => _tag === "Success"))
+      assert.strictEqual(yield* kept, 21_000)
+    }))
+
+  const declines: ReadonlyArray<readonly [TestCardName, string]> = [
+    ["declined_later", "The card was declined."],
+    ["owner_always", "The card's bank wants its owner to confirm the payment."]
+  ]
+  for (const [card, problem] of declines) {
+    test(`says why a saved card was not charged: ${card}`, ({ charge, kept, look }) =>
+      Effect.gen(function* () {
+        const { asked, charged } = yield* charge("pay_1", 10_000, card)
+        const failed = { state: "failed" as const, cents: 0, problem, reversed: [] }
+        const looked = yield* Effect.fromResult(charged)
+        assert.deepStrictEqual(short(looked), failed)
+        const sought = { ...asked, reference: looked.reference, kind: "auto_recharge" as const }
+        assert.deepStrictEqual(short((yield* look(sought)) ?? looked), failed)
+        assert.strictEqual(yield* kept, 1000)
+      }))
+  }
+
+  test("lets a card that its owner has confirmed once pay by itself", ({ charge }) =>
+    Effect.gen(function* () {
+      const { charged } = yield* charge("pay_1", 10_000, "owner_once")
+      assert.deepStrictEqual(short(yield* Effect.fromResult(charged)), paid(10_000))
+    }))
+
+  test("fails where the card is forgotten, which may be done twice", ({ charge, kept, processor }) =>
+    Effect.gen(function* () {
+      const { asked } = yield* charge("pay_1", 10_000, "good")
+      yield* processor.forget(asked.card)
+      yield* processor.forget(asked.card)
+      yield* processor.forget("pm_that_never_was")
+      const looked = yield* processor.charge({ ...asked, payment_id: "pay_2" })
+      assert.strictEqual(looked.state, "failed")
+      assert.match(looked.problem ?? "", /not saved/)
+      assert.strictEqual(yield* kept, 11_000)
+    }))
+
+  test("finds a charge whose answer was lost, by our id", ({ charge, kept, look, loseNextAnswer, processor }) =>
+    Effect.gen(function* () {
+      const { asked } = yield* charge("pay_1", 10_000, "good")
+      yield* loseNextAnswer
+      const lost = { ...asked, payment_id: "pay_2", cents: 2000 }
+      assert.strictEqual((yield* Effect.flip(processor.charge(lost)))._tag, "ProcessorUnavailable")
+      const found = yield* look({ ...lost, reference: null, kind: "auto_recharge" })
+      assert.deepStrictEqual(found && short(found), paid(2000))
+      assert.deepStrictEqual(yield* processor.charge(lost), found)
+      assert.strictEqual(yield* kept, 13_000)
+    }))
+
+  test("finds a page whose answer was lost, by our id", ({ asking, look, loseNextAnswer, pay, processor }) =>
+    Effect.gen(function* () {
+      yield* loseNextAnswer
+      const asked = yield* asking("pay_1", 5000)
+      const lost = yield* Effect.flip(processor.checkout({ ...asked, email, customer: null, ...urls }))
+      assert.strictEqual(lost._tag, "ProcessorUnavailable")
+      const sought = { ...asked, reference: null, customer: null, kind: "top_up" as const }
+      assert.strictEqual((yield* look(sought))?.state, "open")
+      yield* pay("pay_1", "good")
+      const found = yield* look(sought)
+      assert.deepStrictEqual(found && short(found), paid(5000))
+    }))
+
+  test("knows nothing of a payment that it was never asked for", ({ asking, look }) =>
+    Effect.gen(function* () {
+      const asked = yield* asking("pay_9", 5000)
+      for (const kind of ["top_up", "auto_recharge"] as const) {
+        assert.isUndefined(yield* look({ ...asked, reference: null, customer: null, kind }))
+      }
+    }))
+
+  test("answers nothing during an outage, and everything after it", ({ charge, kept, look, outage, processor }) =>
+    Effect.gen(function* () {
+      const { asked } = yield* charge("pay_1", 10_000, "good")
+      yield* outage(true)
+      const next = { ...asked, payment_id: "pay_2" }
+      const sought = { ...next, reference: null, kind: "auto_recharge" as const }
+      for (const work of [processor.charge(next), look(sought), processor.forget(asked.card)]) {
+        assert.strictEqual(
+          (yield* Effect.flip<unknown, { readonly _tag: string }, never>(work))._tag,
+          "ProcessorUnavailable"
+        )
+      }
+      yield* outage(false)
+      assert.isUndefined(yield* look(sought))
+      assert.deepStrictEqual(short(yield* processor.charge(next)), paid(10_000))
+      assert.strictEqual(yield* kept, 21_000)
+    }))
+
+  test("tells of refunds, and of those that failed", ({ buy, failRefund, kept, lookAt, refund }) =>
+    Effect.gen(function* () {
+      const looked = yield* buy("pay_1", 5000, "good")
+      const part = yield* refund("pay_1", 2000)
+      const after = yield* lookAt(looked, "pay_1", 5000)
+      assert.deepStrictEqual(after && short(after), paid(5000, "refund 2000 taken"))
+      yield* refund("pay_1", null)
+      assert.strictEqual(yield* kept, 0)
+      yield* failRefund("pay_1", part)
+      const last = yield* lookAt(looked, "pay_1", 5000)
+      assert.deepStrictEqual(last && short(last), paid(5000, "refund 2000 returned", "refund 3000 taken"))
+      assert.strictEqual(yield* kept, 2000)
+    }))
+
+  test("gives money back once when that is asked many times at once", ({ buy, kept, refund }) =>
+    Effect.gen(function* () {
+      for (const payment of ["pay_1", "pay_2", "pay_3"]) {
+        yield* buy(payment, 5000, "good")
+        const all = Array.from({ length: 12 }, () => Effect.exit(refund(payment, 5000)))
+        const done = yield* Effect.all(all, { concurrency: "unbounded" })
+        assert.strictEqual(done.filter(({ _tag }) => _tag === "Success").length, 1)
+      }
+      assert.strictEqual(yield* kept, 0)
+    }))
+
+  test("tells of disputes, lost and won", ({ buy, closeDispute, dispute, kept, lookAt }) =>
+    Effect.gen(function* () {
+      const one = yield* buy("pay_1", 5000, "good")
+      const other = yield* buy("pay_2", 7000, "disputed")
+      assert.deepStrictEqual(short(other), paid(7000, "dispute 7000 taken"))
+      const disputed = yield* dispute("pay_1")
+      assert.strictEqual(yield* kept, 0)
+      yield* closeDispute("pay_1", disputed, "won")
+      yield* closeDispute("pay_2", other.reversed[0]?.id ?? "", "lost")
+      const won = yield* lookAt(one, "pay_1", 5000)
+      const lost = yield* lookAt(other, "pay_2", 7000)
+      assert.deepStrictEqual(won && short(won), paid(5000, "dispute 5000 returned"))
+      assert.deepStrictEqual(lost && short(lost), paid(7000, "dispute 7000 taken"))
+      assert.strictEqual(yield* kept, 5000)
+    }))
+
+  test("says which payment its events are about, and believes no others", ({ buy, event, processor }) =>
+    Effect.gen(function* () {
+      yield* buy("pay_1", 5000, "good")
+      const { body, header } = yield* event("pay_1")
+      assert.deepStrictEqual(yield* processor.paymentsOf(body, header), ["pay_1"])
+      assert.deepStrictEqual(yield* processor.paymentsOf(body, header), ["pay_1"])
+      const forgeries = [
+        processor.paymentsOf(body.replace("pay_1", "pay_2"), header),
+        processor.paymentsOf(body, () => null),
+        processor.paymentsOf(body, () => "t=1,v1=00"),
+        processor.paymentsOf(body, (name) => header(name)?.replace(/v1=../, "v1=00") ?? null)
+      ]
+      for (const forgery of forgeries) assert.strictEqual((yield* Effect.flip(forgery))._tag, "ForgedEvent")
+    }))
+
+  test("takes no event that is older than five minutes", ({ buy, event, processor }) =>
+    Effect.gen(function* () {
+      yield* buy("pay_1", 5000, "good")
+      const { body, header } = yield* event("pay_1")
+      const clock = yield* Clock.Clock
+      const later = (milliseconds: number) => milliseconds + 301_000
+      const ahead: Clock.Clock = {
+        currentTimeMillisUnsafe: () => later(clock.currentTimeMillisUnsafe()),
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, later),
+        currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+        currentTimeNanos: clock.currentTimeNanos,
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: clock.monotonicTimeNanos,
+        sleep: (duration) => clock.sleep(duration)
+      }
+      const error = yield* Effect.flip(Effect.provideService(processor.paymentsOf(body, header), Clock.Clock, ahead))
+      assert.strictEqual(error.message, "The event's signature is too old")
+    }))
+})

@@ -1,0 +1,79 @@
+/** Servers that share a database settle the same recharge at the same moment. */
+import { assert, describe, it } from "@effect/vitest"
+import { endRecharge } from "@larder/serve/billing/card-rows.ts"
+import { findPayment, giveUp } from "@larder/serve/billing/payment-rows.ts"
+import { makeSettle } from "@larder/serve/billing/settle.ts"
+import { Deferred, Effect, Fiber, References, Schema } from "effect"
+import { openShop, places, until } from "./shop.ts"
+import { simulatorStand } from "./simulator-stand.ts"
+import { storesIn } from "./stores.ts"
+
+const Waiting = Schema.Struct({ pid: Schema.Int })
+const waiting = `
+  select pid
+  from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`
+
+describe("two servers on PostgreSQL", () => {
+  it.live("do not wait for each other where one gives a recharge up and the other one books it", () =>
+    Effect.gen(function* () {
+      yield* Effect.gen(function* () {
+        const shop = yield* openShop(yield* simulatorStand, () => Effect.void)
+        const { account_id, administration, database, stand, visit } = shop
+        yield* visit((billing) =>
+          Effect.gen(function* () {
+            yield* shop.buy(billing, 10_00, "good")
+            yield* billing.saveRecharge(account_id, { is_on: true, cents: 20_00, trigger_credits: 5_000 })
+          })
+        )
+        yield* shop.spend(14_000)
+        // the answer never arrives, so that the recharge is open and paid
+        const away = { ...stand.processor, charge: () => Effect.never }
+        const id = yield* visit(
+          (billing) =>
+            Effect.gen(function* () {
+              yield* until(Effect.map(billing.settings(account_id), ({ recharge }) => recharge.running))
+              const [payment] = yield* billing.payments(account_id, { before: null, limit: 1 })
+              return payment?.id ?? ""
+            }),
+          { processor: away }
+        )
+        const [saved] = yield* database.all(
+          Schema.Struct({ customer: Schema.String, card: Schema.String }),
+          "select customer, card from console.customer"
+        )
+        if (saved === undefined) return yield* Effect.die("no card was saved")
+        const created_at = new Date().toISOString()
+        const looked = yield* stand.processor.charge({ payment_id: id, account_id, cents: 20_00, created_at, ...saved })
+        const later = new Date(Date.now() + 60_000).toISOString()
+        const locked = yield* Deferred.make<void>()
+        const waits = yield* Deferred.make<void>()
+        const payment = yield* findPayment(database, id)
+        if (payment === undefined) return yield* Effect.die("no payment was written down")
+        const settle = makeSettle({ administration, database, processor: stand.processor })
+        const known = { ...payment, reference: looked.reference } // nothing is left to write before the two rows
+        const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), settle(known, looked)))
+        yield* Effect.forkChild(
+          Deferred.await(locked).pipe(
+            Effect.andThen(until(Effect.map(database.all(Waiting, waiting), ({ length }) => length > 0))),
+            Effect.andThen(Deferred.succeed(waits, undefined))
+          )
+        )
+        yield* database.transaction((db) =>
+          Effect.gen(function* () {
+            assert.isTrue(yield* giveUp(db, id, later, "given up", later))
+            yield* Deferred.succeed(locked, undefined)
+            yield* Deferred.await(waits)
+            yield* endRecharge(db, account_id, id)
+          })
+        )
+        yield* Fiber.join(booking)
+        assert.strictEqual((yield* findPayment(database, id))?.state, "succeeded")
+        yield* shop.checkBooks
+      }).pipe(
+        Effect.provide(storesIn(yield* places.PostgreSQL)),
+        Effect.provideService(References.MinimumLogLevel, "Fatal")
+      )
+    }).pipe(Effect.scoped, Effect.orDie)
+  )
+})

@@ -1,0 +1,92 @@
+/** Payments that nobody tells of are looked at again, whatever stands beside them. Half a minute. */
+import { assert, describe, it } from "@effect/vitest"
+import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
+import { Clock, Duration, Effect } from "effect"
+import { inEachShop, type Shop, until } from "./shop.ts"
+
+/** Payments that the processor never made, before all others in the order of ids and newer than those. */
+const addOthers = ({ account_id, database, stand }: Shop, count: number, state: "open" | "succeeded") =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    database.run(
+      `insert into console.payment (id, account_id, kind, cents, state, processor, reference, created_at)
+       select 'pay_0000' || number, $1, 'top_up', 1000, $2, $3, 'another', $4
+       from generate_series(1, ${count}) as numbers(number)
+       returning id`,
+      [account_id, state, stand.processor.name, new Date(now + 1000).toISOString()]
+    )
+  )
+
+/** The processor, with what it says of those others. */
+const withOthers = ({ processor }: Shop["stand"], look: ReturnType<CardProcessor["look"]>): CardProcessor => ({
+  ...processor,
+  look: (sought) => (sought.payment_id.startsWith("pay_0000") ? look : processor.look(sought))
+})
+const open = Effect.succeed({
+  state: "open",
+  reference: "another",
+  cents: 0,
+  problem: null,
+  customer: null,
+  card: null,
+  reversed: []
+} as const)
+const failing = Effect.fail(new ProcessorUnavailable({ processor: "another", cause: "of another account" }))
+
+/** A payment that is paid on its page, and nobody comes back. */
+const pay = ({ form, stand, visit }: Shop) =>
+  Effect.gen(function* () {
+    const { asked, sent } = form("new_card", 50_00)
+    yield* visit((billing) => billing.topUp(asked))
+    yield* stand.pay(sent.payment_id, "good")
+  })
+
+/** Rounds of a minute and of an hour follow each other at once. */
+const inHaste = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Clock.Clock, (clock) =>
+    Effect.provideService(work, Clock.Clock, {
+      ...clock,
+      sleep: (duration) => clock.sleep(Duration.toMillis(duration) < 60_000 ? duration : Duration.millis(50))
+    })
+  )
+
+inEachShop((name, within) => {
+  describe(`looking again with ${name}`, () => {
+    it.live("finds a payment behind more abandoned pages than are read at once", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          yield* pay(shop)
+          assert.strictEqual(yield* addOthers(shop, 1_001, "open"), 1_001)
+          const processor = withOthers(shop.stand, open)
+          yield* shop.visit(() => until(Effect.map(shop.moved, ({ length }) => length === 1)), { processor })
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("comes to an open payment behind others that always fail", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          yield* pay(shop)
+          yield* addOthers(shop, 8, "open")
+          yield* shop.putForward(11 * 3_600_000) // looked at every hour
+          const processor = withOthers(shop.stand, failing)
+          yield* inHaste(shop.visit(() => until(Effect.map(shop.moved, ({ length }) => length === 1)), { processor }))
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("comes to a refund behind payments that always fail", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          const id = yield* shop.visit((billing) => shop.buy(billing, 50_00, "good"))
+          yield* shop.stand.refund(id, null)
+          yield* addOthers(shop, 8, "succeeded")
+          const processor = withOthers(shop.stand, failing)
+          yield* inHaste(shop.visit(() => until(Effect.map(shop.moved, ({ length }) => length === 2)), { processor }))
+          assert.strictEqual((yield* shop.bookings).at(-1)?.credits, -50_000)
+        })
+      )
+    )
+  })
+})

@@ -1,0 +1,209 @@
+/** Refunds and disputes: credits go once, and come back once. Half a minute. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { inEachShop, until } from "./shop.ts"
+
+inEachShop((name, within) => {
+  describe(`money that goes back with ${name}`, () => {
+    it.live("takes credits once for each refund, however often and in whatever order it is told", () =>
+      within(({ account_id, balance, buy, checkBooks, moved, stand, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const id = yield* buy(billing, 50_00, "good")
+            const early = yield* stand.event(id)
+            yield* stand.refund(id, 10_00)
+            const first = yield* stand.event(id)
+            yield* stand.refund(id, 15_00)
+            const second = yield* stand.event(id)
+            for (const { body, header } of [second, first, first, early, second]) yield* billing.webhook(body, header)
+            assert.deepStrictEqual(yield* moved, [
+              ["top_up", 50_000],
+              ["refund", -10_000],
+              ["refund", -15_000]
+            ])
+            assert.strictEqual(yield* balance, 5_000 + 25_000)
+            const { reversals, state } = yield* billing.payment(account_id, id)
+            assert.strictEqual(state, "succeeded")
+            assert.deepStrictEqual(reversals.map(({ cents, kind, state }) => [kind, cents, state]).toSorted(), [
+              ["refund", 10_00, "taken"],
+              ["refund", 15_00, "taken"]
+            ])
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("takes what was spent already: the balance is negative, and calls are refused", () =>
+      within(({ balance, buy, checkBooks, moved, spend, stand, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const id = yield* buy(billing, 50_00, "good")
+            yield* spend(54_000)
+            yield* stand.refund(id, null)
+            const { body, header } = yield* stand.event(id)
+            yield* billing.webhook(body, header)
+            assert.strictEqual(yield* balance, 1_000 - 50_000)
+            assert.strictEqual(yield* spend(10), "insufficient_balance")
+            yield* buy(billing, 100_00, "good")
+            assert.strictEqual(yield* balance, 51_000)
+            assert.strictEqual(yield* spend(10), "charged")
+            assert.deepStrictEqual(yield* moved, [
+              ["top_up", 50_000],
+              ["refund", -50_000],
+              ["top_up", 100_000]
+            ])
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("comes back where a refund failed", () =>
+      within(({ account_id, buy, checkBooks, moved, stand, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const id = yield* buy(billing, 50_00, "good")
+            const refund = yield* stand.refund(id, 20_00)
+            const taken = yield* stand.event(id)
+            yield* billing.webhook(taken.body, taken.header)
+            yield* stand.failRefund(id, refund)
+            const failed = yield* stand.event(id)
+            for (const { body, header } of [failed, taken, failed]) yield* billing.webhook(body, header)
+            assert.deepStrictEqual(yield* moved, [
+              ["top_up", 50_000],
+              ["refund", -20_000],
+              ["refund", 20_000]
+            ])
+            const { reversals } = yield* billing.payment(account_id, id)
+            assert.deepStrictEqual(
+              reversals.map(({ cents, id, kind, state }) => [id, kind, cents, state]),
+              [[refund, "refund", 20_00, "returned"]]
+            )
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live.each(["won", "lost"] as const)("is held back by a dispute, which is %s", (outcome) =>
+      within(({ account_id, buy, checkBooks, moved, stand, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const id = yield* buy(billing, 50_00, "good")
+            yield* billing.saveRecharge(account_id, { is_on: true, cents: 10_00, trigger_credits: 1_000 })
+            const dispute = yield* stand.dispute(id)
+            const opened = yield* stand.event(id)
+            yield* billing.webhook(opened.body, opened.header)
+            const taken = [
+              ["top_up", 50_000],
+              ["adjustment", -50_000]
+            ] as const
+            assert.deepStrictEqual(yield* moved, [...taken])
+            const { recharge } = yield* billing.settings(account_id)
+            assert.deepStrictEqual(
+              [recharge.is_on, recharge.off_reason],
+              [false, "A payment of 50.00 USD was disputed at the bank."]
+            )
+            yield* stand.closeDispute(id, dispute, outcome)
+            const closed = yield* stand.event(id)
+            for (const { body, header } of [closed, opened, closed]) yield* billing.webhook(body, header)
+            assert.deepStrictEqual(yield* moved, outcome === "won" ? [...taken, ["adjustment", 50_000]] : [...taken])
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("is booked with its payment where it went back before that was", () =>
+      within(({ buy, checkBooks, form, moved, stand, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            yield* buy(billing, 20_00, "disputed")
+            const { asked, sent } = form("new_card", 30_00)
+            yield* billing.topUp(asked)
+            yield* stand.pay(sent.payment_id, "good")
+            const dispute = yield* stand.dispute(sent.payment_id)
+            yield* stand.closeDispute(sent.payment_id, dispute, "won")
+            const { body, header } = yield* stand.event(sent.payment_id)
+            yield* billing.webhook(body, header)
+            assert.deepStrictEqual(yield* moved, [
+              ["top_up", 20_000],
+              ["adjustment", -20_000],
+              ["top_up", 30_000],
+              ["adjustment", -30_000],
+              ["adjustment", 30_000]
+            ])
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("is nothing where a dispute is about what was refunded before", () =>
+      within(({ account_id, buy, moved, stand, visit }) =>
+        Effect.gen(function* () {
+          const { processor } = stand
+          const nothing = { id: "dp_nothing", kind: "dispute", cents: 0, state: "taken" } as const
+          const looks = {
+            ...processor,
+            look: (sought: Parameters<typeof processor.look>[0]) =>
+              Effect.map(
+                processor.look(sought),
+                (looked) => looked && { ...looked, reversed: [nothing, ...looked.reversed] }
+              )
+          }
+          yield* visit(
+            (billing) =>
+              Effect.gen(function* () {
+                const id = yield* buy(billing, 50_00, "good")
+                yield* stand.refund(id, null)
+                const { body, header } = yield* stand.event(id)
+                yield* billing.webhook(body, header)
+                assert.strictEqual((yield* billing.payment(account_id, id)).reversals.length, 1)
+                assert.deepStrictEqual(yield* moved, [
+                  ["top_up", 50_000],
+                  ["refund", -50_000]
+                ])
+              }),
+            { processor: looks }
+          )
+        })
+      )
+    )
+
+    it.live("comes again with a dispute that is won after months, where no event arrived", () =>
+      within(({ buy, checkBooks, moved, putForward, stand, visit }) =>
+        Effect.gen(function* () {
+          const id = yield* visit((billing) => buy(billing, 50_00, "good"))
+          const dispute = yield* stand.dispute(id)
+          yield* visit(() => until(Effect.map(moved, ({ length }) => length === 2)))
+          yield* putForward(150 * 86_400_000)
+          yield* stand.closeDispute(id, dispute, "won")
+          yield* visit(() => until(Effect.map(moved, ({ length }) => length === 3)))
+          assert.deepStrictEqual(yield* moved, [
+            ["top_up", 50_000],
+            ["adjustment", -50_000],
+            ["adjustment", 50_000]
+          ])
+          yield* checkBooks
+        })
+      )
+    )
+
+    it.live("is found by looking where no event arrived", () =>
+      within(({ buy, checkBooks, moved, stand, visit }) =>
+        Effect.gen(function* () {
+          const id = yield* visit((billing) => buy(billing, 50_00, "good"))
+          yield* stand.refund(id, 20_00)
+          yield* visit(() => until(Effect.map(moved, ({ length }) => length === 2)))
+          assert.deepStrictEqual(yield* moved, [
+            ["top_up", 50_000],
+            ["refund", -20_000]
+          ])
+          yield* checkBooks
+        })
+      )
+    )
+  })
+})

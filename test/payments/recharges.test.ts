@@ -1,0 +1,479 @@
+/** Auto-recharge: when it charges, that it charges once, and what switches it off. A minute. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Billing } from "@larder/serve/billing/billing.ts"
+import { consoleUnavailable } from "@larder/serve/console-database/console-database.ts"
+import { Effect } from "effect"
+import { inEachShop, type Shop, until } from "./shop.ts"
+
+type Open = Billing["Service"]
+
+/** After the grant of 5,000 credits and 10 USD by card the account has 15,000 credits. */
+const begin = Effect.fnUntraced(function* (
+  shop: Shop,
+  billing: Open,
+  {
+    card = "good",
+    trigger_credits = 5_000
+  }: { readonly card?: Parameters<Shop["buy"]>[2]; readonly trigger_credits?: number } = {}
+) {
+  yield* shop.buy(billing, 10_00, card)
+  return yield* billing.saveRecharge(shop.account_id, { is_on: true, cents: 20_00, trigger_credits })
+})
+
+const spendAndTell = ({ account_id, spend }: Shop, billing: Open, credits: number) =>
+  Effect.map(spend(credits), (answer) => {
+    assert.strictEqual(answer, "charged")
+    billing.charged(account_id)
+  })
+
+const settingsOf = ({ account_id }: Shop, billing: Open) =>
+  Effect.map(billing.settings(account_id), ({ recharge }) => recharge)
+
+const isOff = (shop: Shop, billing: Open) => Effect.map(settingsOf(shop, billing), ({ is_on }) => !is_on)
+const paidTimes = ({ stand }: Shop, times: number) => Effect.map(stand.paid, (paid) => paid >= times)
+/** A recharge would have been seen by then: accounts are evaluated four times a second. */
+const aWhile = Effect.sleep("1500 millis")
+
+inEachShop((name, within) => {
+  describe(`auto-recharge with ${name}`, () => {
+    it.live("charges strictly below the trigger", () =>
+      within((shop) =>
+        shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* begin(shop, billing)
+            yield* spendAndTell(shop, billing, 10_000)
+            yield* aWhile
+            assert.strictEqual(yield* shop.balance, 5_000)
+            yield* spendAndTell(shop, billing, 10)
+            yield* until(Effect.map(shop.balance, (balance) => balance === 24_990))
+            assert.deepStrictEqual(yield* shop.moved, [
+              ["top_up", 10_000],
+              ["auto_recharge", 20_000]
+            ])
+            yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => !running))
+            assert.isTrue((yield* settingsOf(shop, billing)).is_on)
+            const [payment] = yield* billing.payments(shop.account_id, { before: null, limit: 1 })
+            assert.deepInclude(payment, { kind: "auto_recharge", cents: 20_00, state: "succeeded" })
+            assert.isNull((yield* billing.receipt(shop.account_id, payment?.id ?? "")).email)
+            yield* shop.checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("is evaluated when it is switched on, and when the server starts", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing, { trigger_credits: 16_000 })
+              yield* until(Effect.map(shop.balance, (balance) => balance === 35_000))
+              yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => !running))
+              yield* shop.spend(20_000) // and the server is killed before it hears of it
+            })
+          )
+          yield* shop.visit(() => until(Effect.map(shop.balance, (balance) => balance === 35_000)))
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("is evaluated although the tables were away when the server started", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          yield* shop.visit((billing) => begin(shop, billing))
+          yield* shop.spend(14_000)
+          let reads = 0
+          const late: Shop["database"] = {
+            ...shop.database,
+            all: (row, sql, params) =>
+              ++reads <= 3 ? Effect.fail(consoleUnavailable("not yet")) : shop.database.all(row, sql, params)
+          }
+          yield* shop.visit(() => until(Effect.map(shop.balance, (balance) => balance === 21_000)), { tables: late })
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("charges once for a thousand calls that finish together, on two servers", () =>
+      within((shop) =>
+        shop.visit((billing) =>
+          shop.visit((other) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing)
+              yield* shop.spend(14_000)
+              for (let call = 0; call < 1_000; call++) (call % 2 === 0 ? billing : other).charged(shop.account_id)
+              yield* until(paidTimes(shop, 2))
+              for (let call = 0; call < 1_000; call++) (call % 2 === 0 ? billing : other).charged(shop.account_id)
+              yield* aWhile
+              assert.strictEqual(yield* shop.stand.paid, 2)
+              assert.strictEqual(yield* shop.balance, 21_000)
+              yield* shop.checkBooks
+            })
+          )
+        )
+      )
+    )
+
+    it.live("is claimed by one of two servers that see the balance at once", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          const { administration } = shop
+          const together = {
+            ...administration,
+            account: (asked: { readonly account_id: string }) =>
+              Effect.delay(administration.account(asked), "700 millis")
+          }
+          yield* shop.visit(
+            (billing) =>
+              shop.visit(
+                (other) =>
+                  Effect.gen(function* () {
+                    yield* begin(shop, billing)
+                    yield* Effect.sleep("1500 millis")
+                    yield* shop.spend(14_000)
+                    for (const server of [billing, other]) server.charged(shop.account_id)
+                    yield* until(paidTimes(shop, 2))
+                    yield* Effect.sleep("2500 millis")
+                    assert.strictEqual(yield* shop.stand.paid, 2)
+                    yield* shop.checkBooks
+                  }),
+                { ledger: together }
+              ),
+            { ledger: together }
+          )
+        })
+      )
+    )
+
+    it.live("looks at the balance again once it has the claim: another server may have been faster", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          const { administration } = shop
+          let looks = 0
+          const late = {
+            ...administration,
+            account: (asked: { readonly account_id: string }) =>
+              Effect.tap(administration.account(asked), () => (looks++ === 0 ? Effect.sleep("2 seconds") : Effect.void))
+          }
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing)
+              yield* aWhile
+              yield* shop.spend(14_000)
+              yield* shop.visit(
+                () =>
+                  Effect.gen(function* () {
+                    yield* until(Effect.sync(() => looks > 0))
+                    billing.charged(shop.account_id)
+                    yield* until(Effect.map(shop.balance, (balance) => balance === 21_000))
+                    yield* until(Effect.sync(() => looks > 1))
+                    yield* aWhile
+                  }),
+                { ledger: late }
+              )
+              assert.strictEqual(yield* shop.stand.paid, 2)
+              assert.isFalse((yield* settingsOf(shop, billing)).running)
+              assert.strictEqual((yield* billing.payments(shop.account_id, { before: null, limit: 10 })).length, 2)
+            })
+          )
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live.each([
+      ["declined_later", /declined/i],
+      ["owner_always", /owner|confirm|bank|authentic/i]
+    ] as const)("is switched off by a card that %s, and says why", ([card, why]) =>
+      within((shop) =>
+        shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* begin(shop, billing, { card })
+            yield* spendAndTell(shop, billing, 14_000)
+            yield* until(isOff(shop, billing))
+            const { off_reason, running } = yield* settingsOf(shop, billing)
+            assert.isFalse(running)
+            assert.match(off_reason ?? "", /^A recharge of 20\.00 USD failed: /)
+            assert.match(off_reason ?? "", why)
+            billing.charged(shop.account_id)
+            yield* aWhile
+            assert.deepStrictEqual(yield* shop.moved, [["top_up", 10_000]])
+            const on = yield* billing.saveRecharge(shop.account_id, {
+              is_on: false,
+              cents: 30_00,
+              trigger_credits: 1_000
+            })
+            assert.deepInclude(on.recharge, { off_reason, cents: 30_00 })
+            yield* shop.checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("is not switched off by an outage, and two servers charge once when that is over", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing)
+              yield* shop.stand.outage(true)
+              yield* spendAndTell(shop, billing, 14_000)
+              yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => running))
+              yield* aWhile
+              assert.isTrue((yield* settingsOf(shop, billing)).is_on)
+            })
+          )
+          yield* shop.stand.outage(false)
+          yield* shop.visit((billing) =>
+            shop.visit(() =>
+              Effect.gen(function* () {
+                yield* until(Effect.map(settingsOf(shop, billing), ({ is_on, running }) => is_on && !running))
+                yield* aWhile
+              })
+            )
+          )
+          assert.strictEqual(yield* shop.stand.paid, 2)
+          assert.strictEqual(yield* shop.balance, 21_000)
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("that was under way in an outage is given up where it is not needed any more", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing)
+              yield* shop.stand.outage(true)
+              yield* spendAndTell(shop, billing, 14_000)
+              yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => running))
+            })
+          )
+          yield* shop.administration.creditAccount({ account_id: shop.account_id, credits: 100_000, note: "by hand" })
+          yield* shop.stand.outage(false)
+          yield* shop.putForward(16 * 60_000)
+          yield* shop.visit((billing) => until(Effect.map(settingsOf(shop, billing), ({ running }) => !running)))
+          assert.strictEqual(yield* shop.stand.paid, 1)
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("begins anew where the processor never took it up", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing)
+              yield* shop.stand.outage(true)
+              yield* spendAndTell(shop, billing, 14_000)
+              yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => running))
+            })
+          )
+          yield* shop.stand.outage(false)
+          yield* shop.putForward(16 * 60_000)
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* until(Effect.map(shop.balance, (balance) => balance === 21_000))
+              yield* aWhile
+              const payments = yield* billing.payments(shop.account_id, { before: null, limit: 10 })
+              assert.deepStrictEqual(
+                payments.map(({ state }) => state),
+                ["succeeded", "expired", "succeeded"]
+              )
+            })
+          )
+          assert.strictEqual(yield* shop.stand.paid, 2)
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("books once where an event overtakes a slow answer", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          const { processor } = shop.stand
+          const slow = {
+            ...processor,
+            charge: (asked: Parameters<typeof processor.charge>[0]) =>
+              Effect.tap(processor.charge(asked), () => Effect.sleep("3 seconds"))
+          }
+          yield* shop.visit(
+            (billing) =>
+              Effect.gen(function* () {
+                yield* begin(shop, billing)
+                yield* spendAndTell(shop, billing, 14_000)
+                yield* until(paidTimes(shop, 2))
+                const [payment] = yield* billing.payments(shop.account_id, { before: null, limit: 1 })
+                const { body, header } = yield* shop.stand.event(payment?.id ?? "")
+                yield* billing.webhook(body, header)
+                assert.strictEqual(yield* shop.balance, 21_000)
+                yield* Effect.sleep("3500 millis")
+                assert.strictEqual(yield* shop.balance, 21_000)
+              }),
+            { processor: slow }
+          )
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("charges once where the answer was lost", () =>
+      within((shop) =>
+        shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* begin(shop, billing)
+            yield* shop.stand.loseNextAnswer
+            yield* spendAndTell(shop, billing, 14_000)
+            yield* until(Effect.map(shop.balance, (balance) => balance === 21_000))
+            yield* aWhile
+            assert.strictEqual(yield* shop.stand.paid, 2)
+            yield* shop.checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("books what was given up and turns out to have been paid", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          const { processor } = shop.stand
+          const deaf = { ...processor, look: () => Effect.sync(() => undefined) }
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing)
+              yield* shop.stand.loseNextAnswer
+              yield* shop.spend(14_000)
+            })
+          )
+          yield* shop.visit(
+            (billing) =>
+              Effect.gen(function* () {
+                yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => running))
+                yield* until(paidTimes(shop, 2))
+                yield* billing.saveRecharge(shop.account_id, { is_on: false, cents: 20_00, trigger_credits: 5_000 })
+              }),
+            { processor: deaf }
+          )
+          yield* shop.putForward(16 * 60_000)
+          yield* shop.visit((billing) => until(Effect.map(settingsOf(shop, billing), ({ running }) => !running)), {
+            processor: deaf
+          })
+          assert.strictEqual(yield* shop.balance, 1_000)
+          yield* shop.visit(() => until(Effect.map(shop.balance, (balance) => balance === 21_000)))
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("stays on where the card that failed was replaced meanwhile, and charges the new one", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing)
+              yield* shop.stand.outage(true)
+              yield* spendAndTell(shop, billing, 14_000)
+              yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => running))
+              yield* aWhile
+              yield* shop.stand.outage(false)
+              yield* billing.saveRecharge(shop.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
+              yield* shop.buy(billing, 10_00, "mastercard") // the first card is forgotten
+            })
+          )
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* until(Effect.map(shop.balance, (balance) => balance === 31_000))
+              yield* until(Effect.map(settingsOf(shop, billing), ({ running }) => !running))
+              assert.deepInclude(yield* settingsOf(shop, billing), { is_on: true, off_reason: null })
+              const [payment] = yield* billing.payments(shop.account_id, { before: null, limit: 1 })
+              assert.deepInclude(payment, { state: "succeeded", card: { brand: "mastercard", last4: "4444" } })
+            })
+          )
+          yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("needs a saved card, and goes off with it", () =>
+      within((shop) =>
+        shop.visit((billing) =>
+          Effect.gen(function* () {
+            const choice = { is_on: true, cents: 20_00, trigger_credits: 5_000 }
+            const refused = yield* Effect.flip(billing.saveRecharge(shop.account_id, choice))
+            assert.strictEqual(refused._tag, "NoSavedCard")
+            yield* begin(shop, billing)
+            const { card, recharge } = yield* billing.removeCard(shop.account_id)
+            assert.isNull(card)
+            assert.deepStrictEqual([recharge.is_on, recharge.off_reason], [false, "The saved card was removed."])
+            yield* shop.spend(14_000)
+            billing.charged(shop.account_id)
+            yield* aWhile
+            assert.strictEqual(yield* shop.stand.paid, 1)
+            assert.strictEqual((yield* Effect.flip(billing.saveRecharge(shop.account_id, choice)))._tag, "NoSavedCard")
+            yield* shop.buy(billing, 10_00, "mastercard")
+            const on = yield* billing.saveRecharge(shop.account_id, choice)
+            assert.deepStrictEqual(
+              [on.card?.brand, on.recharge.is_on, on.recharge.off_reason],
+              ["mastercard", true, null]
+            )
+          })
+        )
+      )
+    )
+
+    it.live("goes off when the card is to be removed while the processor is away, which says so", () =>
+      within((shop) =>
+        shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* begin(shop, billing)
+            yield* shop.stand.outage(true)
+            const { message } = yield* Effect.flip(billing.removeCard(shop.account_id))
+            assert.strictEqual(
+              message,
+              "The card processor does not answer, so the card is still saved there. Auto-recharge is off, and nothing charges the card by itself any more. Remove it again in a moment."
+            )
+            const { card, recharge } = yield* billing.settings(shop.account_id)
+            assert.deepStrictEqual([card?.last4, recharge.is_on], ["4242", false])
+            yield* shop.stand.outage(false)
+            assert.isNull((yield* billing.removeCard(shop.account_id)).card)
+          })
+        )
+      )
+    )
+
+    it.live("takes amounts of 10 to 50,000 USD and triggers of 1 to 50,000 USD", () =>
+      within((shop) =>
+        shop.visit((billing) =>
+          Effect.gen(function* () {
+            for (const [cents, trigger_credits, field] of [
+              [9_99, 5_000, "cents"],
+              [50_000_01, 5_000, "cents"],
+              [10_00, 999, "trigger_credits"],
+              [10_00, 50_000_001, "trigger_credits"],
+              [10_00, 1_000.5, "trigger_credits"]
+            ] as const) {
+              const error = yield* Effect.flip(
+                billing.saveRecharge(shop.account_id, { is_on: false, cents, trigger_credits })
+              )
+              assert.deepStrictEqual([error._tag, "field" in error && error.field], ["InvalidChoice", field])
+            }
+            for (const [cents, trigger_credits] of [
+              [10_00, 1_000],
+              [50_000_00, 50_000_000]
+            ] as const) {
+              const { recharge } = yield* billing.saveRecharge(shop.account_id, {
+                is_on: false,
+                cents,
+                trigger_credits
+              })
+              assert.deepInclude(recharge, { cents, trigger_credits, is_on: false, off_reason: null })
+            }
+          })
+        )
+      )
+    )
+  })
+})

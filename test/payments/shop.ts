@@ -1,0 +1,185 @@
+/**
+ * Larder as far as money is concerned, without its listeners: a ledger, the console's tables and a card processor's stand,
+ * on each kind of store. `open` starts `Billing` over them, as a server does; leaving it is a stop.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { assert } from "@effect/vitest"
+import type { Billing, TopUp } from "@larder/serve/billing/billing.ts"
+import { openBilling } from "@larder/serve/billing/open-billing.ts"
+import type { CardProcessor } from "@larder/serve/billing/processor.ts"
+import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { Administration } from "@larder/serve/ledger/administration.ts"
+import { Ledger } from "@larder/serve/ledger/ledger.ts"
+import type { Entry } from "@larder/serve/ledger/records.ts"
+import { Clock, Effect, References, type Scope, Stream } from "effect"
+import { inject } from "vitest"
+import { newDatabase } from "../postgres.ts"
+import { simulatorStand } from "./simulator-stand.ts"
+import type { Stand } from "./stand.ts"
+import { type Place, spender, storesIn, until } from "./stores.ts"
+import { stripeStand } from "./stripe-stand.ts"
+
+export { until }
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-payments-"))),
+  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+)
+export const places = {
+  "an embedded ledger": Effect.map(folder, (made): Place => ({ folder: made, url: undefined })),
+  PostgreSQL: Effect.gen(function* () {
+    return { folder: yield* folder, url: yield* Effect.promise(() => newDatabase(inject("postgresUrl"))) } as Place
+  })
+}
+
+/** A clock that runs like the others and can be put forward. Sleeping takes its time. */
+export const adjustableClock = Effect.map(Clock.Clock, (real) => {
+  let ahead = 0
+  const milliseconds = () => real.currentTimeMillisUnsafe() + ahead
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: milliseconds,
+    currentTimeMillis: Effect.sync(milliseconds),
+    currentTimeNanosUnsafe: () => BigInt(milliseconds()) * 1_000_000n,
+    currentTimeNanos: Effect.sync(() => BigInt(milliseconds()) * 1_000_000n),
+    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: real.monotonicTimeNanos,
+    sleep: (duration) => real.sleep(duration)
+  }
+  const putForward = (by: number) =>
+    Effect.sync(() => {
+      ahead += by
+    })
+  return { clock, putForward }
+})
+
+const isOfMoney = ({ request_id, type }: Entry) => type !== "charge" && request_id !== null
+
+export interface Account {
+  readonly account_id: string
+  readonly key: string
+}
+
+/** Of a new account, or of one that is there already. */
+export const openShop = Effect.fnUntraced(function* (
+  stand: Stand,
+  putForward: (by: number) => Effect.Effect<void>,
+  known?: Account
+) {
+  const { administration } = yield* Ledger
+  const database = yield* ConsoleDatabase
+  const newAccount = Effect.gen(function* () {
+    const { id: account_id } = yield* administration.createAccount({ name: "Käse & Söhne" })
+    const { key } = yield* administration.createKey({
+      account_id,
+      name: "test",
+      scopes: ["get-store"],
+      budget_credits: 2_000_000_000
+    })
+    return { account_id, key } satisfies Account
+  })
+  const { account_id, key } = known ?? (yield* newAccount)
+  let forms = 0
+  const spend = yield* spender(key, "req_")
+  const balance = Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits)
+  const bookings = Effect.map(Stream.runCollect(administration.entriesOf(account_id)), (entries) =>
+    entries.filter(isOfMoney)
+  )
+
+  /** A form that was sent, and the id of its payment. */
+  const form = (pay_with: TopUp["pay_with"], cents: number) => {
+    const sent = { payment_id: "" }
+    const asked: TopUp = {
+      account_id,
+      person_id: "person_1",
+      email: "ada@example.test",
+      cents,
+      pay_with,
+      submission: `form-${++forms}`,
+      success_url: (id) => {
+        sent.payment_id = id
+        return `http://127.0.0.1:9/billing/payments/${id}`
+      },
+      cancel_url: "http://127.0.0.1:9/billing"
+    }
+    return { asked, sent }
+  }
+
+  return {
+    account_id,
+    key,
+    administration,
+    database,
+    stand,
+    putForward,
+    newAccount,
+    spend,
+    balance,
+    /** Entries that follow from money, as `[type, credits]`. */
+    moved: Effect.map(bookings, (entries) => entries.map(({ credits, type }) => [type, credits] as const)),
+    bookings,
+    form,
+    /** A server's `Billing`, from its start to its stop, with a processor, a ledger or tables of its own. */
+    visit: <A, E, R>(
+      work: (billing: Billing["Service"]) => Effect.Effect<A, E, R>,
+      {
+        processor = stand.processor,
+        ledger = administration,
+        tables = database
+      }: {
+        readonly processor?: CardProcessor
+        readonly ledger?: Administration["Service"]
+        readonly tables?: ConsoleDatabase["Service"]
+      } = {}
+    ) =>
+      Effect.scoped(Effect.flatMap(openBilling(processor), work)).pipe(
+        Effect.provideService(Administration, ledger),
+        Effect.provideService(ConsoleDatabase, tables)
+      ),
+    /** On the processor's page, which saves the card. Answers with the id of the payment, seen as the customer comes back. */
+    buy: Effect.fnUntraced(function* (billing: Billing["Service"], cents: number, card: TestCardName) {
+      const { asked, sent } = form("new_card", cents)
+      const answer = yield* billing.topUp(asked)
+      assert.property(answer, "redirect")
+      yield* stand.pay(sent.payment_id, card)
+      yield* billing.payment(account_id, sent.payment_id)
+      return sent.payment_id
+    }),
+    /** Money in equals credits granted, exactly; and the ledger holds. */
+    checkBooks: Effect.gen(function* () {
+      const granted = (yield* bookings).reduce((sum, { credits }) => sum + credits, 0)
+      assert.strictEqual(granted, (yield* stand.kept) * 10)
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+    })
+  }
+})
+export type Shop = Effect.Success<ReturnType<typeof openShop>>
+
+const stands = { "the simulator": simulatorStand, "Stripe's wire format": stripeStand } as const
+
+/** A group of tests for each kind of store and each processor, each test in a shop of its own. */
+export const inEachShop = (
+  describeIn: (
+    name: string,
+    within: <A, E>(work: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>) => Effect.Effect<void>
+  ) => void
+): void => {
+  for (const [processor, stand] of Object.entries(stands)) {
+    for (const [store, place] of Object.entries(places)) {
+      describeIn(`${processor} and ${store}`, (work) =>
+        Effect.gen(function* () {
+          const { clock, putForward } = yield* adjustableClock
+          yield* Effect.gen(function* () {
+            yield* work(yield* openShop(yield* stand, putForward))
+          }).pipe(
+            Effect.provide(storesIn(yield* place)),
+            Effect.provideService(Clock.Clock, clock),
+            Effect.provideService(References.MinimumLogLevel, "Fatal") // mishaps are logged, and are wanted here
+          )
+        }).pipe(Effect.scoped, Effect.orDie)
+      )
+    }
+  }
+}

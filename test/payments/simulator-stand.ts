@@ -1,0 +1,49 @@
+/** The built-in simulator, played as its pages play it. */
+import { eventBody, newEventId } from "@larder/serve/billing/simulator/events.ts"
+import { leftOf, referenceOf } from "@larder/serve/billing/simulator/payments.ts"
+import { sign, signatureHeader } from "@larder/serve/billing/simulator/signature.ts"
+import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
+import { testCards } from "@larder/serve/billing/simulator/test-cards.ts"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import type { Stand } from "./stand.ts"
+
+const all = 10_000
+const Settings = Schema.Struct({ body: Schema.fromJsonString(Schema.Struct({ webhook_secret: Schema.String })) })
+
+export const simulatorStand = Effect.gen(function* () {
+  const database = yield* ConsoleDatabase
+  const simulator = Context.get(yield* Layer.build(Simulator.layer(() => "http://127.0.0.1:9")), Simulator)
+  const { close, dispute, failRefund, ownerSays, pay, payments, play, processor, refund } = simulator
+  const now = Effect.map(Clock.currentTimeMillis, (milliseconds) => new Date(milliseconds).toISOString())
+  const stand: Stand = {
+    processor,
+    pay: (id, card) =>
+      Effect.gen(function* () {
+        const answer = yield* pay(referenceOf(id), { number: testCards[card].number, expires: "04/2035", cvc: "123" })
+        if (answer.kind === "asks_owner") yield* ownerSays(referenceOf(id), true)
+      }).pipe(Effect.orDie),
+    refund: (id, cents) => Effect.orDie(refund(referenceOf(id), cents)),
+    failRefund: (id, it) => Effect.orDie(failRefund(referenceOf(id), it)),
+    dispute: (id) => Effect.orDie(dispute(referenceOf(id))),
+    closeDispute: (id, it, outcome) => Effect.orDie(close(referenceOf(id), it, outcome)),
+    outage: (isOn) => Effect.orDie(play({ outage: isOn })),
+    loseNextAnswer: Effect.orDie(play({ lose_next_answer: true })),
+    kept: Effect.gen(function* () {
+      const at = yield* now
+      return (yield* payments(all)).reduce((sum, { payment }) => sum + leftOf(payment, at), 0)
+    }).pipe(Effect.orDie),
+    paid: Effect.orDie(
+      Effect.map(payments(all), (seen) => seen.filter(({ payment }) => payment.state === "succeeded").length)
+    ),
+    event: (id) =>
+      Effect.gen(function* () {
+        const [settings] = yield* database.all(Settings, "select body from console.simulated where kind = 'settings'")
+        const at = yield* Clock.currentTimeMillis
+        const body = eventBody(newEventId(at), "charge.updated", { payment_id: id, account_id: "acct_any" }, at)
+        const signature = sign(settings?.body.webhook_secret ?? "", body, at)
+        return { body, header: (name: string) => (name.toLowerCase() === signatureHeader ? signature : null) }
+      }).pipe(Effect.orDie)
+  }
+  return stand
+})

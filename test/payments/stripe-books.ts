@@ -1,0 +1,437 @@
+/**
+ * What Stripe knows and does, as far as payments of this project go: objects as its API sends them (2026-10-28.endive), the
+ * refusals that its documentation names, and its test cards. Kept in memory.
+ */
+import { randomBytes } from "node:crypto"
+import { type TestCard, type TestCardName, testCardOf, testCards } from "@larder/serve/billing/simulator/test-cards.ts"
+import type { Params } from "./stripe-form.ts"
+
+interface Method {
+  readonly id: string
+  readonly plays: TestCardName
+  customer: string | null
+}
+interface Failure {
+  readonly code: string
+  readonly decline_code: string
+}
+interface Intent {
+  readonly id: string
+  readonly amount: number
+  readonly created: number
+  readonly metadata: Record<string, string>
+  customer: string | null
+  method: Method | null
+  status: "requires_payment_method" | "requires_confirmation" | "succeeded" | "canceled"
+  cancellation_reason: string | null
+  failure: Failure | null
+  /** What was received; less than was asked for only where a test says so. */
+  received: number
+  currency: string
+}
+interface Session {
+  readonly id: string
+  readonly amount: number
+  readonly created: number
+  readonly metadata: Record<string, string>
+  readonly intentMetadata: Record<string, string>
+  readonly url: string
+  readonly success_url: string
+  readonly email: string | null
+  customer: string | null
+  intent: Intent | null
+  status: "open" | "complete" | "expired"
+}
+interface Refund {
+  readonly id: string
+  readonly amount: number
+  readonly intent: Intent
+  readonly created: number
+  status: "succeeded" | "failed"
+}
+interface Dispute {
+  readonly id: string
+  readonly amount: number
+  readonly intent: Intent
+  readonly created: number
+  status: string
+}
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** An answer that is none of 2xx. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly error: Json
+  constructor(status: number, error: Json) {
+    super(String(error.message))
+    this.status = status
+    this.error = error
+  }
+}
+
+export const invalid = (message: string, more: Json = {}, status = 400) =>
+  new Refusal(status, { type: "invalid_request_error", message, ...more })
+
+const missing = (what: string, id: string, param: string, status = 400) =>
+  invalid(`No such ${what}: '${id}'`, { code: "resource_missing", param }, status)
+
+const newId = (prefix: string) => `${prefix}_${randomBytes(12).toString("hex")}`
+
+const sentence = (code: string) =>
+  code === "authentication_required"
+    ? "Your card was declined. This transaction requires authentication."
+    : "Your card was declined."
+
+/** Stripe has a code for the kind of refusal, and one for the bank's reason. */
+const failureOf = (decline: string): Failure =>
+  ["insufficient_funds", "lost_card", "stolen_card", "card_declined"].includes(decline)
+    ? { code: "card_declined", decline_code: decline === "card_declined" ? "generic_decline" : decline }
+    : { code: decline, decline_code: decline }
+
+const methodJson = ({ customer, id, plays }: Method): Json => {
+  const { brand, number } = testCards[plays]
+  return {
+    id,
+    object: "payment_method",
+    billing_details: { address: null, email: null, name: null, phone: null },
+    card: { brand, country: "US", exp_month: 4, exp_year: 2035, funding: "credit", last4: number.slice(-4) },
+    created: 1_700_000_000,
+    customer,
+    livemode: false,
+    metadata: {},
+    type: "card"
+  }
+}
+
+const failureJson = ({ failure, method }: Intent): Json | null =>
+  failure === null
+    ? null
+    : {
+        ...failure,
+        charge: "ch_1",
+        doc_url: "https://stripe.com/docs/error-codes/card-declined",
+        message: sentence(failure.code),
+        payment_method: method === null ? undefined : methodJson(method),
+        type: "card_error"
+      }
+
+const intentJson = (intent: Intent, isExpanded: boolean): Json => ({
+  id: intent.id,
+  object: "payment_intent",
+  amount: intent.amount,
+  amount_capturable: 0,
+  amount_received: intent.status === "succeeded" ? intent.received : 0,
+  canceled_at: intent.status === "canceled" ? intent.created : null,
+  cancellation_reason: intent.cancellation_reason,
+  capture_method: "automatic_async",
+  client_secret: `${intent.id}_secret`,
+  confirmation_method: "automatic",
+  created: intent.created,
+  currency: intent.currency,
+  customer: intent.customer,
+  description: "Larder credits",
+  last_payment_error: failureJson(intent),
+  latest_charge: intent.status === "succeeded" ? intent.id.replace("pi_", "ch_") : null,
+  livemode: false,
+  metadata: intent.metadata,
+  next_action: null,
+  payment_method: isExpanded && intent.method ? methodJson(intent.method) : (intent.method?.id ?? null),
+  payment_method_types: ["card"],
+  status: intent.status
+})
+
+const sessionJson = (session: Session, isExpanded: boolean): Json => ({
+  id: session.id,
+  object: "checkout.session",
+  amount_total: session.amount,
+  client_reference_id: session.metadata.payment_id ?? null,
+  created: session.created,
+  currency: "usd",
+  customer: session.customer,
+  customer_email: session.email,
+  expires_at: session.created + 86_400,
+  livemode: false,
+  metadata: session.metadata,
+  mode: "payment",
+  payment_intent: isExpanded && session.intent ? intentJson(session.intent, true) : (session.intent?.id ?? null),
+  payment_method_types: ["card"],
+  payment_status: session.intent?.status === "succeeded" ? "paid" : "unpaid",
+  status: session.status,
+  url: session.status === "open" ? session.url : null
+})
+
+const refundJson = ({ amount, created, id, intent, status }: Refund): Json => ({
+  id,
+  object: "refund",
+  amount,
+  charge: intent.id.replace("pi_", "ch_"),
+  created,
+  currency: "usd",
+  metadata: {},
+  payment_intent: intent.id,
+  reason: null,
+  status
+})
+
+const disputeJson = ({ amount, created, id, intent, status }: Dispute): Json => ({
+  id,
+  object: "dispute",
+  amount,
+  charge: intent.id.replace("pi_", "ch_"),
+  created,
+  currency: "usd",
+  metadata: {},
+  payment_intent: intent.id,
+  reason: "fraudulent",
+  status
+})
+
+const metadataIn = (given: unknown): Record<string, string> =>
+  Object.fromEntries(Object.entries((given ?? {}) as Params).map(([key, value]) => [key, String(value)]))
+
+const wholeCents = (text: unknown, param: string) => {
+  const cents = Number(text)
+  if (!Number.isInteger(cents))
+    throw invalid(`Invalid integer: ${String(text)}`, { code: "parameter_invalid_integer", param })
+  if (cents < 50) throw invalid("Amount must be at least $0.50 usd", { code: "amount_too_small", param })
+  return cents
+}
+
+/** `now` in milliseconds; `page` is where payment pages are. */
+export const openBooks = (now: () => number, page: () => string) => {
+  const customers = new Set<string>()
+  const methods = new Map<string, Method>()
+  const intents = new Map<string, Intent>()
+  const sessions = new Map<string, Session>()
+  const refunds = new Map<string, Refund>()
+  const disputes = new Map<string, Dispute>()
+  const happened: Array<{ readonly type: string; readonly object: Json }> = []
+  const seconds = () => Math.floor(now() / 1000)
+  const tell = (type: string, object: Json) => happened.push({ type, object })
+
+  const customerNamed = (id: string) => {
+    if (!customers.has(id)) throw missing("customer", id, "customer")
+    return id
+  }
+
+  const dispute = (intent: Intent): Dispute => {
+    const made: Dispute = {
+      id: newId("du"),
+      amount: intent.received - goneOf(intent),
+      intent,
+      created: seconds(),
+      status: "needs_response"
+    }
+    disputes.set(made.id, made)
+    tell("charge.dispute.created", disputeJson(made))
+    return made
+  }
+
+  const goneOf = (intent: Intent) =>
+    [...refunds.values(), ...disputes.values()]
+      .filter((it) => it.intent === intent && !["failed", "won"].includes(it.status))
+      .reduce((sum, { amount }) => sum + amount, 0)
+
+  /** What the bank says, and what comes of it. */
+  const take = (intent: Intent, method: Method, says: TestCard["later"]) => {
+    intent.method = method
+    if (says !== "pays") {
+      intent.failure = failureOf(says.decline)
+      tell("payment_intent.payment_failed", intentJson(intent, false))
+      return
+    }
+    intent.status = "succeeded"
+    intent.failure = null
+    tell("payment_intent.succeeded", intentJson(intent, false))
+    if (testCardOf(method.plays)?.afterwards === "disputed") dispute(intent)
+  }
+
+  const newIntent = (amount: number, customer: string | null, metadata: Record<string, string>): Intent => {
+    const made: Intent = {
+      id: newId("pi"),
+      amount,
+      created: seconds(),
+      metadata,
+      customer,
+      method: null,
+      status: "requires_payment_method",
+      cancellation_reason: null,
+      failure: null,
+      received: amount,
+      currency: "usd"
+    }
+    intents.set(made.id, made)
+    return made
+  }
+
+  const createSession = (params: Params): Json => {
+    const line = (params.line_items as Record<string, Params>)?.["0"] ?? {}
+    const price = (line.price_data ?? {}) as Params
+    if (params.mode !== "payment" || price.currency !== "usd") throw invalid("You must pay in usd here")
+    if (
+      params.customer !== undefined &&
+      (params.customer_email !== undefined || params.customer_creation !== undefined)
+    ) {
+      throw invalid("You may only specify one of these parameters: customer, customer_email.", {
+        code: "parameters_exclusive"
+      })
+    }
+    for (const param of ["success_url", "cancel_url"]) {
+      if (!URL.canParse(String(params[param]))) throw invalid("Not a valid URL", { code: "url_invalid", param })
+    }
+    const id = newId("cs_test")
+    const made: Session = {
+      id,
+      amount: wholeCents(price.unit_amount, "line_items[0][price_data][unit_amount]"),
+      created: seconds(),
+      metadata: metadataIn(params.metadata),
+      intentMetadata: metadataIn((params.payment_intent_data as Params)?.metadata),
+      url: `${page()}/c/pay/${id}`,
+      success_url: String(params.success_url),
+      email: params.customer_email === undefined ? null : String(params.customer_email),
+      customer: params.customer === undefined ? null : customerNamed(String(params.customer)),
+      intent: null,
+      status: "open"
+    }
+    sessions.set(id, made)
+    return sessionJson(made, false)
+  }
+
+  /** Made and confirmed in one request, without the customer. */
+  const createIntent = (params: Params): Json => {
+    const amount = wholeCents(params.amount, "amount")
+    if (params.currency !== "usd" || params.confirm !== "true" || params.off_session !== "true") {
+      throw invalid("Only off-session payments in usd, confirmed at once, are played here")
+    }
+    const customer = customerNamed(String(params.customer))
+    const method = methods.get(String(params.payment_method))
+    if (method === undefined) throw missing("PaymentMethod", String(params.payment_method), "payment_method")
+    if (method.customer !== customer) {
+      throw invalid(
+        `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`
+      )
+    }
+    const intent = newIntent(amount, customer, metadataIn(params.metadata))
+    take(intent, method, testCards[method.plays].later)
+    if (intent.failure === null) return intentJson(intent, true)
+    const { code, decline_code } = intent.failure
+    throw new Refusal(402, {
+      code,
+      decline_code,
+      message: sentence(code),
+      payment_intent: intentJson(intent, false),
+      payment_method: methodJson(method),
+      type: "card_error"
+    })
+  }
+
+  const cancel = (id: string, params: Params): Json => {
+    const intent = one(intents, "payment_intent", id)
+    if (!intent.status.startsWith("requires_")) {
+      throw invalid(`You cannot cancel this PaymentIntent because it has a status of ${intent.status}.`, {
+        code: "payment_intent_unexpected_state"
+      })
+    }
+    intent.status = "canceled"
+    intent.cancellation_reason = String(params.cancellation_reason)
+    tell("payment_intent.canceled", intentJson(intent, false))
+    return intentJson(intent, true)
+  }
+
+  const current = (session: Session) => {
+    if (session.status === "open" && seconds() >= session.created + 86_400) session.status = "expired"
+    return session
+  }
+
+  /** What the customer does on the page of Checkout. */
+  const pay = (session: Session, plays: TestCardName): "paid" | "declined" | "over" => {
+    if (current(session).status !== "open") return "over"
+    session.intent ??= newIntent(session.amount, session.customer, session.intentMetadata)
+    const { at_checkout } = testCards[plays]
+    const method: Method = { id: newId("pm"), plays, customer: null }
+    methods.set(method.id, method)
+    take(session.intent, method, at_checkout === "asks_owner" ? "pays" : at_checkout)
+    if (session.intent.failure !== null) return "declined"
+    session.customer ??= newId("cus")
+    customers.add(session.customer)
+    session.intent.customer = session.customer
+    method.customer = session.customer
+    session.status = "complete"
+    tell("checkout.session.completed", sessionJson(session, false))
+    return "paid"
+  }
+
+  const refund = (intent: Intent, cents: number | null): Refund => {
+    const left = intent.received - goneOf(intent)
+    if (intent.status !== "succeeded" || (cents ?? left) > left) throw new Error(`only ${left} cents can be refunded`)
+    const made: Refund = { id: newId("re"), amount: cents ?? left, intent, created: seconds(), status: "succeeded" }
+    refunds.set(made.id, made)
+    tell("refund.created", refundJson(made))
+    if (testCardOf(intent.method?.plays ?? null)?.afterwards === "refunds_fail") failRefund(made)
+    return made
+  }
+  const failRefund = (made: Refund) => {
+    made.status = "failed"
+    tell("refund.failed", refundJson(made))
+  }
+  const close = (made: Dispute, status: string) => {
+    made.status = status
+    tell("charge.dispute.closed", disputeJson(made))
+  }
+
+  const detach = (id: string): Json => {
+    const method = methods.get(id)
+    if (method === undefined) throw missing("PaymentMethod", id, "payment_method", 404)
+    if (method.customer === null) {
+      throw invalid("The payment method you provided is not attached to a customer so detachment is impossible.")
+    }
+    method.customer = null
+    return methodJson(method)
+  }
+
+  const one = <A>(kept: ReadonlyMap<string, A>, what: string, id: string): A => {
+    const found = kept.get(id)
+    if (found === undefined) throw missing(what, id, "id", 404)
+    return found
+  }
+
+  return {
+    customers,
+    methods,
+    intents,
+    sessions,
+    refunds,
+    disputes,
+    happened,
+    pay,
+    refund,
+    failRefund,
+    dispute,
+    close,
+    goneOf,
+    createSession,
+    createIntent,
+    cancel,
+    detach,
+    customer: (id: string): Json => ({ id: customerAt404(customers, id), object: "customer" }),
+    method: (id: string) => methodJson(one(methods, "PaymentMethod", id)),
+    intent: (id: string, isExpanded: boolean) => intentJson(one(intents, "payment_intent", id), isExpanded),
+    session: (id: string, isExpanded: boolean) =>
+      sessionJson(current(one(sessions, "checkout.session", id)), isExpanded),
+    /** Oldest first. */
+    listed: {
+      payment_intents: (isExpanded: boolean) => [...intents.values()].map((it) => intentJson(it, isExpanded)),
+      "checkout/sessions": (isExpanded: boolean) =>
+        [...sessions.values()].map((it) => sessionJson(current(it), isExpanded)),
+      refunds: () => [...refunds.values()].map(refundJson),
+      disputes: () => [...disputes.values()].map(disputeJson)
+    }
+  }
+}
+export type Books = ReturnType<typeof openBooks>
+
+const customerAt404 = (customers: ReadonlySet<string>, id: string) => {
+  if (!customers.has(id)) throw missing("customer", id, "id", 404)
+  return id
+}

@@ -1,0 +1,97 @@
+/** A real server that charges through Stripe, with Stripe on this machine: from the form to the credits. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { servedConsole } from "../console/served-console.ts"
+import { operate } from "../contract/operator.ts"
+import { type StripeHost, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
+
+let host: StripeHost
+beforeAll(async () => {
+  host = await startStripeHost()
+})
+afterAll(() => host.close())
+
+const served = servedConsole({
+  environment: {
+    LARDER_STRIPE_KEY: stripeKey,
+    LARDER_STRIPE_WEBHOOK_SECRET: webhookSecret,
+    get LARDER_STRIPE_API() {
+      return host.url
+    }
+  }
+})
+
+const balanceOf = async (account_id: string) =>
+  (await operate(served.home(), (ledger) => ledger.account({ account_id }))).balance_credits
+
+/** As far as the payment page. */
+const begin = async () => {
+  const { account, browser } = await served.signedIn()
+  const { text } = await browser.get("/billing/top-up?amount=50")
+  const submission = /name="submission" value="([^"]+)"/.exec(text)?.[1] ?? ""
+  const sent = await browser.post("/billing/top-up", { amount: "50", submission, pay_with: "new_card" })
+  const session = [...host.books.sessions.values()].find(({ url }) => url === sent.location)
+  if (session === undefined) throw new Error(`${sent.status} leads to ${sent.location}:\n${sent.text}`)
+  return { account, browser, session }
+}
+
+const tell = async (events: ReadonlyArray<{ readonly body: string; readonly signature: string }>) => {
+  const statuses: Array<number> = []
+  for (const { body, signature } of events) {
+    const headers = { "content-type": "application/json", "stripe-signature": signature }
+    const response = await fetch(`${served.url()}/webhooks/stripe`, { method: "POST", headers, body })
+    statuses.push(response.status)
+  }
+  return statuses
+}
+
+describe("a server with a key of Stripe", () => {
+  it("leads to Stripe's page, and adds the credits when the customer comes back", async () => {
+    const { account, browser, session } = await begin()
+    host.books.pay(session, "good")
+    const { pathname } = new URL(session.success_url)
+    expect((await browser.get(pathname)).status).toBe(200)
+    expect(await balanceOf(account.id)).toBe(55_000)
+    expect((await browser.get("/billing")).text).toContain("4242")
+  })
+
+  it("lets a form lead to Stripe, and nowhere else", async () => {
+    const { browser } = await begin()
+    const policy = (await browser.get("/billing/top-up")).headers.get("content-security-policy")
+    expect(policy).toContain(`form-action 'self' https://checkout.stripe.com ${host.url};`)
+  })
+
+  it("adds the credits when Stripe tells of the payment, however often, and takes them back when it is disputed", async () => {
+    const { account, session } = await begin()
+    host.takeEvents()
+    host.books.pay(session, "good")
+    const paid = host.takeEvents()
+    expect(await tell([...paid.toReversed(), ...paid])).toEqual(Array(paid.length * 2).fill(204))
+    expect(await balanceOf(account.id)).toBe(55_000)
+    if (session.intent === null) throw new Error("nobody has paid")
+    const dispute = host.books.dispute(session.intent)
+    await tell(host.takeEvents())
+    expect(await balanceOf(account.id)).toBe(5000)
+    host.books.close(dispute, "won")
+    await tell(host.takeEvents())
+    expect(await balanceOf(account.id)).toBe(55_000)
+  })
+
+  it("believes no event that Stripe has not signed", async () => {
+    const { account, session } = await begin()
+    host.takeEvents()
+    host.books.pay(session, "good")
+    const forged = host
+      .takeEvents()
+      .map(({ body }) => ({ body, signature: signatureOf("whsec_of_somebody_else", body, Date.now()) }))
+    expect(await tell(forged)).toEqual(forged.map(() => 400))
+    expect(await balanceOf(account.id)).toBe(5000)
+  })
+
+  it("has no simulator, and its key and secret in no log", async () => {
+    const { browser } = await served.signedIn({ is_operator: true })
+    for (const path of ["/simulator", "/simulator/checkout/sim_pay_1"]) {
+      expect((await browser.get(path)).status).toBe(404)
+    }
+    expect(served.logs()).not.toMatch(/sk_test|whsec/)
+  })
+})

@@ -1,0 +1,246 @@
+/** What only Stripe can do to its callers, over its wire format. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Sought } from "@larder/serve/billing/processor.ts"
+import { apiVersion } from "@larder/serve/billing/stripe/stripe-client.ts"
+import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
+import { Effect, Redacted } from "effect"
+import { eventBodyOf, signatureOf, webhookSecret } from "./stripe-host.ts"
+import { stripeStandWithHost } from "./stripe-stand.ts"
+
+const now = new Date().toISOString()
+const asked = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
+const page = { email: "ada@example.test", success_url: "http://127.0.0.1:9/paid", cancel_url: "http://127.0.0.1:9/no" }
+const sought = (payment_id: string, more: Partial<Sought> = {}): Sought => ({
+  ...asked(payment_id),
+  reference: null,
+  customer: null,
+  kind: "top_up",
+  ...more
+})
+
+/** A customer who has paid 50 dollars once, as `pay_1`. */
+const afterOnePayment = Effect.gen(function* () {
+  const { host, settings, stand } = yield* stripeStandWithHost
+  const { processor } = stand
+  const opened = yield* processor.checkout({ ...asked("pay_1"), ...page, customer: null })
+  yield* stand.pay("pay_1", "good")
+  const looked = yield* processor.look(sought("pay_1", { reference: opened.reference }))
+  if (looked?.card == null || looked.customer === null) return yield* Effect.die("pay_1 was not paid")
+  const saved = { card: looked.card.id, customer: looked.customer }
+  const [intent] = host.books.intents.values()
+  if (intent === undefined) return yield* Effect.die("no intent")
+  return { host, settings, stand, processor, opened, saved, intent }
+})
+
+describe("Stripe", () => {
+  it.live("is asked with the pinned version of its API, with every request", () =>
+    Effect.gen(function* () {
+      const { host } = yield* afterOnePayment
+      assert.deepStrictEqual([...host.versions], [apiVersion])
+    })
+  )
+
+  it.live("refuses a wrong key, which is in no message", () =>
+    Effect.gen(function* () {
+      const { settings } = yield* afterOnePayment
+      const wrong = stripeProcessor({ ...settings, key: Redacted.make("sk_test_of_somebody_else") })
+      const error = yield* Effect.flip(wrong.look(sought("pay_1")))
+      assert.match(error.message, /^stripe did not answer: the key in LARDER_STRIPE_KEY is refused \(401, request req_/)
+      assert.notInclude(JSON.stringify(error), "sk_test")
+      assert.notInclude(String(error.cause), "somebody")
+    })
+  )
+
+  it.live("is unavailable where nobody listens, where it hangs up, and where its answer makes no sense", () =>
+    Effect.gen(function* () {
+      const { host, processor, saved } = yield* afterOnePayment
+      const charge = (id: string) => Effect.flip(processor.charge({ ...asked(id), ...saved }))
+      host.mishaps.outage = "closed"
+      assert.match((yield* charge("pay_2")).message, /no connection/)
+      host.mishaps.outage = "none"
+      host.mishaps.nonsense = true
+      assert.strictEqual((yield* charge("pay_3"))._tag, "ProcessorUnavailable")
+      const found = yield* processor.look(sought("pay_3", { kind: "auto_recharge", customer: saved.customer }))
+      assert.strictEqual(found?.state, "succeeded")
+      yield* Effect.promise(host.close)
+      assert.match((yield* charge("pay_4")).message, /no connection/)
+    })
+  )
+
+  it.live("repeats its own fault for the same id, and nothing was charged", () =>
+    Effect.gen(function* () {
+      const { host, processor, saved, stand } = yield* afterOnePayment
+      host.mishaps.failNext = true
+      const again = { ...asked("pay_2"), ...saved }
+      for (const _ of [1, 2]) assert.match((yield* Effect.flip(processor.charge(again))).message, /500/)
+      assert.isUndefined(yield* processor.look(sought("pay_2", { kind: "auto_recharge", customer: saved.customer })))
+      assert.strictEqual(yield* stand.kept, 5000)
+    })
+  )
+
+  it.live("does not charge another amount under an id that was used", () =>
+    Effect.gen(function* () {
+      const { processor, saved, stand } = yield* afterOnePayment
+      yield* processor.charge({ ...asked("pay_2", 1000), ...saved })
+      const error = yield* Effect.flip(processor.charge({ ...asked("pay_2", 9000), ...saved }))
+      assert.strictEqual(error._tag, "ProcessorUnavailable")
+      assert.strictEqual(yield* stand.kept, 6000)
+    })
+  )
+
+  it.live("says what was received, also where that is another amount or another currency", () =>
+    Effect.gen(function* () {
+      const { intent, opened, processor } = yield* afterOnePayment
+      const look = processor.look(sought("pay_1", { reference: opened.reference }))
+      intent.received = 4000
+      assert.strictEqual((yield* look)?.cents, 4000)
+      intent.currency = "eur"
+      const inEuros = yield* look
+      assert.deepStrictEqual([inEuros?.state, inEuros?.cents], ["succeeded", 0])
+      assert.match(inEuros?.problem ?? "", /EUR/)
+    })
+  )
+
+  it.live("does not take the payment of somebody else for ours", () =>
+    Effect.gen(function* () {
+      const { opened, processor } = yield* afterOnePayment
+      const error = yield* Effect.flip(processor.look(sought("pay_2", { reference: opened.reference })))
+      assert.match(error.message, /is not the payment pay_2/)
+    })
+  )
+
+  it.live("makes a new customer where the known one was removed", () =>
+    Effect.gen(function* () {
+      const { host, processor, saved, stand } = yield* afterOnePayment
+      host.books.customers.delete(saved.customer)
+      const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: saved.customer })
+      yield* stand.pay("pay_2", "good")
+      const looked = yield* processor.look(sought("pay_2", { reference }))
+      assert.strictEqual(looked?.state, "succeeded")
+      assert.notStrictEqual(looked?.customer, saved.customer)
+    })
+  )
+
+  it.live("ends a recharge that was made and never confirmed, so that another one can begin", () =>
+    Effect.gen(function* () {
+      const { host, intent, processor, saved } = yield* afterOnePayment
+      const created = Math.floor(Date.now() / 1000)
+      const half = {
+        ...intent,
+        id: "pi_half",
+        metadata: { payment_id: "pay_2" },
+        status: "requires_confirmation"
+      } as const
+      const recharge = sought("pay_2", { customer: saved.customer, kind: "auto_recharge" })
+      host.books.intents.set(half.id, { ...half, created })
+      assert.strictEqual((yield* processor.look(recharge))?.state, "open") // it may still be on its way
+      host.books.intents.set(half.id, { ...half, created: created - 1000 })
+      const late = { ...recharge, created_at: new Date((created - 1000) * 1000).toISOString() }
+      const looked = yield* processor.look(late)
+      assert.deepStrictEqual(
+        [looked?.state, looked?.cents, looked?.problem],
+        ["expired", 0, "The card processor did not finish the payment. Nothing was charged."]
+      )
+      assert.strictEqual(host.books.intents.get(half.id)?.status, "canceled")
+      assert.deepStrictEqual(yield* processor.look({ ...late, reference: half.id }), looked)
+    })
+  )
+
+  it.live("ends a page that nobody has paid on after a day", () =>
+    Effect.gen(function* () {
+      const { host, processor } = yield* afterOnePayment
+      const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: null })
+      const session = host.books.sessions.get(reference)
+      if (session !== undefined) session.status = "expired"
+      const looked = yield* processor.look(sought("pay_2", { reference }))
+      assert.deepStrictEqual([looked?.state, looked?.cents, looked?.problem], ["expired", 0, null])
+    })
+  )
+
+  it.live("finds a payment among hundreds of others, page by page", () =>
+    Effect.gen(function* () {
+      const { host, processor } = yield* afterOnePayment
+      for (let i = 0; i < 250; i++) {
+        yield* processor.checkout({ ...asked(`pay_other_${i}`), ...page, customer: null })
+      }
+      host.asked()
+      assert.strictEqual((yield* processor.look(sought("pay_1")))?.state, "succeeded")
+      const lists = host.asked().filter((request) => request === "GET /v1/checkout/sessions")
+      assert.strictEqual(lists.length, 3)
+    })
+  )
+
+  it.live("takes no money for an inquiry, and no more than was paid for a dispute", () =>
+    Effect.gen(function* () {
+      const { host, intent, opened, processor, stand } = yield* afterOnePayment
+      const reversed = Effect.map(processor.look(sought("pay_1", { reference: opened.reference })), (looked) =>
+        looked?.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
+      )
+      const id = yield* stand.dispute("pay_1")
+      const dispute = host.books.disputes.get(id)
+      if (dispute === undefined) return yield* Effect.die("no dispute")
+      for (const status of ["warning_needs_response", "warning_under_review", "warning_closed", "prevented"]) {
+        dispute.status = status
+        assert.deepStrictEqual(yield* reversed, [])
+      }
+      intent.received = 4900
+      for (const status of ["needs_response", "under_review", "lost", "appeal_under_review"]) {
+        dispute.status = status
+        assert.deepStrictEqual(yield* reversed, ["dispute 4900 taken"])
+      }
+      dispute.status = "won"
+      assert.deepStrictEqual(yield* reversed, ["dispute 4900 returned"])
+    })
+  )
+
+  it.live("tells in events of refunds and disputes only its own names, and they are looked up", () =>
+    Effect.gen(function* () {
+      const { host, processor, stand } = yield* afterOnePayment
+      host.takeEvents()
+      yield* stand.failRefund("pay_1", yield* stand.refund("pay_1", 1000))
+      yield* stand.closeDispute("pay_1", yield* stand.dispute("pay_1"), "won")
+      const events = host.takeEvents()
+      assert.deepStrictEqual(
+        events.map(({ type }) => type),
+        ["refund.created", "refund.failed", "charge.dispute.created", "charge.dispute.closed"]
+      )
+      for (const { body, signature } of events) {
+        assert.deepStrictEqual(yield* processor.paymentsOf(body, () => signature), ["pay_1"])
+      }
+    })
+  )
+
+  it.live("has events that are about no payment of ours", () =>
+    Effect.gen(function* () {
+      const { processor } = yield* afterOnePayment
+      const objects = [
+        { object: "customer", id: "cus_1", metadata: {} },
+        { object: "charge", id: "ch_1", metadata: {}, payment_intent: "pi_of_a_shop" },
+        { object: "charge", id: "ch_1", metadata: {}, payment_intent: null },
+        { object: "balance" }
+      ]
+      for (const object of objects) {
+        const body = eventBodyOf("some.event", object, Date.now())
+        const header = () => signatureOf(webhookSecret, body, Date.now())
+        assert.deepStrictEqual(yield* processor.paymentsOf(body, header), [])
+      }
+      const notJson = "hello"
+      assert.deepStrictEqual(
+        yield* processor.paymentsOf(notJson, () => signatureOf(webhookSecret, notJson, Date.now())),
+        []
+      )
+    })
+  )
+
+  it.live("cannot say what an event is about during an outage, so that it sends it again", () =>
+    Effect.gen(function* () {
+      const { host, processor, stand } = yield* afterOnePayment
+      host.takeEvents()
+      yield* stand.refund("pay_1", 1000)
+      const [event] = host.takeEvents()
+      yield* stand.outage(true)
+      const error = yield* Effect.flip(processor.paymentsOf(event?.body ?? "", () => event?.signature ?? null))
+      assert.strictEqual(error._tag, "ProcessorUnavailable")
+    })
+  )
+})

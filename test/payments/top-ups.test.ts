@@ -1,0 +1,391 @@
+/** Payments by a person: on the processor's page and with the saved card, whatever happens on the way. A minute. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger, References, Result } from "effect"
+import { inEachShop, until } from "./shop.ts"
+
+inEachShop((name, within) => {
+  describe(`paying with ${name}`, () => {
+    it.live("on the processor's page books the credits once, saves the card and gives a receipt", () =>
+      within(({ account_id, bookings, buy, checkBooks, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const id = yield* buy(billing, 50_00, "good")
+            const paid = yield* billing.payment(account_id, id)
+            assert.deepInclude(paid, {
+              kind: "top_up",
+              cents: 50_00,
+              credits: 50_000,
+              state: "succeeded",
+              problem: null
+            })
+            assert.deepStrictEqual(paid.card, { brand: "visa", last4: "4242" })
+            assert.deepStrictEqual(
+              (yield* bookings).map(({ credits, note, request_id, type }) => ({ credits, note, request_id, type })),
+              [{ credits: 50_000, note: "50.00 USD by card, Visa ending in 4242", request_id: id, type: "top_up" }]
+            )
+            const { card, recharge } = yield* billing.settings(account_id)
+            assert.deepStrictEqual(card, { brand: "visa", last4: "4242", expires: "04/2035" })
+            assert.isFalse(recharge.is_on)
+            const receipt = yield* billing.receipt(account_id, id)
+            assert.deepStrictEqual(receipt, {
+              account: { id: account_id, name: "Käse & Söhne" },
+              email: null,
+              payment: paid
+            })
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("with a card that is declined books nothing, and another card may follow on the same page", () =>
+      within(({ account_id, buy, checkBooks, moved, stand, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const id = yield* buy(billing, 50_00, "declined")
+            assert.strictEqual((yield* billing.payment(account_id, id)).state, "open")
+            assert.deepStrictEqual(yield* moved, [])
+            yield* stand.pay(id, "owner_once")
+            assert.strictEqual((yield* billing.payment(account_id, id)).state, "succeeded")
+            assert.deepStrictEqual(yield* moved, [["top_up", 50_000]])
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("and never coming back books the credits all the same: by an event, or by looking", () =>
+      within(({ buy, checkBooks, form, moved, stand, visit }) =>
+        Effect.gen(function* () {
+          yield* visit((billing) =>
+            Effect.gen(function* () {
+              const { asked, sent } = form("new_card", 10_00)
+              yield* billing.topUp(asked)
+              yield* stand.pay(sent.payment_id, "good")
+              const { body, header } = yield* stand.event(sent.payment_id)
+              yield* Effect.all([billing.webhook(body, header), billing.webhook(body, header)], { concurrency: 2 })
+              yield* billing.webhook(body, header)
+              assert.deepStrictEqual(yield* moved, [["top_up", 10_000]])
+              const later = form("new_card", 20_00)
+              yield* billing.topUp(later.asked)
+              yield* stand.pay(later.sent.payment_id, "good")
+            })
+          )
+          yield* visit(() => until(Effect.map(moved, ({ length }) => length === 2)))
+          assert.deepStrictEqual(yield* moved, [
+            ["top_up", 10_000],
+            ["top_up", 20_000]
+          ])
+          yield* visit((billing) => buy(billing, 30_00, "good"))
+          yield* checkBooks
+        })
+      )
+    )
+
+    it.live("that nobody finishes expires with the page", () =>
+      within(({ account_id, form, moved, putForward, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const { asked, sent } = form("new_card", 10_00)
+            yield* billing.topUp(asked)
+            yield* putForward(25 * 3_600_000)
+            assert.strictEqual((yield* billing.payment(account_id, sent.payment_id)).state, "expired")
+            assert.deepStrictEqual(yield* moved, [])
+          })
+        )
+      )
+    )
+
+    it.live("with the saved card answers with the outcome", () =>
+      within(({ account_id, buy, checkBooks, form, moved, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const refused = yield* Effect.flip(billing.topUp(form("saved_card", 20_00).asked))
+            assert.strictEqual(refused.message, "There is no saved card. Pay once by card; it is saved then.")
+            yield* buy(billing, 10_00, "good")
+            const answer = yield* billing.topUp(form("saved_card", 20_00).asked)
+            assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
+            yield* buy(billing, 30_00, "declined_later")
+            const second = yield* billing.topUp(form("saved_card", 40_00).asked)
+            assert.isTrue("payment" in second && second.payment.state === "failed" && second.payment.problem !== null)
+            assert.deepStrictEqual(yield* moved, [
+              ["top_up", 10_000],
+              ["top_up", 20_000],
+              ["top_up", 30_000]
+            ])
+            assert.deepStrictEqual(
+              (yield* billing.payments(account_id, { before: null, limit: 10 })).map(({ cents, state }) => [
+                cents,
+                state
+              ]),
+              [
+                [40_00, "failed"],
+                [30_00, "succeeded"],
+                [20_00, "succeeded"],
+                [10_00, "succeeded"]
+              ]
+            )
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("charges a form that was sent many times once", () =>
+      within(({ buy, checkBooks, form, stand, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            yield* buy(billing, 10_00, "good")
+            const { asked } = form("saved_card", 20_00)
+            yield* Effect.all(
+              Array.from({ length: 8 }, () => billing.topUp(asked)),
+              { concurrency: 8 }
+            )
+            assert.strictEqual(yield* stand.paid, 2)
+            const other = yield* Effect.flip(billing.topUp({ ...asked, cents: 21_00 }))
+            assert.strictEqual(other.message, "This form was sent before, with another amount. Load the page again.")
+            const page = form("new_card", 30_00).asked
+            assert.deepStrictEqual(yield* billing.topUp(page), yield* billing.topUp(page))
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("leads to the payment where the form is sent again after the page was paid on, also a day later", () =>
+      within(({ account_id, checkBooks, form, moved, putForward, stand, visit }) =>
+        Effect.gen(function* () {
+          const forms = [form("new_card", 20_00), form("new_card", 30_00)]
+          for (const wait of [0, 25 * 3_600_000]) {
+            const { asked, sent } = forms.pop() ?? form("new_card", 10_00)
+            yield* visit((billing) => billing.topUp(asked))
+            yield* stand.pay(sent.payment_id, "good")
+            yield* putForward(wait)
+            yield* visit((billing) =>
+              Effect.gen(function* () {
+                const again = yield* billing.topUp(asked)
+                assert.deepInclude("payment" in again && again.payment, { id: sent.payment_id, state: "succeeded" })
+                assert.strictEqual((yield* billing.payment(account_id, sent.payment_id)).state, "succeeded")
+              })
+            )
+          }
+          assert.strictEqual(yield* stand.paid, 2)
+          assert.strictEqual((yield* moved).length, 2)
+          yield* checkBooks
+        })
+      )
+    )
+
+    it.live("refuses a form without its submission, and one that was sent as another payment", () =>
+      within(({ account_id, database, form, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const { asked } = form("new_card", 20_00)
+            const empty = yield* Effect.flip(billing.topUp({ ...asked, submission: "" }))
+            assert.strictEqual(
+              empty.message,
+              "The form did not arrive whole, and nothing was charged. Load the page again."
+            )
+            const two = yield* Effect.all(
+              [20_00, 21_00].map((cents) => Effect.result(billing.topUp({ ...asked, cents }))),
+              { concurrency: 2 }
+            )
+            assert.deepStrictEqual(
+              two.map((answer) => (Result.isFailure(answer) ? answer.failure._tag : "led")).toSorted(),
+              ["InvalidChoice", "led"]
+            )
+            assert.strictEqual((yield* billing.payments(account_id, { before: null, limit: 10 })).length, 1)
+            const { asked: second } = form("new_card", 30_00)
+            yield* billing.topUp(second)
+            yield* database.run("update console.payment set processor = 'another' where cents = 3000")
+            const elsewhere = yield* Effect.flip(billing.topUp(second))
+            assert.strictEqual(
+              elsewhere.message,
+              "This form was sent before, to another card processor. Load the page again."
+            )
+          })
+        )
+      )
+    )
+
+    it.live("while the processor is away charges nothing, neither then nor later", () =>
+      within(({ account_id, buy, checkBooks, form, moved, putForward, stand, visit }) =>
+        Effect.gen(function* () {
+          const open = yield* visit((billing) =>
+            Effect.gen(function* () {
+              yield* buy(billing, 10_00, "good")
+              yield* stand.outage(true)
+              const refused = yield* Effect.flip(billing.topUp(form("new_card", 20_00).asked))
+              assert.strictEqual(
+                refused.message,
+                "The card processor does not answer. Nothing was charged; try again in a moment."
+              )
+              const answer = yield* billing.topUp(form("saved_card", 30_00).asked)
+              assert.isTrue("payment" in answer && answer.payment.state === "open")
+              return "payment" in answer ? answer.payment.id : ""
+            })
+          )
+          yield* stand.outage(false)
+          yield* putForward(16 * 60_000)
+          yield* visit((billing) =>
+            until(Effect.map(billing.payment(account_id, open), ({ state }) => state === "expired"))
+          )
+          assert.deepStrictEqual(yield* moved, [["top_up", 10_000]])
+          yield* checkBooks
+        })
+      )
+    )
+
+    it.live("books a payment whose answer was lost", () =>
+      within(({ buy, checkBooks, form, moved, stand, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            yield* buy(billing, 10_00, "good")
+            yield* stand.loseNextAnswer
+            const answer = yield* billing.topUp(form("saved_card", 20_00).asked)
+            assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
+            assert.deepStrictEqual(yield* moved, [
+              ["top_up", 10_000],
+              ["top_up", 20_000]
+            ])
+            yield* checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("takes 10.00 to 50,000.00 USD", () =>
+      within(({ form, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            for (const cents of [9_99, 50_000_01, 10_00.5, Number.NaN]) {
+              const error = yield* Effect.flip(billing.topUp(form("new_card", cents).asked))
+              assert.strictEqual(
+                error.message,
+                "An amount is at least 10.00 USD and at most 50,000.00 USD, in whole cents."
+              )
+            }
+            for (const cents of [10_00, 50_000_00]) {
+              assert.property(yield* billing.topUp(form("new_card", cents).asked), "redirect")
+            }
+          })
+        )
+      )
+    )
+
+    it.live("books nothing for an event that somebody else has written", () =>
+      within(({ form, moved, stand, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const { asked, sent } = form("new_card", 10_00)
+            yield* billing.topUp(asked)
+            yield* stand.pay(sent.payment_id, "good")
+            const { body, header } = yield* stand.event(sent.payment_id)
+            for (const [text, how] of [
+              [body, () => null],
+              [`${body} `, header]
+            ] as const) {
+              const error = yield* Effect.flip(billing.webhook(text, how))
+              assert.strictEqual(error._tag, "ForgedEvent")
+            }
+            assert.deepStrictEqual(yield* moved, [])
+          })
+        )
+      )
+    )
+
+    it.live("that is not known here any more is an error in the log, which says what to do", () =>
+      within(({ buy, database, stand, visit }) =>
+        Effect.gen(function* () {
+          const told: Array<string> = []
+          const logger = Logger.make(({ message }) => told.push(String(message)))
+          const id = yield* visit((billing) =>
+            Effect.gen(function* () {
+              const bought = yield* buy(billing, 50_00, "good")
+              yield* database.run("delete from console.payment") // as a backup that was made before has it
+              const { body, header } = yield* stand.event(bought)
+              yield* billing.webhook(body, header)
+              return bought
+            })
+          ).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Error"))
+          const { name } = stand.processor
+          assert.deepStrictEqual(told, [
+            `An event of ${name} tells of payment ${id}, which is not known here; a restored backup does not know what was paid after it was made. Look it up at ${name}: where an account of this ledger has paid, credit it by hand with: larder-serve accounts credit --account ID --usd AMOUNT --note ${id}`
+          ])
+        })
+      )
+    )
+
+    it.live("does not book another amount than was asked for, and says so", () =>
+      within(({ account_id, form, moved, stand, visit }) =>
+        visit(
+          (billing) =>
+            Effect.gen(function* () {
+              const { asked, sent } = form("new_card", 10_00)
+              yield* billing.topUp(asked)
+              yield* stand.pay(sent.payment_id, "good")
+              const { problem, state } = yield* billing.payment(account_id, sent.payment_id)
+              assert.deepStrictEqual(
+                [state, problem],
+                [
+                  "failed",
+                  "10.01 USD were received instead of 10.00 USD. No credits were added; the operator has been told."
+                ]
+              )
+              assert.deepStrictEqual(yield* moved, [])
+            }),
+          {
+            processor: {
+              ...stand.processor,
+              look: (sought) =>
+                Effect.map(stand.processor.look(sought), (looked) => looked && { ...looked, cents: looked.cents + 1 })
+            }
+          }
+        )
+      )
+    )
+
+    it.live("shows nobody the payments of another account", () =>
+      within(({ account_id, buy, newAccount, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            const id = yield* buy(billing, 10_00, "good")
+            const other = yield* newAccount
+            assert.strictEqual((yield* Effect.flip(billing.payment(other.account_id, id)))._tag, "UnknownPayment")
+            assert.strictEqual((yield* Effect.flip(billing.receipt(other.account_id, id)))._tag, "UnknownPayment")
+            assert.deepStrictEqual(yield* billing.payments(other.account_id, { before: null, limit: 10 }), [])
+            assert.deepStrictEqual(yield* billing.payments(other.account_id, { before: id, limit: 10 }), [])
+            assert.isNull((yield* billing.settings(other.account_id)).card)
+            assert.isNotNull((yield* billing.settings(account_id)).card)
+          })
+        )
+      )
+    )
+
+    it.live("pages through all payments", () =>
+      within(({ account_id, form, visit }) =>
+        visit((billing) =>
+          Effect.gen(function* () {
+            for (let number = 0; number < 7; number++) yield* billing.topUp(form("new_card", 10_00 + number).asked)
+            const all = yield* billing.payments(account_id, { before: null, limit: 100 })
+            const paged: Array<string> = []
+            for (let before: string | null = null; ; ) {
+              const page: ReadonlyArray<{ readonly id: string }> = yield* billing.payments(account_id, {
+                before,
+                limit: 3
+              })
+              paged.push(...page.map(({ id }) => id))
+              before = page.at(-1)?.id ?? null
+              if (before === null) break
+            }
+            assert.deepStrictEqual(
+              paged,
+              all.map(({ id }) => id)
+            )
+            assert.strictEqual(all.length, 7)
+          })
+        )
+      )
+    )
+  })
+})

@@ -1,0 +1,359 @@
+/** People, invitations, passwords and sessions on both databases, on a clock that the test moves. */
+
+import { assert, describe, it } from "@effect/vitest"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { firstLink } from "@larder/serve/people/first-link.ts"
+import { layerPeopleNoDeps } from "@larder/serve/people/kept-people.ts"
+import { Passwords } from "@larder/serve/people/password.ts"
+import { People, type SignedIn } from "@larder/serve/people/people.ts"
+import { Effect, Exit, Fiber, Layer, Option, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { type ConsolePlace, consolePlaceNames, consolePlaces } from "../console-databases.ts"
+
+const layerPeople = layerPeopleNoDeps.pipe(Layer.provide(Passwords.layerTest))
+
+const password = "correct horse battery"
+const another = "staple correct horse"
+const address = "192.0.2.7"
+
+/** An invited person who has chosen her password. */
+const join = Effect.fnUntraced(function* (email: string, account_id = "acct_a", is_operator = false) {
+  const people = yield* People
+  const { token } = yield* people.invite({ account_id, email: null, is_operator })
+  return yield* people.accept({ token, email, password })
+})
+
+const signIn = (email: string, given = password, from = address) =>
+  People.use((people) => people.signIn({ email, password: given, address: from }))
+const session = ({ token }: SignedIn) => People.use((people) => people.session(token))
+const isSignedIn = (signedIn: SignedIn) => Effect.map(session(signedIn), Option.isSome)
+
+const started = Date.parse("2026-11-01T00:00:00.000Z")
+
+describe.each(consolePlaceNames)("people in %s", (name) => {
+  const at = <A, E>(work: (place: ConsolePlace) => Effect.Effect<A, E, People | ConsoleDatabase>) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(started)
+      const place = yield* consolePlaces[name]
+      return yield* Effect.provide(work(place), layerPeople.pipe(Layer.provideMerge(place.layer)))
+    }).pipe(Effect.scoped)
+
+  it.effect("come in by a one-time link, choose a password, and sign in with it however they write their address", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        assert.isTrue(yield* people.isEmpty)
+        const { expires_at, token } = yield* people.invite({ account_id: "acct_a", email: null, is_operator: true })
+        assert.strictEqual(expires_at, "2026-11-08T00:00:00.000Z")
+        assert.deepStrictEqual(
+          yield* people.invitation(token),
+          Option.some({ account_id: "acct_a", email: null, is_operator: true })
+        )
+        const accepted = yield* people.accept({ token, email: " Ann@Example.COM ", password })
+        const { id, ...person } = accepted.person
+        assert.match(id, /^pers_[A-Za-z0-9]{20}$/)
+        assert.deepStrictEqual(person, { account_id: "acct_a", email: "ann@example.com", is_operator: true })
+        assert.strictEqual(accepted.expires_at, "2026-11-08T00:00:00.000Z")
+        assert.deepStrictEqual(yield* session(accepted), Option.some(accepted.person))
+        assert.isFalse(yield* people.isEmpty)
+
+        assert.deepStrictEqual(yield* people.invitation(token), Option.none())
+        const again = yield* Effect.flip(people.accept({ token, email: "bob@example.com", password }))
+        assert.strictEqual(again._tag, "InvitationGone")
+
+        const signedIn = yield* signIn("ANN@example.com")
+        assert.deepStrictEqual(signedIn.person, accepted.person)
+        assert.notStrictEqual(signedIn.token, accepted.token)
+      })
+    )
+  )
+
+  it.effect("find a link gone after seven days, and where it never was", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { token } = yield* people.invite({ account_id: "acct_a", email: null, is_operator: false })
+        yield* TestClock.adjust("7 days")
+        for (const gone of [token, "never"]) {
+          assert.deepStrictEqual(yield* people.invitation(gone), Option.none())
+          const error = yield* Effect.flip(people.accept({ token: gone, email: "a@example.com", password }))
+          assert.strictEqual(error._tag, "InvitationGone")
+        }
+      })
+    )
+  )
+
+  it.effect("have the address that the invitation names, whatever they type", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const invited = { account_id: "acct_a", email: "Ann@example.com", is_operator: false }
+        const { token } = yield* people.invite(invited)
+        const { person } = yield* people.accept({ token, email: "bob@example.com", password })
+        assert.strictEqual(person.email, "ann@example.com")
+        assert.strictEqual((yield* Effect.flip(people.invite(invited)))._tag, "EmailTaken")
+        assert.strictEqual((yield* Effect.flip(people.invite({ ...invited, email: "ann" })))._tag, "InvalidEmail")
+      })
+    )
+  )
+
+  it.effect("keep a link that failed: a taken or wrong address, a weak password", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        yield* join("ann@example.com", "acct_a")
+        const { token } = yield* people.invite({ account_id: "acct_b", email: null, is_operator: false })
+        const failed = [
+          yield* Effect.flip(people.accept({ token, email: "Ann@example.com", password })),
+          yield* Effect.flip(people.accept({ token, email: "ann at example", password })),
+          yield* Effect.flip(people.accept({ token, email: "bob@example.com", password: "too short" }))
+        ]
+        assert.deepStrictEqual(
+          failed.map(({ _tag }) => _tag),
+          ["EmailTaken", "InvalidEmail", "WeakPassword"]
+        )
+        const { person } = yield* people.accept({ token, email: "bob@example.com", password })
+        assert.strictEqual(person.account_id, "acct_b")
+      })
+    )
+  )
+
+  it.effect("share no link and no address, when two of them use one at once", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const link = people.invite({ account_id: "acct_a", email: null, is_operator: false })
+        const one = yield* link
+        const two = yield* link
+        const wins = (attempts: ReadonlyArray<Effect.Effect<SignedIn, { readonly _tag: string }>>) =>
+          Effect.map(Effect.all(attempts.map(Effect.exit), { concurrency: "unbounded" }), (exits) =>
+            exits.filter(Exit.isSuccess)
+          )
+        const byLink = yield* wins([
+          people.accept({ token: one.token, email: "a@example.com", password }),
+          people.accept({ token: one.token, email: "b@example.com", password })
+        ])
+        assert.strictEqual(byLink.length, 1)
+        const three = yield* link
+        const byAddress = yield* wins([
+          people.accept({ token: two.token, email: "c@example.com", password }),
+          people.accept({ token: three.token, email: "c@example.com", password })
+        ])
+        assert.strictEqual(byAddress.length, 1)
+        assert.strictEqual((yield* people.people("acct_a")).length, 2)
+        const left = yield* Effect.all([two, three].map(({ token }) => people.invitation(token)))
+        assert.strictEqual(left.filter(Option.isSome).length, 1)
+      })
+    )
+  )
+
+  it.effect("are told the same about a wrong password and an unknown address", () =>
+    at(() =>
+      Effect.gen(function* () {
+        yield* join("ann@example.com")
+        const wrong = yield* Effect.flip(signIn("ann@example.com", another))
+        const unknown = yield* Effect.flip(signIn("bob@example.com"))
+        const none = yield* Effect.flip(signIn("bob"))
+        assert.deepStrictEqual([wrong.message, unknown.message, none.message], Array(3).fill(wrong.message))
+        assert.deepStrictEqual([wrong._tag, unknown._tag, none._tag], Array(3).fill("WrongCredentials"))
+      })
+    )
+  )
+
+  it.effect("wait after five failures, twice as long each time, known or not, until they succeed", () =>
+    at(() =>
+      Effect.gen(function* () {
+        yield* join("ann@example.com")
+        for (const email of ["ann@example.com", "nobody@example.com"]) {
+          for (let failure = 1; failure <= 5; failure++) {
+            assert.strictEqual((yield* Effect.flip(signIn(email, another)))._tag, "WrongCredentials")
+          }
+          for (const seconds of [1, 2]) {
+            const refused = yield* Effect.flip(signIn(email))
+            assert.deepStrictEqual(
+              [refused._tag, "seconds" in refused && refused.seconds],
+              ["TooManyAttempts", seconds]
+            )
+            yield* TestClock.adjust(`${seconds} seconds`)
+            assert.strictEqual((yield* Effect.flip(signIn(email, another)))._tag, "WrongCredentials")
+          }
+        }
+        yield* TestClock.adjust("4 seconds")
+        yield* signIn("ann@example.com")
+        assert.strictEqual((yield* Effect.flip(signIn("ann@example.com", another)))._tag, "WrongCredentials")
+        yield* signIn("ann@example.com")
+      })
+    )
+  )
+
+  it.effect("are counted by network address, too, and many guesses at once are no more than one after the other", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const guesses = Array.from({ length: 40 }, (_, index) =>
+          Effect.flip(signIn(`p${index}@example.com`, "x", "bad"))
+        )
+        const errors = yield* Effect.all(guesses, { concurrency: "unbounded" })
+        assert.strictEqual(errors.filter(({ _tag }) => _tag === "WrongCredentials").length, 20)
+        yield* join("ann@example.com")
+        assert.strictEqual((yield* Effect.flip(signIn("ann@example.com", password, "bad")))._tag, "TooManyAttempts")
+        yield* signIn("ann@example.com", password, "good")
+      })
+    )
+  )
+
+  it.effect("stay signed in for seven days while they come back within twelve hours, and no longer", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const away = yield* join("ann@example.com")
+        const back = yield* signIn("ann@example.com")
+        for (let hours = 11; hours < 7 * 24; hours += 11) {
+          yield* TestClock.adjust("11 hours")
+          assert.isTrue(yield* isSignedIn(back), `after ${hours} hours`)
+        }
+        assert.isFalse(yield* isSignedIn(away))
+        yield* TestClock.adjust("3 hours")
+        assert.isFalse(yield* isSignedIn(back))
+
+        const late = yield* signIn("ann@example.com")
+        yield* TestClock.adjust("12 hours")
+        assert.isFalse(yield* isSignedIn(late))
+      })
+    )
+  )
+
+  it.effect("sign out of one session, and an unknown one is no error", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const one = yield* join("ann@example.com")
+        const two = yield* signIn("ann@example.com")
+        yield* people.signOut(one.token)
+        yield* people.signOut(one.token)
+        assert.deepStrictEqual([yield* isSignedIn(one), yield* isSignedIn(two)], [false, true])
+      })
+    )
+  )
+
+  it.effect("change their password, which ends their other sessions alone", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const own = yield* join("ann@example.com")
+        const other = yield* signIn("ann@example.com")
+        const somebodyElses = yield* join("bob@example.com")
+        const change = { person_id: own.person.id, token: own.token, current: password, next: another }
+        const wrong = yield* Effect.flip(people.changePassword({ ...change, current: another }))
+        const weak = yield* Effect.flip(people.changePassword({ ...change, next: "ann@example.com" }))
+        assert.deepStrictEqual([wrong._tag, weak._tag], ["WrongCredentials", "WeakPassword"])
+        assert.isTrue(yield* isSignedIn(other))
+
+        yield* people.changePassword(change)
+        const signedIn = yield* Effect.all([own, other, somebodyElses].map(isSignedIn))
+        assert.deepStrictEqual(signedIn, [true, false, true])
+        assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
+        yield* signIn("ann@example.com", another)
+      })
+    )
+  )
+
+  it.effect("begin no session with the old password beside a change of it, or beside a removal", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const own = yield* join("ann@example.com")
+        const beside = (change: Effect.Effect<unknown, unknown>, email: string) =>
+          Effect.gen(function* () {
+            const changing = yield* Effect.forkChild(Effect.exit(change))
+            const signIns = Array.from({ length: 3 }, () => Effect.exit(signIn(email)))
+            const exits = yield* Effect.all(signIns, { concurrency: "unbounded" })
+            yield* Fiber.join(changing)
+            return exits.filter(Exit.isSuccess).map(({ value }) => value)
+          })
+        const change = { person_id: own.person.id, token: own.token, current: password, next: another }
+        const old = yield* beside(people.changePassword(change), "ann@example.com")
+        assert.deepStrictEqual(
+          yield* Effect.all(old.map(isSignedIn)),
+          old.map(() => false)
+        )
+        const bob = yield* join("bob@example.com")
+        const gone = yield* beside(people.remove({ person_id: bob.person.id }), "bob@example.com")
+        assert.deepStrictEqual(
+          yield* Effect.all(gone.map(isSignedIn)),
+          gone.map(() => false)
+        )
+      })
+    )
+  )
+
+  it.effect("are removed with their sessions, by their own account alone, and their address is free again", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const ann = yield* join("ann@example.com", "acct_a")
+        const { person } = yield* join("bob@example.com", "acct_b")
+        assert.deepStrictEqual(yield* people.people("acct_b"), [person])
+        const foreign = yield* Effect.flip(people.remove({ person_id: ann.person.id, account_id: "acct_b" }))
+        assert.strictEqual(foreign._tag, "UnknownPerson")
+        assert.isTrue(yield* isSignedIn(ann))
+
+        assert.deepStrictEqual(yield* people.remove({ person_id: ann.person.id }), ann.person)
+        assert.isFalse(yield* isSignedIn(ann))
+        assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
+        assert.strictEqual((yield* Effect.flip(people.remove({ person_id: ann.person.id })))._tag, "UnknownPerson")
+        const { person: again } = yield* join("ann@example.com", "acct_b")
+        assert.strictEqual(again.account_id, "acct_b")
+      })
+    )
+  )
+
+  it.effect("leave no token and no password in the tables", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const link = yield* people.invite({ account_id: "acct_a", email: null, is_operator: false })
+        const { token } = yield* join("ann@example.com")
+        const stored = Schema.Struct({ person: Schema.String, session: Schema.String, invitations: Schema.String })
+        const { all } = yield* ConsoleDatabase
+        const found = yield* all(
+          stored,
+          `select p.email || p.password as person, s.token_sha256 as session, string_agg(i.token_sha256, ' ') as invitations
+          from console.person as p, console.session as s, console.invitation as i
+          group by p.email, p.password, s.token_sha256`
+        )
+        assert.strictEqual(found.length, 1)
+        const text = JSON.stringify(found)
+        assert.match(text, /scrypt/)
+        for (const secret of [link.token, token, password]) assert.isFalse(text.includes(secret))
+      })
+    )
+  )
+
+  it.effect("are known to whoever opens the tables next, signed in as they were", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* consolePlaces[name]
+      const opened = layerPeople.pipe(Layer.provide(Layer.fresh(layer)), Layer.fresh)
+      const signedIn = yield* Effect.provide(join("ann@example.com"), opened)
+      assert.isTrue(yield* Effect.provide(isSignedIn(signedIn), opened))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("get a first link while there is nobody, and none after that", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const linked = Effect.gen(function* () {
+          const link = (yield* firstLink("acct_demo", "http://127.0.0.1:8081")) ?? ""
+          return /^http:\/\/127\.0\.0\.1:8081\/invitation\/([\w-]{43})$/.exec(link)?.[1] ?? ""
+        })
+        const { token: other } = yield* people.invite({ account_id: "acct_demo", email: null, is_operator: false })
+        const earlier = yield* linked
+        const token = yield* linked // of the next start; the earlier one lies in a log
+        assert.deepStrictEqual(yield* people.invitation(earlier), Option.none())
+        assert.isTrue(Option.isSome(yield* people.invitation(other)))
+        const { person } = yield* people.accept({ token, email: "a@example.com", password })
+        assert.deepStrictEqual([person.account_id, person.is_operator], ["acct_demo", true])
+        assert.isUndefined(yield* firstLink("acct_demo", "http://127.0.0.1:8081"))
+      })
+    )
+  )
+})

@@ -1,0 +1,236 @@
+/** The log of requests, on both databases. */
+
+import { assert, describe, it } from "@effect/vitest"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { kept, pruneRequests, writeRequests } from "@larder/serve/requests/batches.ts"
+import { layerRequestLog } from "@larder/serve/requests/kept-requests.ts"
+import { type NotedRequest, RequestLog } from "@larder/serve/requests/request-log.ts"
+import { Effect, Layer } from "effect"
+import { consolePlaceNames, consolePlaces } from "../console-databases.ts"
+
+const started = Date.parse("2026-10-31T23:59:59.990Z")
+
+/** The n-th call, ten milliseconds after the one before. */
+const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest => ({
+  id: `req_${String(number).padStart(6, "0")}`,
+  account_id: "acct_a",
+  key_id: "key_a",
+  endpoint: "/v1/stores",
+  status: 200,
+  credits: 100,
+  duration_ms: 1.25,
+  occurred_at: new Date(started + 10 * number).toISOString(),
+  ...stated
+})
+const refused = { status: 402, credits: 0, key_id: "key_b" }
+const days = { from: "2026-10-31", to: "2026-11-30" }
+
+describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
+  const at = <A, E>(work: Effect.Effect<A, E, RequestLog | ConsoleDatabase>) =>
+    Effect.gen(function* () {
+      const { layer } = yield* consolePlaces[name]
+      return yield* Effect.provide(work, layerRequestLog.pipe(Layer.provideMerge(layer)))
+    }).pipe(Effect.scoped)
+
+  it.live("gives back what was noted, newest first, by key, endpoint and status", () =>
+    at(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        const tooPoor = call(2, refused)
+        const prices = call(3, { endpoint: "/v1/commodities/prices", credits: 10 })
+        const foreign = call(4, { account_id: "acct_b", key_id: "key_c" })
+        const own = [prices, tooPoor, call(1)]
+        for (const request of [call(1), tooPoor, prices, foreign]) log.note(request)
+        const ask = { account_id: "acct_a", limit: 100 }
+        assert.deepStrictEqual(yield* log.latest(ask), own)
+        assert.deepStrictEqual(yield* log.latest({ ...ask, key_id: "key_b" }), [tooPoor])
+        assert.deepStrictEqual(yield* log.latest({ ...ask, key_id: "key_c" }), [])
+        assert.deepStrictEqual(yield* log.latest({ ...ask, status: 402 }), [tooPoor])
+        assert.deepStrictEqual(yield* log.latest({ ...ask, endpoint: "/v1/commodities/prices", status: 200 }), [prices])
+        assert.strictEqual(log.dropped(), 0)
+      })
+    )
+  )
+
+  it.live("says when each key was last used: the moment while the call is kept, then the day, then nothing", () =>
+    at(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        const database = yield* ConsoleDatabase
+        const old = { key_id: "key_old", occurred_at: "2026-08-04T12:00:00.000Z" }
+        const older = { key_id: "key_older", occurred_at: "2026-08-01T12:00:00.000Z" }
+        for (const request of [call(1), call(2), call(3, refused)]) log.note(request)
+        for (const request of [call(4, old), call(5, older), call(6, { account_id: "acct_b" })]) log.note(request)
+        const asked = { account_id: "acct_a", today: "2026-11-01" }
+        const kept = [
+          ["key_a", call(2).occurred_at],
+          ["key_b", call(3).occurred_at],
+          ["key_old", old.occurred_at],
+          ["key_older", older.occurred_at]
+        ]
+        assert.deepStrictEqual([...(yield* log.lastUses(asked))].sort(), kept)
+        yield* database.run("delete from console.request where occurred_at < $1", [call(3).occurred_at])
+        const left = [["key_a", "2026-11-01"], kept[1], ["key_old", "2026-08-04"]]
+        assert.deepStrictEqual([...(yield* log.lastUses(asked))].sort(), left)
+        assert.deepStrictEqual([...(yield* log.lastUses({ ...asked, account_id: "acct_none" }))], [])
+      })
+    )
+  )
+
+  it.live("has pages that together are the whole, also where calls share a millisecond", () =>
+    at(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        const noted = Array.from({ length: 25 }, (_, index) =>
+          call(index, { occurred_at: call(index >> 2).occurred_at })
+        )
+        noted.forEach(log.note)
+        const paged: Array<NotedRequest> = []
+        for (;;) {
+          const before = paged.at(-1)
+          const page = yield* log.latest({ account_id: "acct_a", limit: 4, ...(before !== undefined && { before }) })
+          if (page.length === 0) break
+          paged.push(...page)
+        }
+        assert.deepStrictEqual(paged, noted.toReversed())
+      })
+    )
+  )
+
+  it.live("counts calls by day, key, endpoint and status, over batches and restarts", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* consolePlaces[name]
+      const opened = layerRequestLog.pipe(Layer.provide(Layer.fresh(layer)), Layer.fresh)
+      const first = RequestLog.use((log) =>
+        Effect.sync(() => [call(0), call(1), call(2), call(2, refused)].forEach(log.note))
+      )
+      yield* Effect.provide(first, opened) // what was not written yet is written at the end
+      const counted = yield* Effect.provide(
+        Effect.gen(function* () {
+          const log = yield* RequestLog
+          log.note(call(3))
+          yield* log.latest({ account_id: "acct_a", limit: 1 })
+          log.note(call(4, { account_id: "acct_b" }))
+          log.note(call(5))
+          return {
+            all: yield* log.statuses({ account_id: "acct_a", ...days }),
+            byStatus: yield* log.byStatus({ account_id: "acct_a", ...days }),
+            ofOneKey: yield* log.byStatus({ account_id: "acct_a", ...days, key_id: "key_a", endpoint: "/v1/stores" }),
+            ofNone: yield* log.byStatus({ account_id: "acct_a", ...days, endpoint: "/v1/branded-foods" }),
+            october: yield* log.statuses({ account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" })
+          }
+        }),
+        opened
+      )
+      const of = (day: string, calls: number, key_id = "key_a", status = 200) => ({
+        day,
+        key_id,
+        endpoint: "/v1/stores",
+        status,
+        calls
+      })
+      assert.deepStrictEqual(counted, {
+        all: [of("2026-10-31", 1), of("2026-11-01", 4), of("2026-11-01", 1, "key_b", 402)],
+        byStatus: [
+          { status: 200, calls: 5 },
+          { status: 402, calls: 1 }
+        ],
+        ofOneKey: [{ status: 200, calls: 5 }],
+        ofNone: [],
+        october: [of("2026-10-31", 1)]
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("writes by itself, twice a second", () =>
+    at(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        const { run } = yield* ConsoleDatabase
+        log.note(call(1))
+        while ((yield* run("select id from console.request")) === 0) yield* Effect.sleep("20 millis")
+      })
+    )
+  )
+
+  it.live("keeps the latest calls of each account", () =>
+    at(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        const database = yield* ConsoleDatabase
+        const many = Array.from({ length: kept + 500 }, (_, index) => call(index))
+        yield* writeRequests(database, many.slice(0, 300))
+        yield* writeRequests(database, [...many.slice(300), call(1, { account_id: "acct_b" })])
+        yield* pruneRequests(database, "acct_a")
+        assert.strictEqual(yield* database.run("select id from console.request where account_id = 'acct_a'"), kept)
+        const [newest] = yield* log.latest({ account_id: "acct_a", limit: 1 })
+        assert.strictEqual(newest?.id, many.at(-1)?.id)
+        assert.strictEqual((yield* log.latest({ account_id: "acct_b", limit: 10 })).length, 1)
+        const days = yield* log.statuses({ account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" })
+        assert.strictEqual(
+          days.reduce((sum, { calls }) => sum + calls, 0),
+          kept + 500
+        )
+      })
+    )
+  )
+
+  it.live("drops what is more than it may hold, and counts it", () =>
+    at(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        for (let number = 0; number < 50_003; number++) log.note(call(number))
+        assert.strictEqual(log.dropped(), 3)
+        const [newest] = yield* log.latest({ account_id: "acct_a", limit: 1 })
+        assert.strictEqual(newest?.id, call(49_999).id)
+      })
+    )
+  )
+
+  it.live("drops and counts what cannot be written, and goes on when it can", () =>
+    at(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        const { run } = yield* ConsoleDatabase
+        yield* run("alter table console.request rename to gone")
+        log.note(call(1))
+        log.note(call(2))
+        yield* log.statuses({ account_id: "acct_a", ...days })
+        assert.strictEqual(log.dropped(), 2)
+        yield* run("alter table console.gone rename to request")
+        log.note(call(3))
+        assert.deepStrictEqual(yield* log.latest({ account_id: "acct_a", limit: 5 }), [call(3)])
+        assert.strictEqual(log.dropped(), 2)
+      })
+    )
+  )
+})
+
+describe("the log of requests of two servers over one PostgreSQL", () => {
+  it.live("is one log, and no call is counted twice or lost", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* consolePlaces.PostgreSQL
+      const server = (number: number) =>
+        Effect.gen(function* () {
+          const log = yield* RequestLog
+          for (let batch = 0; batch < 20; batch++) {
+            for (let part = 0; part < 10; part++)
+              log.note(call(2 * (10 * batch + part) + number, { key_id: `key_${part}` }))
+            yield* log.latest({ account_id: "acct_a", limit: 1 })
+          }
+          assert.strictEqual(log.dropped(), 0)
+        }).pipe(Effect.provide(Layer.fresh(layerRequestLog.pipe(Layer.provide(Layer.fresh(layer))))))
+      yield* Effect.all([server(0), server(1)], { concurrency: "unbounded" })
+      const log = layerRequestLog.pipe(Layer.provide(layer))
+      yield* Effect.gen(function* () {
+        const { latest, statuses } = yield* RequestLog
+        assert.strictEqual((yield* latest({ account_id: "acct_a", limit: 1_000 })).length, 400)
+        const counted = yield* statuses({ account_id: "acct_a", from: "2026-10-31", to: "2026-12-01" })
+        assert.strictEqual(
+          counted.reduce((sum, { calls }) => sum + calls, 0),
+          400
+        )
+      }).pipe(Effect.provide(log))
+    }).pipe(Effect.scoped)
+  )
+})
