@@ -1,6 +1,7 @@
 /** Many requests in few statements: each column travels as one text, which both databases take apart. */
 import { Effect } from "effect"
 import type { ConsoleDatabase } from "../console-database/console-database.ts"
+import type { Counted, Gathered } from "./gathered.ts"
 import type { NotedRequest } from "./request-log.ts"
 
 /** Calls that are kept of each account. Some more stay until it is pruned, and where several share one millisecond. */
@@ -35,39 +36,23 @@ const requestColumns = (batch: ReadonlyArray<NotedRequest>): ReadonlyArray<strin
     joined(({ endpoint }) => endpoint),
     joined(({ status }) => status),
     joined(({ credits }) => credits),
-    joined(({ duration_ms }) => Math.round(duration_ms * 1_000) / 1_000),
+    joined(({ duration_ms }) => duration_ms),
     joined(({ occurred_at }) => occurred_at)
   ]
 }
 
 /** Sorted: two servers that count the same calls at once take the rows in the same order, and none waits for ever. */
-const callColumns = (batch: ReadonlyArray<NotedRequest>): ReadonlyArray<string> => {
-  const calls = new Map<string, number>()
-  for (const { account_id, endpoint, key_id, occurred_at, status } of batch) {
-    const day = occurred_at.slice(0, 10)
-    const counted = `${day}${separator}${account_id}${separator}${key_id}${separator}${endpoint}${separator}${status}`
-    calls.set(counted, (calls.get(counted) ?? 0) + 1)
-  }
-  const rows = [...calls].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, count]) => [...key.split(separator), count])
+const countColumns = (counts: ReadonlyArray<Counted>): ReadonlyArray<string> => {
+  const rows = counts
+    .map(({ account_id, calls, day, endpoint, key_id, status }) => [day, account_id, key_id, endpoint, status, calls])
+    .sort((a, b) => (a.join(separator) < b.join(separator) ? -1 : 1))
   return [0, 1, 2, 3, 4, 5].map((place) => rows.map((row) => row[place]).join(separator))
 }
 
-/** What would not be pruned at once. */
-const latestOf = (batch: ReadonlyArray<NotedRequest>): ReadonlyArray<NotedRequest> => {
-  if (batch.length <= kept) return batch
-  const found = new Map<string, number>()
-  const latest = batch.toReversed().filter(({ account_id }) => {
-    const count = (found.get(account_id) ?? 0) + 1
-    found.set(account_id, count)
-    return count <= kept
-  })
-  return latest.reverse()
-}
-
 export const writeRequests = Effect.fn("RequestLog.write")(
-  (database: ConsoleDatabase["Service"], batch: ReadonlyArray<NotedRequest>) =>
+  (database: ConsoleDatabase["Service"], { counts, latest }: Gathered) =>
     database.transaction(({ run }) =>
-      Effect.andThen(run(addRequests, requestColumns(latestOf(batch))), run(addCalls, callColumns(batch)))
+      Effect.andThen(run(addRequests, requestColumns(latest)), run(addCalls, countColumns(counts)))
     )
 )
 

@@ -1,13 +1,14 @@
 /**
  * The log of requests in the console's tables. Calls are gathered and written twice a second, in one transaction whatever
  * their number. A busy server lets up to five seconds of them come together, because most of them would be pruned again:
- * so six thousand calls a second cost less than two percent of a core. While the tables cannot be written, calls are
+ * so six thousand calls a second cost some two percent of a core. While the tables cannot be written, calls are
  * dropped and counted. A crash loses what was gathered.
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
 import { ConsoleDatabase } from "../console-database/console-database.ts"
-import { pruneRequests, writeRequests } from "./batches.ts"
+import { kept, pruneRequests, writeRequests } from "./batches.ts"
+import { type Gathered, gatherer } from "./gathered.ts"
 import { CallsByStatus, CallsOfStatus, lastUseDays, NotedRequest, RequestLog } from "./request-log.ts"
 
 const lookedAtEvery = "500 millis"
@@ -57,15 +58,15 @@ const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const oneAtATime = yield* Semaphore.make(1)
   const tell = Effect.runForkWith(yield* Effect.context<never>())
-  let waiting: Array<NotedRequest> = []
+  const waiting = gatherer(kept)
   let dropped = 0
   let isDropping = false
   let looks = 0
   const unpruned = new Map<string, number>()
 
-  const written = (batch: ReadonlyArray<NotedRequest>) => {
+  const written = ({ counts }: Gathered) => {
     isDropping = false
-    for (const { account_id } of batch) unpruned.set(account_id, (unpruned.get(account_id) ?? 0) + 1)
+    for (const { account_id, calls } of counts) unpruned.set(account_id, (unpruned.get(account_id) ?? 0) + calls)
   }
   /** Told once, until it works again. */
   const drop = (count: number, reason: string) => {
@@ -76,19 +77,18 @@ const make = Effect.gen(function* () {
 
   const write = oneAtATime.withPermit(
     Effect.suspend(() => {
-      const batch = waiting
-      waiting = []
       looks = 0
-      if (batch.length === 0) return Effect.void
+      if (waiting.calls() === 0) return Effect.void
+      const batch = waiting.take()
       return writeRequests(database, batch).pipe(
         Effect.andThen(Effect.sync(() => written(batch))),
-        Effect.catchTag("ConsoleUnavailable", ({ message }) => Effect.sync(() => drop(batch.length, message)))
+        Effect.catchTag("ConsoleUnavailable", ({ message }) => Effect.sync(() => drop(batch.calls, message)))
       )
     }).pipe(Effect.uninterruptible)
   )
   const writeWhenDue = Effect.suspend(() => {
     looks++
-    const gathers = waiting.length >= busy.fewest && waiting.length < busy.most && looks < busy.looks
+    const gathers = waiting.calls() >= busy.fewest && waiting.calls() < busy.most && looks < busy.looks
     return gathers ? Effect.void : write
   })
   const prune = Effect.suspend(() => {
@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
 
   return RequestLog.of({
     note: (request) => {
-      if (waiting.length < mostWaiting) waiting.push(request)
+      if (waiting.calls() < mostWaiting) waiting.add(request)
       else drop(1, "they arrive faster than they are written")
     },
     dropped: () => dropped,

@@ -3,6 +3,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { kept, pruneRequests, writeRequests } from "@larder/serve/requests/batches.ts"
+import { gatherer } from "@larder/serve/requests/gathered.ts"
 import { layerRequestLog } from "@larder/serve/requests/kept-requests.ts"
 import { type NotedRequest, RequestLog } from "@larder/serve/requests/request-log.ts"
 import { Effect, Layer } from "effect"
@@ -22,6 +23,11 @@ const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest 
   occurred_at: new Date(started + 10 * number).toISOString(),
   ...stated
 })
+const gathered = (calls: ReadonlyArray<NotedRequest>) => {
+  const gathering = gatherer(kept)
+  for (const one of calls) gathering.add(one)
+  return gathering.take()
+}
 const refused = { status: 402, credits: 0, key_id: "key_b" }
 const days = { from: "2026-10-31", to: "2026-11-30" }
 
@@ -159,8 +165,8 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
         const log = yield* RequestLog
         const database = yield* ConsoleDatabase
         const many = Array.from({ length: kept + 500 }, (_, index) => call(index))
-        yield* writeRequests(database, many.slice(0, 300))
-        yield* writeRequests(database, [...many.slice(300), call(1, { account_id: "acct_b" })])
+        yield* writeRequests(database, gathered(many.slice(0, 300)))
+        yield* writeRequests(database, gathered([...many.slice(300), call(1, { account_id: "acct_b" })]))
         yield* pruneRequests(database, "acct_a")
         assert.strictEqual(yield* database.run("select id from console.request where account_id = 'acct_a'"), kept)
         const [newest] = yield* log.latest({ account_id: "acct_a", limit: 1 })
