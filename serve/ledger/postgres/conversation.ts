@@ -28,6 +28,11 @@ import type { GroupAnswer, HoldAsked, StoredKey } from "./wire.ts"
 const heartbeat = 1_000
 /** How long calls of an account are refused that somebody has locked in the database: others shall not wait for it each time. */
 const lockedOut = 5_000
+/**
+ * Groups in a row that find an account locked, for a second each, before its calls are refused. A busy account is locked by
+ * other servers, one after the other and each for as long as its disk takes: that is no reason to refuse.
+ */
+const patience = 3
 
 const notWritten = unavailable("be written")
 
@@ -54,6 +59,8 @@ export const converse = async (
   let lost: LedgerUnavailable | undefined
   /** Until when the calls of an account are refused. */
   const locked = new Map<string, number>()
+  /** How many groups in a row have found an account locked. */
+  const lockouts = new Map<string, number>()
 
   const open = (): Group => {
     if (pending !== undefined) return pending
@@ -88,15 +95,34 @@ export const converse = async (
   /** A charge was refused, such as one whose request id was used before, or an account is locked. Others shall not suffer. */
   const sendApart = async (group: Group, parts: ReadonlyArray<Group>, cause: unknown): Promise<void> => {
     if (parts.length > 1) for (const part of parts) await send(part)
+    else if (wasLockedOut(cause) && isPatient(group)) sendAgain(group)
     else giveUp(group, cause)
   }
 
+  /** Of a group with calls of one account. */
+  const accountOf = ({ charges, holds }: Group): string => (charges[0] ?? holds[0])?.question.account_id ?? ""
+
+  const isPatient = (group: Group): boolean => {
+    const times = (lockouts.get(accountOf(group)) ?? 0) + 1
+    lockouts.set(accountOf(group), times)
+    return times < patience && lockouts.size === 1 // several at once: all accounts may be, and each costs a second
+  }
+
+  /** With what has come meanwhile, after the calls of other accounts. */
+  const sendAgain = ({ charges, holds }: Group) => {
+    const next = open()
+    next.charges.unshift(...charges)
+    next.holds.unshift(...holds)
+  }
+
   /** Nothing of the group was written. */
-  const giveUp = ({ charges, holds, keys, released }: Group, cause: unknown) => {
+  const giveUp = (group: Group, cause: unknown) => {
+    const { charges, holds, keys, released } = group
     counters.failed_groups++
     const error = notWritten(cause)
-    const accountId = (charges[0] ?? holds[0])?.question.account_id
-    if (wasLockedOut(cause) && accountId !== undefined) {
+    if (wasLockedOut(cause)) {
+      const accountId = accountOf(group)
+      lockouts.delete(accountId)
       locked.set(accountId, performance.now() + lockedOut)
       listener.locked(accountId)
     }
@@ -114,6 +140,7 @@ export const converse = async (
     counters.groups++
     counters.durable_seconds += (performance.now() - group.since) / 1_000
     listener.remaining(answer.remaining)
+    for (const { question } of [...group.charges, ...group.holds]) lockouts.delete(question.account_id)
     for (const charge of group.charges) charge.resolve()
     for (const [index, key] of [...group.keys.values()].entries()) key.resolve(answer.keys[index] ?? null)
     for (const [index, hold] of group.holds.entries()) {
