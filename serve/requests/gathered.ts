@@ -1,14 +1,15 @@
 /**
- * Calls on their way into the tables, as bytes and counts. As objects, a busy server would carry tens of thousands of them
- * through each collection of garbage: that cost it a seventh of its calls.
+ * Calls on their way into the tables, as text that the tables take apart, and as counts. As objects, a busy server would
+ * carry tens of thousands of them through each collection of garbage: that cost it a seventh of its calls.
  */
 import type { NotedRequest } from "./request-log.ts"
 
 /** No id, path or number has one of these. */
-const betweenCells = "\u001f"
+export const betweenCells = "\u001f"
 const betweenCalls = "\n"
 
-const firstBytes = 64 * 1024
+/** Room for two lines: most accounts have no more. */
+const firstBytes = 512
 
 /** What several calls have in common that are counted together. */
 export type Counted = Pick<NotedRequest, "account_id" | "key_id" | "endpoint" | "status"> & {
@@ -17,74 +18,91 @@ export type Counted = Pick<NotedRequest, "account_id" | "key_id" | "endpoint" | 
 }
 
 export interface Gathered {
-  /** In the order in which they were noted; of each account the latest ones. */
-  readonly latest: ReadonlyArray<NotedRequest>
+  /** One call a line, its cells in the order of `NotedRequest`: of each account the latest ones, as they were noted. */
+  readonly lines: string
   readonly counts: ReadonlyArray<Counted>
   /** How many calls they are, with those that are only counted. */
   readonly calls: number
 }
 
-const callOf = (line: string): NotedRequest => {
-  const [id = "", account_id = "", key_id = "", endpoint = "", status, credits, duration_ms, occurred_at = ""] =
-    line.split(betweenCells)
-  return {
-    id,
-    account_id,
-    key_id,
-    endpoint,
-    status: Number(status),
-    credits: Number(credits),
-    duration_ms: Number(duration_ms),
-    occurred_at
-  }
+/** Text that grows. */
+interface Part {
+  bytes: Buffer
+  end: number
+  calls: number
 }
 
-const countedOf = ([key, calls]: readonly [string, number]): Counted => {
-  const [day = "", account_id = "", key_id = "", endpoint = "", status] = key.split(betweenCells)
+interface OfAccount {
+  /** The older ones, and the one that is written to. Each full one holds half of what is kept. */
+  parts: ReadonlyArray<Part>
+  current: Part
+  readonly counts: Map<string, number>
+}
+
+const newPart = (): Part => ({ bytes: Buffer.allocUnsafe(firstBytes), end: 0, calls: 0 })
+
+const append = (part: Part, line: string) => {
+  if (part.end + line.length > part.bytes.length) {
+    part.bytes = Buffer.concat([part.bytes], Math.max(part.bytes.length * 2, part.end + line.length))
+  }
+  part.end += part.bytes.write(line, part.end, "latin1")
+  part.calls++
+}
+
+const textOf = ({ bytes, end }: Part) => bytes.toString("latin1", 0, end)
+
+const countedOf = (account_id: string, [key, calls]: readonly [string, number]): Counted => {
+  const [day = "", key_id = "", endpoint = "", status] = key.split(betweenCells)
   return { day, account_id, key_id, endpoint, status: Number(status), calls }
 }
 
-/** Gathers calls, and of each account the latest `kept` whole. */
+/** Gathers calls, and of each account the latest `kept` whole, or half as many more. */
 export const gatherer = (kept: number) => {
-  let bytes = Buffer.allocUnsafe(firstBytes)
-  let end = 0
+  let accounts = new Map<string, OfAccount>()
   let calls = 0
-  let counts = new Map<string, number>()
+  let bytes = 0
 
-  const latest = (): ReadonlyArray<NotedRequest> => {
-    const found = new Map<string, number>()
-    const lines = bytes.toString("latin1", 0, end).split(betweenCalls)
-    const requests: Array<NotedRequest> = []
-    for (let at = lines.length - 2; at >= 0; at--) {
-      const line = lines[at] ?? ""
-      const from = line.indexOf(betweenCells) + 1
-      const account = line.slice(from, line.indexOf(betweenCells, from))
-      const count = (found.get(account) ?? 0) + 1
-      found.set(account, count)
-      if (count <= kept) requests.push(callOf(line))
-    }
-    return requests.reverse()
+  const accountOf = (id: string): OfAccount => {
+    const found = accounts.get(id)
+    if (found !== undefined) return found
+    const account = { parts: [], current: newPart(), counts: new Map() }
+    accounts.set(id, account)
+    return account
+  }
+
+  /** The part that the next line goes into. The oldest one is written over where two younger ones hold enough. */
+  const currentOf = (account: OfAccount): Part => {
+    if (account.current.calls < kept / 2) return account.current
+    const [oldest, ...younger] = account.parts
+    const isEnough = oldest !== undefined && younger.length === 1
+    account.parts = [...(isEnough ? younger : account.parts), account.current]
+    if (isEnough) bytes -= oldest.end
+    account.current = isEnough ? Object.assign(oldest, { end: 0, calls: 0 }) : newPart()
+    return account.current
   }
 
   return {
     calls: () => calls,
+    /** Of the calls that are kept whole. */
+    bytes: () => bytes,
     add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: NotedRequest) => {
+      const account = accountOf(account_id)
       const thousandths = Math.round(duration_ms * 1_000) / 1_000
       const line = `${id}${betweenCells}${account_id}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}${betweenCells}${credits}${betweenCells}${thousandths}${betweenCells}${occurred_at}${betweenCalls}`
-      if (end + line.length > bytes.length)
-        bytes = Buffer.concat([bytes], Math.max(bytes.length * 2, end + line.length))
-      end += bytes.write(line, end, "latin1")
+      append(currentOf(account), line)
+      bytes += line.length
       calls++
-      const day = occurred_at.slice(0, 10)
-      const counted = `${day}${betweenCells}${account_id}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}`
-      counts.set(counted, (counts.get(counted) ?? 0) + 1)
+      const counted = `${occurred_at.slice(0, 10)}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}`
+      account.counts.set(counted, (account.counts.get(counted) ?? 0) + 1)
     },
     /** Everything that was gathered; the next calls begin anew. */
     take: (): Gathered => {
-      const taken = { latest: latest(), counts: [...counts].map(countedOf), calls }
-      end = 0
+      const parts = [...accounts.values()].flatMap(({ current, parts }) => [...parts, current])
+      const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((one) => countedOf(id, one)))
+      const taken = { lines: parts.map(textOf).join("").trimEnd(), counts, calls }
+      accounts = new Map()
       calls = 0
-      counts = new Map()
+      bytes = 0
       return taken
     }
   }

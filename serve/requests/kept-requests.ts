@@ -12,11 +12,11 @@ import { type Gathered, gatherer } from "./gathered.ts"
 import { CallsByStatus, CallsOfStatus, lastUseDays, NotedRequest, RequestLog } from "./request-log.ts"
 
 const lookedAtEvery = "500 millis"
-/** So many are worth a transaction of their own at once, and fewer than that do not matter. */
-const busy = { fewest: 1_000, most: 30_000, looks: 10 }
+/** Bytes: so many are worth a transaction of their own at once, and fewer than that do not matter. */
+const busy = { fewest: 256 * 1024, most: 8 * 1024 * 1024, looks: 10 }
 const prunedEvery = "10 seconds"
-/** Two seconds of the busiest server, in ten megabytes. */
-const mostWaiting = 50_000
+/** Bytes: the calls of ten busy accounts, or 150,000 of many quiet ones. */
+const mostWaiting = 32 * 1024 * 1024
 /** An account that has so many calls more than at its last pruning is pruned again. */
 const surplus = 1_000
 
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
   )
   const writeWhenDue = Effect.suspend(() => {
     looks++
-    const gathers = waiting.calls() >= busy.fewest && waiting.calls() < busy.most && looks < busy.looks
+    const gathers = waiting.bytes() >= busy.fewest && waiting.bytes() < busy.most && looks < busy.looks
     return gathers ? Effect.void : write
   })
   const prune = Effect.suspend(() => {
@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
 
   return RequestLog.of({
     note: (request) => {
-      if (waiting.calls() < mostWaiting) waiting.add(request)
+      if (waiting.bytes() < mostWaiting) waiting.add(request)
       else drop(1, "they arrive faster than they are written")
     },
     dropped: () => dropped,
