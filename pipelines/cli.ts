@@ -1,6 +1,6 @@
 /** `larder-ingest`: runs pipelines, lists generations, goes back to an earlier one. */
 import { Day } from "@larder/schemas/dates.ts"
-import { runCommand } from "@larder/warehouse/command-line.ts"
+import { programOf } from "@larder/warehouse/command-line.ts"
 import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
 import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
@@ -223,4 +223,4 @@ const root = Command.make("larder-ingest", flagsOf(pipelines), ingest(pipelines)
   Command.withSubcommands([...commands, all, generations, rollBack, rebuild])
 )
 
-runCommand(root, { version: manifest.version })
+export const program = programOf(root, { version: manifest.version })

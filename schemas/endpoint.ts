@@ -6,8 +6,19 @@ import { Schema } from "effect"
 import { type Parameters, type Read, readQuery, type Values } from "./parameters.ts"
 import type { Scope } from "./scopes.ts"
 
+/** A call as it can be made over the bundled samples, and its answer. */
+export interface Example {
+  /** What it shows, in a few words. */
+  readonly summary: string
+  /** Path and query as they are sent. */
+  readonly target: string
+  /** The body of the 200. The moments of a load (`fetched_at`, `first_seen_at`) differ from load to load. */
+  readonly body: unknown
+}
+export type Examples = Readonly<Record<string, Example>>
+
 /** What an endpoint is declared with. */
-export interface Declaration<P extends Parameters> {
+export interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema.Constraint> {
   /** Name of the operation, also in OpenAPI. */
   readonly id: string
   /** `/v1/stores/:id/products`: exact, a trailing slash is another path. */
@@ -21,7 +32,9 @@ export interface Declaration<P extends Parameters> {
   readonly parameters: P
   /** What holds between parameters: undefined, or the message of a 400. `given` holds the names that were sent. */
   readonly rule?: (values: Values<P>, given: ReadonlySet<string>) => string | undefined
-  readonly response: Schema.Constraint
+  readonly response: R
+  /** One answer of each shape, for documents. */
+  readonly examples: Examples
   /** Messages of 400 that are known beforehand, for documents. */
   readonly invalidMessages: ReadonlyArray<string>
   /** What the id in the path names: `Unknown store: <id>` is the 404. */
@@ -31,13 +44,17 @@ export interface Declaration<P extends Parameters> {
 }
 
 /** The rule is inside `read`, so that endpoints with different parameters fit into one list. */
-export interface Endpoint<P extends Parameters = Parameters> extends Omit<Declaration<P>, "rule"> {
+export interface Endpoint<P extends Parameters = Parameters, R extends Schema.Constraint = Schema.Constraint>
+  extends Omit<Declaration<P, R>, "rule"> {
   /** Reads and judges the query of one request. */
   readonly read: (query: URLSearchParams) => Read<Values<P>>
 }
 
-/** Keeps the parameters' types. */
-export const endpoint = <P extends Parameters>({ rule, ...declared }: Declaration<P>): Endpoint<P> => ({
+/** Keeps the types of parameters and response. */
+export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
+  rule,
+  ...declared
+}: Declaration<P, R>): Endpoint<P, R> => ({
   ...declared,
   read: (query) => {
     const read = readQuery(declared.parameters, query)
@@ -57,10 +74,11 @@ export const fromNotAfterTo = (values: { readonly from: string | undefined; read
     : undefined
 
 export const Single = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: record })
-export const List = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: Schema.Array(record) })
+export const List = <S extends Schema.Constraint>(record: S) =>
+  Schema.Struct({ data: Schema.Array(record).annotate({ description: "All records, in one answer." }) })
 export const Page = <S extends Schema.Constraint>(record: S) =>
   Schema.Struct({
-    data: Schema.Array(record),
+    data: Schema.Array(record).annotate({ description: "The records of this page, in the order of the endpoint." }),
     next_cursor: Schema.NullOr(Schema.String).annotate({
       description: "Pass it back as `cursor` for the next page; null means that this was the last."
     })

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Ajv2020 } from "ajv/dist/2020.js"
+import { methodNotAllowed, noSuchEndpoint } from "./api-errors.ts"
 import { endpoints } from "./endpoints.ts"
+import { versions } from "./openapi/versions.ts"
 import { openApi } from "./openapi.ts"
 
 const document = openApi({ version: "1.2.3" })
@@ -47,8 +49,10 @@ describe("the OpenAPI document", () => {
       []
     )
   })
-  it("carries the given version and servers", () => {
-    assert.strictEqual(document.info.version, "1.2.3")
+  it("carries the version of the API, and that of the program and the servers as they are given", () => {
+    assert.deepStrictEqual([document.info.version, document.info["x-program-version"]], [versions[0].version, "1.2.3"])
+    assert.deepStrictEqual(document["x-changes"], versions)
+    for (const { version, date } of versions) assert.include(document.info.description, `- ${version} (${date})`)
     assert.deepStrictEqual(document.servers, [{ url: "/" }])
     const servers = [{ url: "https://api.example.com" }]
     assert.deepStrictEqual(openApi({ version: "1", servers }).servers, servers)
@@ -57,6 +61,25 @@ describe("the OpenAPI document", () => {
     assert.deepStrictEqual(document.security, [{ key: [] }])
     const { type, scheme, bearerFormat } = document.components.securitySchemes.key ?? {}
     assert.deepStrictEqual([type, scheme, bearerFormat], ["http", "bearer", "svc_data_…"])
+  })
+  it("says in its text what answers beside the operations", () => {
+    for (const { message, type } of [noSuchEndpoint, methodNotAllowed]) {
+      assert.match(document.info.description, new RegExp(`\`${type}\`, "${message}"`))
+    }
+  })
+  it("describes every field of every record", () => {
+    const fields = (node: unknown): ReadonlyArray<readonly [string, unknown]> =>
+      entries(node).flatMap(([key, value]) => (key === "properties" ? Object.entries(value ?? {}) : []))
+    const isDescribed = (field: unknown): boolean => {
+      const { $ref, description } = Object(field)
+      return $ref === undefined ? typeof description === "string" && description !== "" : isDescribed(resolve($ref))
+    }
+    const found = fields(document)
+    assert.isAbove(found.length, 130)
+    assert.deepStrictEqual(
+      found.filter(([, field]) => !isDescribed(field)).map(([name]) => name),
+      []
+    )
   })
   it("describes every tag that an operation has", () => {
     assert.deepStrictEqual(
@@ -127,11 +150,11 @@ describe("its operations", () => {
 describe("its examples", () => {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false, allErrors: true })
   ajv.addKeyword("components") // the schemas refer to each other from the root of the document
-  ajv.addSchema({ $id: "larder", components: document.components.schemas }, "larder")
+  const local = (schema: object) =>
+    JSON.parse(JSON.stringify(schema).replaceAll("#/components/schemas/", "larder#/components/"))
+  ajv.addSchema({ $id: "larder", components: local(document.components.schemas) }, "larder")
   const validate = (schema: object, value: unknown) => {
-    const check = ajv.compile(
-      JSON.parse(JSON.stringify(schema).replaceAll("#/components/schemas/", "larder#/components/"))
-    )
+    const check = ajv.compile(local(schema))
     return check(value) ? [] : check.errors
   }
 
@@ -140,13 +163,27 @@ describe("its examples", () => {
       for (const { name, example, schema } of operationOf.get(id)?.parameters ?? []) {
         if (example === undefined) continue
         assert.deepStrictEqual(validate(schema, example), [], `${id} ${name}`)
+        if (name === "id") continue
         assert.property(parameters[name]?.read(name, String(example)), "value", `${id} ${name}`)
+      }
+    }
+  })
+  it("of answers fit the schema, field by field, and are answers to calls of their operation", () => {
+    for (const { get, path } of operations) {
+      const response = get.responses["200"]
+      const content = response !== undefined && "content" in response ? response.content["application/json"] : undefined
+      const examples = Object.values(content?.examples ?? {})
+      assert.lengthOf(examples, content?.schema.anyOf === undefined ? 1 : 2, path)
+      for (const { description, value } of examples) {
+        assert.deepStrictEqual(validate(content?.schema ?? {}, value), [], path)
+        const [, target = ""] = /^`GET ([^?`]+)/.exec(description ?? "") ?? []
+        assert.match(target, new RegExp(`^${path.replace("{id}", "[a-z]+_[a-z_]+_[0-9a-z]+")}$`))
       }
     }
   })
   it("of errors have the error's shape", () => {
     const responses = [
-      ...operations.flatMap(({ get }) => Object.values(get.responses)),
+      ...operations.flatMap(({ get }) => Object.entries(get.responses).flatMap(([s, r]) => (s === "200" ? [] : [r]))),
       ...Object.values(document.components.responses)
     ]
     const examples = responses.flatMap((response) =>
@@ -172,6 +209,8 @@ describe("its examples", () => {
     ])
     assert.deepStrictEqual(messages("getCommodityPrices", "400"), [
       "series is required: 1 to 100 names, separated by commas",
+      "series has an empty name between its commas",
+      "series takes at most 100 names, 101 were given",
       "from must be a real calendar day in YYYY-MM-DD form",
       "to must be a real calendar day in YYYY-MM-DD form",
       "Unknown series: <slug>",

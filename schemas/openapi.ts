@@ -1,6 +1,6 @@
 /**
  * The OpenAPI 3.1 document, derived from the endpoints. Objects are left open in it: a client must not break when a field
- * is added. 405 is not in it, since it answers methods that no operation has; neither is the 404 of an unknown path.
+ * is added. 405 and the 404 of an unknown path answer what no operation is, and are described in its text.
  */
 import { ErrorBody } from "./api-errors.ts"
 import { type Endpoint, templateOf } from "./endpoint.ts"
@@ -9,10 +9,11 @@ import { componentSchemas, jsonSchema } from "./json-schema.ts"
 import { headers, responsesOf, sharedResponses } from "./openapi/responses.ts"
 import { idSources, info, key, tags } from "./openapi/texts.ts"
 import type { OpenApiDocument, OpenApiParameter, OpenApiServer } from "./openapi/types.ts"
+import { versions } from "./openapi/versions.ts"
 import type { Parameter } from "./parameters.ts"
 
 interface OpenApiOptions {
-  /** Version of the program that serves the document. */
+  /** Version of the program that serves the document. That of the API is the newest in `openapi/versions.ts`. */
   readonly version: string
   /** Where the API is reached; by default, where the document came from. */
   readonly servers?: ReadonlyArray<OpenApiServer>
@@ -24,7 +25,7 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
   const [error = {}, ...responses] = schemas
   return {
     openapi: "3.1.0",
-    info: { ...info, version: options.version },
+    info: { ...info, "x-program-version": options.version },
     servers: options.servers ?? [{ url: "/" }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     security: [{ key: [] }],
@@ -50,24 +51,32 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
       responses: sharedResponses(error),
       headers: structuredClone(headers),
       securitySchemes: { key: { ...key } }
-    }
+    },
+    "x-changes": structuredClone(versions)
   }
 }
 
 const terms = ({ scope, credits }: Endpoint) =>
   `Needs the scope \`${scope}\`. Costs ${credits} credits (${(credits / 1000).toFixed(2)} USD).`
 
-const parametersOf = ({ record, parameters }: Endpoint): ReadonlyArray<OpenApiParameter> => [
-  ...(record === undefined ? [] : [pathId(record)]),
-  ...Object.entries(parameters).map(([name, parameter]) => queryParameter(name, parameter))
+const parametersOf = (endpoint: Endpoint): ReadonlyArray<OpenApiParameter> => [
+  ...(endpoint.record === undefined ? [] : [pathId(endpoint.record, exampleId(endpoint))]),
+  ...Object.entries(endpoint.parameters).map(([name, parameter]) => queryParameter(name, parameter))
 ]
 
-const pathId = (record: keyof typeof idSources): OpenApiParameter => ({
+/** The id in the path of the first example. */
+const exampleId = ({ examples, path }: Endpoint): string => {
+  const [example] = Object.values(examples)
+  return example?.target.split("?")[0]?.split("/")[path.split("/").indexOf(":id")] ?? ""
+}
+
+const pathId = (record: keyof typeof idSources, example: string): OpenApiParameter => ({
   name: "id",
   in: "path",
   required: true,
-  description: `Id of a ${record}, ${idSources[record]}.`,
-  schema: { type: "string" }
+  description: `Id of a ${record}, ${idSources[record]}, percent-encoded where it must be. An id that names none is 404, whatever its form. The example is of the bundled samples.`,
+  schema: { type: "string", minLength: 1 },
+  example
 })
 
 const queryParameter = (name: string, parameter: Parameter<unknown>): OpenApiParameter => ({

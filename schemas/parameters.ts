@@ -34,7 +34,7 @@ export const text = (options: Documented): Parameter<string | undefined> => ({
 export const country = (options: Documented): Parameter<string | undefined> => ({
   kind: "text",
   required: false,
-  schema: Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/u)),
+  schema: Schema.String.check(Schema.isPattern(/^([A-Za-z]{2})?$/u)), // what it means, and what is absent
   ...options,
   read: (name, text) => {
     if (text === undefined || text === "") return { value: undefined }
@@ -50,6 +50,7 @@ export const day = (options: Documented): Parameter<string | undefined> => ({
   required: false,
   schema: Schema.String.annotate({ format: "date" }),
   ...options,
+  description: `${options.description} A day that the calendar has, \`YYYY-MM-DD\`, years 0001 to 9999.`,
   read: (name, text) =>
     text === undefined || isDay(text)
       ? { value: text }
@@ -106,6 +107,7 @@ export const list = (options: Documented): Parameter<ReadonlyArray<string>> => (
   required: true,
   schema: Schema.String.check(Schema.isPattern(/^[^,]+(,[^,]+){0,99}$/u)),
   ...options,
+  description: `${options.description} Case-sensitive, without blanks; a name that is given twice is answered twice, and counts twice.`,
   read: (name, text) => {
     if (text === undefined || text === "")
       return { invalid: `${name} is required: 1 to 100 names, separated by commas` }

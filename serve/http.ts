@@ -1,14 +1,18 @@
 /** The API over HTTP: routes from the endpoint list into the request pipeline, and its answers as responses. */
 import { type ApiError, internal, methodNotAllowed, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
 import { openApi } from "@larder/schemas/openapi.ts"
+import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
+import { addDocs } from "./docs/docs.ts"
 import { codingFor, compress, smallestCompressed } from "./encoding.ts"
-import { type Answer, errorBody, type Pipeline } from "./pipeline.ts"
+import type { Assistants } from "./mcp/assistants.ts"
+import { type Answer, errorBody, type Pipeline, type PipelineNeeds } from "./pipeline.ts"
 import type { Route } from "./route.ts"
 
 const respond = async (event: H3Event, { body, headers, status }: Answer): Promise<HTTPResponse> => {
   const coding = body.length < smallestCompressed ? undefined : codingFor(event.req.headers.get("accept-encoding"))
-  const vary = body.length < smallestCompressed ? {} : { vary: "Accept-Encoding" }
+  const varies = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`
+  const vary = body.length < smallestCompressed ? {} : { vary: varies }
   const plain = new HTTPResponse(body, {
     status,
     headers: { ...headers, ...vary, "content-length": String(Buffer.byteLength(body)) }
@@ -56,11 +60,20 @@ const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
 const isOn = (dataHost: string | undefined, { url }: H3Event) =>
   dataHost !== undefined && (url.host === dataHost || url.hostname === dataHost)
 
-export const makeApi = (
-  pipeline: Pipeline,
-  routes: ReadonlyArray<Route>,
-  settings: { readonly dataHost: string | undefined; readonly version: string }
-) => {
+interface ApiNeeds {
+  readonly pipeline: Pipeline
+  readonly routes: ReadonlyArray<Route>
+  readonly assistants: Assistants
+  readonly report: PipelineNeeds["report"]
+  /** Version of the program. */
+  readonly version: string
+  /** `{data_base_url}`: a bare call of `/v1/commodities` answers the paged shape there. */
+  readonly dataHost: string | undefined
+  /** What guides call the API, where that is not how their reader reached it. */
+  readonly publicUrl: string | undefined
+}
+
+export const makeApi = ({ assistants, dataHost, pipeline, publicUrl, report, routes, version }: ApiNeeds) => {
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.free(error.status, errorBody(error), headers))
 
@@ -87,20 +100,33 @@ export const makeApi = (
           id: decoded(event.context.params?.id ?? ""),
           query: event.url.searchParams,
           authorization: event.req.headers.get("authorization"),
-          onDataHost: isOn(settings.dataHost, event),
+          onDataHost: isOn(dataHost, event),
           signal: event.req.signal
         })
       )
     )
 
-  const document = JSON.stringify(openApi({ version: settings.version }))
+  const document = JSON.stringify(openApi({ version }))
   // h3 would answer malformed paths and its own faults in a shape of its own.
-  const app = new H3({ silent: true, allowMalformedURL: true, onError: (_error, event) => refuse(event, internal) })
+  const app = new H3({
+    silent: true,
+    allowMalformedURL: true,
+    onError: (error, event) => {
+      if (error.unhandled) report("an answer failed", { path: event.url.pathname }, Cause.die(error.cause))
+      return refuse(event, internal)
+    }
+  })
   for (const route of routes) app.all(route.endpoint.path, call(route))
   app.all(
     "/openapi.json",
     get("/openapi.json", (event) => respond(event, pipeline.free(200, document)))
   )
+  app.all("/mcp", async (event) => {
+    if (!isExact(event, ["", "mcp"])) return refuse(event, noSuchEndpoint)
+    const answer = await assistants(event.req, isOn(dataHost, event))
+    return answer.status === 204 ? new HTTPResponse(null, answer) : respond(event, answer)
+  })
+  addDocs(app, { get, respond, free: pipeline.free, publicUrl })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app
 }

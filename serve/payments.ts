@@ -6,7 +6,6 @@ import { Config, Context, Effect, Layer, Schema } from "effect"
 import type { CardProcessor } from "./billing/processor.ts"
 import { Simulator } from "./billing/simulator/simulator.ts"
 import { stripeSettings } from "./billing/stripe/settings.ts"
-import { stripeProcessor } from "./billing/stripe/stripe-processor.ts"
 import { ConsoleDatabase } from "./console-database/console-database.ts"
 
 export interface Payments {
@@ -34,6 +33,8 @@ const hasPaymentsByStripe = Effect.gen(function* () {
 export const openPayments = Effect.fn("Payments.open")(function* (consoleUrl: () => string) {
   const stripe = yield* stripeSettings
   if (stripe !== undefined) {
+    // a fifth of what the server loads, and of no use to those who do not sell
+    const { stripeProcessor } = yield* Effect.promise(() => import("./billing/stripe/stripe-processor.ts"))
     const origins = ["https://checkout.stripe.com", ...(stripe.api === undefined ? [] : [stripe.api.origin])]
     return { processor: stripeProcessor(stripe), simulator: undefined, paysAt: () => origins } satisfies Payments
   }

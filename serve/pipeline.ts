@@ -16,6 +16,7 @@ import {
 import { foreignCursor } from "@larder/schemas/parameters.ts"
 import type { Live } from "@larder/warehouse/generation/live.ts"
 import { Cause, Effect, Exit } from "effect"
+import { tokenOf } from "./access/bearer.ts"
 import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
 import { LedgerUnavailable } from "./ledger/errors.ts"
 import type { Held, LedgerAccess } from "./ledger/ledger.ts"
@@ -63,14 +64,6 @@ export interface PipelineNeeds {
 
 /** Calls that are being answered at once. More would only wait, and hold memory: they are told to come again. */
 const mostInFlight = 4000
-
-const bearer = /^bearer +(\S+)$/i
-const keyPattern = /^svc_data_[A-Za-z0-9]{64}$/
-
-const tokenOf = (authorization: string | null) => {
-  const token = bearer.exec(authorization ?? "")?.[1]
-  return token !== undefined && keyPattern.test(token) ? token : undefined
-}
 
 /** Nobody is left to read it; it is only counted. */
 const callerLeft: ApiError = { ...internal, status: 499 }

@@ -46,18 +46,37 @@ const listenerSettings = {
   consolePort: Config.schema(Port, "LARDER_CONSOLE_PORT").pipe(Config.withDefault(8081))
 }
 
+const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+
 /** The same for a command that has no listener: what the settings of the server say. */
 export const consoleUrlSetting = Config.all({ ...listenerSettings, url: publicConsoleUrlSetting }).pipe(
-  Config.map(({ consolePort, host, url }) =>
-    Option.getOrElse(url, () => `http://${host.includes(":") ? `[${host}]` : host}:${consolePort}`)
-  )
+  Config.map(({ consolePort, host, url }) => Option.getOrElse(url, () => urlOf(host, consolePort)))
+)
+
+/** Hosts by which a listener takes every address of its machine, and the one at which that machine reaches it. */
+const loopbackOf = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["[::]", "[::1]"]
+])
+export const isEveryAddress = (url: string): boolean => loopbackOf.has(URL.parse(url)?.hostname ?? "")
+
+const port = Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080))
+
+/** Where a command on this machine reaches the API. None where the server takes a free port: only it knows which. */
+export const apiUrlSetting = Config.all({ host: listenerSettings.host, port, url: publicApiUrlSetting }).pipe(
+  Config.map(({ host, port, url }) => {
+    if (Option.isSome(url) || port === 0) return url
+    const listening = URL.parse(urlOf(host, port))
+    const hostname = listening?.hostname ?? host
+    return Option.some(`http://${loopbackOf.get(hostname) ?? hostname}:${port}`)
+  })
 )
 
 export const serveSettings = Config.all({
   home: homeSetting,
   ledgerUrl: ledgerUrlSetting,
   ...listenerSettings,
-  port: Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080)),
+  port,
   publicConsoleUrl: publicConsoleUrlSetting,
   publicApiUrl: publicApiUrlSetting,
   /** Host on which a bare call of `/v1/commodities` answers the paged shape. */

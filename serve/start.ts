@@ -2,7 +2,6 @@
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/generation/live.ts"
 import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
-import { Command, Flag } from "effect/cli"
 import { backingUpBoth } from "./backup.ts"
 import { Billing } from "./billing/billing.ts"
 import { openBilling } from "./billing/open-billing.ts"
@@ -13,8 +12,7 @@ import { DataRead } from "./console/data-read.ts"
 import type { Readiness } from "./console/health.ts"
 import { type ConsoleServices, pages } from "./console/pages.ts"
 import { ConsoleDatabase } from "./console-database/console-database.ts"
-import { embeddedConsole } from "./console-database/embedded.ts"
-import { postgresConsole } from "./console-database/postgres.ts"
+import { layerConsoleDatabase } from "./console-database/place.ts"
 import { serveControl } from "./control.ts"
 import { demoKey } from "./demo.ts"
 import { gaugesOf } from "./gauges.ts"
@@ -24,6 +22,7 @@ import { Ledger } from "./ledger/ledger.ts"
 import { postgresLedger } from "./ledger/postgres/postgres-ledger.ts"
 import { ledgerDirectoryIn } from "./ledger/reach.ts"
 import { listen } from "./listen.ts"
+import { makeAssistants } from "./mcp/assistants.ts"
 import { makeMeters } from "./meters.ts"
 import manifest from "./package.json" with { type: "json" }
 import { openPayments } from "./payments.ts"
@@ -35,7 +34,7 @@ import { loadReadModel } from "./read-model.ts"
 import { layerRequestLog } from "./requests/kept-requests.ts"
 import { RequestLog } from "./requests/request-log.ts"
 import { routes } from "./routes/routes.ts"
-import { consoleUrlSetting, serveSettings } from "./settings.ts"
+import { consoleUrlSetting, isEveryAddress, serveSettings } from "./settings.ts"
 import { welcome } from "./welcome.ts"
 
 /** Opens and starts everything; what it opened closes with the scope, the listeners first. */
@@ -85,7 +84,27 @@ const open = Effect.fnUntraced(function* () {
     }
   }
   const dataHostName = Option.getOrUndefined(dataHost)?.toLowerCase()
-  const app = makeApi(pipeline, routes, { dataHost: dataHostName, version: manifest.version })
+  const { version } = manifest
+  const publicApiUrl = Option.getOrUndefined(settings.publicApiUrl)
+  const origins = new Set([publicApiUrl, publicUrl].filter((url) => url !== undefined))
+  const assistants = makeAssistants({
+    pipeline,
+    routes,
+    ledger,
+    dataVersion: () => live.current().id,
+    report,
+    version,
+    origins
+  })
+  const app = makeApi({
+    pipeline,
+    routes,
+    assistants,
+    report,
+    version,
+    dataHost: dataHostName,
+    publicUrl: publicApiUrl
+  })
   const api = yield* listen(app, { what: "API", host, port, setting: "LARDER_PORT" })
   const { simulator } = payments
   const people = makeConsole<ConsoleServices>({
@@ -97,31 +116,17 @@ const open = Effect.fnUntraced(function* () {
     report,
     now: Date.now,
     publicUrl,
-    api: Option.getOrElse(settings.publicApiUrl, () => api),
+    api: publicApiUrl ?? api,
     paysAt: payments.paysAt,
     checkout: simulator === undefined ? undefined : checkoutPageOf(simulator)
   })
   listening = yield* listen(people, { what: "console", host, port: consolePort, setting: "LARDER_CONSOLE_PORT" })
+  for (const url of [api, listening]) if (!isEveryAddress(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
   const { data_sets, generation } = readiness()
   const addresses = { api, console: listening }
   return { addresses, consoleUrl: consoleUrl(), generation, data_sets, isSimulated: simulator !== undefined }
 })
-
-const flags = {
-  demo: Flag.Boolean("demo").pipe(
-    Flag.withDescription(
-      "Make sure of a demo account; print a new key of it and, where nobody can sign in yet, a link into the console"
-    ),
-    Flag.withDefault(false)
-  ),
-  json: Flag.Boolean("json").pipe(
-    Flag.withDescription("Print the addresses as one JSON object on stdout, for machines"),
-    Flag.withDefault(false)
-  )
-}
-
-type Unusable = Layer.Error<ReturnType<typeof embeddedConsole> | ReturnType<typeof postgresConsole>>
 
 /** What is kept, in files of this process or in PostgreSQL. The ledger is opened first: who holds it may open the rest. */
 const kept = (home: string, ledgerUrl: Option.Option<Redacted.Redacted>) => {
@@ -130,11 +135,8 @@ const kept = (home: string, ledgerUrl: Option.Option<Redacted.Redacted>) => {
     Ledger,
     Option.isSome(ledgerUrl) ? postgresLedger(ledgerUrl.value, directory) : embeddedLedger(directory)
   )
-  const tables: Layer.Layer<ConsoleDatabase, Unusable> = Option.isSome(ledgerUrl)
-    ? postgresConsole(ledgerUrl.value)
-    : embeddedConsole(directory)
   return Layer.mergeAll(layerPeople, layerRequestLog).pipe(
-    Layer.provideMerge(tables),
+    Layer.provideMerge(layerConsoleDatabase(home, ledgerUrl)),
     Layer.provideMerge(Ledger.layerAdministration),
     Layer.provideMerge(ledger)
   )
@@ -145,18 +147,20 @@ const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
   return { key, balance_credits: account.balance_credits, link: yield* firstLink(account.id, consoleUrl) }
 })
 
-export const startCommand = Command.make(
-  "start",
-  flags,
-  Effect.fn(function* ({ demo, json }) {
-    const { home, ledgerUrl } = yield* serveSettings
-    yield* Effect.gen(function* () {
-      const started = yield* open()
-      const shown = demo ? yield* openDemo(started.consoleUrl) : undefined
-      const { addresses, generation } = started
-      const told = { ...addresses, generation, demo_key: shown?.key ?? null, first_link: shown?.link ?? null }
-      yield* Console.log(json ? JSON.stringify(told) : welcome(started, shown))
-      yield* Effect.never
-    }).pipe(Effect.scoped, Effect.provide(kept(home, ledgerUrl)))
-  })
-).pipe(Command.withDescription("Serve the warehouse until it is told to stop"))
+/** What `--demo` and `--json` ask for: the command itself is in `cli/start.ts`. */
+interface Asked {
+  readonly demo: boolean
+  readonly json: boolean
+}
+
+export const start = Effect.fn(function* ({ demo, json }: Asked) {
+  const { home, ledgerUrl } = yield* serveSettings
+  yield* Effect.gen(function* () {
+    const started = yield* open()
+    const shown = demo ? yield* openDemo(started.consoleUrl) : undefined
+    const { addresses, generation } = started
+    const told = { ...addresses, generation, demo_key: shown?.key ?? null, first_link: shown?.link ?? null }
+    yield* Console.log(json ? JSON.stringify(told) : welcome(started, shown))
+    yield* Effect.never
+  }).pipe(Effect.scoped, Effect.provide(kept(home, ledgerUrl)))
+})

@@ -48,7 +48,9 @@ export const welcome = (started: Started, demo: Demo | undefined): string => {
   return [
     `Larder serves ${generation}. Loaded: ${listed(true)}. Not loaded: ${listed(false)}.`,
     `  API      ${addresses.api}/v1`,
+    `  Docs     ${addresses.api}/docs`,
     `  OpenAPI  ${addresses.api}/openapi.json`,
+    `  MCP      ${addresses.api}/mcp`,
     `  Console  ${consoleUrl}${isSimulated ? "  (card payments are simulated: LARDER_STRIPE_KEY is not set)" : ""}`,
     ...(demo === undefined ? firstSteps : demoSteps(demo, started)),
     "",

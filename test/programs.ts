@@ -1,5 +1,9 @@
-/** The two programs as real processes: what a test runs is what a user runs. */
-import { type ChildProcess, spawn } from "node:child_process"
+/**
+ * The two programs as real processes: what a test runs is what a user runs. Commands that a test waits for share one
+ * process; a server, and whatever is watched or killed, has its own.
+ */
+import { type ChildProcess, fork, spawn } from "node:child_process"
+import { once } from "node:events"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
@@ -48,9 +52,60 @@ export const ended = (child: ChildProcess): Promise<Ended> => {
   })
 }
 
-/** Runs a program to its end. */
-export const run = (program: Program, args: ReadonlyArray<string>, environment: Environment): Promise<Ended> =>
-  ended(start(program, args, environment))
+export interface Command {
+  readonly program: Program
+  readonly args: ReadonlyArray<string>
+  readonly environment: Environment
+}
+
+/** Settings that say where things are. With any other a program may go on to behave otherwise, or load other code. */
+const places = new Set(["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"])
+/** A command that ends, and whose output is text. */
+const canShare = ({ args, environment, program }: Command) =>
+  Object.keys(environment).every((name) => places.has(name)) &&
+  environment.LARDER_SOURCES !== "live" &&
+  !(program === "larder-serve" && (args[0] === "start" || args.includes("export")))
+
+let shared: ChildProcess | undefined
+let isBusy = false
+
+const startShared = () => {
+  const child = fork(path.join(repository, "test/commands.ts"), {
+    env: clean({ UV_THREADPOOL_SIZE: "16" }), // as `launch.mjs` sets it
+    stdio: ["ignore", "inherit", "inherit", "ipc"]
+  })
+  child.unref()
+  child.channel?.unref()
+  return child
+}
+
+/** Runs a command in the process that this test file keeps for them. */
+const runShared = async (command: Command): Promise<Ended> => {
+  isBusy = true
+  shared ??= startShared()
+  const over = new AbortController()
+  try {
+    const answered = once(shared, "message", over)
+    const lost = once(shared, "exit", over)
+    shared.send(command)
+    const [ended] = await Promise.race([answered, lost.then(([code]) => [lostCommand(command, code)])])
+    return ended
+  } finally {
+    over.abort()
+    isBusy = false
+  }
+}
+
+const lostCommand = ({ args, program }: Command, code: unknown) => {
+  shared = undefined
+  throw new Error(`test/commands.ts ended with ${code} while it ran ${program} ${args.join(" ")}`)
+}
+
+/** Runs a program to its end. What runs beside another one has a process of its own: DuckDB's locks are between processes. */
+export const run = (program: Program, args: ReadonlyArray<string>, environment: Environment): Promise<Ended> => {
+  const command = { program, args, environment }
+  return isBusy || !canShare(command) ? ended(start(program, args, environment)) : runShared(command)
+}
 
 export interface Server {
   readonly api: string

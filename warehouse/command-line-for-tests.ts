@@ -1,7 +1,7 @@
 /** A program that ends in every way that a command can end. */
 import { Console, Effect, Runtime, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
-import { runCommand } from "./command-line.ts"
+import { programOf } from "./command-line.ts"
 
 class Expected extends Schema.TaggedError<Expected>()("Expected", {}) {
   override get message() {
@@ -29,4 +29,4 @@ const end = Command.make(
   ({ how }): Effect.Effect<void, unknown> => endings[how]
 )
 
-runCommand(Command.make("program").pipe(Command.withSubcommands([end])), { version: "1.2.3" })
+programOf(Command.make("program").pipe(Command.withSubcommands([end])), { version: "1.2.3" }).main()

@@ -2,8 +2,9 @@
  * The main program of both binaries. Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failure,
  * 2 usage, 130 interrupted; an error that carries `Runtime.errorExitCode` chooses its own.
  */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Config, Console, Effect, Exit, Layer, Logger, Predicate, Runtime } from "effect"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Cause, Config, ConfigProvider, Console, Effect, Exit, Layer, Logger, Predicate, Runtime } from "effect"
 import { CliOutput, Command } from "effect/cli"
 
 /** Help that nobody asked for belongs to stderr: stdout stays machine-readable. */
@@ -57,14 +58,32 @@ const logs = Layer.suspend(() =>
   )
 )
 
-/** Runs a command with the arguments of the process, and ends the process with its exit code. */
-export const runCommand = <const Name extends string, Input, ContextInput, E>(
+export interface Program {
+  /** Runs with the arguments of the process, and ends the process with the exit code. */
+  readonly main: () => void
+  /** Runs with these arguments in a process that goes on, and answers with the exit code. */
+  readonly runWith: (args: ReadonlyArray<string>) => Promise<number>
+}
+
+export const programOf = <const Name extends string, Input, ContextInput, E>(
   command: Command.Command<Name, Input, ContextInput, E, NodeServices.NodeServices>,
   options: { readonly version: string }
-): void =>
-  endWithReader.pipe(
-    Effect.andThen(Command.run(command, options)),
-    Effect.tapCause(report(command.name)), // runMain's own report would go to stdout
-    Effect.provide(Layer.mergeAll(NodeServices.layer, usageToStderr, logs)),
-    NodeRuntime.runMain({ teardown, disableErrorReporting: true })
-  )
+): Program => {
+  const reported = Effect.tapCause(report(command.name)) // runMain's own report would go to stdout
+  const services = Layer.mergeAll(NodeServices.layer, usageToStderr, logs)
+  const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // else those of the first run stay
+  return {
+    main: () =>
+      endWithReader.pipe(
+        Effect.andThen(Command.run(command, options)),
+        reported,
+        Effect.provide(services),
+        NodeRuntime.runMain({ teardown, disableErrorReporting: true })
+      ),
+    runWith: async (args) => {
+      const run = Command.runWith(command, options)(args).pipe(reported, Effect.provide(services))
+      const exit = await Effect.runPromiseExit(Effect.provide(run, settings))
+      return new Promise((resolve) => teardown(exit, resolve))
+    }
+  }
+}

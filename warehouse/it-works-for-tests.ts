@@ -1,5 +1,5 @@
 /** A test with real files and the real clock. What it logs is kept, and can be asserted on. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { it } from "@effect/vitest"
 import { Effect, type FileSystem, Logger, type Path, type Scope } from "effect"
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, type Duration, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { Archive, ArchiveUnwritable } from "./archive.ts"

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { hostname } from "node:os"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, FileSystem, Stream } from "effect"
 import { TestClock } from "effect/testing"

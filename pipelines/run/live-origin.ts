@@ -3,9 +3,13 @@
  * the client: each one takes its turn at its own host, and the key stays with the host it was meant for. Proxies named in the
  * environment are not used.
  */
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Clock, Config, Duration, Effect, Exit, Layer, Option, Scope } from "effect"
-import { Cookies, type Headers, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import * as Cookies from "effect/http/Cookies"
+import type * as Headers from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import manifest from "../package.json" with { type: "json" }
 import {
   type Answer,

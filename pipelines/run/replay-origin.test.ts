@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Path } from "effect"
 import { NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"

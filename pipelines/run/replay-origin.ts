@@ -6,7 +6,7 @@
  * object of texts. The bundled samples are such a folder.
  */
 import { createGunzip } from "node:zlib"
-import { NodeStream } from "@effect/platform-node"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, FileSystem, Layer, Option, Path, type PlatformError, Schema, Stream } from "effect"
 import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
 

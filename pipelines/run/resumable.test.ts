@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
 import type { ServerResponse } from "node:http"
 import { hostname } from "node:os"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "./archive.ts"
@@ -97,7 +97,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
         response.write(payload.subarray(0, half)) // and then nothing more
       })
       const script = `
-        import { NodeServices } from "@effect/platform-node"
+        import * as NodeServices from "@effect/platform-node/NodeServices"
         import { Effect } from "effect"
         import { Archive } from "./archive.ts"
         import { liveOrigin } from "./live-origin.ts"

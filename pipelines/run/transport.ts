@@ -1,6 +1,6 @@
 /** What can go wrong on the wire, in words, and the body of an answer: decoded, and with a limit on how long it may take. */
 import { createGunzip } from "node:zlib"
-import { NodeStream } from "@effect/platform-node"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Duration, Effect, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
 import { type Answer, AnswerTooLarge, type Ask, UpstreamUnavailable } from "./origin.ts"

@@ -1,6 +1,7 @@
 /** The three branded-food endpoints. */
 import { endpoint, List, Page, Single } from "../endpoint.ts"
 import { cursor, limit, text } from "../parameters.ts"
+import { getBrandedFoodCategoriesExamples, getBrandedFoodExamples, searchBrandedFoodsExamples } from "./examples.ts"
 import { BrandedFood, FoodCategory } from "./records.ts"
 
 const aboveMaximum = "at most 200 per page"
@@ -13,7 +14,7 @@ export const searchBrandedFoods = endpoint({
   tag: "Branded foods",
   summary: "Search packaged foods",
   description:
-    "Current labels that pass every given filter, ordered by `fdc_id`. Without filters, all of them. Texts match anywhere, literally and ignoring case: `%` and `*` mean themselves.",
+    "Current labels that pass every given filter, ordered by `fdc_id`. Without filters, all of them. Texts match anywhere, literally and ignoring case: `%` and `*` mean themselves. Labels are mostly in upper case and spell one thing in many ways: short texts find more. A product can have several labels at once, one of each supplier (`data_source`).",
   parameters: {
     name: text({ description: "The product name (`description`) contains the text.", example: "bubble gum" }),
     brand: text({ description: "Brand owner, brand name or sub-brand contains the text.", example: "dubble bubble" }),
@@ -36,6 +37,7 @@ export const searchBrandedFoods = endpoint({
     cursor
   },
   response: Page(BrandedFood),
+  examples: searchBrandedFoodsExamples,
   invalidMessages: [aboveMaximum],
   order: ["fdc_id"]
 })
@@ -47,9 +49,11 @@ export const getBrandedFoodCategories = endpoint({
   credits: 10,
   tag: "Branded foods",
   summary: "All categories of packaged foods",
-  description: "Every category that a current label carries, with the number of its products. Not paged.",
+  description:
+    "Every category that a current label carries, with the number of its products, in the order of their names. Not paged. The names are the source's own: several of them mean nearly the same.",
   parameters: {},
   response: List(FoodCategory),
+  examples: getBrandedFoodCategoriesExamples,
   invalidMessages: []
 })
 
@@ -60,9 +64,11 @@ export const getBrandedFood = endpoint({
   credits: 10,
   tag: "Branded foods",
   summary: "One packaged food",
-  description: "One label version by its id; also versions that a later one has replaced.",
+  description:
+    "One label version by its id; also versions that a later one has replaced. An id never changes what it names, so it can be kept.",
   parameters: {},
   response: Single(BrandedFood),
+  examples: getBrandedFoodExamples,
   invalidMessages: [],
   record: "branded food"
 })

@@ -129,7 +129,7 @@ export const BrandedFood = Schema.Struct({
   available_on: dayOrNull("Day from which the source had this version."),
   modified_on: dayOrNull("Day on which the supplier last changed the label."),
   discontinued_on: dayOrNull("Day on which the product was discontinued; null while it is sold."),
-  source: Schema.Literals(["gov-fdc"]).annotate({
+  source: Schema.Literal("gov-fdc").annotate({
     description: "Where the record comes from: USDA FoodData Central, branded foods (gov-fdc)."
   }),
   fetched_at: Timestamp.annotate({ description: "When the payload that states the record was fetched, in UTC." })

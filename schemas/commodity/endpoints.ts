@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { endpoint, fromNotAfterTo, List, Page } from "../endpoint.ts"
 import { cursor, day, limit, list, text } from "../parameters.ts"
+import { getCommodityMetricValuesExamples, getCommodityPricesExamples, searchCommoditiesExamples } from "./examples.ts"
 import { CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
 
 /** Parameters whose presence alone, even empty, selects the paged shape. */
@@ -17,7 +18,7 @@ export const searchCommodities = endpoint({
   tag: "Commodities",
   summary: "The catalog of commodity series and products",
   description:
-    "Two shapes. With `commodity`, or without parameters, the whole catalog of series grouped by commodity. With `category`, `limit` or `cursor`, a page of products with their metrics, ordered by slug. On the data host a call without parameters answers the paged shape.",
+    "Which numbers there are, with their units and the days that they cover; the numbers themselves are at the two endpoints below. Two shapes. With `commodity`, or without parameters, the 24 curated series grouped by commodity: begin here. With `category`, `limit` or `cursor`, even when these are empty, a page of products with all their metrics, regional and international reports included, ordered by slug. The two kinds of parameters cannot be combined. On the data host, where a server has one, a call without parameters answers the paged shape.",
   parameters: {
     commodity: text({
       description:
@@ -39,6 +40,7 @@ export const searchCommodities = endpoint({
   rule: (_values, given) =>
     given.has("commodity") && pagedParameters.some((name) => given.has(name)) ? bothShapes : undefined,
   response: Schema.Union([List(SeriesGroup), Page(CommodityProduct)]),
+  examples: searchCommoditiesExamples,
   invalidMessages: ["limit must be at most 500", bothShapes],
   order: ["slug"]
 })
@@ -54,7 +56,7 @@ export const getCommodityPrices = endpoint({
   tag: "Commodities",
   summary: "Readings of one to a hundred series",
   description:
-    "One entry per requested slug, in the requested order. Absent `from` starts at the first reading, absent `to` runs to the latest. One slug outside the catalog fails the whole request. The price does not depend on how many series are asked for.",
+    "One entry per requested slug, in the requested order; a range without readings has no points. Absent `from` starts at the first reading, absent `to` runs to the latest. One slug outside the catalog fails the whole request. The price does not depend on how many series are asked for, so ask for many at once.",
   parameters: {
     series: list({ description: "1 to 100 slugs, separated by commas.", example: "butter-sales-price-weekly" }),
     from,
@@ -62,6 +64,7 @@ export const getCommodityPrices = endpoint({
   },
   rule: fromNotAfterTo,
   response: List(PriceResult),
+  examples: getCommodityPricesExamples,
   invalidMessages: ["Unknown series: <slug>", "from must not be after to"]
 })
 
@@ -73,7 +76,7 @@ export const getCommodityMetricValues = endpoint({
   tag: "Commodities",
   summary: "Readings of one to a hundred metrics",
   description:
-    "Absent `to` runs to each metric's newest value. Absent `from` starts 1 year before `to`, or before the newest value, for daily, weekly and biweekly metrics, 5 years for monthly and 10 years for annual ones. A very early date gives the full history.",
+    "One entry per requested metric, in the requested order, with the range that was answered. Absent `to` runs to each metric's newest value. Absent `from` starts 1 year before `to`, or before the newest value, for daily, weekly and biweekly metrics, 5 years for monthly and 10 years for annual ones. A very early date gives the full history. Names outside the catalog fail the whole request, and the message lists them. The price does not depend on how many metrics are asked for.",
   parameters: {
     metrics: list({ description: "1 to 100 metric names, separated by commas.", example: "butter_sales_price_weekly" }),
     from,
@@ -81,5 +84,6 @@ export const getCommodityMetricValues = endpoint({
   },
   rule: fromNotAfterTo,
   response: List(MetricValues),
+  examples: getCommodityMetricValuesExamples,
   invalidMessages: ["Unknown metrics: <names>", "from must not be after to"]
 })

@@ -14,7 +14,7 @@ import {
 } from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { foreignCursor } from "../parameters.ts"
-import type { OpenApiHeader, OpenApiResponse, Reference, SchemaObject } from "./types.ts"
+import type { OpenApiExample, OpenApiHeader, OpenApiResponse, Reference, SchemaObject } from "./types.ts"
 
 export const headers = {
   "X-Request-Id": {
@@ -78,7 +78,7 @@ export const responsesOf = (
   "200": {
     description: "The answer. Only this is charged.",
     headers: references(onRecognisedKeys),
-    content: { "application/json": { schema: data } }
+    content: { "application/json": { schema: data, examples: answers(endpoint) } }
   },
   "400": failure(error, { description: describe(400), examples: invalidMessages(endpoint).map(invalidRequest) }),
   "401": { $ref: "#/components/responses/Unauthorized" },
@@ -91,16 +91,33 @@ export const responsesOf = (
   "503": { $ref: "#/components/responses/Unavailable" }
 })
 
+const answers = ({ examples }: Endpoint): Readonly<Record<string, OpenApiExample>> =>
+  Object.fromEntries(
+    Object.entries(examples).map(([name, { body, summary, target }]) => [
+      name,
+      { summary, description: `\`GET ${target}\` over the bundled samples.`, value: structuredClone(body) }
+    ])
+  )
+
 const describe = (status: (typeof errorTypes)[number]["status"]) =>
   errorTypes.flatMap((error) => (error.status === status ? [error.description] : [])).join()
 
+/** Values that are wrong in every way in which a parameter of the kind can be. */
+const wrong = {
+  text: ["?"],
+  day: ["2024-02-30"],
+  limit: ["0"],
+  list: ["", ",", Array(101).fill("name").join()]
+} as const
+
 /** What the parameters say to wrong values, asked from the parameters themselves. */
 const invalidMessages = (endpoint: Endpoint): ReadonlyArray<string> => {
-  const wrong = { text: "?", day: "2024-02-30", limit: "0", list: "" } as const
   const said = Object.entries(endpoint.parameters).flatMap(([name, parameter]) => {
     if (parameter.kind === "cursor") return [foreignCursor]
-    const read = parameter.read(name, wrong[parameter.kind])
-    return "invalid" in read ? [read.invalid] : []
+    return wrong[parameter.kind].flatMap((text) => {
+      const read = parameter.read(name, text)
+      return "invalid" in read ? [read.invalid] : []
+    })
   })
   return [...said, ...endpoint.invalidMessages, "Unknown query parameter: <name>", "Repeated query parameter: <name>"]
 }

@@ -1,25 +1,45 @@
-/** What the OpenAPI document says beyond the endpoints: how keys, money, pages and errors work. */
+/** What the OpenAPI document says beyond the endpoints: how keys, money, pages and errors work, and what the data are. */
+import { internal, methodNotAllowed, noSuchEndpoint } from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
+import { versions, versionsInWords } from "./versions.ts"
 
 export const info = {
   title: "Larder",
-  description: `Commodity prices, packaged-food labels and storefront products: read-only, every call a GET, every body JSON.
+  summary: "Commodity prices, packaged-food labels and storefront products: a read-only API that is paid per call.",
+  version: versions[0].version,
+  description: `Commodity prices, packaged-food labels and storefront products: read-only, every call a GET, every body JSON with snake_case names.
 
-**Keys.** Every call carries \`Authorization: Bearer <key>\`. A key holds scopes; each endpoint needs one.
+**Keys.** Every call carries \`Authorization: Bearer <key>\`. A key holds scopes; each endpoint needs one of them. Keys are made, limited and revoked in the console, and a change counts from the next call on.
 
-**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price whatever its size. A call that the balance or the key's monthly budget (UTC) cannot cover is refused with 402 before any data is read. Calls from a try-out page or an assistant are charged like all others.
+**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price whatever its size; \`X-Credits-Charged\` and \`X-Credits-Remaining\` say so on each answer. A call that the balance or the key's monthly budget (UTC) cannot cover is refused with 402 before any data is read. Calls from a try-out page or an assistant are charged like all others.
 
-**Pages.** A paged answer has \`next_cursor\`. Pass it back unchanged as \`cursor\` for the next page; null means that there is none. Every page is a call.
+**Parameters.** Each may be given once. Names and values are percent-encoded UTF-8, and \`+\` is a blank. An empty text filter, \`country\` or \`cursor\` equals an absent one; an empty \`series\`, \`metrics\`, \`limit\`, \`from\` or \`to\` is an error, and so is \`from\` after \`to\`. Texts that "contain" match anywhere, literally, ignoring case.
 
-**Errors.** \`{ "error": { "type", "message" } }\`. \`type\` is stable; \`message\` is for people. Retry 5xx with exponential back-off, nothing else: every other error repeats until the request or the account changes. Unknown and repeated query parameters are errors.
+**Pages.** A paged answer has \`next_cursor\`. Pass it back unchanged as \`cursor\`, with the same filters, for the next page; null means that there is none. Every page is a call. A row that is there all the while comes exactly once, also when the data are renewed in between.
 
-**Values.** Days are \`YYYY-MM-DD\`, times ISO 8601 in UTC with milliseconds. A missing value is null. Prices of commodities carry the digits that were published, trailing zeros included.`
+**Errors.** \`{ "error": { "type", "message" } }\`. \`type\` is stable; \`message\` is for people, and its wording may change. Retry 5xx with exponential back-off, nothing else: every other error repeats until the request or the account changes. Unknown and repeated query parameters are errors. Texts in angle brackets in the messages below stand for what was sent.
+
+**Beside the operations.** A path that is none of these answers 404 \`not_found\`, "${noSuchEndpoint.message}", key or not; a trailing slash is another path. A method other than GET answers 405 \`invalid_request\`, "${methodNotAllowed.message}", with \`Allow: GET, OPTIONS\`; HEAD does so, too. OPTIONS answers a browser's preflight with 204, without a key. What is not readable HTTP is 400, and a request line with headers above 16 kB is 431, both as \`invalid_request\`. A 5xx always says "${internal.message}". There is no rate limit and no 429.
+
+**Values.** Days are \`YYYY-MM-DD\`, times ISO 8601 in UTC with milliseconds. Every field that is listed as required is there, in every record; what the source does not say is null, or an empty list, never "" or 0. Prices of commodities are JSON numbers with the digits that were published, trailing zeros included.
+
+**Data.** All answers come from one generation of the data, which \`X-Data-Version\` names; a new one appears as a whole. Data sets that a server has not loaded answer empty lists.
+
+**Changes.** New fields, parameters, endpoints and error messages may be added at any time: ignore what you do not know. Anything that could break a client is announced here with a new version.
+
+${versionsInWords}`
 }
 
 export const tags: Readonly<Record<Endpoint["tag"], string>> = {
-  Commodities: "Dairy prices that US government reports publish, as curated series and as the full list of metrics.",
-  "Branded foods": "Labels of packaged foods from USDA FoodData Central: ingredients, nutrition, barcodes.",
-  Storefronts: "Shops on the web, their products and collections, read from the feeds that they publish."
+  Commodities: `Dairy prices that US government reports publish: butter, cheese, nonfat dry milk, dry whey and the milk classes as 24 curated series, and these and the regional and international reports as metrics.
+
+Source: the US Department of Agriculture, through My Market News (\`gov-mars\`) and Datamart (\`gov-mpr\`). Spot prices are published every trading day, survey and regional reports every week or two, milk classes every month. Reports restate earlier weeks: a revised number replaces the old one here. Days without a reading are left out, never filled. A \`usd_per_lb_basis\` is a difference to the exchange price, not a price.`,
+  "Branded foods": `Labels of packaged foods: names, brands, barcodes, ingredients, nutrition per serving, and every published nutrient per 100 g or ml.
+
+Source: USDA FoodData Central, branded foods (\`gov-fdc\`, public domain), about two releases a year. The labels are the suppliers' own: much is missing, some is plainly wrong, and nothing is repaired or guessed. A record is one version of a label, with its own \`fdc_id\`; search and categories cover the current version of each product, the older ones stay readable by id.`,
+  Storefronts: `Shops on the web, their products and collections, read from the feeds that they publish themselves.
+
+Source: each store's own feed (\`platform\`): Shopify, product CSV, Google Merchant or WooCommerce. \`fetched_at\` says how old a store's rows are, and \`fetch_status\` how far its last read came; only a complete read withdraws products. Prices are in the store's \`currency\`, and never converted. Texts and pictures belong to the stores.`
 }
 
 /** Where the id in a path comes from. */

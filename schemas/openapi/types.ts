@@ -1,5 +1,6 @@
 /** As much of OpenAPI 3.1 as the document uses. */
 import type { JsonSchema } from "effect"
+import type { VersionNote } from "./versions.ts"
 
 export type SchemaObject = JsonSchema.JsonSchema
 export type Reference = { readonly $ref: string }
@@ -24,13 +25,19 @@ export interface OpenApiHeader {
   readonly schema: SchemaObject
 }
 
+export interface OpenApiExample {
+  readonly summary?: string
+  readonly description?: string
+  readonly value: unknown
+}
+
 export interface OpenApiResponse {
   readonly description: string
   readonly headers: Readonly<Record<string, Reference>>
   readonly content: {
     readonly "application/json": {
       readonly schema: SchemaObject
-      readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+      readonly examples?: Readonly<Record<string, OpenApiExample>>
     }
   }
 }
@@ -48,7 +55,14 @@ export interface OpenApiOperation {
 
 export interface OpenApiDocument {
   readonly openapi: "3.1.0"
-  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly info: {
+    readonly title: string
+    readonly summary: string
+    /** Version of the API, not of the program that serves it. */
+    readonly version: string
+    readonly description: string
+    readonly "x-program-version": string
+  }
   readonly servers: ReadonlyArray<OpenApiServer>
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
@@ -59,4 +73,5 @@ export interface OpenApiDocument {
     readonly headers: Readonly<Record<string, OpenApiHeader>>
     readonly securitySchemes: Readonly<Record<string, Readonly<Record<string, string>>>>
   }
+  readonly "x-changes": ReadonlyArray<VersionNote>
 }

@@ -1,6 +1,13 @@
 /** The five storefront endpoints. */
 import { endpoint, Page, Single } from "../endpoint.ts"
 import { country, cursor, limit, text } from "../parameters.ts"
+import {
+  getProductExamples,
+  getStoreCollectionsExamples,
+  getStoreExamples,
+  getStoreProductsExamples,
+  searchStoresExamples
+} from "./examples.ts"
 import { Collection, ProductDetail, ProductSummary, Store } from "./records.ts"
 
 const pageOf = (rows: string) =>
@@ -13,7 +20,8 @@ export const searchStores = endpoint({
   credits: 100,
   tag: "Storefronts",
   summary: "Search stores",
-  description: "Stores that pass every given filter, ordered by name. Without filters, all of them.",
+  description:
+    "Stores that pass every given filter, ordered by name. Without filters, all of them, also those that no read has reached yet.",
   parameters: {
     query: text({
       description: "The name or the domain contains the text, literally and ignoring case.",
@@ -28,6 +36,7 @@ export const searchStores = endpoint({
     cursor
   },
   response: Page(Store),
+  examples: searchStoresExamples,
   invalidMessages: [],
   order: ["name", "id"]
 })
@@ -39,9 +48,10 @@ export const getStore = endpoint({
   credits: 100,
   tag: "Storefronts",
   summary: "One store",
-  description: "One store by its id.",
+  description: "One store by its id: what it says about itself, how much of it is here, and how fresh that is.",
   parameters: {},
   response: Single(Store),
+  examples: getStoreExamples,
   invalidMessages: [],
   record: "store"
 })
@@ -53,9 +63,11 @@ export const getStoreProducts = endpoint({
   credits: 100,
   tag: "Storefronts",
   summary: "Products of a store",
-  description: "The store's products, the newest publication first, those without a publication time last.",
+  description:
+    "The products that the store lists, the newest publication first, those without a publication time last, as summaries: the product endpoint adds texts, gallery and variants.",
   parameters: { limit: pageOf("Products"), cursor },
   response: Page(ProductSummary),
+  examples: getStoreProductsExamples,
   invalidMessages: [],
   record: "store",
   order: ["published_at", "id"]
@@ -68,9 +80,11 @@ export const getStoreCollections = endpoint({
   credits: 100,
   tag: "Storefronts",
   summary: "Collections of a store",
-  description: "The store's collections, the newest publication first, those without a publication time last.",
+  description:
+    "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them: elsewhere the list is empty.",
   parameters: { limit: pageOf("Collections"), cursor },
   response: Page(Collection),
+  examples: getStoreCollectionsExamples,
   invalidMessages: [],
   record: "store",
   order: ["published_at", "id"]
@@ -83,9 +97,10 @@ export const getProduct = endpoint({
   credits: 100,
   tag: "Storefronts",
   summary: "One product",
-  description: "One product by its id, with its gallery and its variants.",
+  description: "One product by its id, with its text, its gallery and its variants; prices are in `price.currency`.",
   parameters: {},
   response: Single(ProductDetail),
+  examples: getProductExamples,
   invalidMessages: [],
   record: "product"
 })

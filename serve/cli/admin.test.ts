@@ -25,14 +25,18 @@ afterEach(() => {
 const ledgerFolder = () => path.join(home, "ledger")
 const controlFile = () => path.join(ledgerFolder(), "control.json")
 
+/** All that they get of the environment of the tests: without it a start takes twice as long. */
+const { NODE_COMPILE_CACHE = "" } = process.env
+const compiled = { NODE_COMPILE_CACHE }
+
 const start = (...args: ReadonlyArray<string>) => {
-  const child = spawn(process.execPath, args, { env: { LARDER_HOME: home } })
+  const child = spawn(process.execPath, args, { env: { ...compiled, LARDER_HOME: home } })
   children.push(child)
   return child
 }
 
 const larder = async (...args: ReadonlyArray<string>) => {
-  const child = start(file("../cli.ts"), ...args)
+  const child = start(file("../bin/larder-serve.mjs"), ...args)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
   return { code, stdout, stderr }
 }

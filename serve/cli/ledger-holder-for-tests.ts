@@ -3,7 +3,7 @@
  * one a line, charges a call of 100 credits to each, and prints what came of it.
  */
 import { createInterface } from "node:readline"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Stream } from "effect"
 import { embeddedConsole } from "../console-database/embedded.ts"
 import { serveControl } from "../control.ts"

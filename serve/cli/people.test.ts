@@ -25,13 +25,17 @@ afterEach(() => {
 const file = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const ledgerFolder = () => path.join(home, "ledger")
 
+/** All that they get of the environment of the tests: without it a start takes twice as long. */
+const { NODE_COMPILE_CACHE = "" } = process.env
+const compiled = { NODE_COMPILE_CACHE }
+
 const start = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => {
-  const child = spawn(process.execPath, args, { env: { LARDER_HOME: home, ...environment } })
+  const child = spawn(process.execPath, args, { env: { ...compiled, LARDER_HOME: home, ...environment } })
   children.push(child)
   return child
 }
 const larder = async (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => {
-  const child = start([file("../cli.ts"), ...args], environment)
+  const child = start([file("../bin/larder-serve.mjs"), ...args], environment)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
   return { code, stdout, stderr }
 }

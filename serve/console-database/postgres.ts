@@ -9,6 +9,7 @@ import { definitions } from "./tables.ts"
 
 const indexes = [
   "create index if not exists request_of_account on console.request (account_id, occurred_at desc)",
+  "create index if not exists usage_of_key on console.usage_of_status (account_id, key_id, day)",
   "create index if not exists payment_of_account on console.payment (account_id, created_at desc)",
   "create index if not exists session_of_person on console.session (person_id)"
 ]

@@ -12,6 +12,7 @@ const tables = [
   "reversal",
   "request",
   "usage_of_status",
+  "status_of_endpoint",
   "simulated"
 ]
 
@@ -24,9 +25,19 @@ export const backedUp: ReadonlyArray<string> = tables.filter((name) => !neverRes
 
 export const allTables: ReadonlyArray<string> = tables
 
+/** For tables that are older than the sums; two servers that start at once come to the same. */
+const sumStatuses = `
+  insert into console.status_of_endpoint (account_id, day, endpoint, status, calls)
+  select account_id, day, endpoint, status, sum(calls)
+  from console.usage_of_status
+  where not exists (select 1 from console.status_of_endpoint)
+  group by account_id, day, endpoint, status
+  on conflict do nothing`
+
 export const definitions: ReadonlyArray<string> = [
   "create schema if not exists console",
-  ...tables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim())
+  ...tables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()),
+  sumStatuses
 ]
 
 /** How many rows each of some tables has, in the order of their names; both databases understand it. */

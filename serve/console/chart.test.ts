@@ -16,16 +16,16 @@ const bars = (values: ReadonlyArray<number>) =>
     columns: ["Day", "Calls"]
   })
 
-const lines = (given: LineChart["lines"], fromZero = false) =>
-  lineChart({
-    id: "prices",
-    title: "Prices",
-    description: "Up.",
-    lines: given,
-    say: (value) => `$${value}`,
-    tick: String,
-    fromZero
-  })
+const prices = (lines: LineChart["lines"], fromZero = false): LineChart => ({
+  id: "prices",
+  title: "Prices",
+  description: "Up.",
+  lines,
+  say: (value) => `$${value}`,
+  tick: String,
+  fromZero
+})
+const lines = (given: LineChart["lines"], fromZero = false) => lineChart(prices(given, fromZero))
 
 describe("a bar chart", () => {
   it("has a title, a description and the same numbers as a table", async () => {
@@ -74,6 +74,11 @@ describe("a line chart", () => {
     const given = [{ name: "a", points: [point("2026-01-01", 100), point("2026-01-02", 104)] }]
     assert.deepStrictEqual(ticks(await text(lines(given))).slice(0, 5), ["104", "103", "102", "101", "100"])
     assert.strictEqual(ticks(await text(lines(given, true)))[0], "150")
+  })
+  it("tells how many decimals its ticks need", async () => {
+    const given = [{ name: "a", points: [point("2026-01-01", 1.29), point("2026-01-02", 1.94)] }]
+    const chart = lineChart({ ...prices(given), tick: (value, decimals) => value.toFixed(decimals) })
+    assert.deepStrictEqual(ticks(await text(chart)).slice(0, 5), ["2.0", "1.8", "1.6", "1.4", "1.2"])
   })
   it("names several lines in a legend, and each value under one day", async () => {
     const chart = await text(

@@ -21,8 +21,8 @@ export interface BarChart {
   readonly bars: ReadonlyArray<Bar>
   /** A value in words, such as `1,200 calls`. */
   readonly say: (value: number) => string
-  /** A value on the axis. */
-  readonly tick: (value: number) => string
+  /** A value on the axis, whose steps need so many decimals. */
+  readonly tick: (value: number, decimals: number) => string
   /** Headings of the table: of the labels and of the values. */
   readonly columns: readonly [label: string, value: string]
 }
@@ -40,7 +40,7 @@ export interface LineChart {
   /** At most six: there are as many colours. */
   readonly lines: ReadonlyArray<Line>
   readonly say: (value: number) => string
-  readonly tick: (value: number) => string
+  readonly tick: (value: number, decimals: number) => string
   /** Whether the axis starts at 0; otherwise it spans the values. */
   readonly fromZero?: boolean
 }
@@ -54,6 +54,8 @@ interface Axis {
   readonly low: number
   readonly high: number
   readonly ticks: ReadonlyArray<number>
+  /** Of the steps between them. */
+  readonly decimals: number
 }
 
 /** Four steps at most, of 1, 2 or 5 times a power of ten. */
@@ -68,7 +70,7 @@ const axisOf = (least: number, most: number): Axis => {
   const ticks = Array.from({ length: steps + 1 }, (_, index) =>
     Number(((Math.round(low / step) + index) * step).toPrecision(12))
   )
-  return { low, high: low + steps * step, ticks }
+  return { low, high: low + steps * step, ticks, decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) }
 }
 
 const place = (value: number) => Number(value.toFixed(2))
@@ -77,7 +79,7 @@ const y = (axis: Axis, value: number) => place(height - ((value - axis.low) / (a
 const framed = (of: {
   readonly chart: { readonly id: string; readonly title: string; readonly description: string }
   readonly axis: Axis
-  readonly tick: (value: number) => string
+  readonly tick: (value: number, decimals: number) => string
   readonly drawing: ReadonlyArray<Html>
   readonly below: ReadonlyArray<string>
   readonly legend: Html | null
@@ -87,13 +89,13 @@ const framed = (of: {
   return html`<figure class="chart" data-chart>
 <figcaption>${title}<span class="readout" aria-hidden="true" data-readout></span></figcaption>
 ${of.legend}<div class="plot">
-<div class="ticks" aria-hidden="true">${of.axis.ticks.toReversed().map((value) => html`<span>${of.tick(value)}</span>`)}</div>
+<div class="ticks" aria-hidden="true">${of.axis.ticks.toReversed().map((value) => html`<span>${of.tick(value, of.axis.decimals)}</span>`)}</div>
 <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-labelledby="${id}-title ${id}-about">
 <title id="${id}-title">${title}</title><desc id="${id}-about">${description}</desc>
 ${of.axis.ticks.map((value) => html`<line class="grid" x1="0" x2="${width}" y1="${y(of.axis, value)}" y2="${y(of.axis, value)}"/>`)}
 ${of.drawing}
 </svg>
-<div class="below" aria-hidden="true">${of.below.map((label) => html`<span>${label}</span>`)}</div>
+<div class="${of.below.some((label) => label.length > 8) ? "below wide" : "below"}" aria-hidden="true">${of.below.map((label) => html`<span>${label}</span>`)}</div>
 </div>
 <details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${of.numbers}</details>
 </figure>`

@@ -1,7 +1,10 @@
 /** The administration of what a running server holds, asked through its control channel. */
 import { readFileSync } from "node:fs"
 import { Effect, Option, Schema, Stream } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { Administration, AdministrationError, ServerUnreachable } from "../ledger/administration.ts"
 import { PeopleAdministration, PeopleError } from "../people/people-administration.ts"
 import { AnswerLine, ControlFile, controlFileIn, wire } from "./wire.ts"

@@ -70,6 +70,15 @@ export type Booked = typeof Booked.Type
 
 export const mostEntriesBefore = 1_000
 
+/** Both days included; of all calls, or of one key's, or to one endpoint. */
+const AskedUsage = Schema.Struct({
+  account_id: Schema.String,
+  from: Day,
+  to: Day,
+  key_id: Schema.optionalKey(Schema.String),
+  endpoint: Schema.optionalKey(Schema.String)
+})
+
 /** Successful calls of one UTC day, of one key, to one endpoint. Calls that were given back are not counted. */
 export const UsageOfDay = Schema.Struct({
   day: Day,
@@ -131,22 +140,9 @@ export const operations = {
     output: KeySummary
   },
   revokeKey: { input: Schema.Struct({ key_id: Schema.String }), output: KeySummary },
-  /** Both days included. */
-  usage: {
-    input: Schema.Struct({ account_id: Schema.String, from: Day, to: Day }),
-    output: Schema.Array(UsageOfDay)
-  },
-  /** The same added up, of all calls or of one key's, of one endpoint's. Both days included. */
-  summedUsage: {
-    input: Schema.Struct({
-      account_id: Schema.String,
-      from: Day,
-      to: Day,
-      key_id: Schema.optionalKey(Schema.String),
-      endpoint: Schema.optionalKey(Schema.String)
-    }),
-    output: SummedUsage
-  },
+  usage: { input: AskedUsage, output: Schema.Array(UsageOfDay) },
+  /** The same added up. */
+  summedUsage: { input: AskedUsage, output: SummedUsage },
   /** A page of an account's statement, newest first: entries before a position, or the newest, of some types or of all. */
   entriesBefore: {
     input: Schema.Struct({

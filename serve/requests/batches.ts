@@ -1,4 +1,4 @@
-/** Many requests in two statements: they travel as texts, which both databases take apart. */
+/** Many requests in three statements: they travel as texts, which both databases take apart. */
 import { Effect } from "effect"
 import type { ConsoleDatabase } from "../console-database/console-database.ts"
 import { betweenCells, type Counted, type Gathered } from "./gathered.ts"
@@ -19,6 +19,16 @@ const addCalls = `
   insert into console.usage_of_status as counted (day, account_id, key_id, endpoint, status, calls)
   select ${column(1)}, ${column(2)}, ${column(3)}, ${column(4)}, ${column(5, "integer")}, ${column(6, "integer")}
   on conflict (account_id, day, key_id, endpoint, status) do update set calls = counted.calls + excluded.calls`
+const addSums = `
+  insert into console.status_of_endpoint as counted (day, account_id, endpoint, status, calls)
+  select day, account_id, endpoint, status, sum(calls)
+  from (
+    select ${column(1)} as day, ${column(2)} as account_id, ${column(3)} as key_id, ${column(4)} as endpoint,
+      ${column(5, "integer")} as status, ${column(6, "integer")} as calls
+  ) as counts
+  group by day, account_id, endpoint, status
+  order by day, account_id, endpoint, status
+  on conflict (account_id, day, endpoint, status) do update set calls = counted.calls + excluded.calls`
 const removeOld = `
   delete from console.request
   where account_id = $1 and occurred_at < (
@@ -35,7 +45,13 @@ const countColumns = (counts: ReadonlyArray<Counted>): ReadonlyArray<string> => 
 
 export const writeRequests = Effect.fn("RequestLog.write")(
   (database: ConsoleDatabase["Service"], { counts, lines }: Gathered) =>
-    database.transaction(({ run }) => Effect.andThen(run(addRequests, [lines]), run(addCalls, countColumns(counts))))
+    database.transaction(({ run }) => {
+      const columns = countColumns(counts)
+      return run(addRequests, [lines]).pipe(
+        Effect.andThen(run(addCalls, columns)),
+        Effect.andThen(run(addSums, columns))
+      )
+    })
 )
 
 export const pruneRequests = (database: ConsoleDatabase["Service"], accountId: string) =>

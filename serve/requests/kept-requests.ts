@@ -30,29 +30,30 @@ const latestRequests = `
     and ($5::text is null or (occurred_at, id) < ($5, $6))
   order by occurred_at desc, id desc
   limit $7::integer`
-/** A moment is more than its day, as texts go. */
+/** A moment is more than its day, as texts go. The newest day of each key is the end of an index. */
 const lastUsesOfKeys = `
   select key_id, max(used) as used
   from (
     select key_id, max(occurred_at) as used from console.request where account_id = $1 group by key_id
     union all
-    select key_id, max(day) as used from console.usage_of_status where account_id = $1 and day >= $2 group by key_id
+    select key_id, (
+      select max(day) from console.usage_of_status as counted
+      where counted.account_id = $1 and counted.key_id = asked.key_id and counted.day >= $2
+    ) as used
+    from (select unnest(string_to_array($3, ' ')) as key_id) as asked
   ) as uses
+  where used is not null
   group by key_id`
 const LastUse = Schema.Struct({ key_id: Schema.String, used: Schema.String })
+const ofEndpoint = "account_id = $1 and day between $2 and $3 and ($4::text is null or endpoint = $4)"
 const statusesOfDays = `
   select day, key_id, endpoint, status, calls
   from console.usage_of_status
-  where account_id = $1 and day between $2 and $3
+  where ${ofEndpoint} and ($5::text is null or key_id = $5)
   order by day, key_id, endpoint, status`
-const sumsOfStatuses = `
-  select status, cast(sum(calls) as integer) as calls
-  from console.usage_of_status
-  where account_id = $1 and day between $2 and $3
-    and ($4::text is null or key_id = $4)
-    and ($5::text is null or endpoint = $5)
-  group by status
-  order by status`
+const sums = "select status, cast(sum(calls) as double precision) as calls"
+const sumsOfKey = `${sums} from console.usage_of_status where ${ofEndpoint} and key_id = $5 group by 1 order by 1`
+const sumsOfAllKeys = `${sums} from console.status_of_endpoint where ${ofEndpoint} group by 1 order by 1`
 
 const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
@@ -119,15 +120,23 @@ const make = Effect.gen(function* () {
           ...[before?.occurred_at ?? null, before?.id ?? null, limit]
         ])
       ),
-    lastUses: ({ account_id, today }) =>
+    lastUses: ({ account_id, keys, today }) =>
       write.pipe(
-        Effect.andThen(database.all(LastUse, lastUsesOfKeys, [account_id, daysBefore(today, lastUseDays)])),
+        Effect.andThen(
+          database.all(LastUse, lastUsesOfKeys, [account_id, daysBefore(today, lastUseDays), keys.join(" ")])
+        ),
         Effect.map((uses) => new Map(uses.map(({ key_id, used }) => [key_id, used])))
       ),
-    statuses: ({ account_id, from, to }) =>
-      Effect.andThen(write, database.all(CallsOfStatus, statusesOfDays, [account_id, from, to])),
-    byStatus: ({ account_id, endpoint = null, from, key_id = null, to }) =>
-      Effect.andThen(write, database.all(CallsByStatus, sumsOfStatuses, [account_id, from, to, key_id, endpoint]))
+    statuses: ({ account_id, endpoint = null, from, key_id = null, to }) =>
+      Effect.andThen(write, database.all(CallsOfStatus, statusesOfDays, [account_id, from, to, endpoint, key_id])),
+    byStatus: ({ account_id, endpoint = null, from, key_id, to }) => {
+      const asked = [account_id, from, to, endpoint]
+      const sums =
+        key_id === undefined
+          ? database.all(CallsByStatus, sumsOfAllKeys, asked)
+          : database.all(CallsByStatus, sumsOfKey, [...asked, key_id])
+      return Effect.andThen(write, sums)
+    }
   })
 })
 

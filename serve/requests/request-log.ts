@@ -53,6 +53,15 @@ export interface RequestsAsked {
   readonly limit: number
 }
 
+/** Both days included; of all calls, or of one key's, or to one endpoint. */
+export interface StatusesAsked {
+  readonly account_id: string
+  readonly from: string
+  readonly to: string
+  readonly key_id?: string
+  readonly endpoint?: string
+}
+
 interface Log {
   /** Costs next to nothing, and never fails: it is written within five seconds, or counted as dropped. */
   readonly note: (request: NotedRequest) => void
@@ -61,27 +70,18 @@ interface Log {
   /** Newest first, of the latest 10,000 calls of the account; what this process has noted is included. */
   readonly latest: (asked: RequestsAsked) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>
   /**
-   * When each key of the account was last used, by id: a moment while that call is kept, else a day of the last 90. Keys that
-   * were not are missing. One statement, however many keys there are.
+   * When each of some keys of the account was last used, by id: a moment while that call is kept, else a day of the last 90.
+   * Keys that were not are missing. One statement, however many keys there are.
    */
   readonly lastUses: (asked: {
     readonly account_id: string
+    readonly keys: ReadonlyArray<string>
     readonly today: string
   }) => Effect.Effect<ReadonlyMap<string, string>, ConsoleUnavailable>
-  /** Both days included; by day, key, endpoint and status. What this process has noted is included. */
-  readonly statuses: (asked: {
-    readonly account_id: string
-    readonly from: string
-    readonly to: string
-  }) => Effect.Effect<ReadonlyArray<CallsOfStatus>, ConsoleUnavailable>
-  /** The same added up, in the order of the statuses: of all calls or of one key's, of one endpoint's. */
-  readonly byStatus: (asked: {
-    readonly account_id: string
-    readonly from: string
-    readonly to: string
-    readonly key_id?: string
-    readonly endpoint?: string
-  }) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>
+  /** By day, key, endpoint and status. What this process has noted is included. */
+  readonly statuses: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsOfStatus>, ConsoleUnavailable>
+  /** The same added up, in the order of the statuses. */
+  readonly byStatus: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>
 }
 
 export class RequestLog extends Context.Service<RequestLog, Log>()("larder/serve/RequestLog") {}

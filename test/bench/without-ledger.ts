@@ -2,11 +2,12 @@
  * The server with access and ledger switched off: the same listener, routes and pipeline, over a ledger that knows every
  * key, admits every call and writes nothing. It prints its address.
  */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { scopes } from "@larder/schemas/scopes.ts"
 import { makeApi } from "@larder/serve/http.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { listen } from "@larder/serve/listen.ts"
+import { makeAssistants } from "@larder/serve/mcp/assistants.ts"
 import { makeMeters } from "@larder/serve/meters.ts"
 import { makePipeline } from "@larder/serve/pipeline.ts"
 import { loadReadModel } from "@larder/serve/read-model.ts"
@@ -18,6 +19,13 @@ import { Effect } from "effect"
 const key = { id: "key_bench", account_id: "acct_bench", name: "bench", scopes: new Set(scopes), revision: 1 }
 const done = Promise.resolve()
 const admission = { held: { commit: () => done, release: () => {} } }
+const ledger = {
+  authenticate: async () => key,
+  isCurrent: async () => true,
+  hold: async () => admission,
+  remaining: () => 1_000_000
+} as unknown as LedgerAccess // the pipeline uses no more of it
+const report = () => {}
 
 const open = Effect.gen(function* () {
   const layout = yield* layoutOf(process.argv[2] ?? "")
@@ -25,19 +33,17 @@ const open = Effect.gen(function* () {
   const context = yield* Effect.context<never>()
   const pipeline = makePipeline({
     live,
-    ledger: {
-      authenticate: async () => key,
-      isCurrent: async () => true,
-      hold: async () => admission,
-      remaining: () => 1_000_000
-    } as unknown as LedgerAccess, // the pipeline uses no more of it
+    ledger,
     meters: makeMeters(),
     now: Date.now,
     run: Effect.runPromiseExitWith(context),
     answered: () => {},
-    report: () => {}
+    report
   })
-  const app = makeApi(pipeline, routes, { dataHost: undefined, version: "bench" })
+  const version = "bench"
+  const dataVersion = () => live.current().id
+  const assistants = makeAssistants({ pipeline, routes, ledger, dataVersion, report, version, origins: new Set() })
+  const app = makeApi({ pipeline, routes, assistants, report, version, dataHost: undefined, publicUrl: undefined })
   const api = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   console.log(JSON.stringify({ api }))
   yield* Effect.never

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { pages } from "@larder/serve/console/pages.ts"
 import type { Locator, Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
+import { ask } from "../contract/client.ts"
 import { admin } from "../programs.ts"
 import { consoleInBrowser } from "./console-in-browser.ts"
 
@@ -46,8 +47,7 @@ const fillSignIn = async (page: Page, secret: string) => {
 }
 
 let key = ""
-const call = (path = "/v1/commodities?commodity=butter") =>
-  fetch(`${stage.server().api}${path}`, { headers: { authorization: `Bearer ${key}` } })
+const call = (path = "/v1/commodities?commodity=butter") => ask(stage.server().api, path, { key })
 const callTimes = async (times: number) => {
   for (let calls = 0; calls < times; calls++) expect((await call()).status).toBe(200)
 }

@@ -2,7 +2,7 @@
  * Writes into the console's tables until it is killed: each number into two tables, in one transaction. Prints a number
  * when its transaction has returned.
  */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { layerConsoleDatabase } from "@larder/serve/console-database/place.ts"
 import { homeSetting, ledgerUrlSetting } from "@larder/serve/settings.ts"

@@ -1,6 +1,6 @@
 /** The pages about the warehouse, over the bundled samples, with runs and rows that did not go well beside them. */
 import { rmSync } from "node:fs"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { DataRead } from "@larder/serve/console/data-read.ts"
 import type { Answer, PageContext } from "@larder/serve/console/page.ts"

@@ -1,17 +1,23 @@
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
+import { ask } from "../contract/client.ts"
 import { operate } from "../contract/operator.ts"
 import { ledgers } from "../contract/served.ts"
 import { keyIn, servedConsole } from "./served-console.ts"
+
+/** The JSON that an example on the page of a new key holds. */
+const exampleIn = (page: string, id: string): unknown => {
+  const [, text = ""] = new RegExp(`<code id="${id}">([^<]*)</code>`).exec(page) ?? []
+  return JSON.parse(text.replaceAll("&quot;", '"'))
+}
 
 const newKey = { name: "Dashboard", access: "all", budget: "25" }
 
 describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
   const site = servedConsole({ ledger })
   const call = async (key: string, path = "/v1/commodities?commodity=butter") => {
-    const response = await fetch(`${site.api()}${path}`, { headers: { authorization: `Bearer ${key}` } })
-    await response.arrayBuffer()
-    return response.status
+    const { status } = await ask(site.api(), path, { key })
+    return status
   }
   const keysOf = (account_id: string) =>
     operate(site.home(), (administration) => administration.listKeys({ account_id }))
@@ -29,7 +35,6 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
     expect(created.headers.get("cache-control")).toBe("no-store")
     expect(created.text).toContain("only time that the key is shown")
     expect(created.text).toContain(`curl -H &quot;Authorization: Bearer ${key}&quot;`)
-    expect(created.text).toContain(`${site.api()}/openapi.json`)
     expect(await call(key)).toBe(200)
     const { id, last4 } = await oneKey(account.id)
     for (const path of ["/", "/keys", `/keys/${id}`, `/keys/${id}/revoke`, "/usage", "/requests", "/account"]) {
@@ -40,14 +45,48 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
     expect(site.logs()).not.toContain(key.slice(9))
   })
 
+  it("shows how assistants are configured, and counts what they call like other calls", async () => {
+    const { browser } = await site.signedIn()
+    const { text } = await browser.post("/keys/new", newKey)
+    const headers = { Authorization: `Bearer ${keyIn(text)}` }
+    const { type, url } = { type: "http", url: `${site.api()}/mcp` }
+    expect(exampleIn(text, "assistant")).toEqual({ mcpServers: { larder: { type, url, headers } } })
+    expect(exampleIn(text, "local-assistant")).toEqual({
+      mcpServers: {
+        larder: {
+          command: "node",
+          args: ["LARDER_FOLDER/serve/bin/larder-serve.mjs", "mcp", "--url", site.api()],
+          env: { LARDER_API_KEY: keyIn(text) }
+        }
+      }
+    })
+    expect(text).toContain("LARDER_FOLDER is where Larder is installed.")
+    const params = { name: "search_stores", arguments: { limit: 1 } }
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: {
+        ...headers,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream"
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })
+    })
+    expect(await answer.text()).toContain("Charged 100 credits")
+    const requests = await browser.get("/requests")
+    expect(requests.text).toContain(answer.headers.get("x-request-id"))
+    expect(requests.text).toContain("/v1/stores")
+    expect((await browser.get("/usage")).text).toContain("/v1/stores")
+    expect((await browser.get("/")).text).toContain("$4.90")
+  })
+
   it("counts what a key has spent of its budget, and says when it was used", async () => {
     const { account, browser } = await site.signedIn()
     const key = keyIn((await browser.post("/keys/new", { ...newKey, budget: "0.02" })).text) ?? ""
-    expect((await browser.get("/keys")).text).toContain("not in 90 days")
+    expect((await browser.get("/keys")).text).toContain("not yet")
     expect([await call(key), await call(key), await call(key)]).toEqual([200, 200, 402])
     const { text } = await browser.get("/keys")
     expect(text).toContain("$0.02 of $0.02")
-    expect(text).not.toContain("not in 90 days")
+    expect(text).not.toContain("not yet")
     expect((await oneKey(account.id)).spent_usd).toBe(0.02)
     const overview = await browser.get("/")
     expect(overview.text).toContain("$4.98")

@@ -1,11 +1,12 @@
 /**
- * The one way in which contract tests call the API: over HTTP as it stands on the wire, without the normalisation that a
- * browser's `fetch` does. Every answer is judged, and every charge that was announced is remembered.
+ * The one way in which tests call the API: over HTTP as it stands on the wire, without the normalisation that a browser's
+ * `fetch` does. Every answer is judged; a client also remembers every charge that was announced.
  */
 import { Agent, type OutgoingHttpHeaders, request } from "node:http"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
 import type { OpenApiDocument } from "@larder/schemas/openapi/types.ts"
-import { makeJudge, type Reply } from "./judge.ts"
+import { openApi } from "@larder/schemas/openapi.ts"
+import { type Judge, makeJudge, type Reply } from "./judge.ts"
 
 export interface Options {
   readonly method?: string
@@ -24,8 +25,8 @@ export interface Charge {
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
-/** One request, without any judgement. `target` goes into the request line as it is. */
-export const send = (agent: Agent, api: string, target: string, options: Options): Promise<Reply> =>
+/** One request. `target` goes into the request line as it is. */
+const exchange = (agent: Agent | false, api: string, target: string, options: Options): Promise<Reply> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(api)
     const { headers = {}, key, method = "GET" } = options
@@ -52,15 +53,32 @@ const decoded = (body: Buffer, coding: string | undefined): string => {
 
 const jsonOf = (text: string): unknown => (text === "" ? undefined : JSON.parse(text))
 
+/** By the document of the schemas, which is the one that is served; made once, because that takes longer than many calls. */
+let ofSchemas: Judge | undefined
+
+/** One judged request. */
+export const send = async (agent: Agent | false, api: string, target: string, options: Options): Promise<Reply> => {
+  const reply = await exchange(agent, api, target, options)
+  ofSchemas ??= makeJudge(openApi())
+  ofSchemas.judge(options.method ?? "GET", pathOf(target), reply)
+  return reply
+}
+
+/** One judged request on a connection of its own. */
+export const ask = (api: string, target: string, options: Options = {}): Promise<Reply> =>
+  send(false, api, target, options)
+
+const pathOf = (target: string) => target.split("?", 1)[0] ?? ""
+
 export const makeClient = async (api: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-  const document = (await send(agent, api, "/openapi.json", {})).json as OpenApiDocument
+  const document = (await exchange(agent, api, "/openapi.json", {})).json as OpenApiDocument
   const judge = makeJudge(document)
   const charges: Array<Charge> = []
 
   /** Judges an answer that came over HTTP by whatever way, and remembers what it announced as charged. */
   const witness = (method: string, target: string, reply: Reply): Reply => {
-    const [path = ""] = target.split("?", 1)
+    const path = pathOf(target)
     judge.judge(method, path, reply)
     const found = judge.operationOf(path)
     if (reply.status === 200 && found !== undefined) {
@@ -74,7 +92,7 @@ export const makeClient = async (api: string) => {
   }
 
   const call = async (target: string, options: Options = {}): Promise<Reply> =>
-    witness(options.method ?? "GET", target, await send(agent, api, target, options))
+    witness(options.method ?? "GET", target, await exchange(agent, api, target, options))
   return { document, charges, witness, call, close: () => agent.destroy() }
 }
 

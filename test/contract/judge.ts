@@ -49,9 +49,10 @@ export const makeJudge = (document: OpenApiDocument) => {
     pattern: new RegExp(`^${template.replace("{id}", "[^/]+")}$`),
     operation: get
   }))
-  /** A path without parameters comes before one with an id. */
+  /** A path without parameters comes before one with an id. Dot segments, encoded or not, are no ids: they name no path. */
   const operationOf = (path: string) =>
     operations
+      .filter(() => !/\/(\.|%2e){1,2}(\/|$)|[\\#]/i.test(path))
       .filter(({ pattern }) => pattern.test(path))
       .toSorted((a, b) => Number(a.template.includes("{")) - Number(b.template.includes("{")))[0]
 
@@ -75,11 +76,32 @@ export const makeJudge = (document: OpenApiDocument) => {
     expect(check(json) ? [] : check.errors, `body by ${schema}`).toEqual([])
   }
 
+  /** Messages are documented word by word, with `<name>` for what was sent. */
+  const messages = new Map<string, RegExp>()
+  const messageAt = (place: string, response: OpenApiResponse): RegExp => {
+    const known = messages.get(place)
+    if (known !== undefined) return known
+    const said = Object.keys(response.content["application/json"].examples ?? {}).map((message) =>
+      message
+        .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
+        .replaceAll(/<[a-z]+>/g, "[^]*")
+        .replace("101 were given", "\\d+ were given")
+    )
+    const made = new RegExp(`^(${said.join("|")})$`)
+    messages.set(place, made)
+    return made
+  }
+
   const judgeCall = (template: string, operation: OpenApiOperation, { headers, json, status }: Reply) => {
     const [place, response] = documented(template, operation, status)
     validate(`${place}/content/application~1json/schema`, json)
-    for (const name of Object.keys(response.headers))
-      expect(headers, "documented headers").toHaveProperty([name.toLowerCase()])
+    if (status !== 200) expect(Object(json).error.message, "a documented message").toMatch(messageAt(place, response))
+    for (const name of Object.keys(response.headers)) {
+      const header = document.components.headers[name]
+      const value = headers[name.toLowerCase()]
+      if (value === undefined) expect(header?.required, `documented header ${name}`).toBe(false)
+      else if (header?.schema.type === "integer") expect(value, `documented header ${name}`).toMatch(/^\d+$/)
+    }
     if (status === 401) {
       expect(headers["www-authenticate"]).toBe("Bearer")
       for (const name of ofAccount) expect(headers, "an unknown caller learns nothing").not.toHaveProperty([name])

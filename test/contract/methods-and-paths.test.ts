@@ -36,7 +36,6 @@ describe("methods", () => {
 
 describe("paths", () => {
   it.each([
-    "/",
     "/v1",
     "/v1/",
     "/v2/commodities",

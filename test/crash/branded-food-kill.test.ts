@@ -14,7 +14,7 @@ import {
   writeFileSync
 } from "node:fs"
 import path from "node:path"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { aBlockRow, blocks, bodyOf, everyFeed } from "@larder/pipelines/commodities/payloads-for-tests.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { foodsOf } from "@larder/warehouse/foods/of-generation.ts"
@@ -22,6 +22,7 @@ import { openFoods } from "@larder/warehouse/foods/open.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { ask } from "../contract/client.ts"
 import {
   copyOf,
   folderOfTest,
@@ -31,19 +32,21 @@ import {
   temporaryFolder,
   valuesOf
 } from "../end-to-end/ingesting.ts"
-import { foodsIn, goodZip, largeCount, largeZip, leftovers, load } from "../end-to-end/small-releases.ts"
+import { foodsIn, goodZip, largeZip, leftovers, load } from "../end-to-end/small-releases.ts"
 import { newKey, startServer } from "../programs.ts"
 import { namesIn, rounds, runKilled, staged } from "./killed-runs.ts"
 
 let home = ""
 let releases = ""
+/** Enough for each step to take a while. */
+const largeCount = 1000
 const large = () => path.join(releases, "large.zip")
 const good = (number: number) => path.join(releases, `good-${number}.zip`)
 
 beforeAll(async () => {
   home = temporaryFolder()
   releases = temporaryFolder()
-  writeFileSync(large(), largeZip())
+  writeFileSync(large(), largeZip(largeCount))
   for (const number of [0, 1, 2, 3]) writeFileSync(good(number), goodZip(number * 10))
   const { code, stderr } = await load(home, good(0))
   if (code !== 0) throw new Error(stderr)
@@ -174,10 +177,8 @@ describe("the files of the search, when they are opened,", () => {
     const { key } = await newKey(copy)
     const server = await startServer(copy)
     try {
-      const call = await fetch(`${server.api}/v1/branded-foods?name=food`, {
-        headers: { authorization: `Bearer ${key}` }
-      })
-      const { data } = (await call.json()) as { readonly data: ReadonlyArray<{ readonly fdc_id: number }> }
+      const { json } = await ask(server.api, "/v1/branded-foods?name=food", { key })
+      const { data } = json as { readonly data: ReadonlyArray<{ readonly fdc_id: number }> }
       expect(data.map(({ fdc_id }) => fdc_id)).toEqual([1, 2, 3])
       expect(server.logs()).toMatch(/manifest\.json cannot be read .* They are made again from .*larder-000001\.duckdb/)
     } finally {

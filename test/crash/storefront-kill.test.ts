@@ -6,13 +6,14 @@
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { ask } from "../contract/client.ts"
 import { copyOf, generationOf, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { leftovers } from "../end-to-end/small-releases.ts"
 import { replayStores, rowsOf, writeFiles } from "../end-to-end/storefronts.ts"
 import { newKey, startServer } from "../programs.ts"
 import { rounds, runKilled, staged } from "./killed-runs.ts"
 
-const large = 20_000
+const large = 4_000
 const header = "Handle,Title,Option1 Value,Variant Price"
 const bakery = (price: string) => `${header}\nrye,Rye bread,S,${price}\nrye,,L,4.50\nspelt,Spelt bread,,3.20\n`
 const spices = [header, ...Array.from({ length: large }, (_, n) => `spice-${n},Spice ${n},,${n % 50}.90`)].join("\n")
@@ -94,11 +95,9 @@ describe("a run of stores that is killed with -9", () => {
     const [rye] = await rowsOf(copy, "select product_id from storefront.product where native_id = 'rye'")
     const server = await startServer(copy)
     const priceOf = async () => {
-      const call = await fetch(`${server.api}/v1/products/${rye?.product_id}`, {
-        headers: { authorization: `Bearer ${key}` }
-      })
-      const { data } = (await call.json()) as { readonly data: { readonly price: { readonly min: number } } }
-      return [call.status, data.price.min]
+      const { json, status } = await ask(server.api, `/v1/products/${rye?.product_id}`, { key })
+      const { data } = json as { readonly data: { readonly price: { readonly min: number } } }
+      return [status, data.price.min]
     }
     try {
       const { signal } = await killed(copy, (home) => next(home, ".building"))

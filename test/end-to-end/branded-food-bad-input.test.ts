@@ -185,7 +185,7 @@ describe("a disk that is full", () => {
     ["writing the new one", 4000, /Publishing failed while writing it: .* The disk is full/]
   ])("while %s fails the run and leaves the old generation live", async (_step, kilobytes, message) => {
     const copy = copyOf(home)
-    const { code, stderr } = await loadWithin(copy, written("large.zip", largeZip()), kilobytes)
+    const { code, stderr } = await loadWithin(copy, written("large.zip", largeZip(3000)), kilobytes)
     expect(stderr).toMatch(message)
     expect(code).toBe(1)
     await expectOldFoods(copy)

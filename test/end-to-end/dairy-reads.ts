@@ -1,4 +1,5 @@
 /** What each read of the dairy leaves behind: rows of the warehouse, and the answers of a server that runs all the while. */
+import { ask } from "../contract/client.ts"
 import { newKey, type Server, startServer, untilServed } from "../programs.ts"
 import {
   all,
@@ -57,9 +58,9 @@ const inWords = ({ available, change, former, price, variant_id }: Row) =>
 /** Calls of a server over the home. */
 const callsOf = (api: string, key: string) => {
   const call = async (path: string) => {
-    const answer = await fetch(`${api}/v1/${path}`, { headers: { authorization: `Bearer ${key}` } })
-    const { data } = (await answer.json()) as { readonly data?: unknown }
-    return { status: answer.status, data }
+    const { json, status } = await ask(api, `/v1/${path}`, { key })
+    const { data } = json as { readonly data?: unknown }
+    return { status, data }
   }
   const ids = new Map(Object.keys(all).map((id) => [productId(Number(id)), Number(id)]))
   return async (): Promise<Left["api"]> => {

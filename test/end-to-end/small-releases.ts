@@ -67,15 +67,12 @@ export const goodFiles = (from = 0): ReadonlyArray<Part> => {
 
 export const goodZip = (from = 0): Buffer => zipOf(...goodFiles(from))
 
-/** Foods of `largeZip`: their ids go on from 1000. */
-export const largeCount = 3000
-
 /** Numbers in no order, which pack badly. */
 const noise = (seed: number) => (Math.imul(seed, 2_654_435_761) >>> 0).toString(36)
 
-/** A release of which every step on its way writes larger files than the one before; it takes about two seconds. */
-export const largeZip = (): Buffer => {
-  const ids = Array.from({ length: largeCount }, (_, index) => 1000 + index)
+/** A release of which every step on its way writes larger files than the one before. Its ids go on from 1000. */
+export const largeZip = (foods: number): Buffer => {
+  const ids = Array.from({ length: foods }, (_, index) => 1000 + index)
   const ingredients = (id: number) => Array.from({ length: 20 }, (_, index) => noise(id * 20 + index)).join(" ")
   const amounts = (id: number) =>
     Array.from({ length: 10 }, (_, index) => amountLine(id * 10 + index, id, 1003 + index)).join("")

@@ -47,6 +47,23 @@ describe("/openapi.json", () => {
   })
 })
 
+/** Moments of a load differ from load to load. */
+const withoutMoments = (body: unknown): unknown =>
+  JSON.parse(JSON.stringify(body), (key, value) => (/^(fetched_at|first_seen_at)$/.test(key) ? "a moment" : value))
+
+describe("the examples of answers", () => {
+  it.each(endpoints.flatMap(({ examples }) => Object.values(examples)))(
+    "are what the bundled samples answer: $target",
+    async ({ body, target }) => {
+      const { json, status } = await api.get(target)
+      const [answered, documented] = [withoutMoments(json), withoutMoments(body)]
+      expect(status).toBe(200)
+      if (!target.endsWith("/categories")) expect(answered).toEqual(documented)
+      else expect(answered).toEqual({ data: expect.arrayContaining(Object(documented).data) }) // too many to show
+    }
+  )
+})
+
 describe.each(operations)("$get.operationId", (operation) => {
   const { get } = operation
   const scope = get["x-scope"]

@@ -41,7 +41,11 @@ const commands: ReadonlyArray<readonly [Program, ReadonlyArray<string>]> = [
   ["larder-serve", ["ledger", "usage"]],
   ["larder-serve", ["ledger", "verify"]],
   ["larder-serve", ["ledger", "backup"]],
-  ["larder-serve", ["ledger", "migrate"]]
+  ["larder-serve", ["ledger", "migrate"]],
+  ["larder-serve", ["people", "invite"]],
+  ["larder-serve", ["people", "list"]],
+  ["larder-serve", ["people", "remove"]],
+  ["larder-serve", ["mcp"]]
 ]
 
 const found = (pattern: RegExp) => [

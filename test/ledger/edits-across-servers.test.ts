@@ -1,6 +1,7 @@
 /** What a command changes is in force for the next call on each of two servers. Twenty seconds. */
 import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import { describe, expect, it } from "vitest"
+import { ask } from "../contract/client.ts"
 import type { CreatedKey } from "../programs.ts"
 import { site } from "./site.ts"
 
@@ -8,9 +9,9 @@ describe("a command on a ledger that two servers share", () => {
   const { command, newKey, servers } = site("two servers over one PostgreSQL")
 
   const call = async (api: string, { key }: CreatedKey, target = "/v1/stores") => {
-    const response = await fetch(`${api}${target}`, { headers: { authorization: `Bearer ${key}` } })
-    const { error } = (await response.json()) as { readonly error?: { readonly message: string } }
-    return error === undefined ? String(response.status) : `${response.status} ${error.message}`
+    const { json, status } = await ask(api, target, { key })
+    const { error } = json as { readonly error?: { readonly message: string } }
+    return error === undefined ? String(status) : `${status} ${error.message}`
   }
   /** The next call on each server, one after the other. */
   const onEach = async (key: CreatedKey, target?: string) => {

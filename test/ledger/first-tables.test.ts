@@ -1,10 +1,12 @@
 /** A database of the first version, whose balances could not be below 0: a newer server brings its tables up to date. */
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { admitted, client, database, keyOf, open } from "./shared-ledger.ts"
+import { admitted, client, database, endpoint, keyOf, open } from "./shared-ledger.ts"
 
 /** What the tables were then, beside what has stayed. */
 const first = [
+  "drop table ledger.usage_of_month, ledger.usage_of_endpoint",
   "drop index ledger.entry_but_charge",
   "alter table ledger.account drop column money_out",
   "alter table ledger.account add constraint account_balance_check check (balance >= 0)",
@@ -16,6 +18,15 @@ const first = [
   $$`,
   "delete from ledger.migration where migration_id > 1"
 ]
+
+/** The function of the version before, which knew no sums of usage. */
+const secondBook = readFileSync(
+  new URL(import.meta.resolve("@larder/serve/ledger/postgres/functions/book.sql")),
+  "utf8"
+).replace(
+  /, by_month as \([\s\S]*?\n {2}\)\n {2}insert into ledger.usage_of_day/,
+  "\n  insert into ledger.usage_of_day"
+)
 
 describe("a database of the first version", () => {
   it.live("takes money out below 0 once a newer server has opened it, and keeps what it has", () =>
@@ -38,8 +49,37 @@ describe("a database of the first version", () => {
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
       assert.deepStrictEqual(yield* sql`select migration_id from ledger.migration order by 1`, [
         { migration_id: 1 },
-        { migration_id: 2 }
+        { migration_id: 2 },
+        { migration_id: 3 }
       ])
+      // what was used before is in the sums, too
+      const days = { account_id, from: "2026-10-01", to: "2026-10-31" }
+      assert.deepStrictEqual(yield* ledger.administration.summedUsage(days), {
+        by_day: [{ name: "2026-10-31", calls: 1, credits: 100 }],
+        by_key: [{ name: key.id, calls: 1, credits: 100 }],
+        by_endpoint: [{ name: endpoint, calls: 1, credits: 100 }]
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("adds up usage while another server, which was there before, goes on charging", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const older = yield* open(url)
+      const key = yield* keyOf(older)
+      const sql = yield* client(url)
+      for (const statement of [...first.slice(0, 1), secondBook, "delete from ledger.migration where migration_id > 2"])
+        yield* sql.unsafe(statement)
+      let isMigrated = false
+      const charging = Effect.promise(async () => {
+        for (let call = 0; call < 20 || !isMigrated; call++) await (await admitted(older, key, 1)).commit(`req_${call}`)
+      })
+      const migrating = Effect.map(open(url), () => {
+        isMigrated = true
+      })
+      yield* Effect.all([charging, migrating], { concurrency: 2 })
+      assert.deepStrictEqual((yield* older.administration.verify({})).problems, [])
+      assert.strictEqual((yield* sql`select from ledger.usage_of_month`).length, 1)
     }).pipe(Effect.scoped)
   )
 

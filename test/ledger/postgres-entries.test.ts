@@ -43,6 +43,14 @@ describe("the entries in the database", () => {
       /was charged 300 credits in \d+, and 301 are counted for its budget/
     ],
     "a usage": ["update ledger.usage_of_day set calls = calls + 1", /the usage of key key_\w+ on 2026-10-31 is not/],
+    "the usage of a month": [
+      "update ledger.usage_of_month set credits = credits + 1",
+      /the usage of key key_\w+ in month \d+ is not the sum of its days/
+    ],
+    "the usage of an endpoint": [
+      "delete from ledger.usage_of_endpoint",
+      /the usage of \/v1\/stores by account acct_\w+ on 2026-10-31 is not the sum of its keys/
+    ],
     "an account of entries": [
       `insert into ledger.entry (account_id, position, type, occurred_at, credits, balance, hash)
       values ('acct_gone', 1, 'grant', now(), 0, 0, '')`,

@@ -5,6 +5,7 @@ import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { sumUp } from "@larder/serve/ledger/summed-usage.ts"
 import { Effect, Result } from "effect"
 import { client, database, keyOf, november, october, open } from "./shared-ledger.ts"
 
@@ -51,6 +52,24 @@ const call = (ledger: LedgerAccess, key: string, endpoint: string, credits: numb
     if (!("held" in admission)) throw new Error(admission.refused)
     await admission.held.commit(`req_${crypto.randomUUID()}`)
   })
+
+/** The first and last days of months, a leap day, and what is beside them. */
+const calledDays = ["2026-12-31", "2027-01-01", "2028-01-31", "2028-02-01", "2028-02-15", "2028-02-29", "2028-03-01"]
+/** With the number of days in them that had calls. */
+const periods = [
+  ["2026-01-01", "2028-12-31", 7],
+  ["2026-12-31", "2027-01-01", 2],
+  ["2027-01-01", "2027-01-01", 1],
+  ["2027-01-02", "2028-01-30", 0],
+  ["2028-01-31", "2028-02-29", 4],
+  ["2028-02-01", "2028-02-29", 3],
+  ["2028-02-01", "2028-02-28", 2],
+  ["2028-02-02", "2028-02-29", 2],
+  ["2028-02-02", "2028-02-28", 1],
+  ["2028-02-15", "2028-03-01", 3],
+  ["2028-03-01", "2028-02-01", 0],
+  ["0001-01-01", "9999-12-31", 7]
+] as const
 
 describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
   it.live("is by day, by key and by endpoint, dearest first, of all calls or of some", () =>
@@ -107,6 +126,39 @@ describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
         ledger.administration.summedUsage({ account_id: "acct_none", from: "2026-10-01", to: "2026-10-31" })
       )
       assert.strictEqual(error._tag, "UnknownAccount")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is the sum of its rows, wherever in their months a period begins and ends", () =>
+    Effect.gen(function* () {
+      const ledger = yield* (yield* place).opening
+      const { account_id, id, key } = yield* keyOf(ledger)
+      const [other, foreign] = [
+        yield* ledger.administration.createKey({ account_id, name: "o", scopes: ["get-store"], budget_credits: 100 }),
+        yield* keyOf(ledger)
+      ]
+      for (const day of calledDays) {
+        const noon = Date.parse(`${day}T12:00:00.000Z`)
+        yield* call(ledger, key, "/v1/stores", 10, noon)
+        yield* call(ledger, other.key, "/v1/commodities", 1, noon)
+        yield* call(ledger, foreign.key, "/v1/stores", 10, noon)
+      }
+      const { summedUsage, usage } = ledger.administration
+      for (const [from, to, days] of periods) {
+        for (const part of [
+          {},
+          { key_id: id },
+          { endpoint: "/v1/commodities" },
+          { key_id: id, endpoint: "/v1/none" }
+        ]) {
+          const asked = { account_id, from, to, ...part }
+          const rows = yield* usage(asked)
+          assert.deepStrictEqual([asked, yield* summedUsage(asked)], [asked, sumUp(rows)])
+          const partly = "key_id" in part || "endpoint" in part
+          if (!partly) assert.deepStrictEqual([asked, rows.length], [asked, 2 * days])
+        }
+      }
+      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
   )
 })

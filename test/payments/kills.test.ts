@@ -1,7 +1,7 @@
 /**
  * Kills processes that work with money, with -9, at stages before and after each thing that becomes durable, here or at
  * the card processor; meanwhile customers pay, and money goes back. In the end money in equals credits granted, exactly.
- * Three kills take ten seconds on each kind of store; `LARDER_CRASH_KILLS` says how many, `LARDER_CRASH_SEED` repeats
+ * Two kills take ten seconds on each kind of store; `LARDER_CRASH_KILLS` says how many, `LARDER_CRASH_SEED` repeats
  * them.
  */
 import { spawn } from "node:child_process"
@@ -20,7 +20,7 @@ import { storesIn } from "./stores.ts"
 import { stripeStandWithHost } from "./stripe-stand.ts"
 import { type Stage, stages } from "./stumbling.ts"
 
-const kills = Number(process.env.LARDER_CRASH_KILLS ?? 3)
+const kills = Number(process.env.LARDER_CRASH_KILLS ?? 2)
 const longest = 60_000 + kills * 15_000
 const payer = fileURLToPath(new URL("./payer.ts", import.meta.url))
 

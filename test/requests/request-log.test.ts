@@ -67,7 +67,8 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
         const older = { key_id: "key_older", occurred_at: "2026-08-01T12:00:00.000Z" }
         for (const request of [call(1), call(2), call(3, refused)]) log.note(request)
         for (const request of [call(4, old), call(5, older), call(6, { account_id: "acct_b" })]) log.note(request)
-        const asked = { account_id: "acct_a", today: "2026-11-01" }
+        const keys = ["key_a", "key_b", "key_old", "key_older", "key_never"]
+        const asked = { account_id: "acct_a", keys, today: "2026-11-01" }
         const kept = [
           ["key_a", call(2).occurred_at],
           ["key_b", call(3).occurred_at],
@@ -122,7 +123,9 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
             all: yield* log.statuses({ account_id: "acct_a", ...days }),
             byStatus: yield* log.byStatus({ account_id: "acct_a", ...days }),
             ofOneKey: yield* log.byStatus({ account_id: "acct_a", ...days, key_id: "key_a", endpoint: "/v1/stores" }),
+            ofEndpoint: yield* log.byStatus({ account_id: "acct_a", ...days, endpoint: "/v1/stores" }),
             ofNone: yield* log.byStatus({ account_id: "acct_a", ...days, endpoint: "/v1/branded-foods" }),
+            rows: yield* log.statuses({ account_id: "acct_a", ...days, key_id: "key_b", endpoint: "/v1/stores" }),
             october: yield* log.statuses({ account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" })
           }
         }),
@@ -142,9 +145,35 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
           { status: 402, calls: 1 }
         ],
         ofOneKey: [{ status: 200, calls: 5 }],
+        ofEndpoint: [
+          { status: 200, calls: 5 },
+          { status: 402, calls: 1 }
+        ],
+        rows: [of("2026-11-01", 1, "key_b", 402)],
         ofNone: [],
         october: [of("2026-10-31", 1)]
       })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("adds up what was counted before there were sums, and more calls than fit into 31 bits", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* consolePlaces[name]
+      const opened = layerRequestLog.pipe(Layer.provideMerge(Layer.fresh(layer)), Layer.fresh)
+      const older = ConsoleDatabase.use(({ run }) =>
+        Effect.forEach(["2026-10-30", "2026-10-31"], (day) =>
+          run("insert into console.usage_of_status values ($1, 'acct_a', 'key_a', '/v1/stores', 200, 2000000000)", [
+            day
+          ])
+        )
+      )
+      yield* Effect.provide(older, opened)
+      const sums = RequestLog.use((log) => {
+        log.note(call(3))
+        return log.byStatus({ account_id: "acct_a", from: "2026-10-01", to: "2026-11-30" })
+      })
+      assert.deepStrictEqual(yield* Effect.provide(sums, opened), [{ status: 200, calls: 4_000_000_001 }])
+      assert.deepStrictEqual(yield* Effect.provide(sums, opened), [{ status: 200, calls: 4_000_000_002 }])
     }).pipe(Effect.scoped)
   )
 

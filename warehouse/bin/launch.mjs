@@ -15,7 +15,7 @@ const threads = "16"
 const compileCache = fileURLToPath(new URL("../../node_modules/.cache/larder", import.meta.url))
 
 /**
- * `program` is the address of the file in a room's `bin/`; the room's `cli.ts` is what it starts.
+ * `program` is the address of the file in a room's `bin/`; the room's `cli.ts` has the program.
  *
  * @param {string} program
  */
@@ -28,7 +28,7 @@ export const launch = (program) => {
     process.channel?.unref()
   }
   return Number(process.versions.node.split(".")[0]) >= oldestNode
-    ? import(new URL("../cli.ts", program).href)
+    ? import(new URL("../cli.ts", program).href).then((cli) => cli.program.main())
     : inChild(program)
 }
 

@@ -14,7 +14,7 @@ import { TablesDiffer } from "./definitions.ts"
 import { type RunRecord, readJournal } from "./journal.ts"
 import { currentFile, generationId, generations, type Layout, openGeneration, writableDirectory } from "./layout.ts"
 import { withPublishLock } from "./lock.ts"
-import { derive, moveTable, reduceToNew } from "./merge.ts"
+import { derive, moveTable, type Reduced, reduceToNew } from "./merge.ts"
 import { finish, prune, removeLeftovers, swing } from "./swing.ts"
 
 /** Publishing stopped at a step. The live generation is what it was. */
@@ -79,13 +79,13 @@ type Base = { readonly copyOf: string } | { readonly adopting: string | undefine
 const merge = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   publication: Publication,
-  changed: ReadonlyArray<Table>,
+  { changed, redefined }: Reduced,
   base: Base
 ) {
   if ("adopting" in base) {
     if (base.adopting !== undefined) yield* takeOver(db, base.adopting)
   } else {
-    yield* define(db, publication.dataSet)
+    if (redefined) yield* define(db, publication.dataSet) // binding the views takes longer than moving a few rows
     yield* db.run(`attach ${literal(publication.stagedFile)} as staged (read_only)`)
     yield* Effect.forEach(changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
     yield* db.run("detach staged")
@@ -99,13 +99,13 @@ const KnownRun = Schema.Struct({ run_id: Schema.String })
 const build = Effect.fnUntraced(function* (
   publication: Publication,
   run: RunRecord,
-  changed: ReadonlyArray<Table>,
+  reduced: Reduced,
   base: Base,
   live: string | undefined,
   file: string
 ) {
   const db = yield* DuckDb.readWrite(file).pipe(during("opening it"))
-  yield* merge(db, publication, changed, base).pipe(during("merging the staged rows"))
+  yield* merge(db, publication, reduced, base).pipe(during("merging the staged rows"))
   const built = yield* Effect.gen(function* () {
     // A run that was killed after its swing left entries behind that had been taken up.
     const known = new Set((yield* db.all(KnownRun, "select run_id from ingest.run")).map(({ run_id }) => run_id))
@@ -181,7 +181,7 @@ const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
   const run: RunRecord = { ...counted, generation: dryRun ? null : id }
   return yield* Effect.gen(function* () {
     const base = yield* begin(publication, live, building).pipe(during("copying the live generation"))
-    const { checks, journalFiles } = yield* build(publication, run, reduced.changed, base, live, building)
+    const { checks, journalFiles } = yield* build(publication, run, reduced, base, live, building)
     if (dryRun) return { run, checks }
     yield* Effect.gen(function* () {
       yield* finishCarried(building, path.join(layout.dir, name)).pipe(

@@ -1,4 +1,4 @@
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, FileSystem, Layer, Schema } from "effect"

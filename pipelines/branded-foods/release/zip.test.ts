@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { deflateRawSync } from "node:zlib"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { FileUnwritable } from "../../run/write-all.ts"

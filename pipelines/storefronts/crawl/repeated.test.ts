@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "../../run/archive.ts"

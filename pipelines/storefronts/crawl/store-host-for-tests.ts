@@ -1,6 +1,6 @@
 /** A shop over real HTTP on this machine, which behaves until a test tells it otherwise, and a read of it with short waits. */
 import type { ServerResponse } from "node:http"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "../../run/archive.ts"
 import { type LivePolicy, liveOrigin } from "../../run/live-origin.ts"

@@ -75,9 +75,15 @@ for (const chart of document.querySelectorAll("[data-chart]")) {
   })
 }
 
-// on narrow screens the navigation scrolls sideways: the page one is on is to be seen
-const current = document.querySelector("header nav [aria-current]")
-const rail = current?.closest("ul")
-if (rail && rail.scrollWidth > rail.clientWidth) rail.scrollLeft = current.offsetLeft - rail.clientWidth / 2
+// on narrow screens navigations scroll sideways: the page one is on is to be seen, in the middle
+const showCurrent = () => {
+  for (const current of document.querySelectorAll("nav li [aria-current]")) {
+    const rail = current.closest("ul")
+    const before = current.getBoundingClientRect().left - rail.getBoundingClientRect().left + rail.scrollLeft
+    rail.scrollLeft = before - (rail.clientWidth - current.offsetWidth) / 2
+  }
+}
+showCurrent()
+addEventListener("resize", showCurrent)
 
 document.querySelector("[data-focus]")?.focus()

@@ -16,7 +16,7 @@ const wholeDollars = (cents: number) => usdOfCents(cents).replace(/\.00$/, "")
 
 const topUp = section(
   "Add credits",
-  html`<div class="stack"><div class="row">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, wholeDollars(cents)))}</div>
+  html`<div class="stack"><div class="amounts">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, wholeDollars(cents)))}</div>
 ${amountForm({ label: "Or any amount" })}</div>
 <p class="hint">You see what is charged before you pay. Cards are handled by the card processor; Larder never sees their numbers.</p>`
 )

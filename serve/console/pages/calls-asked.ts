@@ -44,10 +44,12 @@ export const callsAsked = (query: URLSearchParams, keys: Keys): Effect.Effect<Ca
   return isKnown ? Effect.succeed({ key, endpoint }) : Effect.fail(new PageNotFound())
 }
 
-export const isAsked =
-  ({ endpoint, key }: CallsAsked) =>
-  (call: { readonly key_id: string; readonly endpoint: string }): boolean =>
-    (key === undefined || call.key_id === key) && (endpoint === undefined || call.endpoint === endpoint)
+/** The same for the ledger and the log of requests. */
+export const callsOf = (account_id: string, { endpoint, key }: CallsAsked) => ({
+  account_id,
+  ...(key !== undefined && { key_id: key }),
+  ...(endpoint !== undefined && { endpoint })
+})
 
 const revoked = (key: KeySummary) => (key.revoked_at === null ? "" : ", revoked")
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { DataRead, type ShownCheck } from "../data-read.ts"
 import { badge, count, empty, type Html, html, type Part, table } from "../html.ts"
 import { type Page, show } from "../page.ts"
-import { dataNavigation, named, runPath } from "./data-pieces.ts"
+import { dataNavigation, named, pipelineName, runPath } from "./data-pieces.ts"
 
 const resultOf = ({ bad_rows, severity }: ShownCheck): Html => {
   if (bad_rows === 0) return badge("passed", "good")
@@ -13,6 +13,7 @@ const resultOf = ({ bad_rows, severity }: ShownCheck): Html => {
 export const checkTable = (caption: string, checks: ReadonlyArray<ShownCheck>, withRun: boolean): Html =>
   table({
     caption,
+    stacks: true,
     columns: [
       { label: "Check" },
       { label: "Result" },
@@ -27,8 +28,8 @@ export const checkTable = (caption: string, checks: ReadonlyArray<ShownCheck>, w
           check.bad_rows > 0 && html`<details><summary>Examples</summary><pre>${check.examples}</pre></details>`
         }`,
         check.description,
-        check.severity === "error" ? "nothing is published" : "it is told, and published",
-        ...(withRun ? [html`<a href="${runPath(check.run_id)}">${check.pipeline}</a>`] : [])
+        html`<span class="nowrap">${check.severity === "error" ? "nothing is published" : "a warning"}</span>`,
+        ...(withRun ? [html`<a href="${runPath(check.run_id)}">${pipelineName(check.pipeline)}</a>`] : [])
       ]
     )
   })

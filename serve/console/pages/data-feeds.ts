@@ -4,7 +4,7 @@ import { DataRead } from "../data-read.ts"
 import { button, searchForm } from "../form.ts"
 import { count, day, empty, html, moment, paging, section, table } from "../html.ts"
 import { type Page, show } from "../page.ts"
-import { ago, asked, bytesText, dataNavigation, named, pathWith, pipelineSelect } from "./data-pieces.ts"
+import { ago, asked, bytesText, dataNavigation, named, pathWith, pipelineName, pipelineSelect } from "./data-pieces.ts"
 
 const feedsOnPage = 100
 
@@ -34,6 +34,7 @@ ${
     ? empty("No feeds", "No feed has been read yet.")
     : html`<div class="card">${table({
         caption: "Feeds and how far they have been read",
+        stacks: true,
         columns: [
           { label: "Feed" },
           { label: "Pipeline" },
@@ -46,8 +47,8 @@ ${
         ],
         rows: rows.map((feed) => [
           named(feed.feed),
-          feed.pipeline,
-          feed.read_to === null ? null : readTo(feed.read_to),
+          pipelineName(feed.pipeline),
+          feed.read_to === null ? "–" : readTo(feed.read_to),
           feed.fetched_at === null
             ? "none"
             : html`${moment(feed.fetched_at)}, <small class="age">${ago(feed.fetched_at, now)}</small>`,
@@ -67,6 +68,7 @@ ${section(
     ? empty("None", "Upstream has added no field that the mappings do not know.")
     : table({
         caption: "Fields that upstream added",
+        stacks: true,
         columns: [{ label: "Field" }, { label: "Feed" }, { label: "Pipeline" }, { label: "Such as" }],
         rows: fields.map((unknown) => [named(unknown.field), unknown.feed, unknown.pipeline, unknown.example])
       })

@@ -94,9 +94,13 @@ const firstLineOf = (message: string | null): string | null => {
   return line !== null && line.length > 160 ? `${line.slice(0, 160)}…` : line
 }
 
+/** In one line. */
+export const pipelineName = (name: string): Html => html`<span class="nowrap">${name}</span>`
+
 export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html =>
   table({
     caption,
+    stacks: true,
     columns: [
       { label: "Started" },
       { label: "Pipeline" },
@@ -111,7 +115,7 @@ export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html 
       const message = firstLineOf(run.message)
       return [
         html`<a href="${runPath(run.run_id)}">${moment(run.started_at)}</a>`,
-        run.pipeline,
+        pipelineName(run.pipeline),
         html`${outcomeBadge(run)}${message !== null && html`<br><small>${message}</small>`}`,
         count(run.rows_read),
         count(run.rows_loaded),

@@ -192,7 +192,7 @@ ${
         description: drawn.map(({ drawable, readings }) => summaryOf(drawable, readings)).join(" "),
         lines,
         say: (value) => `${value} ${chosen.unit}`,
-        tick: (value) => String(Number(value.toFixed(4)))
+        tick: (value, decimals) => value.toFixed(decimals)
       })}</div>`
 }
 ${step !== undefined && html`<p><small>The last reading of each ${step} is drawn, because there are more than ${count(mostPoints)}.</small></p>`}

@@ -45,6 +45,7 @@ ${
         reasons.length < shownReasons
           ? "Reasons, the most frequent first"
           : `The ${shownReasons} most frequent reasons`,
+      stacks: true,
       columns: [
         { label: "Reason" },
         { label: "Pipeline" },
@@ -74,6 +75,7 @@ ${
     ? empty("No rejects", "No row that could not be read matches.")
     : table({
         caption: "Rows that could not be read, newest first",
+        stacks: true,
         columns: [{ label: "Place" }, { label: "Reason" }, { label: "Row as it came" }, { label: "Run" }],
         rows: rows.map((row) => [
           html`${row.feed}, row ${count(row.position)}`,

@@ -33,6 +33,7 @@ const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part, index) => h
 const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, now: number) =>
   table({
     caption: "Data sets and how fresh they are",
+    stacks: true,
     columns: [
       { label: "Data set" },
       { label: "Holds" },
@@ -41,8 +42,10 @@ const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, now: number) =>
       { label: "Last run" }
     ],
     rows: dataSets.map(({ holds, isLoaded, last_read, last_run, newest, title }) => [
-      title,
-      isLoaded ? lines(holds.map((held) => `${count(held.count)} ${held.what}`)) : badge("not loaded", "warning"),
+      html`<span class="nowrap">${title}</span>`,
+      isLoaded
+        ? lines(holds.map((held) => html`<span class="nowrap">${count(held.count)} ${held.what}</span>`))
+        : badge("not loaded", "warning"),
       lines(newest.flatMap(({ on, what }) => (on === null ? [] : [html`${what}: ${dated(on, now)}`]))),
       last_read === undefined ? "never" : dated(last_read.finished_at, now),
       last_run === undefined
@@ -54,6 +57,7 @@ const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, now: number) =>
 const generationTable = (generations: ReadonlyArray<GenerationFile>) =>
   table({
     caption: "Generations that are kept, newest first",
+    stacks: true,
     columns: [
       { label: "Generation" },
       { label: "Published" },

@@ -4,6 +4,7 @@ import type { Scope } from "@larder/schemas/scopes.ts"
 export interface Example {
   readonly id: string
   readonly title: string
+  readonly note?: string
   readonly text: string
 }
 
@@ -28,13 +29,19 @@ if (!response.ok) throw new Error(\`\${response.status}: \${await response.text(
 const { data } = await response.json()
 console.log(data, "credits left:", response.headers.get("x-credits-remaining"))`
 
-const assistant = (key: string, api: string) => `You can read market data through an HTTP API that is paid by the call.
-- Description of all endpoints (OpenAPI 3.1): ${api}/openapi.json
-- Base address: ${api}/v1
-- Send this header with every request: Authorization: Bearer ${key}
-- Only GET. Successful calls cost credits; the header X-Credits-Remaining says what is left. Ask for many series in one call, it costs the same as for one.
-- A 402 means that the balance or this key's monthly budget is used up: stop, and tell me. Repeat a call only after a 5xx.
-- Never write the key into files, messages or logs.`
+const configuration = (server: object) => JSON.stringify({ mcpServers: { larder: server } }, null, 2)
+
+/** For assistants that speak the Model Context Protocol over HTTP. */
+const assistant = (key: string, api: string) =>
+  configuration({ type: "http", url: `${api}/mcp`, headers: { Authorization: `Bearer ${key}` } })
+
+/** For assistants that start a program and talk with it. */
+const localAssistant = (key: string, api: string) =>
+  configuration({
+    command: "node",
+    args: ["LARDER_FOLDER/serve/bin/larder-serve.mjs", "mcp", "--url", api],
+    env: { LARDER_API_KEY: key }
+  })
 
 export const examplesFor = (
   { key, scopes }: { readonly key: string; readonly scopes: ReadonlyArray<Scope> },
@@ -45,6 +52,12 @@ export const examplesFor = (
   return [
     { id: "curl", title: "Terminal", text: `curl -H "Authorization: Bearer ${key}" \\\n  "${url}"` },
     { id: "typescript", title: "TypeScript", text: typescript(key, url) },
-    { id: "assistant", title: "Instructions for an assistant", text: assistant(key, api) }
+    { id: "assistant", title: "Assistant (MCP over HTTP)", text: assistant(key, api) },
+    {
+      id: "local-assistant",
+      title: "Assistant (MCP over stdio)",
+      note: "For assistants that start programs. LARDER_FOLDER is where Larder is installed.",
+      text: localAssistant(key, api)
+    }
   ]
 }

@@ -1,4 +1,5 @@
 /** `/keys`: the keys of the account, with what is spent of each and when it was last used. */
+import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
 import { lastUseDays, RequestLog } from "../../requests/request-log.ts"
@@ -16,12 +17,15 @@ const spent = ({ budget_usd, name, spent_usd }: KeySummary) =>
     : html`${spentInWords(spent_usd, budget_usd)}<progress max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
 
 /** A day where the call itself is no longer kept. */
-const lastUsed = (used: string | undefined) => {
-  if (used === undefined) return html`<span class="muted">not in ${lastUseDays} days</span>`
+const lastUsed = ({ created_at }: KeySummary, used: string | undefined, today: string) => {
+  if (used === undefined) {
+    const isNew = created_at.slice(0, 10) >= daysBefore(today, lastUseDays)
+    return html`<span class="muted">${isNew ? "not yet" : `not in ${lastUseDays} days`}</span>`
+  }
   return used.length === "2026-10-15".length ? day(used) : moment(used)
 }
 
-const validKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>) =>
+const validKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>, today: string) =>
   table({
     caption: "Valid keys",
     stacks: true,
@@ -39,7 +43,7 @@ const validKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string
         shownKey(key),
         scopesInWords(key.scopes),
         spent(key),
-        lastUsed(lastUses.get(key.id)),
+        lastUsed(key, lastUses.get(key.id), today),
         html`<a href="/keys/${key.id}/revoke" aria-label="Revoke ${key.name}">Revoke</a>`
       ]
     )
@@ -75,8 +79,10 @@ export const keysPage: Page<Administration | RequestLog> = {
     const newest = keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at))
     const valid = newest.filter(({ revoked_at }) => revoked_at === null)
     const revoked = newest.filter(({ revoked_at }) => revoked_at !== null)
-    const uses = yield* RequestLog.use((log) => log.lastUses({ account_id: account.id, today: todayOf(now) }))
-    const shown = valid.length === 0 ? none : validKeys(valid, uses)
+    const today = todayOf(now)
+    const asked = { account_id: account.id, keys: valid.map(({ id }) => id), today }
+    const uses = yield* RequestLog.use((log) => log.lastUses(asked))
+    const shown = valid.length === 0 ? none : validKeys(valid, uses, today)
     const asksRevoked = url.searchParams.has("revoked") && revoked.length > 0
     return show(
       "Keys",

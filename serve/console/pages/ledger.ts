@@ -56,7 +56,7 @@ const signed = (value: number) => (value > 0 ? `+${count(value)}` : count(value)
 
 const rowOf = (keys: Keys) => (entry: Entry) => [
   moment(entry.occurred_at),
-  names[entry.type],
+  html`<span class="nowrap">${names[entry.type]}</span>`,
   about(entry, keys),
   entry.request_id === null ? "–" : html`<code>${entry.request_id}</code>`,
   signed(entry.credits),

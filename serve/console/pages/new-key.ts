@@ -22,9 +22,11 @@ const copy = (id: string, what: string) =>
 
 const shownExample = ({
   id,
+  note,
   text,
   title
 }: Example) => html`<div class="example"><div class="heading"><h3>${title}</h3>${copy(id, title)}</div>
+${note !== undefined && html`<p class="hint">${note}</p>`}
 <pre tabindex="0"><code id="${id}">${text}</code></pre></div>`
 
 const created = (key: NewKey, api: string) => html`<div data-address="/keys">

@@ -10,7 +10,16 @@ import { barChart } from "../chart.ts"
 import { button, field, searchForm } from "../form.ts"
 import { count, counted, day, empty, html, linkButton, type Part, section, stats, table, usd } from "../html.ts"
 import { type Page, show } from "../page.ts"
-import { type CallsAsked, callFields, callsAsked, type Keys, keysOf, linkTo, shownName } from "./calls-asked.ts"
+import {
+  type CallsAsked,
+  callFields,
+  callsAsked,
+  callsOf,
+  type Keys,
+  keysOf,
+  linkTo,
+  shownName
+} from "./calls-asked.ts"
 import { lengthOf, offered, type Period, type PeriodAsked, periodAsked, todayOf } from "./period.ts"
 import { meaningOf, statusBadge } from "./statuses.ts"
 import { usagePath as path, usageFiles } from "./usage-files.ts"
@@ -120,8 +129,7 @@ const byStatus = (answered: ReadonlyArray<CallsByStatus>, file: string) => {
 }
 
 const shown = Effect.fnUntraced(function* (account_id: string, period: Period, asked: CallsAsked, keys: Keys) {
-  const { endpoint, key: key_id } = asked
-  const wanted = { account_id, ...period, ...(key_id && { key_id }), ...(endpoint && { endpoint }) }
+  const wanted = { ...callsOf(account_id, asked), ...period }
   const usage = yield* Administration.use((ledger) => ledger.summedUsage(wanted))
   const statuses = yield* RequestLog.use((log) => log.byStatus(wanted))
   const link = (file: string) => linkTo(file, { ...period, ...asked })

@@ -23,7 +23,7 @@ import { lastEntry } from "./snapshot.ts"
 import type { LedgerStore } from "./store.ts"
 import { makeTakeUp } from "./take-up.ts"
 import { partsOf, usageOf } from "./usage.ts"
-import { makeUsageAhead } from "./usage-ahead.ts"
+import { makeUsageAhead, withAhead } from "./usage-ahead.ts"
 import { verify } from "./verification.ts"
 
 const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: unavailable(action) })
@@ -143,14 +143,14 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
       return [...entries, ...(yield* Effect.mapError(older, unavailable("be read")))]
     }),
     allEntries: Stream.unwrap(Effect.as(takeUpAll, Stream.mapError(allEntriesIn(database), unavailable("be read")))),
-    usage: (of) =>
-      Effect.andThen(
-        takeUpAll,
-        Effect.mapError(
-          database.use((db) => usageOf(db, of)),
-          unavailable("be read")
-        )
-      ),
+    usage: Effect.fnUntraced(function* (of) {
+      const ahead = usageAhead.of(of)
+      const [rows, last] = yield* Effect.mapError(
+        database.use((db) => Effect.all([usageOf(db, of), lastEntry(db)])),
+        unavailable("be read")
+      )
+      return withAhead(rows, ahead(last))
+    }),
     summedUsage: Effect.fnUntraced(function* (of) {
       const ahead = usageAhead.of(of)
       const [parts, last] = yield* Effect.mapError(

@@ -15,16 +15,31 @@ interface UsageOfFile {
 
 const newFile = (): UsageOfFile => ({ last: 0, accounts: new Map() })
 
+const placeOf = ({ day, endpoint, key_id }: UsageOfDay) => `${day} ${key_id} ${endpoint}`
+
 const count = ({ accounts }: UsageOfFile, { account_id, credits, endpoint, key_id, occurred_at, type }: Entry) => {
   if (key_id === null || endpoint === null) return
   const usage = accounts.get(account_id) ?? new Map<string, Counted>()
   accounts.set(account_id, usage)
-  const day = occurred_at.slice(0, 10)
-  const place = `${day} ${key_id} ${endpoint}`
-  const counted = usage.get(place) ?? { day, key_id, endpoint, calls: 0, credits: 0 }
-  usage.set(place, counted)
+  const first = { day: occurred_at.slice(0, 10), key_id, endpoint, calls: 0, credits: 0 }
+  const counted = usage.get(placeOf(first)) ?? first
+  usage.set(placeOf(first), counted)
   counted.calls += type === "refund" ? -1 : 1
   counted.credits -= credits
+}
+
+/** Rows of the database and those that it does not have yet, as if it had them. */
+export const withAhead = (
+  rows: ReadonlyArray<UsageOfDay>,
+  ahead: ReadonlyArray<UsageOfDay>
+): ReadonlyArray<UsageOfDay> => {
+  if (ahead.length === 0) return rows
+  const all = new Map(rows.map((row) => [placeOf(row), row]))
+  for (const row of ahead) {
+    const { calls, credits } = all.get(placeOf(row)) ?? { calls: 0, credits: 0 }
+    all.set(placeOf(row), { ...row, calls: calls + row.calls, credits: credits + row.credits })
+  }
+  return [...all].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
 export const makeUsageAhead = () => {

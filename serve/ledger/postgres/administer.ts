@@ -22,6 +22,7 @@ import { ApiKey, Entry, entryTypes } from "../records.ts"
 import { PartOfUsage, sumUp } from "../summed-usage.ts"
 import { backUp } from "./backup.ts"
 import { transact, unavailable } from "./database.ts"
+import { summedUsageAsked, usageAsked } from "./usage.ts"
 import { verify } from "./verification.ts"
 
 const KeyAndSpending = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
@@ -215,32 +216,15 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         [account_id, before ?? Number.MAX_SAFE_INTEGER, (types ?? entryTypes).join(" "), limit]
       )
     }),
-    usage: Effect.fn("Administration.usage")(function* ({ account_id, from, to }) {
-      yield* account(account_id)
-      return yield* all(
-        UsageOfDay,
-        `select jsonb_build_object('day', day, 'key_id', key_id, 'endpoint', endpoint, 'calls', calls, 'credits', credits)
-          as value
-        from ledger.usage_of_day
-        where account_id = $1 and day between $2::text::date and $3::text::date
-        order by day, key_id, endpoint`,
-        [account_id, from, to]
-      )
+    usage: Effect.fn("Administration.usage")(function* (asked) {
+      yield* account(asked.account_id)
+      const { params, statement } = usageAsked(asked)
+      return yield* all(UsageOfDay, statement, params)
     }),
-    summedUsage: Effect.fn("Administration.summedUsage")(function* ({ account_id, endpoint, from, key_id, to }) {
-      yield* account(account_id)
-      // days are read once, in a query of their own: 330,000 rows take 210 ms, and 290 where each row reads them again
-      const parts = yield* all(
-        PartOfUsage,
-        `select jsonb_build_object('day', day, 'key_id', key_id, 'endpoint', endpoint, 'calls', sum(calls),
-          'credits', sum(credits)) as value
-        from ledger.usage_of_day
-        where account_id = $1 and day between (select $2::text::date) and (select $3::text::date)
-          and ($4::text is null or key_id = $4) and ($5::text is null or endpoint = $5)
-        group by grouping sets ((day), (key_id), (endpoint))`,
-        [account_id, from, to, key_id ?? null, endpoint ?? null]
-      )
-      return sumUp(parts)
+    summedUsage: Effect.fn("Administration.summedUsage")(function* (asked) {
+      yield* account(asked.account_id)
+      const { params, statement } = summedUsageAsked(asked)
+      return sumUp(yield* all(PartOfUsage, statement, params))
     }),
     verify: () => verify(sql),
     backup: ({ file }) => backUp(sql, file)

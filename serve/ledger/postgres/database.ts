@@ -1,5 +1,5 @@
 /** The connections of one server to the PostgreSQL database that keeps the ledger, and what is asked through them. */
-import { PgClient } from "@effect/sql-pg"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { unavailable as because, LedgerUnavailable } from "../errors.ts"

@@ -18,7 +18,7 @@ import { markAs } from "../embedded/moved.ts"
 import type { LedgerStore } from "../embedded/store.ts"
 import type { Snapshot } from "../machine.ts"
 import { connect, placeOf, transact, unavailable } from "./database.ts"
-import { moneyOut, spentInMonth, usageOfDay } from "./sums-of-entries.ts"
+import { moneyOut, spentInMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
 
 export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
@@ -60,6 +60,8 @@ const sums = [
   where account.id = known.id`,
   `insert into ledger.spent_in_month (key_id, month, credits) ${spentInMonth}`,
   `insert into ledger.usage_of_day (account_id, day, key_id, endpoint, calls, credits) ${usageOfDay}`,
+  `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}`,
+  `insert into ledger.usage_of_endpoint (account_id, day, endpoint, calls, credits) ${usageOfEndpoint}`,
   "select setval(pg_get_serial_sequence('ledger.entry', 'sequence'), greatest(1, (select max(sequence) from ledger.entry)))"
 ]
 

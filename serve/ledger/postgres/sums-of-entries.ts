@@ -1,8 +1,7 @@
 /**
- * What entries come to, beside the balance: money that went out, what keys have spent, and usage per day. What carries a key is a charge, or the
- * refund of one, which takes it out again.
+ * What entries come to, beside the balance: money that went out, what keys have spent, and usage per day. What carries a
+ * key is a charge, or the refund of one, which takes it out again. Usage of months and endpoints follows from that of days.
  */
-
 import { isMoneyOut } from "../money-out.ts"
 
 /** The index of entries other than charges finds them. */
@@ -23,3 +22,14 @@ export const usageOfDay = `
   from ledger.entry
   where key_id is not null
   group by 1, 2, 3, 4`
+
+export const usageOfMonth = `
+  select account_id, ledger.month_of(to_char(day, 'YYYY-MM-DD')) as month, key_id, endpoint, sum(calls) as calls,
+    sum(credits) as credits
+  from ledger.usage_of_day
+  group by 1, 2, 3, 4`
+
+export const usageOfEndpoint = `
+  select account_id, day, endpoint, sum(calls) as calls, sum(credits) as credits
+  from ledger.usage_of_day
+  group by 1, 2, 3`

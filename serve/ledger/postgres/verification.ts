@@ -5,7 +5,14 @@ import { Verification } from "../administration.ts"
 import { LedgerDamaged } from "../errors.ts"
 import { brokenChains, brokenNewestLinks } from "./chain-check.ts"
 import { transact, unavailable } from "./database.ts"
-import { moneyOut, moneyOutEntries, spentInMonth, usageOfDay } from "./sums-of-entries.ts"
+import {
+  moneyOut,
+  moneyOutEntries,
+  spentInMonth,
+  usageOfDay,
+  usageOfEndpoint,
+  usageOfMonth
+} from "./sums-of-entries.ts"
 
 const mostProblems = 100
 
@@ -101,6 +108,19 @@ const usage = `
   full join ledger.usage_of_day as usage using (account_id, day, key_id, endpoint)
   where (charged.calls, charged.credits) is distinct from (usage.calls, usage.credits)`
 
+/** Days have been compared with entries, and are fewer. */
+const usageOfMonths = `
+  select format('the usage of key %s in month %s is not the sum of its days', key_id, month) as problem
+  from (${usageOfMonth}) as days
+  full join ledger.usage_of_month as usage using (account_id, month, key_id, endpoint)
+  where (days.calls, days.credits) is distinct from (usage.calls, usage.credits)`
+
+const usageOfEndpoints = `
+  select format('the usage of %s by account %s on %s is not the sum of its keys', endpoint, account_id, day) as problem
+  from (${usageOfEndpoint}) as keys
+  full join ledger.usage_of_endpoint as usage using (account_id, day, endpoint)
+  where (keys.calls, keys.credits) is distinct from (usage.calls, usage.credits)`
+
 const everything = [
   heads,
   brokenChains,
@@ -113,7 +133,9 @@ const everything = [
   holders,
   spending,
   budgets,
-  usage
+  usage,
+  usageOfMonths,
+  usageOfEndpoints
 ]
 
 const totals = `

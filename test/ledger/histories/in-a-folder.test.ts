@@ -3,8 +3,8 @@ import { overFolder } from "./embedded-subjects.ts"
 import { histories } from "./histories.ts"
 
 describe("random histories of the ledger in a folder", () => {
-  histories(overFolder("a folder", { journalFileSize: 256 * 1024 }), { runs: 10, steps: 300 })
+  histories(overFolder("a folder", { journalFileSize: 256 * 1024 }), { runs: 3, steps: 300 })
   // small ones are sealed, taken up and used again in every history
   const often = { journalFileSize: 16 * 1024, entriesBetweenSnapshots: 20 }
-  histories(overFolder("a folder with small journal files and many snapshots", often), { runs: 10, steps: 300 })
+  histories(overFolder("a folder with small journal files and many snapshots", often), { runs: 3, steps: 300 })
 })

@@ -3,5 +3,5 @@ import { overMemory } from "./embedded-subjects.ts"
 import { histories } from "./histories.ts"
 
 describe("random histories of the state machine", () => {
-  histories(overMemory, { runs: 400, steps: 160 })
+  histories(overMemory, { runs: 150, steps: 160 })
 })

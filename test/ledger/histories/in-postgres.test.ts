@@ -6,6 +6,6 @@ import { overPostgres } from "./postgres-subject.ts"
 describe("random histories of the ledger in PostgreSQL", () => {
   histories(
     overPostgres(() => newDatabase(inject("postgresUrl"))),
-    { runs: 16, steps: 400 }
+    { runs: 4, steps: 400 }
   )
 })

@@ -1,4 +1,5 @@
--- Writes entries in the order given: chains them to what their accounts have, moves balances, and counts spending and usage.
+-- Writes entries in the order given: chains them to what their accounts have, moves balances, and counts spending and usage,
+-- also in the sums that pages read.
 -- What carries a key is a charge, or the refund of one, which takes it out of the month and the day that it was counted in.
 -- The accounts are locked first, always in the order of their ids, so that two groups can wait for each other only one way.
 -- Money that goes out may take more than there is: the account counts it, and its balance is below 0 by no more than that.
@@ -66,13 +67,30 @@ begin
     where key_id is not null
     group by 1, 2
     on conflict (key_id, month) do update set credits = spent.credits + excluded.credits
+  ), counted as (
+    select account_id, substr(occurred_at, 1, 10)::date as day, ledger.month_of(occurred_at) as month, key_id, endpoint,
+      count(*) filter (where type = 'charge') - count(*) filter (where type = 'refund') as calls, -sum(credits) as credits
+    from chained
+    where key_id is not null
+    group by 1, 2, 3, 4, 5
+  ), by_month as (
+    insert into ledger.usage_of_month as usage (account_id, month, key_id, endpoint, calls, credits)
+    select account_id, month, key_id, endpoint, sum(calls), sum(credits)
+    from counted
+    group by 1, 2, 3, 4
+    on conflict (account_id, month, key_id, endpoint)
+    do update set calls = usage.calls + excluded.calls, credits = usage.credits + excluded.credits
+  ), by_endpoint as (
+    insert into ledger.usage_of_endpoint as usage (account_id, day, endpoint, calls, credits)
+    select account_id, day, endpoint, sum(calls), sum(credits)
+    from counted
+    group by 1, 2, 3
+    on conflict (account_id, day, endpoint)
+    do update set calls = usage.calls + excluded.calls, credits = usage.credits + excluded.credits
   )
   insert into ledger.usage_of_day as usage (account_id, day, key_id, endpoint, calls, credits)
-  select account_id, substr(occurred_at, 1, 10)::date, key_id, endpoint,
-    count(*) filter (where type = 'charge') - count(*) filter (where type = 'refund'), -sum(credits)
-  from chained
-  where key_id is not null
-  group by 1, 2, 3, 4
+  select account_id, day, key_id, endpoint, calls, credits
+  from counted
   on conflict (account_id, day, key_id, endpoint)
   do update set calls = usage.calls + excluded.calls, credits = usage.credits + excluded.credits;
 end

@@ -1,0 +1,179 @@
+-- An analyst's notebook: questions to all three data sets, each one query with its reason.
+--
+--   duckdb -readonly data/warehouse/larder.duckdb < examples/analysis.sql
+--
+-- Any DuckDB client of version 1.5 or newer does: the file is an ordinary database that never changes once it is published,
+-- so a notebook sees one state of the data from its first query to its last, also while Larder ingests. Every table and
+-- column carries a comment: `select table_name, column_name, comment from duckdb_columns()` is the data dictionary.
+
+
+-- 1. How fresh is this file? The last run of each pipeline that published something.
+select pipeline, generation, finished_at, rows_loaded, rows_rejected
+from ingest.run
+where outcome = 'published'
+qualify row_number() over (partition by pipeline order by finished_at desc) = 1
+order by pipeline;
+
+
+-- PRICES ---------------------------------------------------------------------------------------------------------------
+-- `value` is a decimal for arithmetic; `value_text` has the digits as they were printed.
+
+-- 2. What do manufacturers get for butter, beside what the exchange paid in the same week? Much is sold by contract at the
+--    exchange's price of the weeks before, so the survey usually follows.
+select
+  survey.observed_on as week_ending,
+  survey.value as survey_price,
+  avg(spot.value)::decimal(18, 4) as spot_price,
+  (survey.value - avg(spot.value))::decimal(18, 4) as difference
+from commodity.price survey
+join commodity.price spot
+  on spot.metric_name = 'butter_exch_spot_close_daily'
+  and spot.observed_on between survey.observed_on - 6 and survey.observed_on
+where survey.metric_name = 'butter_sales_price_weekly'
+group by survey.observed_on, survey.value
+order by week_ending desc
+limit 8;
+
+-- 3. How much are weekly survey prices revised? First print against the current value, over the last 52 weeks of each.
+with first_print as (
+  select metric_name, observed_on, first(value order by published_at, is_final) as first_value
+  from commodity.price_version
+  where metric_name like '%_sales_price_weekly'
+  group by metric_name, observed_on
+)
+select
+  slug,
+  count(*) as weeks,
+  count(*) filter (first_value <> value) as revised,
+  round(100 * avg(abs(value - first_value)), 3) as mean_change_in_cents,
+  round(100 * max(abs(value - first_value)), 2) as largest_change_in_cents
+from first_print
+join commodity.price using (metric_name, observed_on)
+join commodity.coverage using (metric_name)
+join commodity.series using (metric_name)
+where observed_on > last_observed_on - 364
+group by slug
+order by slug;
+
+-- 4. What would a model have seen on 10 July, and what does it see now? Only a backtest that asks `price_as_of` is honest.
+select slug, observed_on, early.value as known_then, late.value as known_now
+from commodity.price_as_of('2026-07-10') early
+join commodity.price late using (metric_name, observed_on)
+join commodity.series using (metric_name)
+where early.value <> late.value
+order by slug, observed_on;
+
+
+-- FOODS ----------------------------------------------------------------------------------------------------------------
+-- `current_food` has one label per product, `food` all versions of all labels. Amounts in `nutrition` are per serving; what
+-- a label does not state is null, and never counts as 0.
+
+-- 5. Which categories are the saltiest, per serving? Labels that look wrong are left out.
+select
+  category,
+  count(*) as labels,
+  round(median(calories)) as kcal,
+  round(median(sodium)) as sodium_mg
+from branded_food.current_food
+join branded_food.nutrition using (fdc_id)
+where fdc_id not in (from branded_food.quality_flag select fdc_id)
+group by category
+having count(sodium) >= 10
+order by sodium_mg desc
+limit 10;
+
+-- 6. Servings differ; 100 kcal do not. Where is the protein?
+select description, brand_owner, serving_size, serving_size_unit_normalized as unit, calories, protein,
+  round(100 * protein / calories, 1) as protein_per_100_kcal
+from branded_food.current_food
+join branded_food.nutrition using (fdc_id)
+where category = 'Snack, Energy & Granola Bars' and calories >= 50
+  and fdc_id not in (from branded_food.quality_flag select fdc_id)
+order by protein_per_100_kcal desc, fdc_id
+limit 5;
+
+-- 7. Who has changed the recipe? Products whose sugars per serving moved by a fifth or more from one label to the next, with
+--    the serving unchanged and neither label looking wrong.
+select
+  new_label.description,
+  new_label.brand_owner,
+  old_nutrition.sugars as sugars_before,
+  new_nutrition.sugars as sugars_after,
+  old_version.published_on as published_before,
+  new_label.published_on as published_after
+from branded_food.version old_version
+join branded_food.food old_label using (fdc_id)
+join branded_food.nutrition old_nutrition using (fdc_id)
+join branded_food.food new_label on new_label.fdc_id = old_version.replaced_by
+join branded_food.nutrition new_nutrition on new_nutrition.fdc_id = new_label.fdc_id
+where old_label.serving_size = new_label.serving_size
+  and old_label.serving_size_unit_normalized = new_label.serving_size_unit_normalized
+  and old_nutrition.sugars >= 1
+  and abs(new_nutrition.sugars - old_nutrition.sugars) >= 0.2 * old_nutrition.sugars
+  and not exists (from branded_food.quality_flag flag where flag.fdc_id in (old_label.fdc_id, new_label.fdc_id))
+order by abs(sugars_after - sugars_before) desc, new_label.fdc_id
+limit 10;
+
+
+-- STORES ---------------------------------------------------------------------------------------------------------------
+-- `product` and `variant` keep what a store lists no longer, as it was last read; `listing` has what it lists now.
+
+-- 8. What is reduced now, and by how much?
+select store.name as store, product.title as product, variant.title as variant, variant.price, variant.compare_at_price,
+  variant.currency, round(100 * (1 - variant.price / variant.compare_at_price)) as percent_off
+from storefront.variant
+join storefront.product using (product_id)
+join storefront.store on store.store_id = variant.store_id
+semi join storefront.listing using (product_id)
+where variant.compare_at_price is not null
+order by percent_off desc, variant_id
+limit 10;
+
+-- 9. Whose price has changed since the read before? Each row of `variant_change` holds what was true from then on. It takes a
+--    second read of a store for anything to have changed.
+select store.name as store, product.title as product, variant.title as variant, seen_at, price_before,
+  history.price as price_after, round(100 * (history.price / price_before - 1), 1) as percent
+from (
+  select *, lag(price) over (partition by variant_id order by seen_at) as price_before
+  from storefront.variant_change
+) history
+join storefront.product using (product_id)
+join storefront.variant using (variant_id)
+join storefront.store on store.store_id = history.store_id
+where history.price <> price_before
+order by seen_at desc, variant_id;
+
+-- 10. What does a kilo cost, by kind of food? `category` is the taxonomy's top level, `sub_category` a finer one.
+select sub_category, variant.currency, count(*) as variants, round(median(variant.price / (grams / 1000)), 2) as per_kg
+from storefront.variant
+join storefront.product using (product_id)
+semi join storefront.listing using (product_id)
+where grams > 0 and variant.price > 0 and category = 'food_beverages_and_tobacco'
+group by all
+having count(*) >= 5
+order by per_kg desc;
+
+
+-- TRUST ----------------------------------------------------------------------------------------------------------------
+
+-- 11. Where does this number come from? The payload behind the current butter price, and the row in it. The bytes are kept in
+--     the raw archive under their SHA-256.
+select observed_on, value_text, published_at, is_final, source_row, fetched_at, url, raw_sha256
+from commodity.price_version
+join ingest.raw_file using (raw_sha256)
+where metric_name = 'butter_sales_price_weekly'
+order by observed_on desc, published_at desc, is_final desc
+limit 1;
+
+-- 12. What could not be read, and why? Nothing is dropped silently: read = loaded + unchanged + rejected, for every run.
+select pipeline, feed, position, reason, left(payload, 60) as payload
+from ingest.reject
+order by pipeline, feed, position;
+
+-- 13. What was checked before this went live? A check of severity `error` that finds a row keeps everything from going live;
+--     what a `warning` found can be read here.
+select pipeline, severity, count(*) as checks, coalesce(sum(bad_rows), 0)::bigint as rows_found,
+  list(name order by name) filter (bad_rows > 0) as found_by
+from ingest.check_result
+group by pipeline, severity
+order by pipeline, severity;

@@ -1,0 +1,143 @@
+/**
+ * One call over `fetch`: the address, the key, retries of 5xx, and errors as classes. The key is sent to the API's address
+ * alone; it is in no error, and a redirect is not followed with it.
+ */
+import { type CallCost, costOf } from "./cost.ts"
+import { failureOf, NoAnswer, unknownAnswer } from "./errors.ts"
+import { defaultRetries, pause, retryAfterOf, waitAfter } from "./retry.ts"
+
+export interface LarderOptions {
+  /** `svc_data_` and 64 letters and digits. Whoever reads the page reads its key: give pages a key with a small budget. */
+  readonly key: string
+  /** Where the API is, such as `https://api.example.com`. */
+  readonly url: string | URL
+  /** How often a call that was answered with 5xx is made again: 4 unless given, 0 for never. */
+  readonly retries?: number
+}
+
+export interface CallOptions {
+  /** Ends the call and its retries; it then rejects with the signal's reason. `AbortSignal.timeout(10_000)` is a time limit. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export type Query = Readonly<Record<string, string | number | ReadonlyArray<string> | undefined>>
+
+/** The body of a 200 and what it cost. */
+export interface Answered {
+  readonly body: { readonly data: unknown; readonly next_cursor?: unknown }
+  readonly cost: CallCost
+}
+
+interface Received {
+  readonly response: Response
+  readonly text: string
+  readonly cost: CallCost
+}
+
+const baseOf = (url: string | URL) => {
+  const { hash, origin, password, pathname, protocol, search, username } = new URL(url)
+  if (!/^https?:$/.test(protocol) || `${username}${password}${search}${hash}` !== "") {
+    throw new TypeError("url must be an http or https address without user, query and fragment")
+  }
+  return `${origin}${pathname.replace(/\/+$/, "")}`
+}
+
+const checkedKey = (key: string) => {
+  if (/^svc_data_[A-Za-z0-9]{64}$/.test(key)) return key
+  throw new TypeError("key must be svc_data_ and 64 letters and digits, without blanks and line ends around it")
+}
+
+const checkedRetries = (retries: number) => {
+  if (Number.isInteger(retries) && retries >= 0) return retries
+  throw new TypeError("retries must be a whole number of at least 0")
+}
+
+const queryText = (query: Query) => {
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    const torn = typeof value === "object" ? value.find((one) => one.includes(",")) : undefined
+    if (torn !== undefined)
+      throw new TypeError(`${name} must not have commas in a name: "${torn}" would be sent as two`)
+    given.set(name, String(value)) // lists are joined by commas
+  }
+  return given.size === 0 ? "" : `?${given}`
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // it is judged as what it is not: an answer of the API
+  }
+}
+
+const isBody = (json: unknown): json is Answered["body"] => typeof json === "object" && json !== null && "data" in json
+
+export class Connection {
+  readonly #base: string
+  readonly #key: string
+  readonly #retries: number
+  lastCall: CallCost | undefined
+
+  constructor({ key, retries = defaultRetries, url }: LarderOptions) {
+    this.#base = baseOf(url)
+    this.#key = checkedKey(key)
+    this.#retries = checkedRetries(retries)
+  }
+
+  async call(path: string, query: Query, { signal }: CallOptions = {}): Promise<Answered> {
+    const address = `${this.#base}${path}${queryText(query)}`
+    for (let attempts = 1; ; attempts++) {
+      const { cost, response, text } = await this.#send(address, attempts, signal)
+      const json = jsonOf(text)
+      if (cost.status === 200) {
+        if (isBody(json)) return { body: json, cost }
+        throw unknownAnswer(text, cost)
+      }
+      const retryAfter = retryAfterOf(response.headers.get("retry-after"), Date.now())
+      const wait = waitAfter(attempts, retryAfter, Math.random)
+      if (cost.status < 500 || attempts > this.#retries || wait === undefined) throw failureOf(json, text, cost)
+      await pause(wait, signal)
+    }
+  }
+
+  /** One attempt, with its body. */
+  async #send(address: string, attempts: number, signal: AbortSignal | undefined): Promise<Received> {
+    let cost: CallCost | undefined
+    try {
+      const response = await fetch(address, {
+        headers: { authorization: `Bearer ${this.#key}` },
+        cache: "no-store",
+        credentials: "omit",
+        redirect: "error",
+        signal: signal ?? null
+      })
+      cost = costOf(response, attempts)
+      this.lastCall = cost
+      return { response, cost, text: await textOf(response, signal) }
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason
+      const what = cost === undefined ? "got no answer" : `got an answer with status ${cost.status} that broke off`
+      const when = attempts === 1 ? "" : ` at attempt ${attempts}`
+      const message = `The call ${what}${when}: ${reasonOf(cause)}. It may have been charged; the console shows calls.`
+      throw new NoAnswer(message, { attempts, cause, cost })
+    }
+  }
+}
+
+/** Data that broke off may have been charged. A refusal was not, and its status is enough to tell what comes next. */
+const textOf = async (response: Response, signal: AbortSignal | undefined): Promise<string> => {
+  try {
+    return await response.text()
+  } catch (cause) {
+    if (response.status === 200 || signal?.aborted) throw cause
+    return `(broke off: ${reasonOf(cause)})`
+  }
+}
+
+/** Node says only "fetch failed", and why in the cause. */
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message
+}

@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import { errorTypes } from "../api-errors.ts"
+import type { CallCost } from "./cost.ts"
+import { failureOf, LarderError } from "./errors.ts"
+
+const cost = (status: number): CallCost => ({
+  status,
+  requestId: "req_1",
+  creditsCharged: 0,
+  creditsRemaining: 4990,
+  dataVersion: "larder-000001",
+  attempts: 1
+})
+const failure = (json: unknown, status: number) => failureOf(json, JSON.stringify(json), cost(status))
+
+describe("the error of an answer", () => {
+  it.each(errorTypes)("of type $type is a class of its own, with status, id and message", ({ status, type }) => {
+    const error = failure({ error: { type, message: "What happened" } }, status)
+    assert.isTrue(error instanceof LarderError)
+    assert.deepStrictEqual(
+      [error.type, error.name.toLowerCase(), error.status, error.requestId, error.message],
+      [type, type.replace("_", ""), status, "req_1", "What happened"]
+    )
+  })
+  it.each([
+    [{ error: { type: "teapot", message: "Short and stout" } }],
+    [{ error: { type: "toString", message: "" } }],
+    [{ error: "bad gateway" }],
+    [null]
+  ])("is unknown where the body is not the API's: %j", (json) => {
+    const error = failure(json, 502)
+    assert.strictEqual(error.type, "unknown_answer")
+    assert.match(error.message, /status 502/)
+  })
+  it("quotes the beginning of a proxy's page", () => {
+    const page = `<html><h1>502 Bad Gateway</h1>${"x".repeat(5000)}`
+    const { message } = failureOf(undefined, page, cost(502))
+    assert.include(message, "<h1>502 Bad Gateway</h1>")
+    assert.isBelow(message.length, 400)
+    assert.include(failureOf(undefined, " \n", cost(502)).message, "(empty)")
+  })
+})

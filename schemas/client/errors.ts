@@ -1,0 +1,108 @@
+/**
+ * What a call can fail with: one class for each `error.type` of the API, one for answers that are not the API's, and one
+ * for no answer at all. `type` tells them apart, too, where classes of two copies of the client meet.
+ */
+import type { ErrorType } from "../api-errors.ts"
+import type { CallCost } from "./cost.ts"
+
+export interface FailureContext {
+  /** Undefined where no answer came. */
+  readonly cost?: CallCost | undefined
+  /** How often the call was made, where no answer says so. */
+  readonly attempts?: number
+  readonly cause?: unknown
+}
+
+export abstract class LarderError extends Error {
+  abstract readonly type: ErrorType | "unknown_answer" | "no_answer"
+  readonly cost: CallCost | undefined
+  /** How often the call was made. */
+  readonly attempts: number
+
+  constructor(message: string, { attempts, cause, cost }: FailureContext = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.cost = cost
+    this.attempts = attempts ?? cost?.attempts ?? 1
+  }
+  /** The status of the answer; undefined where none came. */
+  get status(): number | undefined {
+    return this.cost?.status
+  }
+  get requestId(): string | undefined {
+    return this.cost?.requestId
+  }
+}
+
+/** 400: a parameter is missing, unknown, of the wrong form or out of range; the message names it. */
+export class InvalidRequest extends LarderError {
+  override readonly name = "InvalidRequest"
+  readonly type = "invalid_request"
+}
+/** 401: the key is unknown or revoked. */
+export class Unauthorized extends LarderError {
+  override readonly name = "Unauthorized"
+  readonly type = "unauthorized"
+}
+/** 402: the balance cannot cover the call, or the key's monthly budget is reached. */
+export class InsufficientBalance extends LarderError {
+  override readonly name = "InsufficientBalance"
+  readonly type = "insufficient_balance"
+}
+/** 403: the key lacks the endpoint's scope; the message names it. */
+export class Forbidden extends LarderError {
+  override readonly name = "Forbidden"
+  readonly type = "forbidden"
+}
+/** 404: no record has the id, or nothing of the API is at this address. */
+export class NotFound extends LarderError {
+  override readonly name = "NotFound"
+  readonly type = "not_found"
+}
+/** 5xx: a fault of the server, after the last retry. `attempts` says how often it was asked. */
+export class Internal extends LarderError {
+  override readonly name = "Internal"
+  readonly type = "internal"
+}
+/** An answer that is not the API's, such as a proxy's page, or an error that broke off; the message tells what it is. */
+export class UnknownAnswer extends LarderError {
+  override readonly name = "UnknownAnswer"
+  readonly type = "unknown_answer"
+}
+/**
+ * The network failed before an answer came, or in the middle of data. The call may have been charged, so the client does not
+ * repeat it by itself.
+ */
+export class NoAnswer extends LarderError {
+  override readonly name = "NoAnswer"
+  readonly type = "no_answer"
+}
+
+const classes = {
+  invalid_request: InvalidRequest,
+  unauthorized: Unauthorized,
+  insufficient_balance: InsufficientBalance,
+  forbidden: Forbidden,
+  not_found: NotFound,
+  internal: Internal
+} satisfies Readonly<Record<ErrorType, new (message: string, context: FailureContext) => LarderError>>
+
+const isErrorType = (type: unknown): type is ErrorType => typeof type === "string" && Object.hasOwn(classes, type)
+
+/** Characters of a foreign answer that its error quotes. */
+const quoted = 200
+
+export const unknownAnswer = (text: string, cost: CallCost): UnknownAnswer =>
+  new UnknownAnswer(
+    `An answer with status ${cost.status} that is not the API's: ${text.trim().slice(0, quoted) || "(empty)"}. ` +
+      "Look at the client's url, and at proxies on the way.",
+    { cost }
+  )
+
+/** The error of an answer that is not data. `json` is its parsed body, undefined where it is no JSON. */
+export const failureOf = (json: unknown, text: string, cost: CallCost): LarderError => {
+  const error = typeof json === "object" && json !== null && "error" in json ? json.error : undefined
+  if (typeof error === "object" && error !== null && "type" in error && "message" in error) {
+    if (isErrorType(error.type)) return new classes[error.type](String(error.message), { cost })
+  }
+  return unknownAnswer(text, cost)
+}

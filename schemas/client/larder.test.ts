@@ -1,0 +1,111 @@
+/** The client against the list of endpoints, and what it brings along. */
+import { readFileSync } from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import { endpoints } from "../endpoints.ts"
+import { Larder } from "./larder.ts"
+import { largestPages, paths } from "./operations.ts"
+
+const key = `svc_data_${"k".repeat(64)}`
+const larder = new Larder({ key, url: "http://127.0.0.1:9" })
+const publicNames = [...Object.keys(larder), ...Object.getOwnPropertyNames(Larder.prototype)]
+
+/** What a browser loads: the client without its types, and every file that this imports. */
+const loaded = (file: URL, seen = new Map<string, string>()): ReadonlyMap<string, string> => {
+  if (seen.has(file.href)) return seen
+  const code = stripTypeScriptTypes(readFileSync(file, "utf8"))
+  seen.set(file.href, code)
+  for (const [, specifier = ""] of code.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)) {
+    expect(specifier, `an import of ${fileURLToPath(file)}`).toMatch(/^\.\//)
+    loaded(new URL(specifier, file), seen)
+  }
+  return seen
+}
+
+describe("the client has", () => {
+  it("the endpoints of the list, with their paths", () => {
+    expect(Object.entries(paths)).toEqual(endpoints.map(({ id, path }) => [id, path]))
+  })
+  it("a method for each of them, and one more for the catalog's other shape", () => {
+    expect(publicNames.toSorted()).toEqual(
+      [...Object.keys(paths), "searchCommodityProducts", "constructor", "lastCall"].toSorted()
+    )
+  })
+  it("walks over all that have pages, and the largest pages that these may have", () => {
+    const limits = endpoints.flatMap(({ id, parameters: { limit } }) => (limit === undefined ? [] : [{ id, limit }]))
+    expect(limits.map(({ id }) => id)).toEqual(Object.keys(largestPages))
+    for (const { id, limit } of limits) {
+      const largest = Object.entries(largestPages).find(([name]) => name === id)?.[1]
+      const above = limit.read("limit", "1000000")
+      expect([id, limit.read("limit", String(largest))]).toEqual([id, { value: largest }])
+      expect("value" in above ? above.value : largest).toBe(largest)
+      if ("invalid" in above) expect(limit.read("limit", String(Number(largest) + 1))).toEqual(above)
+    }
+  })
+  it("types that require what the endpoints require", () => {
+    const required = endpoints.flatMap(({ parameters }) =>
+      Object.values(parameters).flatMap(({ kind, required }) => (required === (kind === "list") ? [] : [kind]))
+    )
+    expect(required, "kinds that the types take for required when they are not, or the other way round").toEqual([])
+  })
+})
+
+describe("the client brings", () => {
+  const files = loaded(new URL("larder.ts", import.meta.url))
+  it("nothing but files of its own folder, and nothing that only Node has", () => {
+    const code = [...files.values()].join("\n")
+    expect(code).not.toMatch(/\b(process|Buffer|require|__dirname)\b\.?/)
+    expect(files.size).toBe(7)
+  })
+  it("less than 20 kB, comments included", () => {
+    const bytes = [...files.values()].reduce((sum, code) => sum + Buffer.byteLength(code.replace(/[ \t]+$/gm, "")), 0)
+    expect(bytes).toBeLessThan(20_000)
+  })
+})
+
+describe("a call is refused before it is made", () => {
+  it.each([
+    [
+      "of an id that has half a character",
+      () => larder.getStore("platform_store_\ud83e"),
+      /^id .*"platform_store_\\ud83e"$/
+    ],
+    [
+      "of a list with such an id",
+      () => larder.getStoreProducts("platform_store_\ud83e"),
+      /^id must not have half a char/
+    ],
+    ["of two series in one text", () => larder.getCommodityPrices({ series: ["a", "b,c"] }), /^series .*"b,c" would/],
+    [
+      "of two metrics in one text",
+      () => larder.getCommodityMetricValues({ metrics: ["a,b"] }),
+      /^metrics must not have/
+    ]
+  ])("%s", async (_, call, message) => {
+    await expect(call()).rejects.toThrow(message)
+    await expect(call()).rejects.toThrow(TypeError)
+  })
+})
+
+describe("a client is refused", () => {
+  const url = "https://api.example.com"
+  it.each([
+    ["a key with a line end", { key: `${key}\n`, url }, /^key must be svc_data_/],
+    ["a cut key", { key: key.slice(0, -1), url }, /^key must be svc_data_/],
+    ["an address that is none", { key, url: "api.example.com" }, /Invalid URL/],
+    ["an address of a file", { key, url: "file:///etc/hosts" }, /^url must be an http/],
+    ["an address with a password", { key, url: "https://me:secret@api.example.com" }, /^url must be an http/],
+    ["a negative number of retries", { key, url, retries: -1 }, /^retries must be/]
+  ])("%s", (_, options, message) => {
+    expect(() => new Larder(options)).toThrow(message)
+    expect(() => new Larder(options)).toThrow(TypeError)
+  })
+  it("without a word of its key", () => {
+    expect(() => new Larder({ key: "svc_data_sesame", url })).toThrow(/^((?!sesame).)*$/s)
+  })
+  it("and one that is not keeps its key to itself", () => {
+    expect(JSON.stringify(larder)).not.toContain("kkk")
+    expect(Object.values(larder).map(String).join()).not.toContain("kkk")
+  })
+})

@@ -1,0 +1,157 @@
+/**
+ * The client of the API, for Node and browsers. It brings nothing but itself: shapes are types derived from the
+ * server's own endpoints and records.
+ *
+ * ```ts
+ * const larder = new Larder({ key, url: "https://api.example.com" })
+ * const { data, cost } = await larder.getCommodityPrices({ series: ["butter-sales-price-weekly"] })
+ * for await (const food of larder.searchBrandedFoods.all({ name: "bubble gum" })) console.log(food.description)
+ * ```
+ *
+ * Every method is a real call and is charged when it succeeds. Errors are classes of `errors.ts`. Answers are not checked
+ * again: the server's tests hold every one of them to the same schemas.
+ */
+import { type Answered, type CallOptions, Connection, type LarderOptions, type Query } from "./connection.ts"
+import type { CallCost } from "./cost.ts"
+import { largestPages, paths } from "./operations.ts"
+import { type Page, type Paged, paged, pageQuery } from "./paging.ts"
+import type {
+  BodyOf,
+  BrandedFood,
+  BrandedFoodCategory,
+  BrandedFoodId,
+  CommodityGroup,
+  CommodityMetricValues,
+  CommodityPrices,
+  CommodityProduct,
+  OperationId,
+  ProductId,
+  QueryOf,
+  Store,
+  StoreCollection,
+  StoreId,
+  StoreProduct,
+  StoreProductDetail
+} from "./records.ts"
+
+/** One record, and what it cost. */
+export interface Single<Row> {
+  readonly data: Row
+  readonly cost: CallCost
+}
+export interface List<Row> {
+  readonly data: ReadonlyArray<Row>
+  readonly cost: CallCost
+}
+
+/** The catalog has two shapes at one address; each has a method of its own. */
+type GroupedQuery = Pick<QueryOf<"searchCommodities">, "commodity">
+type ProductsQuery = Omit<QueryOf<"searchCommodities">, "commodity">
+
+/** Every endpoint has the method of its name, which answers what the endpoint does. The compiler holds the client to it. */
+type Methods = { readonly [Id in OperationId]: (...args: never) => Promise<BodyOf<Id>> }
+
+const at = (path: string, id: string) => {
+  // such a text has no UTF-8, so no address
+  if (/\p{Surrogate}/u.test(id)) throw new TypeError(`id must not have half a character: ${JSON.stringify(id)}`)
+  return path.replace(":id", () => encodeURIComponent(id))
+}
+
+export class Larder implements Methods {
+  readonly #connection: Connection
+
+  /** Throws a TypeError where the options cannot work; calls nobody. */
+  constructor(options: LarderOptions) {
+    this.#connection = new Connection(options)
+  }
+
+  /** What the last answer said, also that of an error. With calls side by side, take `cost` of each result. */
+  get lastCall(): CallCost | undefined {
+    return this.#connection.lastCall
+  }
+
+  /** The curated series, grouped by commodity. */
+  async searchCommodities(query: GroupedQuery = {}, options?: CallOptions): Promise<List<CommodityGroup>> {
+    // sent even when empty: a bare call would have the other shape on the data host
+    return this.#ask(paths.searchCommodities, { ...query, commodity: query.commodity ?? "" }, options)
+  }
+
+  /** The products of the full catalog, each with all its metrics. */
+  readonly searchCommodityProducts: Paged<[query?: ProductsQuery, options?: CallOptions], CommodityProduct> = paged(
+    largestPages.searchCommodities,
+    ([query = {}, options], walk) =>
+      // sent even when empty: it is what asks for this shape
+      this.#ask(paths.searchCommodities, { ...pageQuery(query, walk), category: query.category ?? "" }, options)
+  )
+
+  /** Readings of 1 to 100 series, in the order asked for. Costs the same for 100 as for one. */
+  async getCommodityPrices(
+    query: QueryOf<"getCommodityPrices">,
+    options?: CallOptions
+  ): Promise<List<CommodityPrices>> {
+    return this.#ask(paths.getCommodityPrices, query, options)
+  }
+
+  /** Readings of 1 to 100 metrics, in the order asked for. Costs the same for 100 as for one. */
+  async getCommodityMetricValues(
+    query: QueryOf<"getCommodityMetricValues">,
+    options?: CallOptions
+  ): Promise<List<CommodityMetricValues>> {
+    return this.#ask(paths.getCommodityMetricValues, query, options)
+  }
+
+  /** Current labels that pass every given filter. */
+  readonly searchBrandedFoods: Paged<[query?: QueryOf<"searchBrandedFoods">, options?: CallOptions], BrandedFood> =
+    paged(largestPages.searchBrandedFoods, ([query = {}, options], walk) =>
+      this.#ask(paths.searchBrandedFoods, pageQuery(query, walk), options)
+    )
+
+  async getBrandedFoodCategories(options?: CallOptions): Promise<List<BrandedFoodCategory>> {
+    return this.#ask(paths.getBrandedFoodCategories, {}, options)
+  }
+
+  /** One label, also one that a later one has replaced. */
+  async getBrandedFood(id: BrandedFoodId, options?: CallOptions): Promise<Single<BrandedFood>> {
+    return this.#ask(at(paths.getBrandedFood, id), {}, options)
+  }
+
+  readonly searchStores: Paged<[query?: QueryOf<"searchStores">, options?: CallOptions], Store> = paged(
+    largestPages.searchStores,
+    ([query = {}, options], walk) => this.#ask(paths.searchStores, pageQuery(query, walk), options)
+  )
+
+  async getStore(id: StoreId, options?: CallOptions): Promise<Single<Store>> {
+    return this.#ask(at(paths.getStore, id), {}, options)
+  }
+
+  /** The store's products, the newest first. */
+  readonly getStoreProducts: Paged<
+    [id: StoreId, query?: QueryOf<"getStoreProducts">, options?: CallOptions],
+    StoreProduct
+  > = paged(largestPages.getStoreProducts, ([id, query = {}, options], walk) =>
+    this.#ask(at(paths.getStoreProducts, id), pageQuery(query, walk), options)
+  )
+
+  /** The store's collections, the newest first. */
+  readonly getStoreCollections: Paged<
+    [id: StoreId, query?: QueryOf<"getStoreCollections">, options?: CallOptions],
+    StoreCollection
+  > = paged(largestPages.getStoreCollections, ([id, query = {}, options], walk) =>
+    this.#ask(at(paths.getStoreCollections, id), pageQuery(query, walk), options)
+  )
+
+  /** One product with its gallery and its variants. */
+  async getProduct(id: ProductId, options?: CallOptions): Promise<Single<StoreProductDetail>> {
+    return this.#ask(at(paths.getProduct, id), {}, options)
+  }
+
+  /** The body of a 200 is what the endpoint promises; see above. */
+  async #ask<A extends Single<unknown> | Page<unknown>>(
+    path: string,
+    query: Query,
+    options: CallOptions | undefined
+  ): Promise<A> {
+    const { body, cost }: Answered = await this.#connection.call(path, query, options)
+    return { ...body, cost } as A
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Lists that come in pages. Every page is a call and is paid for like any other; it is asked for when its first row is
+ * wanted, so whoever leaves the loop pays for no page more.
+ */
+import type { CallCost } from "./cost.ts"
+
+export interface Page<Row> {
+  readonly data: ReadonlyArray<Row>
+  /** Goes back as `cursor` for the next page; null means that this was the last. */
+  readonly next_cursor: string | null
+  readonly cost: CallCost
+}
+
+export interface Paged<Args extends ReadonlyArray<unknown>, Row> {
+  /** One page. */
+  (...args: Args): Promise<Page<Row>>
+  /** This page and all that follow, as large as they may be unless `limit` is given. Each is a paid call. */
+  readonly pages: (...args: Args) => AsyncGenerator<Page<Row>, void, undefined>
+  /** The rows of all pages, one after the other. Each page is a paid call. */
+  readonly all: (...args: Args) => AsyncGenerator<Row, void, undefined>
+}
+
+/** Where a walk is: as large as pages may be, and at the cursor of the page before. A single page has neither. */
+interface Walk {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export const paged = <Args extends ReadonlyArray<unknown>, Row>(
+  largest: number,
+  ask: (args: Args, walk: Walk) => Promise<Page<Row>>
+): Paged<Args, Row> => {
+  async function* pages(...args: Args) {
+    let page = await ask(args, { limit: largest })
+    yield page
+    while (page.next_cursor !== null) {
+      page = await ask(args, { limit: largest, cursor: page.next_cursor })
+      yield page
+    }
+  }
+  async function* all(...args: Args) {
+    for await (const page of pages(...args)) yield* page.data
+  }
+  return Object.assign(async (...args: Args) => ask(args, {}), { pages, all })
+}
+
+/** The query of one page: its own `limit` is kept on the whole walk, its own `cursor` is where the walk begins. */
+export const pageQuery = <Q extends { readonly limit?: number | undefined; readonly cursor?: string | undefined }>(
+  query: Q,
+  { cursor, limit }: Walk
+) => ({ ...query, limit: query.limit ?? limit, cursor: cursor ?? query.cursor })

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { longestWait, pause, retryAfterOf, waitAfter } from "./retry.ts"
+
+const never = () => 0
+const always = () => 1
+
+describe("the wait before a retry", () => {
+  it("doubles each time and is chance by half", () => {
+    const attempts = [1, 2, 3, 4]
+    assert.deepStrictEqual(
+      attempts.map((n) => waitAfter(n, undefined, always)),
+      [500, 1000, 2000, 4000]
+    )
+    assert.deepStrictEqual(
+      attempts.map((n) => waitAfter(n, undefined, never)),
+      [250, 500, 1000, 2000]
+    )
+  })
+  it("never grows beyond the longest wait", () => {
+    assert.strictEqual(waitAfter(60, undefined, always), longestWait)
+  })
+  it("is what the server asks for and the back-off, so that those who were told the same do not come together", () => {
+    assert.deepStrictEqual([waitAfter(1, 1000, never), waitAfter(1, 1000, always)], [1250, 1500])
+    assert.deepStrictEqual([waitAfter(4, 1000, never), waitAfter(4, 1000, always)], [3000, 5000])
+  })
+  it("is given up where the server asks for more than the longest wait", () => {
+    assert.strictEqual(waitAfter(1, longestWait, never), longestWait + 250)
+    assert.strictEqual(waitAfter(1, longestWait + 1, always), undefined)
+  })
+})
+
+describe("Retry-After", () => {
+  const now = Date.parse("2026-10-01T12:00:00Z")
+  it.each([
+    ["2", 2000],
+    ["0", 0],
+    ["Thu, 01 Oct 2026 12:00:05 GMT", 5000],
+    ["Thu, 01 Oct 2026 11:00:00 GMT", 0],
+    ["soon", undefined],
+    [null, undefined]
+  ])("%s asks for %s ms", (header, expected) => {
+    assert.strictEqual(retryAfterOf(header, now), expected)
+  })
+})
+
+describe("a pause", () => {
+  it("ends at once with the signal's reason", async () => {
+    const controller = new AbortController()
+    const paused = pause(60_000, controller.signal)
+    controller.abort("enough")
+    assert.strictEqual(await paused.catch((reason) => reason), "enough")
+    assert.strictEqual(await pause(60_000, controller.signal).catch((reason) => reason), "enough")
+  })
+})

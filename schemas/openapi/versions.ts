@@ -1,0 +1,30 @@
+/**
+ * What changed for clients, newest first. A change that could break one of them needs a note here: a test compares the
+ * document with what was promised. The first number rises when something breaks, the second when something is added.
+ */
+export interface VersionNote {
+  readonly version: `${number}.${number}.${number}`
+  /** Day on which it was released. */
+  readonly date: string
+  /** Whether a client that was written for the version before may have to change. */
+  readonly breaking: boolean
+  /** One sentence per change: what a client sees, and what it has to do. */
+  readonly changes: readonly [string, ...Array<string>]
+}
+
+const firstVersion: VersionNote = {
+  version: "1.0.0",
+  date: "2026-11-22",
+  breaking: false,
+  changes: ["The first version: commodity prices, branded foods and storefronts on eleven endpoints."]
+}
+
+export const versions: readonly [VersionNote, ...Array<VersionNote>] = [firstVersion]
+
+/** The notes as Markdown, for people. */
+export const versionsInWords = versions
+  .map(
+    ({ breaking, changes, date, version }) =>
+      `- ${version} (${date})${breaking ? ", breaking" : ""}: ${changes.join(" ")}`
+  )
+  .join("\n")

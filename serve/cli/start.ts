@@ -1,0 +1,23 @@
+/** `larder-serve start`. What serves is loaded when it is run: the other commands need half as many modules without it. */
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+
+const flags = {
+  demo: Flag.Boolean("demo").pipe(
+    Flag.withDescription(
+      "Make sure of a demo account; print a new key of it and, where nobody can sign in yet, a link into the console"
+    ),
+    Flag.withDefault(false)
+  ),
+  json: Flag.Boolean("json").pipe(
+    Flag.withDescription("Print the addresses as one JSON object on stdout, for machines"),
+    Flag.withDefault(false)
+  )
+}
+
+export const startCommand = Command.make("start", flags, (given) =>
+  Effect.flatMap(
+    Effect.promise(() => import("../start.ts")),
+    ({ start }) => start(given)
+  )
+).pipe(Command.withDescription("Serve the warehouse until it is told to stop"))

@@ -1,0 +1,40 @@
+/**
+ * Styles, scripts and icon of the docs. They look like the console, so its style sheet is the first half of theirs. Their
+ * addresses carry a hash of what they hold, so browsers keep them for a year.
+ */
+import { hash } from "node:crypto"
+import { readFileSync } from "node:fs"
+
+export interface DocsAsset {
+  readonly path: string
+  readonly type: string
+  readonly body: string
+}
+
+const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
+
+const assetOf = (name: string, ending: string, type: string, body: string): DocsAsset => ({
+  path: `/docs/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
+  type,
+  body
+})
+
+const css = "text/css; charset=utf-8"
+const consoleStyle = read("../console/assets/console.css")
+/** The colours, which come first. Rules for whole elements would dress Scalar's elements, too. */
+const [colours = ""] = consoleStyle.split("*,\n*::before", 1)
+const style = assetOf("docs", "css", css, consoleStyle + read("./assets/docs.css"))
+const reference = assetOf("reference", "css", css, colours + read("./assets/reference.css"))
+const js = "text/javascript; charset=utf-8"
+const script = assetOf("docs", "js", js, read("./assets/docs.js"))
+const referenceScript = assetOf("reference", "js", js, read("./assets/reference.js"))
+const icon = assetOf("icon", "svg", "image/svg+xml", read("../console/assets/icon.svg"))
+
+export const docsAssets: ReadonlyArray<DocsAsset> = [style, script, reference, referenceScript, icon]
+export const assetPaths = {
+  style: style.path,
+  script: script.path,
+  icon: icon.path,
+  referenceStyle: reference.path,
+  referenceScript: referenceScript.path
+}

@@ -1,0 +1,35 @@
+// What makes the guides livelier. Every page works without it.
+
+// on a phone the list of guides is a strip: the one that is read comes into view
+const strip = document.querySelector(".guides ul")
+const here = strip?.querySelector("[aria-current]")
+if (here) strip.scrollLeft = here.offsetLeft - (strip.clientWidth - here.offsetWidth) / 2
+
+// commands are there to be copied
+const copied = async (button, text) => {
+  try {
+    await navigator.clipboard.writeText(text)
+    button.textContent = "Copied"
+  } catch {
+    button.textContent = "Not copied"
+  }
+  setTimeout(() => {
+    button.textContent = "Copy"
+  }, 2000)
+}
+
+if (navigator.clipboard !== undefined) {
+  for (const pre of document.querySelectorAll("pre[data-copy]")) {
+    const text = pre.textContent
+    const button = document.createElement("button")
+    button.type = "button"
+    button.className = "button plain copy"
+    button.textContent = "Copy"
+    button.setAttribute("aria-label", `Copy: ${pre.getAttribute("aria-label")}`)
+    button.addEventListener("click", () => copied(button, text))
+    const place = document.createElement("div")
+    place.className = "copyable"
+    pre.replaceWith(place)
+    place.append(pre, button)
+  }
+}

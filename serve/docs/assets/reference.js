@@ -1,0 +1,142 @@
+// Draws the reference out of /openapi.json, and tells after each call what it cost and what is left.
+
+// The policy of this page lets style sheets in that carry its nonce. Scalar's first one does, those of its parts do not.
+const { content: nonce } = document.querySelector('meta[property="csp-nonce"]')
+const create = document.createElement.bind(document)
+document.createElement = (name, options) => {
+  const element = create(name, options)
+  if (element instanceof HTMLStyleElement) element.nonce = nonce
+  return element
+}
+
+const told = document.getElementById("cost")
+const number = new Intl.NumberFormat("en-US")
+const creditsOf = (credits) => `${number.format(credits)} ${credits === 1 ? "credit" : "credits"}`
+const usdOf = (credits) => `${(credits / 1000).toFixed(2)} USD`
+
+const say = (text, more, isRefused) => {
+  const main = document.createElement("p")
+  main.textContent = text
+  const small = document.createElement("small")
+  small.textContent = more
+  told.classList.toggle("refused", isRefused)
+  told.replaceChildren(main, small)
+}
+
+const unsure = "The call may have been charged; the console's list of requests says."
+
+/** Why an answer of the API says nothing of credits: it did not come to know the key. */
+const whyFree = (status) => {
+  if (status === 401) return "No valid key was sent; nothing was charged."
+  return status >= 500 ? "The server could not answer; nothing was charged." : "Nothing was charged."
+}
+
+const tell = ({ headers, status }) => {
+  const [charged, remaining] = [headers.get("x-credits-charged"), headers.get("x-credits-remaining")]
+  const id = headers.get("x-request-id")
+  // a proxy answers by itself, or keeps headers for itself
+  const request = id === null ? "" : `Request ${id}`
+  if (id === null || (charged === null && status === 200))
+    return say(`Answered with ${status}. ${unsure}`, request, true)
+  if (charged === null) return say(`Answered with ${status}. ${whyFree(status)}`, request, true)
+  const left = `${creditsOf(Number(remaining))} (${usdOf(Number(remaining))}) left.`
+  if (Number(charged) === 0) return say(`Answered with ${status}; nothing was charged. ${left}`, request, true)
+  say(`This call cost ${creditsOf(Number(charged))} (${usdOf(Number(charged))}). ${left}`, request, false)
+}
+
+// Whatever the reference sends goes through here; what is not for this origin is not sent.
+const send = async (...request) => {
+  const url = new URL(request[0] instanceof Request ? request[0].url : request[0], location.href)
+  if (url.origin !== location.origin) throw new TypeError(`${url.origin} is not asked from here`)
+  if (!url.pathname.startsWith("/v1/")) return fetch(...request)
+  told.replaceChildren() // what stands there is of the call before
+  try {
+    const response = await fetch(...request)
+    tell(response)
+    return response
+  } catch (error) {
+    say(`No answer came. ${unsure}`, "", true)
+    throw error
+  }
+}
+
+/**
+ * The document, with the price and the scope of each operation where its title stands. What is optional is filled in with
+ * its example, but not sent until it is ticked: some of these exclude each other.
+ */
+const documented = async () => {
+  const answer = await fetch("/openapi.json")
+  if (!answer.ok) throw new Error(`/openapi.json was answered with ${answer.status}`)
+  const document = await answer.json()
+  for (const { get } of Object.values(document.paths)) {
+    const credits = get["x-credits"]
+    get["x-badges"] = [
+      { name: `${creditsOf(credits)} · ${usdOf(credits)}`, position: "before" },
+      { name: `scope ${get["x-scope"]}`, position: "before" }
+    ]
+    for (const parameter of get.parameters.filter(({ example, required }) => !required && example !== undefined)) {
+      parameter.examples = { default: { value: parameter.example, "x-disabled": true } }
+      delete parameter.example
+    }
+  }
+  return { ...document, servers: [{ url: location.origin }] }
+}
+
+const loaded = (src) =>
+  new Promise((resolve, reject) => {
+    const script = document.createElement("script")
+    script.addEventListener("load", resolve)
+    script.addEventListener("error", () => reject(new Error(`${src} did not load`)))
+    script.src = src
+    document.head.append(script)
+  })
+
+const place = document.getElementById("reference")
+
+const draw = async () => {
+  const [content] = await Promise.all([documented(), loaded(place.dataset.script)])
+  place.replaceChildren()
+  window.Scalar.createApiReference("#reference", {
+    content,
+    customFetch: send,
+    _integration: null,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    telemetry: false,
+    withDefaultFonts: false,
+    persistAuth: false, // the key stays in this page's memory
+    showDeveloperTools: "never",
+    hideClientButton: true, // it leads to Scalar's own site
+    documentDownloadType: "none", // /openapi.json is linked above
+    hideDarkModeToggle: true, // the system's choice, as everywhere here
+    theme: "none",
+    defaultOpenAllTags: true,
+    orderSchemaPropertiesBy: "preserve",
+    authentication: { preferredSecurityScheme: "key" },
+    defaultHttpClient: { targetKey: "shell", clientKey: "curl" }
+  })
+}
+
+const link = (href, text) => {
+  const a = document.createElement("a")
+  a.href = href
+  a.textContent = text
+  return a
+}
+
+try {
+  await draw()
+} catch (error) {
+  const failed = document.createElement("p")
+  failed.className = "container waiting"
+  failed.setAttribute("role", "alert")
+  failed.append("The reference could not be drawn. ", link(location.pathname, "Reload"), " the page, or read ")
+  failed.append(
+    link("/openapi.json", "the OpenAPI document"),
+    " and ",
+    link("/docs", "the guides"),
+    ": they say the same."
+  )
+  place.replaceChildren(failed)
+  throw error
+}

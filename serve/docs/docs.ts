@@ -1,0 +1,140 @@
+/**
+ * How people meet the API: guides, the reference with its try-out, and the same for machines. They are on the API's own
+ * listener, so that a call which is tried out stays on one origin. None needs a key or costs anything.
+ */
+import { randomBytes } from "node:crypto"
+import { noSuchEndpoint } from "@larder/schemas/api-errors.ts"
+import { type EventHandler, type H3, type H3Event, HTTPResponse } from "h3"
+import { codingFor } from "../encoding.ts"
+import { type Answer, errorBody, type Pipeline } from "../pipeline.ts"
+import { docsAssets } from "./assets.ts"
+import { filled } from "./facts.ts"
+import { guideAt, guidePaths } from "./guides.ts"
+import { guidePage, referencePage, referencePath } from "./layout.ts"
+import { llmsText } from "./llms.ts"
+import { htmlOf } from "./markdown.ts"
+import { type ScalarScript, scalarScript } from "./scalar-script.ts"
+
+/** What the API does with every path that it knows. */
+interface Listener {
+  /** Exact paths, GET alone, OPTIONS and 405 like everywhere. */
+  readonly get: (path: string, handler: (event: H3Event) => Promise<HTTPResponse>) => EventHandler
+  readonly respond: (event: H3Event, answer: Answer) => Promise<HTTPResponse>
+  readonly free: Pipeline["free"]
+  /** Address of the API in guides; by default, where the reader found it. */
+  readonly publicUrl: string | undefined
+}
+
+/** Nothing but what this origin serves. */
+const policyOf = (more: ReadonlyArray<string> = ["style-src 'self'", "img-src 'self'"]) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    ...more,
+    "connect-src 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'"
+  ].join("; ")
+
+/**
+ * What the reference needs beyond that: its scripts put style sheets into the page, which carry the nonce, and styles on
+ * elements; its icons may be `data:` addresses. It needs neither inline scripts nor `unsafe-eval`.
+ */
+const referencePolicy = (nonce: string) =>
+  policyOf([
+    `style-src 'self' 'nonce-${nonce}'`,
+    `style-src-elem 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:"
+  ])
+
+const documentHeaders = (type: string, policy = policyOf()) => ({
+  "content-type": type,
+  "content-security-policy": policy,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cache-control": "no-cache"
+})
+const page = "text/html; charset=utf-8"
+const markdown = "text/markdown; charset=utf-8"
+const plain = "text/plain; charset=utf-8"
+
+const forAYear = "public, max-age=31536000, immutable"
+
+/** Where the reader found this server; behind a proxy that ends TLS, what the proxy says. */
+const addressOf = ({ req, url }: H3Event): string => {
+  const isSecure = req.headers.get("x-forwarded-proto") === "https" || url.protocol === "https:"
+  return `${isSecure ? "https" : "http"}://${url.host}`
+}
+
+export const addDocs = (app: H3, { free, get, publicUrl, respond }: Listener): void => {
+  const apiFor = (event: H3Event) => publicUrl ?? addressOf(event)
+  const serve = (path: string, answer: (event: H3Event) => Promise<Answer>) =>
+    app.all(
+      path,
+      get(path, async (event) => respond(event, await answer(event)))
+    )
+
+  serve("/", async () =>
+    free(302, "", {
+      "content-type": plain,
+      location: "/docs",
+      link: '</docs>; rel="service-doc", </openapi.json>; rel="service-desc"'
+    })
+  )
+
+  for (const path of guidePaths) {
+    serve(path, async (event) => {
+      const guide = guideAt(path)
+      const body = await guidePage(guide, htmlOf(filled(guide.markdown, apiFor(event))))
+      return free(200, body, documentHeaders(page))
+    })
+    serve(`${path}.md`, async (event) =>
+      free(200, filled(guideAt(path).markdown, apiFor(event)), documentHeaders(markdown))
+    )
+  }
+  serve("/llms.txt", async (event) => free(200, llmsText(apiFor(event)), documentHeaders(plain)))
+
+  serve(referencePath, async () => {
+    const { name } = await scalarScript()
+    const nonce = randomBytes(18).toString("base64")
+    return free(200, await referencePage(`/docs/assets/${name}`, nonce), {
+      ...documentHeaders(page, referencePolicy(nonce)),
+      "cache-control": "no-store"
+    })
+  })
+
+  /** Four megabytes: not compressed for every visitor anew, as other answers are. */
+  const script = async (event: H3Event, { coded, plain: whole }: ScalarScript) => {
+    const coding = codingFor(event.req.headers.get("accept-encoding"))
+    const headers = {
+      "content-type": "text/javascript; charset=utf-8",
+      "cache-control": forAYear,
+      vary: "Accept-Encoding",
+      "x-content-type-options": "nosniff",
+      ...(coding !== undefined && { "content-encoding": coding })
+    }
+    const body = coding === undefined ? whole : await coded(coding)
+    return new HTTPResponse(body, { headers: free(200, "", headers).headers })
+  }
+
+  /** What is at this address, whatever the method. */
+  const assetAt = async (path: string): Promise<((event: H3Event) => Promise<HTTPResponse>) | undefined> => {
+    const asset = docsAssets.find((asset) => asset.path === path)
+    if (asset !== undefined) {
+      const headers = { "content-type": asset.type, "cache-control": forAYear, "x-content-type-options": "nosniff" }
+      return (event) => respond(event, free(200, asset.body, headers))
+    }
+    if (!path.startsWith("/docs/assets/scalar.")) return undefined
+    const scalar = await scalarScript()
+    return path === `/docs/assets/${scalar.name}` ? (event) => script(event, scalar) : undefined
+  }
+
+  const assets = "/docs/assets/:name"
+  app.all(assets, async (event) => {
+    const answer = await assetAt(event.url.pathname)
+    return answer === undefined ? respond(event, free(404, errorBody(noSuchEndpoint))) : get(assets, answer)(event)
+  })
+}

@@ -1,0 +1,114 @@
+/**
+ * What the guides say of endpoints, prices, limits and errors: taken from the values that the server runs on, so that no
+ * number is written twice. A guide names a fact as `{{name}}`.
+ */
+import {
+  errorTypes,
+  insufficientBalance,
+  malformedAuthorization,
+  noSuchEndpoint,
+  spendCapReached,
+  unknownKey
+} from "@larder/schemas/api-errors.ts"
+import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
+import { endpoints } from "@larder/schemas/endpoints.ts"
+import { foreignCursor } from "@larder/schemas/parameters.ts"
+import { cheapestPayment, dearestPayment, highestTrigger, lowestTrigger, presets, usdText } from "../billing/amounts.ts"
+import { usdOf } from "../ledger/money.ts"
+
+const count = (value: number) => value.toLocaleString("en-US")
+const usd = (credits: number) => usdOf(credits).toFixed(2)
+const wholeUsd = (cents: number) => `${count(cents / 100)} USD`
+
+const table = (headings: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [headings, headings.map((heading) => (heading.startsWith(">") ? "---:" : "---")), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replace(/^>/, "").replaceAll("|", "\\|")).join(" | ")} |`)
+    .join("\n")
+
+const call = ({ path }: Endpoint) => `\`GET ${templateOf(path)}\``
+
+const endpointsOf = (chosen: ReadonlyArray<Endpoint>) =>
+  table(
+    ["Endpoint", "Answers", "Scope", ">Credits", ">USD"],
+    chosen.map((endpoint) => [
+      call(endpoint),
+      endpoint.summary,
+      `\`${endpoint.scope}\``,
+      String(endpoint.credits),
+      usd(endpoint.credits)
+    ])
+  )
+
+/** A page's size is asked of the endpoint itself: what it does with far too many rows. */
+const limitOf = (endpoint: Endpoint): ReadonlyArray<string> => {
+  const sizeOf = (text?: string) => {
+    const read = endpoint.read(new URLSearchParams(text === undefined ? {} : { limit: text }))
+    return "value" in read ? String(read.value.limit) : read.invalid
+  }
+  const above = sizeOf("999999999999")
+  const [largest = ""] = /\d+/.exec(above) ?? []
+  const isServed = above === largest
+  return [call(endpoint), sizeOf(), largest, isServed ? `served as ${largest}` : `400, \`${above}\``]
+}
+
+const parametersOf = (endpoint: Endpoint) =>
+  table(
+    ["Parameter", "Meaning"],
+    Object.entries(endpoint.parameters).map(([name, { description, required }]) => [
+      `\`${name}\``,
+      required ? `Required. ${description}` : description
+    ])
+  )
+
+const perEndpoint = endpoints.flatMap(
+  (endpoint): ReadonlyArray<readonly [string, string]> => [
+    [`credits ${endpoint.id}`, String(endpoint.credits)],
+    [`usd ${endpoint.id}`, usd(endpoint.credits)],
+    [`scope ${endpoint.id}`, endpoint.scope],
+    [`parameters ${endpoint.id}`, parametersOf(endpoint)]
+  ]
+)
+
+const perTag = [...new Set(endpoints.map(({ tag }) => tag))].map(
+  (tag) => [`endpoints ${tag}`, endpointsOf(endpoints.filter((endpoint) => endpoint.tag === tag))] as const
+)
+
+const facts: ReadonlyMap<string, string> = new Map([
+  ...perEndpoint,
+  ...perTag,
+  ["endpoints", endpointsOf(endpoints)],
+  [
+    "limits",
+    table(
+      ["Endpoint", ">Default", ">Largest", "Above"],
+      endpoints.filter(({ parameters }) => "limit" in parameters).map(limitOf)
+    )
+  ],
+  [
+    "errors",
+    table(
+      ["Status", "`error.type`", "When"],
+      errorTypes.map(({ description, status, type }) => [String(status), `\`${type}\``, description])
+    )
+  ],
+  ["message malformedAuthorization", malformedAuthorization.message],
+  ["message unknownKey", unknownKey.message],
+  ["message insufficientBalance", insufficientBalance.message],
+  ["message spendCapReached", spendCapReached.message],
+  ["message noSuchEndpoint", noSuchEndpoint.message],
+  ["message foreignCursor", foreignCursor],
+  ["presets", presets.map((cents) => count(cents / 100)).join(", ")],
+  ["cheapest payment", wholeUsd(cheapestPayment)],
+  ["dearest payment", wholeUsd(dearestPayment)],
+  ["lowest trigger", usdText(lowestTrigger / 10).replace(".00", "")],
+  ["highest trigger", usdText(highestTrigger / 10).replace(".00", "")]
+])
+
+/** The guide with its facts. `api` is the address that the reader came by. */
+export const filled = (markdown: string, api: string): string =>
+  markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
+    const fact = name === "api" ? api : facts.get(name)
+    if (fact === undefined)
+      throw new Error(`a guide names the fact {{${name}}}, which serve/docs/facts.ts does not know`)
+    return fact
+  })

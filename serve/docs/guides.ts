@@ -1,0 +1,49 @@
+/**
+ * The guides, in the order in which they are read. Each is a Markdown file; its first line is the title and its first
+ * paragraph the summary. They are read once, when somebody first asks for one.
+ */
+import { readFileSync } from "node:fs"
+
+/** Path, file, and the name in the navigation. A guide's Markdown is at the same path with `.md`. */
+const listed = [
+  ["/docs", "overview", "Overview"],
+  ["/docs/first-call", "first-call", "First call"],
+  ["/docs/paging", "paging", "Paging"],
+  ["/docs/errors", "errors", "Errors and retries"],
+  ["/docs/credits", "credits", "Credits and budgets"],
+  ["/docs/commodities", "commodities", "Commodities"],
+  ["/docs/branded-foods", "branded-foods", "Branded foods"],
+  ["/docs/storefronts", "storefronts", "Storefronts"],
+  ["/docs/assistants", "assistants", "Assistants"],
+  ["/docs/typescript", "typescript", "TypeScript client"],
+  ["/docs/examples", "examples", "Examples"]
+] as const
+
+export interface Guide {
+  readonly path: string
+  readonly label: string
+  readonly title: string
+  readonly summary: string
+  /** With facts to be filled in. */
+  readonly markdown: string
+}
+
+export const guidePaths: ReadonlyArray<string> = listed.map(([path]) => path)
+
+const read = ([path, file, label]: (typeof listed)[number]): Guide => {
+  const markdown = readFileSync(new URL(`./guides/${file}.md`, import.meta.url), "utf8")
+  const [heading = "", summary = ""] = markdown.split("\n\n", 2)
+  return { path, label, title: heading.replace(/^# /, ""), summary, markdown }
+}
+
+let kept: ReadonlyArray<Guide> | undefined
+export const guides = (): ReadonlyArray<Guide> => {
+  kept ??= listed.map(read)
+  return kept
+}
+
+export const guideAt = (path: string): Guide => {
+  const guide = guides().find((guide) => guide.path === path)
+  if (guide === undefined) throw new Error(`there is no guide at ${path}`)
+  return guide
+}

@@ -1,0 +1,99 @@
+/** The documents of the docs: a guide with the list of all guides, and the page that the reference is drawn on. */
+import { html, raw } from "hono/html"
+import { assetPaths } from "./assets.ts"
+import { type Guide, guides } from "./guides.ts"
+
+/** What may be put into a page: pieces of html that escape what they are given. */
+type Html = ReturnType<typeof html>
+
+const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="3" y="3" width="18" height="18" rx="4"/><path d="M7 9.5h10M7 14.5h10"/></svg>`
+
+export const referencePath = "/docs/reference"
+
+/** The reference brings a header of its own, and a page has but one: there the bar is a part of the page with a name. */
+const bar = (kind: Kind) => {
+  const isReference = kind === "reference"
+  const current = (is: boolean) => is && html` aria-current="${isReference ? "page" : "true"}"`
+  const content = html`<div class="container">
+<a class="brand" href="/docs">${mark}Larder</a>
+<nav aria-label="Docs"><ul>
+<li><a href="/docs"${current(!isReference)}>Guides</a></li>
+<li><a href="${referencePath}"${current(isReference)}>Reference</a></li>
+<li><a href="/openapi.json">OpenAPI</a></li>
+</ul></nav>
+${isReference && html`<p class="hint">Calls that you try out are real, and paid with your key.</p>`}
+</div>`
+  return isReference
+    ? html`<div class="top" role="region" aria-label="Docs of Larder">${content}</div>`
+    : html`<header class="top no-print">${content}</header>`
+}
+
+type Kind = "guide" | "reference"
+
+const documentOf = async (of: {
+  readonly title: string
+  readonly head?: Html
+  readonly body: Html
+  readonly kind: Kind
+}): Promise<string> => {
+  const style = of.kind === "reference" ? assetPaths.referenceStyle : assetPaths.style
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${of.title} – Larder</title>
+<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
+<link rel="stylesheet" href="${style}">
+${of.head}
+</head>
+<body class="docs ${of.kind}">
+<a class="skip" href="#content">Skip to the content</a>
+${bar(of.kind)}
+${of.body}
+</body>
+</html>
+`
+  return String(await page)
+}
+
+/** `content` is the guide as HTML. */
+export const guidePage = ({ path, title }: Guide, content: string): Promise<string> => {
+  const all = guides()
+  const at = all.findIndex((is) => is.path === path)
+  const [before, after] = [all[at - 1], all[at + 1]]
+  return documentOf({
+    kind: "guide",
+    title,
+    head: html`<link rel="alternate" type="text/markdown" href="${path}.md">
+<script type="module" src="${assetPaths.script}"></script>`,
+    body: html`<div class="container shelf">
+<nav class="guides no-print" aria-label="Guides"><ul>${all.map(
+      (one) => html`<li><a href="${one.path}"${one.path === path && html` aria-current="page"`}>${one.label}</a></li>`
+    )}</ul></nav>
+<main id="content" tabindex="-1"><article>
+${raw(content)}
+</article>
+<nav class="turn no-print" aria-label="Next and previous guide">${
+      before && html`<a rel="prev" href="${before.path}"><small>Before</small> ${before.label}</a>`
+    }${after && html`<a rel="next" href="${after.path}"><small>Next</small> ${after.label}</a>`}</nav>
+</main>
+</div>
+<footer class="no-print"><div class="container"><p>Larder: market data, paid by the call. 1,000 credits are 1.00 USD. This page as <a href="${path}.md">Markdown</a>; all of them for machines: <a href="/llms.txt">llms.txt</a>.</p></div></footer>`
+  })
+}
+
+/** Scalar puts its style sheet into the page by itself, which the policy of the page allows to whoever knows the nonce. */
+export const referencePage = (scalar: string, nonce: string): Promise<string> =>
+  documentOf({
+    kind: "reference",
+    title: "Reference",
+    head: html`<meta property="csp-nonce" content="${nonce}">
+<link rel="preload" as="script" href="${scalar}">
+<script type="module" src="${assetPaths.referenceScript}"></script>`,
+    body: html`<div id="content" tabindex="-1">
+<div id="reference" data-script="${scalar}"><p class="container waiting">The reference is being drawn. It needs JavaScript; without it, <a href="/openapi.json">the OpenAPI document</a> and <a href="/docs">the guides</a> say the same.</p></div>
+</div>
+<div id="cost" class="cost" role="status" aria-live="polite" aria-atomic="true"></div>`
+  })

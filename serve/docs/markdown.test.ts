@@ -1,0 +1,31 @@
+import { assert, describe, it } from "@effect/vitest"
+import { htmlOf } from "./markdown.ts"
+
+describe("a guide as HTML", () => {
+  it.each([
+    ["# Errors & retries", '<h1 id="errors-retries">Errors &amp; retries</h1>'],
+    ["one\ntwo", "<p>one two</p>"],
+    ["- a\n- b\n  c", "<ul><li>a</li>\n<li>b c</li></ul>"],
+    ["1. a\n2. b", "<ol><li>a</li>\n<li>b</li></ol>"],
+    ["**`a` is b**, c", "<p><strong><code>a</code> is b</strong>, c</p>"],
+    ["[the `a`](/docs/b)", '<p><a href="/docs/b">the <code>a</code></a></p>'],
+    ["`**a** [b](/c) <d>`", "<p><code>**a** [b](/c) &lt;d&gt;</code></p>"],
+    ['<script>"x"</script> & y', "<p>&lt;script&gt;&quot;x&quot;&lt;/script&gt; &amp; y</p>"],
+    ["[a](javascript:b)", "<p>[a](javascript:b)</p>"],
+    ["`a` 0 `b`", "<p><code>a</code> 0 <code>b</code></p>"]
+  ])("%j", (markdown, html) => {
+    assert.strictEqual(htmlOf(markdown), html)
+  })
+  it("keeps what a fence holds as it is, blank lines too", () => {
+    assert.strictEqual(
+      htmlOf("## Try\n\n```sh\na <b>\n\n| c |\n```\n\nd"),
+      '<h2 id="try">Try</h2>\n<pre data-copy tabindex="0" role="group" aria-label="Commands: Try"><code>a &lt;b&gt;\n\n| c |</code></pre>\n<p>d</p>'
+    )
+  })
+  it("has tables that scroll by themselves, with figures to the right", () => {
+    const html = htmlOf("## Prices\n\n| Call | Credits |\n| --- | ---: |\n| `a \\| b` | 10 |")
+    assert.include(html, '<div class="scroll" tabindex="0" role="group" aria-label="Prices">')
+    assert.include(html, '<th scope="col" class="numeric">Credits</th>')
+    assert.include(html, '<tr><th scope="row"><code>a | b</code></th><td class="numeric">10</td></tr>')
+  })
+})

@@ -1,0 +1,105 @@
+/**
+ * As much of Markdown as the guides use, as HTML: headings, paragraphs, flat lists, tables, fenced code, and in a line code,
+ * bold and links. What it does not know stays text. The guides are our own; all the same every text is escaped.
+ */
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+
+/** As the address of a heading on its page: `Errors and retries` is `errors-and-retries`. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "")
+
+const isLink = (href: string) => /^(https?:\/\/|\/|#)/.test(href)
+
+/** What stands in code is never anything else, so it is put aside while bold text and links are found around it. */
+const line = (text: string): string => {
+  const codes: Array<string> = []
+  const aside = text.replace(
+    /`([^`]+)`/g,
+    (_, code: string) => `\u0000${codes.push(`<code>${escaped(code)}</code>`) - 1}\u0000`
+  )
+  return escaped(aside)
+    .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
+    .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (all, name: string, href: string) =>
+      isLink(href) ? `<a href="${href}">${name}</a>` : all
+    )
+    .split("\u0000")
+    .map((part, at) => (at % 2 === 1 ? (codes[Number(part)] ?? "") : part))
+    .join("")
+}
+
+const cellsOf = (row: string): ReadonlyArray<string> =>
+  row
+    .replace(/^\||\|$/g, "")
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll("\\|", "|"))
+
+const tableOf = (rows: ReadonlyArray<string>, caption: string): string => {
+  const [head = "", rule = "", ...body] = rows
+  const numeric = cellsOf(rule).map((cell) => (cell.endsWith(":") ? ' class="numeric"' : ""))
+  const headings = cellsOf(head).map((cell, i) => `<th scope="col"${numeric[i] ?? ""}>${line(cell)}</th>`)
+  const lines = body.map((row) => {
+    const [first = "", ...rest] = cellsOf(row)
+    const cells = rest.map((cell, i) => `<td${numeric[i + 1] ?? ""}>${line(cell)}</td>`)
+    return `<tr><th scope="row">${line(first)}</th>${cells.join("")}</tr>`
+  })
+  const label = escaped(caption)
+  return `<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table>
+<caption class="hidden">${label}</caption>
+<thead><tr>${headings.join("")}</tr></thead>
+<tbody>${lines.join("\n")}</tbody>
+</table></div>`
+}
+
+const languages: Readonly<Record<string, string>> = {
+  sh: "Commands",
+  http: "Answer",
+  json: "Answer",
+  ts: "TypeScript",
+  py: "Python",
+  sql: "SQL"
+}
+
+/** Blocks are apart by blank lines; a fence holds whatever stands in it. */
+const blocksOf = (markdown: string): ReadonlyArray<string> =>
+  markdown
+    .split(/(^```[^\n]*\n[\s\S]*?^```$)/m)
+    .flatMap((part) => (part.startsWith("```") ? [part] : part.split(/\n{2,}/)))
+    .map((block) => block.replace(/^\n+|\s+$/g, ""))
+    .filter((block) => block !== "")
+
+export const htmlOf = (markdown: string): string => {
+  let heading = ""
+  return blocksOf(markdown)
+    .map((block) => {
+      const lines = block.split("\n")
+      const [first = ""] = lines
+      const [, marks = "", title = ""] = /^(#{1,3}) (.*)$/.exec(first) ?? []
+      if (title !== "") {
+        heading = title
+        const level = marks.length
+        return `<h${level} id="${anchorOf(title)}">${line(title)}</h${level}>`
+      }
+      if (first.startsWith("```")) {
+        const language = first.slice(3).trim()
+        const label = languages[language] ?? "Text"
+        const code = escaped(lines.slice(1, -1).join("\n"))
+        const copy = label === "Answer" ? "" : " data-copy"
+        return `<pre${copy} tabindex="0" role="group" aria-label="${label}: ${escaped(heading)}"><code>${code}</code></pre>`
+      }
+      if (first.startsWith("|")) return tableOf(lines, heading)
+      if (/^(- |\d+\. )/.test(first)) {
+        const tag = first.startsWith("- ") ? "ul" : "ol"
+        const items = block
+          .split(/\n(?=- |\d+\. )/)
+          .map((item) => item.replace(/^(- |\d+\. )/, "").replace(/\n\s*/g, " "))
+        return `<${tag}>${items.map((item) => `<li>${line(item)}</li>`).join("\n")}</${tag}>`
+      }
+      return `<p>${line(lines.join(" "))}</p>`
+    })
+    .join("\n")
+}

@@ -1,0 +1,73 @@
+/**
+ * The browser build of Scalar, which draws the reference. The only official package with that build and without two hundred
+ * others is a plugin of Fastify that serves the script as a route. So the plugin gets the little of Fastify that it asks for,
+ * and its route is called once. Nothing of it is loaded before somebody opens the reference.
+ */
+import { hash } from "node:crypto"
+import { type codingFor, compress } from "../encoding.ts"
+
+type Coding = NonNullable<ReturnType<typeof codingFor>>
+
+export interface ScalarScript {
+  /** Name that changes with what it holds. */
+  readonly name: string
+  readonly plain: string
+  /** Compressed once for each coding, when it is first asked for. */
+  readonly coded: (coding: Coding) => Promise<Uint8Array<ArrayBuffer>>
+}
+
+interface Route {
+  readonly url: string
+  readonly handler: (request: object, reply: object) => unknown
+}
+/** What `@scalar/fastify-api-reference` is here. Its own types are those of Fastify, which is not installed. */
+type Plugin = (fastify: object, options: object, done: () => void) => void
+
+const isPlugin = (value: unknown): value is Plugin => typeof value === "function"
+
+const scriptOf = async (): Promise<string> => {
+  const { default: plugin }: { readonly default: unknown } = await import("@scalar/fastify-api-reference")
+  const routes: Array<Route> = []
+  let script: unknown
+  if (isPlugin(plugin)) {
+    const fastify = { hasPlugin: () => false, route: (route: Route) => routes.push(route) }
+    plugin(fastify, { routePrefix: "/docs", configuration: { url: "/openapi.json" } }, () => undefined)
+    const reply = {
+      header: () => reply,
+      send: (body: unknown) => {
+        script = body
+        return reply
+      }
+    }
+    routes.find(({ url }) => url.endsWith("/scalar.js"))?.handler({}, reply)
+  }
+  if (typeof script === "string") return script
+  throw new Error(
+    "@scalar/fastify-api-reference serves no script /js/scalar.js any more; see serve/docs/scalar-script.ts"
+  )
+}
+
+const load = async (): Promise<ScalarScript> => {
+  const plain = await scriptOf()
+  const packed = new Map<Coding, Promise<Uint8Array<ArrayBuffer>>>()
+  const compressed = async (coding: Coding) => new Uint8Array(await compress(plain, coding))
+  return {
+    name: `scalar.${hash("sha256", plain, "hex").slice(0, 12)}.js`,
+    plain,
+    coded: (coding) => {
+      const body = packed.get(coding) ?? compressed(coding)
+      packed.set(coding, body)
+      return body
+    }
+  }
+}
+
+let loading: Promise<ScalarScript> | undefined
+/** Loaded once. A failure is not kept: the next visitor tries again. */
+export const scalarScript = (): Promise<ScalarScript> => {
+  loading ??= load().catch((error: unknown) => {
+    loading = undefined
+    throw error
+  })
+  return loading
+}

@@ -1,0 +1,10 @@
+-- Sums of `usage_of_day`, for what months there are as a whole. `month` is counted from the year 0.
+create table ledger.usage_of_month (
+  account_id text not null,
+  month integer not null,
+  key_id text not null,
+  endpoint text not null,
+  calls bigint not null,
+  credits bigint not null,
+  primary key (account_id, month, key_id, endpoint)
+)

@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { routes } from "../routes/routes.ts"
+import { askedOf } from "./arguments.ts"
+
+const routeOf = (id: string) => {
+  const route = routes.find(({ endpoint }) => endpoint.id === id)
+  if (route === undefined) throw new Error(`${id} is no endpoint`)
+  return route
+}
+
+/** What the API would read from the arguments, or the message of its 400. */
+const read = (endpointId: string, given: Readonly<Record<string, unknown>>) => {
+  const { id, query, route } = askedOf(routeOf(endpointId), given)
+  const asked = route.parse(query)
+  return "invalid" in asked ? asked.invalid : { id, ...asked.value }
+}
+
+describe("arguments of a tool", () => {
+  it("become the text of a query", () => {
+    const { query } = askedOf(routeOf("searchStores"), { query: "a&b=ü", limit: 7 })
+    assert.strictEqual(query.toString(), "query=a%26b%3D%C3%BC&limit=7")
+  })
+  it.each([
+    [5, 5],
+    ["5", 5],
+    [200, 200],
+    [1e21, 200],
+    [Number.MAX_VALUE, 200]
+  ])("may give a limit as %s", (limit, expected) => {
+    assert.propertyVal(read("searchStores", { limit }), "limit", expected)
+  })
+  it.each([0, -1, 1.5, 1e-7, "1e3", "", Number.POSITIVE_INFINITY])("may not give a limit as %o", (limit) => {
+    assert.strictEqual(read("searchStores", { limit }), "limit must be a whole number of at least 1")
+  })
+  it.each([{ country: ["US"] }, { country: {} }, { country: true }])("are refused as %j", ({ country }) => {
+    assert.strictEqual(read("searchStores", { country }), "country must be text or a number")
+  })
+  it("are absent where they are optional and null", () => {
+    const { query, route } = askedOf(routeOf("searchStores"), { query: null, country: null, limit: 2, cursor: null })
+    assert.strictEqual(query.toString(), "limit=2")
+    assert.notProperty(route.parse(query), "invalid")
+    assert.strictEqual(read("getCommodityPrices", { series: null }), "series must be text or a number")
+    assert.strictEqual(read("searchStores", { store: null }), "Unknown query parameter: store")
+    assert.strictEqual(read("searchStores", { constructor: null }), "Unknown query parameter: constructor")
+  })
+  it("are refused by their unknown names first", () => {
+    assert.strictEqual(read("searchStores", { country: [], store: "x" }), "Unknown query parameter: store")
+    assert.strictEqual(read("getStore", { id: [], limit: 1 }), "Unknown query parameter: limit")
+    assert.strictEqual(read("searchStores", { id: "x" }), "Unknown query parameter: id")
+    assert.strictEqual(read("searchStores", { constructor: "x" }), "Unknown query parameter: constructor")
+  })
+  it("name the record of a path by its id", () => {
+    assert.deepStrictEqual(read("getStore", { id: "platform_store_x/../y" }), { id: "platform_store_x/../y" })
+    assert.deepStrictEqual(read("getStore", { id: 12 }), { id: "12" })
+    assert.deepStrictEqual(read("getStore", { id: "\ud800" }), { id: "\ufffd" })
+    for (const given of [{}, { id: "" }])
+      assert.strictEqual(read("getStore", given), "id is required: the id of a store")
+    assert.strictEqual(read("getStore", { id: null }), "id must be text or a number")
+  })
+})

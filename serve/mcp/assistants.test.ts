@@ -1,0 +1,103 @@
+/** What `/mcp` answers when it is not the protocol that fails. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { ledgerOver } from "../ledger/embedded/embedded-ledger.ts"
+import { memoryStore } from "../ledger/embedded/memory-store-for-tests.ts"
+import { LedgerUnavailable } from "../ledger/errors.ts"
+import type { LedgerAccess } from "../ledger/ledger.ts"
+import { makeMeters } from "../meters.ts"
+import { makePipeline } from "../pipeline.ts"
+import { routes } from "../routes/routes.ts"
+import { makeAssistants } from "./assistants.ts"
+
+/** `/mcp` over a ledger, with what it told the operator. */
+const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Partial<LedgerAccess> = () => ({})) {
+  const whole = yield* ledgerOver(memoryStore())
+  const { id } = yield* whole.administration.createAccount({ name: "A" })
+  const { key } = yield* whole.administration.createKey({
+    account_id: id,
+    name: "k",
+    scopes: ["get-store"],
+    budget_credits: 5_000
+  })
+  const ledger = { ...whole, ...change(whole) }
+  const reports: Array<string> = []
+  const report = (message: string) => reports.push(message)
+  const live = {
+    current: () => assert.fail("no data is asked for"),
+    use: () => assert.fail("no data is asked for"),
+    swaps: () => 0
+  }
+  const pipeline = makePipeline({
+    live,
+    ledger,
+    meters: makeMeters(),
+    now: Date.now,
+    run: Effect.runPromiseExit,
+    answered: () => {},
+    report
+  })
+  const assistants = makeAssistants({
+    pipeline,
+    routes,
+    ledger,
+    dataVersion: () => "larder-000001",
+    report,
+    version: "1",
+    origins: new Set()
+  })
+  const post = (body: string | ReadableStream) =>
+    Effect.promise(() =>
+      assistants(
+        new Request("http://127.0.0.1/mcp", {
+          method: "POST",
+          body,
+          duplex: "half",
+          headers: {
+            authorization: `Bearer ${key}`,
+            "content-type": "application/json",
+            accept: "application/json, text/event-stream"
+          }
+        }),
+        false
+      )
+    )
+  return { post, reports }
+})
+const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })
+
+describe("the assistant connection", () => {
+  it.effect("answers 503 with Retry-After while the ledger is away", () =>
+    Effect.gen(function* () {
+      const away = new LedgerUnavailable({ action: "look up a key", cause: new Error("away") })
+      const { post, reports } = yield* opened(() => ({ authenticate: () => Promise.reject(away) }))
+      const { body, headers, status } = yield* post(list)
+      assert.deepStrictEqual([status, headers["retry-after"]], [503, "1"])
+      assert.strictEqual(JSON.parse(body).error.type, "internal")
+      assert.isEmpty(reports) // the ledger tells it
+    }).pipe(Effect.scoped)
+  )
+  it.effect("answers 500 for a fault of ours, and the operator is told", () =>
+    Effect.gen(function* () {
+      const { post, reports } = yield* opened(() => ({ authenticate: () => Promise.reject(new Error("secret")) }))
+      const { body, status } = yield* post(list)
+      assert.deepStrictEqual([status, reports], [500, ["the assistant connection failed"]])
+      assert.notInclude(body, "secret")
+    }).pipe(Effect.scoped)
+  )
+  it.effect("answers 400 to an upload that breaks off, and the operator is told of nothing", () =>
+    Effect.gen(function* () {
+      const { post, reports } = yield* opened()
+      const broken = new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(new TextEncoder().encode(list.slice(0, 10)))
+          controller.error(new Error("the client has gone"))
+        }
+      })
+      const { body, headers, status } = yield* post(broken)
+      assert.deepStrictEqual([status, JSON.parse(body).error.code, reports], [400, -32_700, []])
+      assert.deepStrictEqual([headers["x-credits-charged"], headers["x-credits-remaining"]], ["0", "5000"])
+      assert.strictEqual((yield* post(list)).status, 200)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,121 @@
+/**
+ * `/mcp`: the Model Context Protocol over streamable HTTP. Here is what HTTP asks of a request: method, origin, key. What
+ * it says is for `exchange.ts`, which is loaded with the first message, as the protocol's library takes an eighth of a second.
+ * Every request stands for itself and carries the key; any server of several answers any request.
+ */
+import {
+  type ApiError,
+  internal,
+  malformedAuthorization,
+  methodNotAllowed,
+  unavailable,
+  unknownKey
+} from "@larder/schemas/api-errors.ts"
+import { Cause } from "effect"
+import { tokenOf } from "../access/bearer.ts"
+import { LedgerUnavailable } from "../ledger/errors.ts"
+import type { LedgerAccess } from "../ledger/ledger.ts"
+import { type Answer, errorBody, type Pipeline, type PipelineNeeds } from "../pipeline.ts"
+import type { Route } from "../route.ts"
+import type { Exchange } from "./exchange.ts"
+import { isAllowedOrigin } from "./origin.ts"
+
+export interface AssistantNeeds {
+  readonly pipeline: Pipeline
+  readonly routes: ReadonlyArray<Route>
+  readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
+  /** Id of the live generation. */
+  readonly dataVersion: () => string
+  readonly report: PipelineNeeds["report"]
+  /** Version of the program. */
+  readonly version: string
+  /** Of the API and the console. It grows while the listeners open. */
+  readonly origins: ReadonlySet<string>
+}
+
+/** Answers like the API, and never rejects. */
+export type Assistants = (request: Request, onDataHost: boolean) => Promise<Answer>
+
+const allow = "POST, OPTIONS"
+const postAlone: ApiError = { ...methodNotAllowed, message: "Only POST is served here" }
+const foreignOrigin: ApiError = {
+  status: 403,
+  type: "forbidden",
+  message: "Pages of this origin may not call this server"
+}
+
+const preflight = {
+  allow,
+  "access-control-allow-methods": allow,
+  "access-control-allow-headers":
+    "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID",
+  "access-control-max-age": "86400"
+}
+
+/** Pages see what pages of the API see, and what the protocol adds. */
+const protocolHeaders = "Mcp-Session-Id, WWW-Authenticate"
+
+export const makeAssistants = (needs: AssistantNeeds): Assistants => {
+  const { ledger, origins, pipeline, report } = needs
+  let loading: Promise<Exchange> | undefined
+  const exchange = () => {
+    loading ??= import("./exchange.ts").then(
+      ({ makeExchange }) => makeExchange(needs),
+      (cause) => {
+        loading = undefined // the next request tries again
+        throw cause
+      }
+    )
+    return loading
+  }
+
+  const refuse = (error: ApiError, more?: Readonly<Record<string, string>>) =>
+    pipeline.free(error.status, errorBody(error), more)
+
+  const respond = async (request: Request, isForeign: boolean, onDataHost: boolean): Promise<Answer> => {
+    const { headers, method } = request
+    if (isForeign) return refuse(foreignOrigin)
+    if (method === "OPTIONS") return pipeline.free(204, "", preflight)
+    if (method !== "POST") return refuse(postAlone, { allow })
+    const authorization = headers.get("authorization")
+    const token = tokenOf(authorization)
+    const challenge = { "www-authenticate": "Bearer" }
+    if (token === undefined) return refuse(malformedAuthorization, challenge)
+    const key = await ledger.authenticate(token)
+    if (key === undefined) return refuse(unknownKey, challenge)
+    return (await exchange())(request, { key, authorization, onDataHost })
+  }
+
+  const failed = (cause: unknown) => {
+    // the ledger tells the operator itself that it is away
+    if (cause instanceof LedgerUnavailable) return refuse(unavailable, { "retry-after": "1" })
+    report("the assistant connection failed", {}, Cause.die(cause))
+    return refuse(internal)
+  }
+
+  return async (request, onDataHost) => {
+    const origin = request.headers.get("origin")
+    const isForeign = origin !== null && !isAllowedOrigin(origin, origins)
+    const { body, headers, status } = await respond(request, isForeign, onDataHost).catch(failed)
+    const {
+      "access-control-allow-origin": _everyOrigin,
+      "access-control-expose-headers": exposed,
+      "content-type": json,
+      ...others
+    } = headers
+    return {
+      status,
+      body,
+      headers: {
+        ...others,
+        ...(body !== "" && json !== undefined && { "content-type": json }),
+        ...(origin !== null &&
+          !isForeign && {
+            "access-control-allow-origin": origin,
+            "access-control-expose-headers": `${exposed}, ${protocolHeaders}`
+          }),
+        vary: "Origin"
+      }
+    }
+  }
+}

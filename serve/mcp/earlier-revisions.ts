@@ -1,0 +1,41 @@
+/**
+ * One request of the revisions with a handshake, answered with one JSON body: its status leaves after the last charge is
+ * durable. The library's own way would open an event stream, and send a 200, before the first call is read.
+ */
+import { type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server"
+
+/** The revision that clients speak who name none; the only one with batches. */
+const revisionWithBatches = "2025-03-26"
+
+interface Named {
+  readonly id?: unknown
+}
+const isNamed = (message: unknown): message is Named =>
+  typeof message === "object" && message !== null && "id" in message
+
+/** Answers are told apart by their ids: of two calls with the same one, only one answer would arrive, and both be paid. */
+export const problemOfBatch = (message: unknown, revision: string | null): string | undefined => {
+  if (!Array.isArray(message)) return undefined
+  if ((revision ?? revisionWithBatches) !== revisionWithBatches) return `Revision ${revision} has no batches`
+  const ids = message.filter(isNamed).map(({ id }) => id)
+  return new Set(ids).size < ids.length ? "Two messages of the batch have the same id" : undefined
+}
+
+/** Resolves when the caller has gone; there is nobody to answer then. */
+const gone = ({ signal }: Request) =>
+  new Promise<Response>((resolve) => {
+    const leave = () => resolve(new Response(null, { status: 499 }))
+    if (signal.aborted) leave()
+    else signal.addEventListener("abort", leave, { once: true })
+  })
+
+/** Closes the server: with it ends what a caller who has gone still waited for. */
+export const answerEarlier = async (server: Server, request: Request, message: unknown): Promise<Response> => {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  try {
+    return await Promise.race([transport.handleRequest(request, { parsedBody: message }), gone(request)])
+  } finally {
+    await server.close()
+  }
+}

@@ -1,0 +1,40 @@
+import { assert, describe, it } from "@effect/vitest"
+import { insufficientBalance, internal, invalidRequest, unavailable } from "@larder/schemas/api-errors.ts"
+import { errorBody } from "../pipeline.ts"
+import { resultOf } from "./results.ts"
+
+const texts = ({ content }: ReturnType<typeof resultOf>) =>
+  content.map((item) => (item.type === "text" ? item.text : ""))
+
+describe("an answer as the result of a tool", () => {
+  it.each([
+    [internal, "Nothing was charged. Try again after a pause, and let the pauses grow."],
+    [unavailable, "Nothing was charged. Try again after a pause, and let the pauses grow."],
+    [insufficientBalance, "tell the user, a repeated call fails too"],
+    [invalidRequest("x"), "Nothing was charged. The same call would fail again."]
+  ])("says what to do about $type", (error, advice) => {
+    const body = errorBody(error)
+    const result = resultOf({ status: error.status, body, headers: { "x-request-id": "req_1" } })
+    const [text, told] = texts(result)
+    assert.isTrue(result.isError)
+    assert.strictEqual(text, body)
+    assert.include(told, advice)
+    assert.deepStrictEqual(result.structuredContent, JSON.parse(body))
+    assert.deepStrictEqual(result._meta, { "larder/status": error.status, "larder/request_id": "req_1" })
+  })
+  it("says what it cost, and keeps the text of the body", () => {
+    const headers = {
+      "x-request-id": "req_1",
+      "x-credits-charged": "10",
+      "x-credits-remaining": "90",
+      "x-data-version": "v"
+    }
+    const result = resultOf({ status: 200, body: '{"data":[1.6140]}', headers })
+    assert.deepStrictEqual(texts(result), [
+      '{"data":[1.6140]}',
+      "Charged 10 credits (0.01 USD); the key can still spend 90 (0.09 USD)."
+    ])
+    assert.notProperty(result, "isError")
+    assert.strictEqual(result._meta?.["larder/credits_remaining"], 90)
+  })
+})

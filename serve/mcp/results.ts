@@ -1,0 +1,38 @@
+/**
+ * An answer of the API as the result of a tool: its body word by word as text, since there a price keeps the digits as
+ * published; the same as a typed value; and what it cost, for the client in `_meta` and for the model in a line of text.
+ */
+import type { CallToolResult } from "@modelcontextprotocol/server"
+import type { Answer } from "../pipeline.ts"
+import { costOf } from "./guidance.ts"
+
+const adviceOn = (status: number) => {
+  if (status >= 500) return "Nothing was charged. Try again after a pause, and let the pauses grow."
+  if (status === 402)
+    return "Nothing was charged. The balance or the key's monthly budget is used up: tell the user, a repeated call fails too."
+  return "Nothing was charged. The same call would fail again."
+}
+
+const numberIn = (text: string | undefined) => (text === undefined ? undefined : Number(text))
+
+export const resultOf = ({ body, headers, status }: Answer): CallToolResult => {
+  const charged = numberIn(headers["x-credits-charged"])
+  const remaining = numberIn(headers["x-credits-remaining"])
+  const isError = status !== 200
+  const cost = charged === undefined || remaining === undefined ? "" : costOf(charged, remaining)
+  return {
+    content: [
+      { type: "text", text: body },
+      { type: "text", text: isError ? adviceOn(status) : cost }
+    ],
+    structuredContent: JSON.parse(body),
+    ...(isError && { isError }),
+    _meta: {
+      "larder/status": status,
+      "larder/request_id": headers["x-request-id"],
+      ...(charged !== undefined && { "larder/credits_charged": charged }),
+      ...(remaining !== undefined && { "larder/credits_remaining": remaining }),
+      ...(headers["x-data-version"] !== undefined && { "larder/data_version": headers["x-data-version"] })
+    }
+  }
+}

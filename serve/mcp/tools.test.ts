@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import { endpoints } from "@larder/schemas/endpoints.ts"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { routes } from "../routes/routes.ts"
+import { toolsFor } from "./tools.ts"
+
+const tools = toolsFor(routes).map(({ tool }) => tool)
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false, strictRequired: false })
+
+describe("tools for assistants", () => {
+  it("are one for each endpoint, named like its operation", () => {
+    assert.deepStrictEqual(
+      tools.map(({ name }) => name),
+      [
+        "search_commodities",
+        "get_commodity_prices",
+        "get_commodity_metric_values",
+        "search_branded_foods",
+        "get_branded_food_categories",
+        "get_branded_food",
+        "search_stores",
+        "get_store",
+        "get_store_products",
+        "get_store_collections",
+        "get_product"
+      ]
+    )
+  })
+  it("say what they cost, how they page, and name no tool that is not there", () => {
+    const names = new Set(tools.map(({ name }) => name))
+    for (const [index, tool] of tools.entries()) {
+      const { description = "" } = tool
+      const endpoint = endpoints[index]
+      assert.include(description, `Costs ${endpoint?.credits} credits`)
+      assert.strictEqual(description.includes("`next_cursor`"), endpoint?.order !== undefined)
+      assert.notMatch(description, /times as/)
+      const named = JSON.stringify(tool).match(/\b(?:get|search)_[a-z_]+/g) ?? []
+      assert.deepStrictEqual(
+        named.filter((name) => !names.has(name)),
+        []
+      )
+    }
+  })
+  it("speak of tools and arguments, which are all that a model has", () => {
+    for (const tool of tools) {
+      const { "larder/scope": _scope, ...meta } = tool._meta ?? {}
+      const text = JSON.stringify({ ...tool, _meta: meta })
+      assert.deepStrictEqual(text.match(/.{0,40}(?:endpoint|parameter).{0,20}/gi), null, tool.name)
+    }
+  })
+  it("take exactly the parameters of their endpoint, and the id of its path", () => {
+    for (const [index, { inputSchema }] of tools.entries()) {
+      const { parameters = {}, record } = endpoints[index] ?? {}
+      const expected = [...(record === undefined ? [] : ["id"]), ...Object.keys(parameters)]
+      assert.deepStrictEqual(Object.keys(inputSchema.properties ?? {}), expected)
+      assert.strictEqual(inputSchema.additionalProperties, false)
+    }
+  })
+  it("have examples that their schema takes", () => {
+    for (const { inputSchema } of tools) {
+      const examples = Object.entries(inputSchema.properties ?? {}).map(([name, schema]) => {
+        const { examples = [] } = schema as { readonly examples?: ReadonlyArray<unknown> }
+        return [name, name === "id" || name === "cursor" ? "x" : examples[0]] as const
+      })
+      const check = ajv.compile(inputSchema)
+      assert.isTrue(check(Object.fromEntries(examples)), JSON.stringify(check.errors))
+    }
+  })
+  it("describe their result as an object, an error included, without a reference that leads nowhere", () => {
+    for (const { name, outputSchema } of tools) {
+      const check = ajv.compile(JSON.parse(JSON.stringify(outputSchema))) // fails on a lost reference
+      assert.strictEqual(outputSchema?.type, "object")
+      assert.isTrue(check({ error: { type: "not_found", message: "Unknown store: x" } }), name)
+      assert.isFalse(check({ error: { type: "something", message: "" } }), name)
+      assert.isFalse(check({ rows: [] }), name)
+    }
+  })
+})

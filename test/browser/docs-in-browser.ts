@@ -1,0 +1,141 @@
+/**
+ * A server over the bundled samples and a browser, for the docs. Whatever a page does, it may ask nobody but the API, and
+ * nothing may be refused by its policy or fail in its scripts.
+ */
+import { mkdirSync, rmSync } from "node:fs"
+import path from "node:path"
+import { AxeBuilder } from "@axe-core/playwright"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, expect, inject } from "vitest"
+import { createKey } from "../contract/operator.ts"
+import { type Server, startServer } from "../programs.ts"
+import { copyHome } from "../sample-home.ts"
+import { launch } from "./chromium.ts"
+
+const sizes = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } } as const
+type Size = keyof typeof sizes
+const schemes = ["light", "dark"] as const
+type Scheme = (typeof schemes)[number]
+
+/** A folder for pictures of all pages, for people to look at; none are taken without it. */
+const pictures = process.env.LARDER_SCREENSHOTS
+
+const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+/** What may differ when the same page is dressed otherwise. */
+const ofTheLook = ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable"]
+
+const dress = async (page: Page, size: Size, scheme: Scheme) => {
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.setViewportSize(sizes[size])
+}
+
+/** What keeps people from using the page as it is dressed, one line each. Parts that are not ours are left out. */
+const obstacles = async (page: Page, looked: "at all" | "at its look", without: ReadonlyArray<string>) => {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).setLegacyMode()
+  for (const part of without) axe.exclude(part)
+  const { violations } = await (looked === "at all" ? axe.withTags(standards) : axe.withRules(ofTheLook)).analyze()
+  const told = violations.flatMap(({ help, id, nodes }) =>
+    nodes.map(({ failureSummary, target }) => `${id}: ${help}: ${target.join(" ")}: ${failureSummary ?? ""}`)
+  )
+  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+  return isTooWide ? [...told, "the page scrolls sideways"] : told
+}
+
+interface Running {
+  readonly home: string
+  readonly server: Server
+  readonly browser: Browser
+  readonly page: Page
+  readonly key: string
+}
+
+/** Registers start and end of the server and the browser with the file's hooks. One page makes the whole visit. */
+export const docsInBrowser = () => {
+  let running: Running | undefined
+  const now = () => {
+    if (running === undefined) throw new Error("server and browser are started by beforeAll")
+    return running
+  }
+  const faults: Array<string> = []
+  /** Addresses that the page has asked for. */
+  const asked: Array<string> = []
+
+  const watch = (page: Page, { host }: URL) => {
+    page.on("request", (request) => {
+      asked.push(request.url())
+      const url = new URL(request.url())
+      if (url.protocol !== "data:" && url.host !== host) faults.push(`${page.url()} asks ${request.url()}`)
+    })
+    page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`))
+    // a call that was tried may be refused or fail: what the page needs itself may not
+    const isTried = (url: string) => new URL(url).pathname.startsWith("/v1/")
+    page.on("response", (response) => {
+      if (response.status() >= 400 && !isTried(response.url())) faults.push(`${response.url()}: ${response.status()}`)
+    })
+    page.on("requestfailed", (request) => {
+      if (!isTried(request.url())) faults.push(`${request.url()}: ${request.failure()?.errorText}`)
+    })
+    page.on("console", (message) => {
+      // the browser and Scalar repeat what was told above
+      const isRepeated = /^(Failed to load resource|TypeError: Failed to fetch)/.test(message.text())
+      if (message.type() === "error" && !isRepeated) faults.push(`${page.url()}: ${message.text()}`)
+    })
+  }
+
+  beforeAll(async () => {
+    const home = copyHome(inject("sampleHome"))
+    try {
+      const [server, browser] = await Promise.all([startServer(home), launch()])
+      const { key } = await createKey(home)
+      const context = await browser.newContext({ baseURL: server.api, viewport: sizes.desktop })
+      context.setDefaultTimeout(60_000) // a slow machine is no failure
+      const page = await context.newPage()
+      watch(page, new URL(server.api))
+      running = { home, server, browser, page, key }
+    } catch (error) {
+      rmSync(home, { recursive: true, force: true })
+      throw error
+    }
+  })
+  afterAll(async () => {
+    if (running === undefined) return // beforeAll has said why
+    const { browser, home, server } = running
+    await browser.close()
+    await server.stop()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  const takePictures = async (name: string, size: Size) => {
+    if (pictures === undefined) return
+    mkdirSync(pictures, { recursive: true })
+    for (const scheme of schemes) {
+      await dress(now().page, size, scheme)
+      const isWhole = !name.startsWith("docs-reference") // the reference is 30 screens long
+      await now().page.screenshot({ path: path.join(pictures, `${name}-${size}-${scheme}.png`), fullPage: isWhole })
+    }
+  }
+
+  return {
+    home: () => now().home,
+    page: () => now().page,
+    key: () => now().key,
+    faults,
+    asked,
+    pictures: async (name: string) => {
+      for (const size of ["phone", "desktop"] as const) await takePictures(name, size)
+      await dress(now().page, "desktop", "light")
+    },
+    /** Looks at the page in light and dark, at a desk and on a phone; nobody may be kept from using it. */
+    look: async (name: string, without: ReadonlyArray<string> = []) => {
+      const { page } = now()
+      await dress(page, "phone", "dark")
+      const onPhone = await obstacles(page, "at all", without)
+      await takePictures(name, "phone")
+      await dress(page, "desktop", "light")
+      const atDesk = await obstacles(page, "at its look", without)
+      await takePictures(name, "desktop")
+      await dress(page, "desktop", "light")
+      expect({ name, onPhone, atDesk }).toEqual({ name, onPhone: [], atDesk: [] })
+    }
+  }
+}

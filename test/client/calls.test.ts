@@ -1,0 +1,268 @@
+/** The TypeScript client against a real server: every endpoint, pages, errors, and what calls cost. */
+import { once } from "node:events"
+import { connect, createServer, type Socket } from "node:net"
+import type { CallCost } from "@larder/schemas/client/cost.ts"
+import { LarderError } from "@larder/schemas/client/errors.ts"
+import { Larder } from "@larder/schemas/client/larder.ts"
+import type { StoreId } from "@larder/schemas/client/records.ts"
+import { endpoints } from "@larder/schemas/endpoints.ts"
+import { beforeAll, describe, expect, it } from "vitest"
+import { createKey, statement } from "../contract/operator.ts"
+import { pagesOf } from "../contract/pages.ts"
+import { served } from "../contract/served.ts"
+import { inBrowser } from "./in-browser.ts"
+import { witnessed } from "./witnessed.ts"
+
+const api = served()
+const seen = witnessed(api)
+
+let larder: Larder
+let store: StoreId
+beforeAll(async () => {
+  larder = new Larder({ key: api.key().key, url: api.server().api })
+  const stores = await larder.searchStores({ query: "bakery" })
+  store = stores.data[0]?.id ?? "platform_store_"
+})
+
+/** The calls that something made, by what they asked. */
+const callsOf = async (work: () => Promise<unknown>) => {
+  const before = seen.length
+  await work()
+  return seen.slice(before).map(({ target }) => target)
+}
+const rowsOf = async <A>(rows: AsyncIterable<A>) => {
+  const all: Array<A> = []
+  for await (const row of rows) all.push(row)
+  return all
+}
+/** The same call without the client. */
+const plain = async (target: string) => (await api.get(target)).json
+
+describe("every endpoint", () => {
+  const calls: ReadonlyArray<readonly [string, () => Promise<{ readonly cost: CallCost }>, () => string]> = [
+    ["searchCommodities", () => larder.searchCommodities({ commodity: "milk" }), () => "commodities?commodity=milk"],
+    ["searchCommodities", () => larder.searchCommodities(), () => "commodities?commodity="],
+    [
+      "searchCommodities",
+      () => larder.searchCommodityProducts({ category: "dairy", limit: 2 }),
+      () => "commodities?category=dairy&limit=2"
+    ],
+    ["searchCommodities", () => larder.searchCommodityProducts(), () => "commodities?category="],
+    [
+      "getCommodityPrices",
+      () => larder.getCommodityPrices({ series: ["butter-sales-price-weekly", "milk-class-i-price-monthly"] }),
+      () => "commodities/prices?series=butter-sales-price-weekly,milk-class-i-price-monthly"
+    ],
+    [
+      "getCommodityMetricValues",
+      () => larder.getCommodityMetricValues({ metrics: ["butter_sales_price_weekly"], from: "2026-01-01" }),
+      () => "commodities/metric-values?metrics=butter_sales_price_weekly&from=2026-01-01"
+    ],
+    [
+      "searchBrandedFoods",
+      () => larder.searchBrandedFoods({ name: "crème & 100%", brand: "", limit: 3 }),
+      () => "branded-foods?name=cr%C3%A8me+%26+100%25&limit=3"
+    ],
+    ["getBrandedFoodCategories", () => larder.getBrandedFoodCategories(), () => "branded-foods/categories"],
+    ["searchStores", () => larder.searchStores({ country: "US" }), () => "stores?country=US"],
+    ["getStore", () => larder.getStore(store), () => `stores/${store}`],
+    ["getStoreProducts", () => larder.getStoreProducts(store, { limit: 2 }), () => `stores/${store}/products?limit=2`],
+    ["getStoreCollections", () => larder.getStoreCollections(store), () => `stores/${store}/collections`]
+  ]
+  it.each(calls)("%s answers what the API answers, and says what it cost: %#", async (id, call, target) => {
+    const { cost, ...body } = await call()
+    expect(body).toEqual(await plain(`/v1/${target()}`))
+    expect(cost).toEqual({
+      status: 200,
+      requestId: expect.stringMatching(/^req_/),
+      creditsCharged: endpoints.find((endpoint) => endpoint.id === id)?.credits,
+      creditsRemaining: expect.any(Number),
+      dataVersion: "larder-000003",
+      attempts: 1
+    })
+  })
+  it("with ids that others gave: getBrandedFood and getProduct", async () => {
+    const [food] = (await larder.searchBrandedFoods({ limit: 1 })).data
+    const [product] = (await larder.getStoreProducts(store, { limit: 1 })).data
+    if (food === undefined || product === undefined) throw new Error("the samples hold foods and products")
+    expect((await larder.getBrandedFood(food.id)).data).toEqual(food)
+    const { data } = await larder.getProduct(product.id)
+    expect(data).toMatchObject(product)
+    expect(data.store_id).toBe(store)
+  })
+})
+
+describe("pages", () => {
+  it("walked to the end are the rows of the plain pages, once each", async () => {
+    const plainPages = await pagesOf((target) => api.get(target), "/v1/branded-foods?category=cheese&limit=20")
+    expect(plainPages.length).toBeGreaterThan(2)
+    expect(await rowsOf(larder.searchBrandedFoods.all({ category: "cheese", limit: 20 }))).toEqual(plainPages.flat())
+  })
+  it("come as pages, too, each with its cost", async () => {
+    const pages = await rowsOf(larder.getStoreProducts.pages(store, { limit: 30 }))
+    expect(pages.map(({ data }) => data)).toEqual(
+      await pagesOf((target) => api.get(target), `/v1/stores/${store}/products?limit=30`)
+    )
+    expect(pages.map(({ cost }) => cost.creditsCharged)).toEqual(pages.map(() => 100))
+  })
+  it("are as large as they may be on a walk, which saves calls", async () => {
+    const walks = () =>
+      Promise.all([
+        rowsOf(larder.searchCommodityProducts.all()),
+        rowsOf(larder.searchStores.all({ query: "bakery" })),
+        rowsOf(larder.getStoreCollections.all(store))
+      ])
+    expect((await callsOf(walks)).toSorted()).toEqual([
+      "/v1/commodities?limit=500&category=",
+      `/v1/stores/${store}/collections?limit=200`,
+      "/v1/stores?query=bakery&limit=200"
+    ])
+  })
+  it("cost nothing before a row is wanted, and nothing more when the loop is left", async () => {
+    const firstThree = async () => {
+      const names: Array<string> = []
+      for await (const { description } of larder.searchBrandedFoods.all({ limit: 2 })) {
+        if (names.push(description) === 3) break
+      }
+    }
+    expect(await callsOf(async () => larder.searchBrandedFoods.all())).toEqual([])
+    expect(await callsOf(firstThree)).toHaveLength(2)
+  })
+  it("are walked from a cursor that was kept", async () => {
+    const first = await larder.searchBrandedFoods({ category: "cheese", limit: 20 })
+    const all = await rowsOf(larder.searchBrandedFoods.all({ category: "cheese" }))
+    const rest = await rowsOf(
+      larder.searchBrandedFoods.all({ category: "cheese", cursor: first.next_cursor ?? undefined })
+    )
+    expect([...first.data, ...rest]).toEqual(all)
+  })
+})
+
+describe("errors", () => {
+  const failing = async (call: Promise<unknown>) => {
+    const error = await call.then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    if (!(error instanceof LarderError)) throw new Error("the call should have failed", { cause: error })
+    return error
+  }
+  const withKey = (key: string) => new Larder({ key, url: api.server().api })
+
+  it("400: a parameter's value", async () => {
+    const error = await failing(larder.searchBrandedFoods({ limit: 201 }))
+    expect([error.name, error.status, error.message]).toEqual(["InvalidRequest", 400, "at most 200 per page"])
+    expect(error.cost).toMatchObject({ creditsCharged: 0, attempts: 1, requestId: error.requestId })
+    expect(larder.lastCall).toEqual(error.cost)
+  })
+  it("400: a parameter of the catalog's other shape, which the types would have refused", async () => {
+    const query: object = { category: "dairy" }
+    const error = await failing(larder.searchCommodities(query))
+    expect(error.message).toBe("commodity cannot be combined with category, limit or cursor")
+  })
+  it("400: an unknown series", async () => {
+    const error = await failing(larder.getCommodityPrices({ series: ["butter"] }))
+    expect(error.message).toBe("Unknown series: butter")
+  })
+  it("401: an unknown key, which learns nothing of any account", async () => {
+    const error = await failing(withKey(`svc_data_${"x".repeat(64)}`).getBrandedFoodCategories())
+    expect([error.name, error.message]).toEqual(["Unauthorized", "Unknown or revoked API key"])
+    expect(error.cost).toMatchObject({ status: 401, creditsCharged: undefined, creditsRemaining: undefined })
+  })
+  it("402: a budget that does not cover the call", async () => {
+    const poor = await createKey(api.home(), { budget: 5 })
+    const error = await failing(withKey(poor.key).getBrandedFoodCategories())
+    expect([error.name, error.message]).toEqual(["InsufficientBalance", "Monthly spend cap reached"])
+  })
+  it("403: a key without the scope", async () => {
+    const narrow = await createKey(api.home(), { scopes: ["search-stores"] })
+    const error = await failing(withKey(narrow.key).getStore(store))
+    expect([error.name, error.message]).toEqual(["Forbidden", "This key is not scoped to get-store"])
+  })
+  it("404: an id that names no record, whatever is in it", async () => {
+    const error = await failing(larder.getStore("platform_store_a/b?c=%2F#d"))
+    expect([error.name, error.message]).toEqual(["NotFound", "Unknown store: platform_store_a/b?c=%2F#d"])
+  })
+  it("404: a wrong address", async () => {
+    const lost = new Larder({ key: api.key().key, url: `${api.server().api}/api/` })
+    expect((await failing(lost.searchStores())).message).toBe("No such endpoint")
+  })
+  it("stop a walk where they happen", async () => {
+    const error = await failing(rowsOf(larder.getStoreProducts.all("platform_store_none")))
+    expect(error.name).toBe("NotFound")
+  })
+})
+
+describe("the cost of the last call", () => {
+  it("is told by the client, and what is left falls by what was charged", async () => {
+    const fresh = new Larder({ key: (await createKey(api.home())).key, url: `${api.server().api}/` })
+    expect(fresh.lastCall).toBeUndefined()
+    await fresh.getBrandedFoodCategories()
+    expect(fresh.lastCall).toMatchObject({ creditsCharged: 10, creditsRemaining: 4990 })
+    const { cost } = await fresh.searchStores()
+    expect(cost).toMatchObject({ creditsCharged: 100, creditsRemaining: 4890 })
+    expect(fresh.lastCall).toEqual(cost)
+  })
+  it("is each result's own when calls go side by side", async () => {
+    const results = await Promise.all([
+      larder.searchStores(),
+      larder.getBrandedFoodCategories(),
+      larder.getStore(store)
+    ])
+    expect(results.map(({ cost }) => cost.creditsCharged)).toEqual([100, 10, 100])
+    expect(new Set(results.map(({ cost }) => cost.requestId)).size).toBe(3)
+  })
+})
+
+describe("a signal", () => {
+  const reason = new Error("the user left the page")
+
+  it("that has fired keeps the call from being made", async () => {
+    const signal = AbortSignal.abort(reason)
+    const calls = async () => {
+      await expect(larder.searchStores({}, { signal })).rejects.toBe(reason)
+      await expect(rowsOf(larder.searchStores.all({}, { signal }))).rejects.toBe(reason)
+    }
+    expect(await callsOf(calls)).toEqual([])
+  })
+  it("ends a call in flight with its reason, hangs up, and the call costs nothing", async () => {
+    const { account_id, key } = await createKey(api.home())
+    const controller = new AbortController()
+    /** Passes on all of the call but its last byte: the API is in the middle of it when the signal fires. */
+    const front = createServer((caller: Socket) => {
+      const onward = connect(Number(new URL(api.server().api).port), "127.0.0.1")
+      caller.once("data", (bytes) => onward.write(bytes.subarray(0, -1), () => controller.abort(reason)))
+      caller.once("close", () => onward.end())
+      onward.once("close", () => front.close())
+    }).listen(0, "127.0.0.1")
+    await once(front, "listening")
+    const address = front.address()
+    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`
+    const call = new Larder({ key, url }).searchStores({}, { signal: controller.signal })
+    await expect(call).rejects.toBe(reason)
+    await once(front, "close") // so the caller has hung up, and the API, too
+    const entries = await statement(api.home(), account_id)
+    expect(entries.map(({ type }) => type)).not.toContain("charge")
+  })
+})
+
+describe("in Chromium, on a page of another origin", () => {
+  it("calls, walks, fails and tells what it cost, like in Node", async () => {
+    const { key } = await createKey(api.home())
+    const returned = await inBrowser(
+      api.client(),
+      api.server().api,
+      `const larder = new Larder(${JSON.stringify({ key, url: api.server().api })})
+       const titles = []
+       for await (const { title } of larder.getStoreProducts.all(${JSON.stringify(store)}, { limit: 40 })) titles.push(title)
+       const error = await larder.searchBrandedFoods({ limit: 201 }).catch((error) => error)
+       return { titles, walked: larder.lastCall, refused: [error.name, error.message, error.requestId] }`
+    )
+    const titles = (await pagesOf((target) => api.get(target), `/v1/stores/${store}/products?limit=40`)).flat()
+    expect(returned).toEqual({
+      titles: titles.map((product) => Object(product).title),
+      walked: expect.objectContaining({ status: 400, creditsCharged: 0, dataVersion: "larder-000003" }),
+      refused: ["InvalidRequest", "at most 200 per page", expect.stringMatching(/^req_/)]
+    })
+  })
+})

@@ -1,0 +1,63 @@
+/** What the client's types refuse and tell. `tsc` does the work: an error that is expected and does not come is one. */
+import { Larder } from "@larder/schemas/client/larder.ts"
+import type { ProductId, StoreId } from "@larder/schemas/client/records.ts"
+import { describe, expect, expectTypeOf, it } from "vitest"
+
+const larder = new Larder({ key: `svc_data_${"k".repeat(64)}`, url: "http://127.0.0.1:9" })
+const store: StoreId = "platform_store_x"
+const product: ProductId = "platform_product_x"
+
+/** Compiled, never run. */
+const mistakes = [
+  // @ts-expect-error misspelt
+  () => larder.searchBrandedFoods({ nmae: "gum" }),
+  // @ts-expect-error misspelt
+  () => larder.searchBrandedFoods.all({ ingredients: "salt" }),
+  // @ts-expect-error of another endpoint
+  () => larder.getStoreProducts(store, { country: "US" }),
+  // @ts-expect-error required
+  () => larder.getCommodityPrices({ from: "2026-01-01" }),
+  // @ts-expect-error one text is not a list of names
+  () => larder.getCommodityMetricValues({ metrics: "butter_sales_price_weekly" }),
+  // @ts-expect-error a number
+  () => larder.searchStores({ limit: "20" }),
+  // @ts-expect-error of the other shape
+  () => larder.searchCommodities({ category: "dairy" }),
+  // @ts-expect-error of the other shape
+  () => larder.searchCommodityProducts({ commodity: "butter" }),
+  // @ts-expect-error the id of a product is no store's
+  () => larder.getStore(product),
+  // @ts-expect-error a barcode is no id
+  () => larder.getBrandedFood("059642932491"),
+  // @ts-expect-error takes no query
+  () => larder.getProduct(product, { limit: 1 }),
+  // @ts-expect-error no key
+  () => new Larder({ url: "http://127.0.0.1:9" })
+]
+
+describe("types", () => {
+  it("refuse what the API would refuse", () => {
+    expect(mistakes).toHaveLength(12)
+  })
+  it("give records with the fields that the API answers", () => {
+    const grouped = () => larder.searchCommodities({ commodity: "butter" }).then(({ data }) => data[0]?.series[0]?.unit)
+    expectTypeOf(grouped).returns.resolves.toEqualTypeOf<"USD/lb" | "USD/cwt" | undefined>()
+    const products = () => larder.searchCommodityProducts().then((page) => page.data[0]?.metrics[0]?.metric_name)
+    expectTypeOf(products).returns.resolves.toEqualTypeOf<string | undefined>()
+    const calories = () => larder.getBrandedFood("data_branded_food_x").then(({ data }) => data.nutrition.calories)
+    expectTypeOf(calories).returns.resolves.toEqualTypeOf<number | undefined>()
+    const cursor = () => larder.searchStores().then((page) => page.next_cursor)
+    expectTypeOf(cursor).returns.resolves.toEqualTypeOf<string | null>()
+  })
+  it("let ids go from one method to the next", () => {
+    const walk = async () => {
+      for await (const { id } of larder.searchStores.all({ country: undefined })) {
+        for await (const { id: product } of larder.getStoreProducts.all(id)) {
+          const { data } = await larder.getProduct(product)
+          expectTypeOf(data.store_id).toEqualTypeOf<StoreId>()
+        }
+      }
+    }
+    expectTypeOf(walk).returns.resolves.toBeVoid()
+  })
+})

@@ -1,0 +1,44 @@
+/**
+ * The commands of both programs in a process that runs one after the other, as told by `programs.ts`: loading a program
+ * takes as long as what most commands do. It ends with whoever started it.
+ */
+import { program as larderIngest } from "@larder/pipelines/cli.ts"
+import { program as larderServe } from "@larder/serve/cli.ts"
+import type { Command, Ended } from "./programs.ts"
+
+const programs = { "larder-ingest": larderIngest, "larder-serve": larderServe }
+
+/** What is written to a stream meanwhile, instead of writing it. */
+const takeFrom = (stream: NodeJS.WriteStream) => {
+  const pieces: Array<string> = []
+  const { write } = stream
+  stream.write = (piece: string | Uint8Array, ...others: ReadonlyArray<unknown>) => {
+    pieces.push(typeof piece === "string" ? piece : Buffer.from(piece).toString())
+    const written = others.find((other) => typeof other === "function")
+    if (written !== undefined) process.nextTick(written)
+    return true
+  }
+  return () => {
+    stream.write = write
+    return pieces.join("")
+  }
+}
+
+const run = async ({ args, environment, program }: Command): Promise<Ended> => {
+  const before = process.env
+  process.env = { ...before, ...environment }
+  const [stdout, stderr] = [takeFrom(process.stdout), takeFrom(process.stderr)]
+  try {
+    const code = await programs[program].runWith(args)
+    return { code, signal: null, stdout: stdout(), stderr: stderr() }
+  } finally {
+    stdout()
+    stderr()
+    process.env = before
+  }
+}
+
+process.on("message", async (command: Command) => {
+  process.send?.(await run(command))
+})
+process.on("disconnect", () => process.exit())

@@ -1,0 +1,210 @@
+/**
+ * The docs as they are served: pages that lead somewhere, calls that answer what they say, and neither key nor credits for
+ * reading.
+ */
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http"
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
+import { templateOf } from "@larder/schemas/endpoint.ts"
+import { endpoints } from "@larder/schemas/endpoints.ts"
+import { guidePaths } from "@larder/serve/docs/guides.ts"
+import { describe, expect, it } from "vitest"
+import { operate } from "./operator.ts"
+import { served } from "./served.ts"
+
+const api = served()
+
+interface Page {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** As it was sent. */
+  readonly body: Buffer
+}
+
+/** Pages are no JSON, and so none of the client's business. */
+const page = (path: string, method = "GET", headers: OutgoingHttpHeaders = {}): Promise<Page> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(api.server().api)
+    request({ hostname, port, path, method, headers }, (response) => {
+      const pieces: Array<Buffer> = []
+      response.on("data", (piece: Buffer) => pieces.push(piece)).on("error", reject)
+      response.on("end", () => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) })
+      })
+    })
+      .on("error", reject)
+      .end()
+  })
+const textOf = async (path: string) => (await page(path)).body.toString()
+
+const everyPath = [...guidePaths, ...guidePaths.map((path) => `${path}.md`), "/docs/reference", "/llms.txt"]
+const types = { md: "markdown", txt: "plain", html: "html" }
+
+describe("the pages of the docs", () => {
+  it.each(everyPath)("%s needs no key, says which request it was, and leaves nothing to others", async (path) => {
+    const { headers, status } = await page(path)
+    const type = Object.entries(types).find(([ending]) => path.endsWith(`.${ending}`))?.[1] ?? "html"
+    expect([status, headers["content-type"]]).toEqual([200, `text/${type}; charset=utf-8`])
+    expect(headers["x-request-id"]).toMatch(/^req_/)
+    expect(headers).not.toHaveProperty("x-credits-charged")
+    const policy = headers["content-security-policy"]
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; .*connect-src 'self'.*frame-ancestors 'none'/)
+    expect(policy).not.toMatch(/script-src[^;]*unsafe|https?:|\*/)
+  })
+
+  it.each(["/", ...everyPath])("%s is read with GET alone, and exactly there", async (path) => {
+    const posted = await page(path, "POST")
+    expect([posted.status, posted.headers.allow]).toEqual([405, "GET, OPTIONS"])
+    expect((await page(path, "HEAD")).status).toBe(405)
+    expect((await page(path, "OPTIONS")).status).toBe(204)
+    if (path !== "/") expect((await page(`${path}/`)).status).toBe(404)
+  })
+
+  it("are where the root leads", async () => {
+    const { headers, status } = await page("/")
+    expect([status, headers.location]).toEqual([302, "/docs"])
+    expect(headers.link).toContain('</openapi.json>; rel="service-desc"')
+  })
+
+  it("hold only links that lead somewhere", async () => {
+    const broken: Array<string> = []
+    const seen = new Set<string>()
+    for (const from of [...guidePaths, "/docs/reference"]) {
+      const html = await textOf(from)
+      for (const [, href = ""] of html.matchAll(/(?:href|src)="([^"]+)"/g)) {
+        const [path = "", anchor] = href.split("#")
+        if (/^https?:/.test(href))
+          expect(new URL(href).hostname, "the data's own sources").toMatch(/\.usda\.gov$|\.nal\.usda\.gov$/)
+        else if (anchor !== undefined) expect(path === "" ? html : await textOf(path)).toContain(`id="${anchor}"`)
+        else if (!seen.has(path) && (await page(path)).status !== 200) broken.push(`${from} leads to ${href}`)
+        seen.add(path)
+      }
+    }
+    expect(broken).toEqual([])
+    expect(seen.size).toBeGreaterThan(15)
+  })
+
+  it("have styles and scripts that browsers keep for a year, the large one compressed once", async () => {
+    const html = await textOf("/docs/reference")
+    const [, script = ""] = /data-script="([^"]+)"/.exec(html) ?? []
+    const { body: whole, headers } = await page(script)
+    expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable")
+    expect(whole.length).toBeGreaterThan(1_000_000)
+    for (const [coding, decompress] of [
+      ["br", brotliDecompressSync],
+      ["gzip", gunzipSync],
+      ["zstd", zstdDecompressSync]
+    ] as const) {
+      const { body, headers } = await page(script, "GET", { "accept-encoding": coding })
+      expect([headers["content-encoding"], headers.vary]).toEqual([coding, "Accept-Encoding"])
+      expect(body.length).toBeLessThan(whole.length / 3)
+      expect(decompress(body).equals(whole)).toBe(true)
+    }
+    expect((await page("/docs/assets/scalar.000000000000.js")).status).toBe(404)
+    for (const method of ["GET", "POST"]) expect((await page("/docs/assets/nothing.css", method)).status).toBe(404)
+    expect((await page(script, "POST")).status).toBe(405)
+  })
+
+  it("escape the host that they were asked by", async () => {
+    const { body } = await page("/docs", "GET", { host: 'evil"><script>alert(1)</script>' })
+    expect(body.toString()).not.toContain("<script>alert")
+  })
+})
+
+describe("llms.txt", () => {
+  it("names every endpoint with its price, every guide, and where assistants connect", async () => {
+    const text = await textOf("/llms.txt")
+    expect(text).toMatch(/^# Larder\n\n> /)
+    for (const { credits, path } of endpoints) {
+      expect(text).toContain(`\`GET ${templateOf(path)}\``)
+      expect(text).toMatch(new RegExp(`${templateOf(path).replaceAll(/[{}]/g, "\\$&")}\`: .*\\. ${credits} credits`))
+    }
+    expect(text).toContain(`${api.server().api}/mcp`)
+    const links = [...text.matchAll(/\]\((http[^)]+)\)/g)].map(([, href = ""]) => new URL(href).pathname)
+    expect(links).toEqual(expect.arrayContaining(guidePaths.map((path) => `${path}.md`)))
+    for (const path of links) if (path !== "/mcp") expect([path, (await page(path)).status]).toEqual([path, 200])
+  })
+})
+
+/** A call as a guide writes it, and the fence behind it: what it answers. */
+interface Documented {
+  readonly target: string
+  readonly answer: { readonly kind: string; readonly text: string } | undefined
+}
+
+const callsIn = (markdown: string): ReadonlyArray<Documented> => {
+  const fences = [...markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, kind = "", text = ""]) => ({
+    kind,
+    text
+  }))
+  return fences.flatMap(({ kind, text }, at) => {
+    if (kind !== "sh") return []
+    const behind = fences[at + 1]
+    const answer = behind?.kind === "json" || behind?.kind === "http" ? behind : undefined
+    const lines = text
+      .replaceAll("\\\n", "")
+      .split("\n")
+      .filter((line) => line.startsWith("curl "))
+    return lines.map((line, i) => {
+      const [, target = ""] =
+        /^curl (?:-i )?-H "Authorization: Bearer \$KEY"\s+"http:\/\/[^/]+(\/[^"]*)"$/.exec(line) ?? []
+      expect(target, line).not.toBe("")
+      return { target, answer: i === lines.length - 1 ? answer : undefined }
+    })
+  })
+}
+
+/** Where a documented value is not in the answer: guides leave out fields, and the ends of lists. */
+const missing = (documented: unknown, actual: unknown, at = "answer"): ReadonlyArray<string> => {
+  if (Array.isArray(documented)) {
+    return documented.flatMap((each, i) => missing(each, Array.isArray(actual) ? actual[i] : undefined, `${at}[${i}]`))
+  }
+  if (typeof documented !== "object" || documented === null) {
+    return documented === actual ? [] : [`${at} is ${JSON.stringify(actual)}, not ${JSON.stringify(documented)}`]
+  }
+  const inside = new Map(typeof actual === "object" && actual !== null ? Object.entries(actual) : [])
+  return Object.entries(documented).flatMap(([name, value]) => missing(value, inside.get(name), `${at}.${name}`))
+}
+
+interface Rows {
+  readonly data?: ReadonlyArray<{ readonly id?: string }>
+  readonly next_cursor?: string | null
+}
+
+describe("the calls in the guides", () => {
+  it("answer what is written under them", async () => {
+    const variables = new Map<string, string>()
+    const wrong: Array<string> = []
+    let calls = 0
+    for (const path of guidePaths) {
+      for (const { answer, target } of callsIn(await textOf(`${path}.md`))) {
+        const filled = target.replace(/\$([A-Z_]+)/g, (_, name: string) => variables.get(name) ?? `missing-${name}`)
+        const reply = await api.get(filled)
+        const rows = reply.json as Rows
+        if (typeof rows.next_cursor === "string") variables.set("NEXT_CURSOR", rows.next_cursor)
+        const [, kind] = /^platform_(store|product)_/.exec(rows.data?.[0]?.id ?? "") ?? []
+        if (kind !== undefined) variables.set(`${kind.toUpperCase()}_ID`, rows.data?.[0]?.id ?? "")
+        const [head = "", body = ""] =
+          answer?.kind === "http" ? answer.text.split("\n\n") : ["HTTP/1.1 200", answer?.text]
+        const [status = "", ...headers] = head.split("\n")
+        if (status !== `HTTP/1.1 ${reply.status}`) wrong.push(`${path}: ${filled} answers ${reply.status}`)
+        for (const line of headers) {
+          const [name = "", value = ""] = line.split(": ")
+          const is = reply.headers[name]
+          const varies = /^x-(request-id|credits-remaining|data-version)$/.test(name)
+          if (is === undefined || (!varies && is !== value)) wrong.push(`${path}: ${filled} has ${name}: ${is}`)
+        }
+        if (body !== "") wrong.push(...missing(JSON.parse(body), reply.json).map((line) => `${path}: ${line}`))
+        calls++
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(calls).toBeGreaterThan(12)
+  })
+
+  it("are paid from the credits that the guides promise to a new account", async () => {
+    const account = await operate(api.home(), (ledger) => ledger.createAccount({ name: "New" }))
+    expect(await textOf("/docs/credits.md")).toContain(
+      `A new account starts with ${(account.balance_credits / 1000).toFixed(2)} USD`
+    )
+  })
+})

@@ -1,0 +1,167 @@
+/** `examples/analysis.sql`, question by question, against the warehouse of the bundled samples. */
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { DuckDb, type Row } from "@larder/warehouse/duckdb.ts"
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { repository } from "../repository.ts"
+
+const text = readFileSync(path.join(repository, "examples/analysis.sql"), "utf8")
+/** Statements by the number of their question. */
+const questions = new Map(
+  [...text.matchAll(/^-- (\d+)\. [\s\S]*?(?=^-- \d+\. |(?![\s\S]))/gm)].map(([block, number]) => [
+    Number(number),
+    block.replace(/--.*$/gm, "").trim()
+  ])
+)
+const answers = new Map<number, ReadonlyArray<Row>>()
+const answerTo = (number: number) => answers.get(number) ?? []
+
+const warehouse = () => realpathSync(path.join(inject("sampleHome"), "warehouse/larder.duckdb"))
+beforeAll(() =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const db = yield* DuckDb.readOnly(warehouse())
+        for (const [number, sql] of questions) answers.set(number, yield* db.rows(sql.replace(/;$/, "")))
+      })
+    )
+  )
+)
+
+describe("the analyst's notebook", () => {
+  it("asks thirteen questions, each one statement", () => {
+    expect([...questions.keys()]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
+    for (const sql of questions.values()) expect(sql.match(/;/g)).toHaveLength(1)
+  })
+  it("1: tells how fresh each data set is", () => {
+    expect(answerTo(1).map(({ generation, pipeline, rows_rejected }) => [pipeline, generation, rows_rejected])).toEqual(
+      [
+        ["branded-foods", "larder-000002", "0"],
+        ["commodities", "larder-000001", "0"],
+        ["storefronts", "larder-000003", "1"]
+      ]
+    )
+  })
+  it("2: sets survey prices beside the exchange's week", () => {
+    expect(answerTo(2)).toHaveLength(8)
+    expect(answerTo(2)[0]).toEqual({
+      week_ending: "2026-09-26",
+      survey_price: "1.387100",
+      spot_price: "1.3560",
+      difference: "0.0311"
+    })
+  })
+  it("3: counts how many prices of the last 52 weeks were revised, also of a series that has ended", () => {
+    expect(answerTo(3).map(({ slug, weeks }) => [slug, weeks])).toEqual(
+      ["butter", "cheese-barrel", "cheese-block", "dry-whey", "nonfat-dry-milk"].map((product) => [
+        `${product}-sales-price-weekly`,
+        "52"
+      ])
+    )
+    for (const { revised } of answerTo(3)) expect(Number(revised)).toBeGreaterThan(10)
+  })
+  it("4: finds what a backtest would have seen", () => {
+    expect(answerTo(4)).toContainEqual({
+      slug: "nonfat-dry-milk-sales-price-weekly",
+      observed_on: "2026-07-04",
+      known_then: "1.791200",
+      known_now: "1.784600"
+    })
+    expect(answerTo(4).every(({ observed_on }) => String(observed_on) < "2026-07-10")).toBe(true)
+  })
+  it("5: ranks categories by salt", () => {
+    const salt = answerTo(5).map(({ sodium_mg }) => Number(sodium_mg))
+    expect(salt).toHaveLength(10)
+    expect(salt).toEqual(salt.toSorted((a, b) => b - a))
+  })
+  it("6: relates protein to energy", () => {
+    expect(answerTo(6)).toHaveLength(5)
+    for (const { calories, protein, protein_per_100_kcal } of answerTo(6)) {
+      expect(Number(protein_per_100_kcal)).toBeCloseTo((100 * Number(protein)) / Number(calories), 1)
+    }
+  })
+  it("7: finds changed recipes, from an earlier label to a later one", () => {
+    expect(answerTo(7)).toHaveLength(10)
+    for (const { published_after, published_before, sugars_after, sugars_before } of answerTo(7)) {
+      expect(String(published_before) < String(published_after)).toBe(true)
+      expect(Math.abs(Number(sugars_after) / Number(sugars_before) - 1)).toBeGreaterThanOrEqual(0.2)
+    }
+  })
+  it("8: lists reductions, the deepest first", () => {
+    expect(answerTo(8)).toHaveLength(10)
+    expect(answerTo(8)[0]).toMatchObject({ price: "0.6500", compare_at_price: "0.9000", percent_off: 28 })
+  })
+  it("9: has no price changes after the first read", () => {
+    expect(answerTo(9)).toEqual([])
+  })
+  it("10: prices food by the kilo, in each currency", () => {
+    const found = answerTo(10).find(({ sub_category }) => sub_category === "bakery")
+    expect(found).toEqual({ sub_category: "bakery", currency: "GBP", variants: "22", per_kg: 39.17 })
+  })
+  it("11: follows a number to its payload, and to the row in it", () => {
+    const { raw_sha256, source_row, url, value_text } = answerTo(11)[0] ?? {}
+    expect([value_text, source_row]).toEqual(["1.3871", "5"])
+    expect(url).toBe("https://mpr.datamart.ams.usda.gov/services/v1.1/reports/2993/Butter%20Prices%20and%20Sales")
+    expect(raw_sha256).toMatch(/^[0-9a-f]{64}$/)
+  })
+  it("12: names what could not be read, and why", () => {
+    const reason = "the id OR-1013 stands in an earlier row, too"
+    expect(answerTo(12)).toEqual([
+      expect.objectContaining({ feed: "store/orchard-pantry.example", position: "35", reason })
+    ])
+  })
+  it("13: counts the checks of every pipeline, none of which found a row", () => {
+    expect(new Set(answerTo(13).map(({ pipeline }) => pipeline)).size).toBe(3)
+    for (const { found_by, rows_found } of answerTo(13)) expect([rows_found, found_by]).toEqual(["0", null])
+  })
+})
+
+describe("after a second read", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "larder-analysis-"))
+  const later = new Map<number, ReadonlyArray<Row>>()
+  const unlisted = "select id from storefront.sighting where not is_listed"
+  // one price rises by a tenth; of another variant only the availability changes, which is no change of price
+  const aPriceRose = `insert into storefront.variant_change by name
+    select * replace (seen_at + interval 1 day as seen_at, 'changed' as change, not available as available,
+      if(row_number() over (order by variant_id) = 1, price * 1.1, price) as price)
+    from storefront.variant_change where price > 0 order by variant_id limit 2`
+  // one variant, which is reduced
+  const aProductIsGone = `update storefront.sighting set is_listed = false
+    where id = (select product_id from storefront.product where title = 'Harbour Almond Croissant')`
+  beforeAll(() => {
+    const file = path.join(folder, "later.duckdb")
+    copyFileSync(warehouse(), file)
+    chmodSync(file, 0o600)
+    return Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const db = yield* DuckDb.readWrite(file)
+          yield* db.run(aPriceRose)
+          yield* db.run(aProductIsGone)
+          yield* db.run(`delete from storefront.listing where product_id in (${unlisted})`)
+          for (const number of [8, 9, 10]) later.set(number, yield* db.rows(questions.get(number)?.slice(0, -1) ?? ""))
+        })
+      )
+    )
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it("8: leaves out what is listed no longer", () => {
+    const products = (rows: ReadonlyArray<Row> | undefined) => rows?.map(({ product }) => product)
+    expect(products(answerTo(8))).toContain("Harbour Almond Croissant")
+    expect(products(later.get(8))).toHaveLength(10)
+    expect(products(later.get(8))).not.toContain("Harbour Almond Croissant")
+  })
+  it("9: tells which price rose, by how much and since when", () => {
+    const rows = later.get(9) ?? []
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({ percent: 10 })
+    expect(Number(rows[0]?.price_after)).toBeCloseTo(1.1 * Number(rows[0]?.price_before), 2)
+  })
+  it("10: leaves out what is listed no longer", () => {
+    const bakery = later.get(10)?.find(({ sub_category }) => sub_category === "bakery")
+    expect(bakery).toMatchObject({ currency: "GBP", variants: "21" })
+  })
+})

@@ -1,0 +1,144 @@
+/** The examples that call the API, run as their readers run them, through a proxy that stumbles once. */
+import { spawn, spawnSync } from "node:child_process"
+import path from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { served } from "../contract/served.ts"
+import { type Ended, ended } from "../programs.ts"
+import { repository } from "../repository.ts"
+import { barrenApi, stumblingFront } from "./stumbling-front.ts"
+
+const api = served()
+let front: Awaited<ReturnType<typeof stumblingFront>>
+beforeAll(async () => {
+  front = await stumblingFront(api.client())
+})
+afterAll(() => front?.close())
+
+const howToGet: Readonly<Record<string, string>> = {
+  python3: "apt-get install python3, or python.org",
+  curl: "apt-get install curl, or curl.se"
+}
+
+/** Runs an example. One that needs a program which is not there fails and says which: an example that nobody ran is none. */
+const example = async (
+  program: string,
+  name: string,
+  given: { readonly LARDER_URL?: string; readonly LARDER_KEY?: string } = {}
+): Promise<Ended & { readonly asked: ReadonlyArray<string> }> => {
+  const needed = name === "curl.sh" ? "curl" : program
+  if (spawnSync(needed, ["--version"]).error !== undefined) {
+    throw new Error(`examples/${name} needs ${needed}, which is not installed here: ${howToGet[needed]}`)
+  }
+  const environment = { ...process.env, LARDER_URL: front.url, LARDER_KEY: api.key().key, ...given }
+  const file = path.join(repository, "examples", name)
+  const result = await ended(spawn(program, [file], { env: environment, stdio: ["ignore", "pipe", "pipe"] }))
+  return { ...result, asked: front.takeAsked() }
+}
+
+/** Paths and queries, without the cursors. */
+const targets = (asked: ReadonlyArray<string>) => asked.map((target) => target.replace(/cursor=[^&]+/, "cursor=…"))
+const prices = (from: string, ...slugs: ReadonlyArray<string>) =>
+  `/v1/commodities/prices?series=${slugs.join("%2C")}&from=${from}`
+
+describe("the example in", () => {
+  it("TypeScript", async () => {
+    const { asked, code, stderr, stdout } = await example(process.execPath, "larder.ts")
+    expect([code, stderr]).toEqual([0, ""])
+    const [store = ""] = asked.flatMap((target) => /platform_store_\w+/.exec(target) ?? [])
+    const first = prices("2026-09-01", "cheese-block-sales-price-weekly", "butter-sales-price-weekly")
+    expect(targets(asked)).toEqual([
+      first,
+      first,
+      "/v1/branded-foods?category=cheese&limit=200",
+      "/v1/stores?query=bakery&limit=1",
+      `/v1/stores/${store}/products?limit=3`,
+      "/v1/commodities/prices?series=unobtainium"
+    ])
+    expect(stdout.split("\n")).toEqual([
+      "cheese-block-sales-price-weekly: 1.4958 USD/lb on 2026-09-26",
+      "butter-sales-price-weekly: 1.3871 USD/lb on 2026-09-26",
+      "45 cheeses; the saltiest has 2760 mg of sodium per serving: CLASSIC FETA",
+      expect.stringMatching(/^Harbour Bakery: .+, [\d.]+ GBP$/),
+      expect.stringMatching(/^Harbour Bakery: .+, [\d.]+ GBP$/),
+      expect.stringMatching(/^Harbour Bakery: .+, [\d.]+ GBP$/),
+      "The list cost 100 credits",
+      expect.stringMatching(/^400 invalid_request: Unknown series: unobtainium \(req_\w+\)$/),
+      "4780 credits left",
+      ""
+    ])
+  })
+
+  it("Python, with the digits as they were published", async () => {
+    const { asked, code, stderr, stdout } = await example("python3", "larder.py")
+    expect([code, stderr]).toEqual([0, ""])
+    const first = prices("2026-08-29", "cheese-block-sales-price-weekly", "butter-sales-price-weekly")
+    expect(targets(asked)).toEqual([
+      first,
+      first,
+      "/v1/branded-foods?category=cheese&limit=20",
+      "/v1/branded-foods?category=cheese&limit=20&cursor=…",
+      "/v1/branded-foods?category=cheese&limit=20&cursor=…",
+      "/v1/branded-foods/data_branded_food_%3F"
+    ])
+    expect(stdout.split("\n")).toEqual([
+      "cheese-block-sales-price-weekly: 1.6140 USD/lb on 2026-08-29",
+      "butter-sales-price-weekly: 1.5125 USD/lb on 2026-08-29",
+      "45 cheeses, 43 state their sodium; median 120 mg per serving",
+      expect.stringMatching(/^the last page cost 10 credits, \d+ are left$/),
+      expect.stringMatching(/^404 not_found: Unknown branded food: data_branded_food_\? \(req_\w+\)$/),
+      ""
+    ])
+  })
+
+  it("curl", async () => {
+    const { asked, code, stderr, stdout } = await example("sh", "curl.sh")
+    expect([code, stderr.replace(/curl: .*|Warning: .*|\s/g, "")]).toEqual([0, ""]) // curl tells of the retry
+    const first = prices("2026-08-29", "cheese-block-sales-price-weekly")
+    expect(targets(asked)).toEqual([
+      first,
+      first,
+      "/v1/branded-foods?category=cheese&limit=20&cursor=",
+      "/v1/branded-foods?category=cheese&limit=20&cursor=…",
+      "/v1/branded-foods?category=cheese&limit=20&cursor=…",
+      "/v1/branded-foods?limit=500"
+    ])
+    const [body = "", ...lines] = stdout.split("\n")
+    expect(body).toContain('"points":[{"date":"2026-08-29","value":1.6140}')
+    expect(JSON.parse(body)).toHaveProperty("data.0.points.length", 5)
+    expect(lines).toEqual([
+      expect.stringMatching(/^charged 10, left \d+, request req_\w+$/),
+      "page 1: 20 foods",
+      "page 2: 20 foods",
+      "page 3: 5 foods",
+      '{"error":{"type":"invalid_request","message":"at most 200 per page"}}',
+      "charged 0",
+      ""
+    ])
+  })
+})
+
+describe("an example says what is wrong", () => {
+  it("in the API's own words: curl with a key that nobody has", async () => {
+    const given = { LARDER_URL: api.server().api, LARDER_KEY: `svc_data_${"x".repeat(64)}` }
+    const { code, stderr, stdout } = await example("sh", "curl.sh", given)
+    expect([code, stdout]).toEqual([22, ""])
+    expect(stderr).toContain('{"error":{"type":"unauthorized","message":"Unknown or revoked API key"}}\n')
+  })
+})
+
+describe("where the API has no rows, the example ends well in", () => {
+  let barren: Awaited<ReturnType<typeof barrenApi>>
+  beforeAll(async () => {
+    barren = await barrenApi()
+  })
+  afterAll(() => barren?.close())
+
+  it.each([
+    ["larder.ts", process.execPath, "0 cheeses; none of them states that it has salt"],
+    ["larder.py", "python3", "0 cheeses, none of which states its sodium"]
+  ])("%s", async (name, program, line) => {
+    const { code, stderr, stdout } = await example(program, name, { LARDER_URL: barren.url })
+    expect([code, stderr]).toEqual([0, ""])
+    expect(stdout.split("\n")).toContain(line)
+  })
+})

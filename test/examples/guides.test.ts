@@ -1,0 +1,100 @@
+/** The programs in the guides, run as they stand there: TypeScript and Python over the API, SQL over the warehouse. */
+
+import { spawn } from "node:child_process"
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { filled } from "@larder/serve/docs/facts.ts"
+import { guides } from "@larder/serve/docs/guides.ts"
+import { DuckDb, type Row } from "@larder/warehouse/duckdb.ts"
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { served } from "../contract/served.ts"
+import { ended } from "../programs.ts"
+import { repository } from "../repository.ts"
+import { stumblingFront } from "./stumbling-front.ts"
+
+const api = served()
+let front: Awaited<ReturnType<typeof stumblingFront>>
+beforeAll(async () => {
+  front = await stumblingFront(api.client())
+  await fetch(front.url) // it stumbles once, and the guides' Python does not retry
+})
+afterAll(() => front?.close())
+
+/** What stands in the fences of one language, in the order of the guides. */
+const programsIn = (language: string): ReadonlyArray<string> =>
+  guides().flatMap(({ markdown }) =>
+    [...filled(markdown, front.url).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, text = ""]) =>
+      kind === language ? [text] : []
+    )
+  )
+
+const run = (program: string, args: ReadonlyArray<string>, cwd: string) => {
+  const environment = { ...process.env, LARDER_URL: front.url, LARDER_KEY: api.key().key }
+  return ended(spawn(program, args, { cwd, env: environment, stdio: ["ignore", "pipe", "pipe"] }))
+}
+
+describe("the guides' TypeScript", () => {
+  /** A project of its own, into which the packages are linked. Its parts are one program. */
+  let project = ""
+  const file = "guide.ts"
+  beforeAll(() => {
+    project = mkdtempSync(path.join(tmpdir(), "larder-guide-"))
+    symlinkSync(path.join(repository, "node_modules"), path.join(project, "node_modules"))
+    writeFileSync(path.join(project, "package.json"), '{ "type": "module" }')
+    const settings = { extends: path.join(repository, "tsconfig.json"), include: [file] }
+    writeFileSync(path.join(project, "tsconfig.json"), JSON.stringify(settings))
+    writeFileSync(path.join(project, file), programsIn("ts").join("\n"))
+  })
+  afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+  it("compiles", async () => {
+    const compiler = path.join(repository, "node_modules/typescript/bin/tsc")
+    const { code, stdout } = await run(process.execPath, [compiler, "--noEmit", "--project", project], project)
+    expect([code, stdout]).toEqual([0, ""])
+  })
+
+  it("prints what it says", async () => {
+    const { code, stderr, stdout } = await run(process.execPath, [file], project)
+    expect([code, stderr]).toEqual([0, ""])
+    const [prices = "", foods = ""] = stdout.split("] 10 4990\n")
+    expect(prices).toContain("{ date: '2026-09-26', value: 1.3871 }\n")
+    const lines = foods.trim().split("\n")
+    expect(lines.length).toBeGreaterThan(20)
+    for (const line of lines) expect(line).toMatch(/ (\d+(\.\d+)?|undefined)$/) // of sodium
+  })
+})
+
+describe("the guides' Python", () => {
+  it("prints the rows of all pages", async () => {
+    const programs = programsIn("py")
+    expect(programs).toHaveLength(1)
+    const program = programs.join("\n").replace("limit=200", "limit=20") // the samples have one page of 200
+    const { code, stderr, stdout } = await run("python3", ["-c", program], repository)
+    expect([code, stderr]).toEqual([0, ""])
+    const lines = stdout.trim().split("\n")
+    const { json } = await api.get("/v1/branded-foods?category=candy&limit=200")
+    const { data } = json as { readonly data: ReadonlyArray<{ readonly upc: string; readonly description: string }> }
+    expect(lines.length).toBeGreaterThan(20)
+    expect(lines).toEqual(data.map(({ description, upc }) => `${upc} ${description}`))
+  })
+})
+
+describe("the guides' SQL", () => {
+  it("answers", async () => {
+    const answers = await Effect.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const db = yield* DuckDb.readOnly(realpathSync(path.join(inject("sampleHome"), "warehouse/larder.duckdb")))
+          const answers: Array<ReadonlyArray<Row>> = []
+          for (const sql of programsIn("sql")) answers.push(yield* db.rows(sql.trim().replace(/;$/, "")))
+          return answers
+        })
+      )
+    )
+    expect(answers).toHaveLength(1)
+    expect(answers[0]).toHaveLength(5)
+    expect(answers[0]?.[0]).toEqual({ observed_on: "2026-09-26", value: "1.495800", is_final: false })
+  })
+})

@@ -1,0 +1,155 @@
+/**
+ * An assistant as the tests play it: the protocol's official client, and plain POSTs for what that client would never send.
+ * What a result announced as charged is remembered beside the charges of the plain API.
+ */
+import path from "node:path"
+import { templateOf } from "@larder/schemas/endpoint.ts"
+import { endpoints } from "@larder/schemas/endpoints.ts"
+import { toolNameOf } from "@larder/serve/mcp/guidance.ts"
+import type { Transport } from "@modelcontextprotocol/client"
+import {
+  type CallToolResult,
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport
+} from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { expect } from "vitest"
+import { bearer, type Charge } from "../contract/client.ts"
+import { repository } from "../repository.ts"
+
+export const endpointOf = new Map(endpoints.map((endpoint) => [toolNameOf(endpoint.id), endpoint]))
+export const toolNames = [...endpointOf.keys()]
+
+/** "auto" speaks the newest revision that both know; "legacy" the ones with a handshake. */
+export type Mode = "auto" | "legacy"
+
+export const overHttp = (api: string, key: string): Transport =>
+  new StreamableHTTPClientTransport(new URL(`${api}/mcp`), { requestInit: { headers: bearer(key) } })
+
+/** Starts `larder-serve mcp`, and keeps what it logs. */
+export const overStdio = (api: string, key: string) => {
+  const program = path.join(repository, "serve/bin/larder-serve.mjs")
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, "mcp", "--url", api],
+    env: { LARDER_API_KEY: key },
+    stderr: "pipe"
+  })
+  let log = ""
+  transport.stderr?.on("data", (piece) => {
+    log += piece
+  })
+  return { transport, log: () => log }
+}
+
+export const connected = async (transport: Transport, mode: Mode, options: ClientOptions = {}): Promise<Client> => {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode }, ...options })
+  await client.connect(transport)
+  return client
+}
+
+const number = (value: unknown) => (typeof value === "number" ? value : undefined)
+
+/** A result, read as a client reads it. */
+export const told = (result: CallToolResult) => {
+  const [body, cost] = result.content.map((item) => (item.type === "text" ? item.text : item.type))
+  return {
+    body: body ?? "",
+    cost: cost ?? "",
+    structured: result.structuredContent,
+    isError: result.isError === true,
+    requestId: String(result._meta?.["larder/request_id"]),
+    charged: number(result._meta?.["larder/credits_charged"]),
+    remaining: number(result._meta?.["larder/credits_remaining"]),
+    version: result._meta?.["larder/data_version"]
+  }
+}
+export type Told = ReturnType<typeof told>
+
+/** Calls a tool; a charge that it announces goes to the `charges` of the file's ledger check. */
+export const calling =
+  (charges: () => Array<Charge>) =>
+  async (client: Client, name: string, given: Readonly<Record<string, unknown>> = {}): Promise<Told> => {
+    const result = told(await client.callTool({ name, arguments: given }))
+    witness(charges(), name, result)
+    return result
+  }
+
+export const witness = (charges: Array<Charge>, name: string, { charged, isError, requestId }: Told) => {
+  const endpoint = endpointOf.get(name)
+  if (isError || endpoint === undefined) return
+  charges.push({ request_id: requestId, credits: charged ?? 0, endpoint: templateOf(endpoint.path) })
+}
+
+/** `402 insufficient_balance: …` without the status, which a tool does not have. */
+export const errorIn = ({ structured }: Told): string => {
+  const { error } = structured as { readonly error: { readonly type: string; readonly message: string } }
+  return `${error.type}: ${error.message}`
+}
+
+interface Posted {
+  readonly status: number
+  readonly headers: Headers
+  /** Without members where there is none. */
+  readonly message: {
+    readonly result?: CallToolResult & Readonly<Record<string, unknown>>
+    readonly error?: { readonly code?: number; readonly type?: string; readonly message: string }
+  }
+}
+
+interface PostOptions {
+  readonly key?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly method?: string
+}
+
+/** `body` is sent as it is where it is text. */
+export const post = async (
+  api: string,
+  body: unknown,
+  { headers, key, method = "POST" }: PostOptions
+): Promise<Posted> => {
+  const response = await fetch(`${api}/mcp`, {
+    method,
+    headers: {
+      ...(key !== undefined && bearer(key)),
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers
+    },
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) })
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, message: text === "" ? {} : JSON.parse(text) }
+}
+
+export const request = (method: string, params: Readonly<Record<string, unknown>> = {}, id: number | string = 1) => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params
+})
+
+const prices = { series: "cheese-block-sales-price-weekly,butter-sales-price-weekly", from: "2026-08-01" }
+
+/** Tools of three scopes that need no id of an earlier answer, with arguments that find something. */
+export const partOfTheTools: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  search_commodities: { category: "dairy", limit: 3 },
+  get_commodity_prices: prices,
+  get_commodity_metric_values: { metrics: "butter_sales_price_weekly" },
+  search_stores: { limit: "1" }
+}
+export const scopesOfThatPart = ["search-commodities", "get-commodity-prices", "search-stores"] as const
+
+/** With a key of these scopes: what is listed can be called, everything else is refused by name. */
+export const meetsThatPartAlone = async (client: Client, call: ReturnType<typeof calling>): Promise<void> => {
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(Object.keys(partOfTheTools))
+  for (const name of toolNames) {
+    const given = partOfTheTools[name]
+    const result = await call(client, name, given ?? {})
+    expect([name, result.isError]).toEqual([name, given === undefined])
+    if (given === undefined) expect(errorIn(result)).toMatch(/^forbidden: This key is not scoped to /)
+  }
+}

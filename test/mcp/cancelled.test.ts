@@ -1,0 +1,138 @@
+/** Calls whose client goes away while they are read: over plain HTTP, and as the official client cancels them. */
+import { Effect } from "effect"
+import { describe, expect, it } from "vitest"
+import { bearer } from "../contract/client.ts"
+import { connected, overHttp, overStdio } from "./assistant.ts"
+import { waitingServer } from "./waiting-server.ts"
+
+type Waiting = Effect.Success<typeof waitingServer>
+const withServer = (test: (server: Waiting) => Effect.Effect<void>) =>
+  Effect.runPromise(Effect.scoped(Effect.flatMap(waitingServer, test)))
+
+const post = (
+  { key, url }: Waiting,
+  message: object,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal
+) =>
+  fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      ...bearer(key),
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+    ...(signal !== undefined && { signal })
+  })
+
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {}
+}
+const params = { name: "get_commodity_prices", arguments: { series: "a" } }
+const current = {
+  message: { id: 1, method: "tools/call", params: { ...params, _meta: meta } },
+  headers: { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": params.name }
+}
+const earlier = { message: { id: 1, method: "tools/call", params }, headers: { "mcp-protocol-version": "2025-11-25" } }
+
+const costsNothing = Effect.fnUntraced(function* ({ answered, charges, statuses }: Waiting) {
+  yield* answered
+  expect([statuses, yield* charges]).toEqual([[499], 0])
+})
+
+describe("a call that is cancelled while it is read", () => {
+  it.each([
+    ["the current revision", current],
+    ["an earlier one", earlier]
+  ] as const)("costs nothing when the connection is closed, in %s", (_what, { headers, message }) =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        const client = new AbortController()
+        const reply = post(server, message, headers, client.signal)
+          .then((response) => response.text())
+          .catch(() => "gone")
+        yield* server.reading
+        client.abort()
+        expect(yield* Effect.promise(() => reply)).toBe("gone")
+        yield* costsNothing(server)
+      })
+    )
+  )
+
+  it("costs nothing when a notification of the same session says so, and is told so", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } }
+        const greeted = yield* Effect.promise(() => post(server, { id: 0, method: "initialize", params: hello }))
+        const session = { "mcp-session-id": greeted.headers.get("mcp-session-id") ?? "" }
+        expect(session["mcp-session-id"]).not.toBe("")
+        const reply = post(server, earlier.message, session).then((response) => response.json())
+        yield* server.reading
+        const cancelled = yield* Effect.promise(() =>
+          post(server, { method: "notifications/cancelled", params: { requestId: 1 } }, session)
+        )
+        expect([cancelled.status, cancelled.headers.get("x-credits-charged")]).toEqual([202, "0"])
+        const error = { code: -32_603, message: "The call was cancelled: nothing was charged" }
+        expect(yield* Effect.promise(() => reply)).toEqual({ jsonrpc: "2.0", id: 1, error })
+        yield* costsNothing(server)
+      })
+    ))
+
+  it("goes on, and is charged, when the notification is of another session", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        const reply = post(server, earlier.message, { "mcp-session-id": "one" }).then((response) => response.text())
+        yield* server.reading
+        for (const headers of [{ "mcp-session-id": "two" }, {}]) {
+          yield* Effect.promise(() =>
+            post(server, { method: "notifications/cancelled", params: { requestId: 1 } }, headers)
+          )
+        }
+        yield* server.go
+        expect(yield* Effect.promise(() => reply)).toContain("Charged 10 credits")
+        expect([server.statuses, yield* server.charges]).toEqual([[200], 1])
+      })
+    ))
+
+  it("answers nothing, no status either, before it is charged, in an earlier revision", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        let isAnswered = false
+        const reply = post(server, earlier.message).then((response) => {
+          isAnswered = true
+          return response.text()
+        })
+        yield* server.reading
+        yield* Effect.promise(() => post(server, { id: 2, method: "ping" })) // a round trip in which a head would have come
+        expect(isAnswered).toBe(false)
+        yield* server.go
+        expect(yield* Effect.promise(() => reply)).toContain("Charged 10 credits")
+      })
+    ))
+
+  it.each([
+    ["over HTTP, in the current revision", "auto", overHttp],
+    ["over HTTP, in an earlier one", "legacy", overHttp],
+    ["over stdio, in the current revision", "auto", (api: string, key: string) => overStdio(api, key).transport],
+    ["over stdio, in an earlier one", "legacy", (api: string, key: string) => overStdio(api, key).transport]
+  ] as const)("costs nothing when the official client cancels it %s", (_what, mode, transportTo) =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        const client = yield* Effect.promise(() => connected(transportTo(server.url, server.key), mode))
+        const cancelling = new AbortController()
+        const result = client.callTool(params, { signal: cancelling.signal }).then(
+          () => "a result",
+          () => "cancelled"
+        )
+        yield* server.reading
+        cancelling.abort()
+        expect(yield* Effect.promise(() => result)).toBe("cancelled")
+        yield* costsNothing(server)
+        yield* Effect.promise(() => client.close())
+      })
+    )
+  )
+})

@@ -1,0 +1,126 @@
+/** What `/mcp` answers beyond the protocol's messages: headers, encodings, batches, and the host that it is called by. */
+import type { CallToolResult } from "@modelcontextprotocol/client"
+import { describe, expect, it } from "vitest"
+import { bearer } from "../contract/client.ts"
+import { createKey, statement } from "../contract/operator.ts"
+import { served } from "../contract/served.ts"
+import { post, request, told, witness } from "./assistant.ts"
+
+const api = served({ environment: { LARDER_DATA_HOST: "localhost" } })
+const url = () => api.server().api
+
+const _meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {}
+}
+const newest = "2026-07-28"
+const revisions = ["2025-11-25", newest] as const
+
+/** A plain request of a revision. The newest one says in every request, and again in its headers, what it is. */
+const asking =
+  (version: (typeof revisions)[number], at = url) =>
+  async (method: string, params: Readonly<Record<string, unknown>> = {}, headers = {}) => {
+    const name = typeof params.name === "string" ? params.name : undefined
+    const isNewest = version === newest
+    const reply = await post(at(), request(method, isNewest ? { ...params, _meta } : params), {
+      key: api.key().key,
+      headers: {
+        "mcp-protocol-version": version,
+        ...(isNewest && { "mcp-method": method, ...(name !== undefined && { "mcp-name": name }) }),
+        ...headers
+      }
+    })
+    const { result } = reply.message
+    if (name !== undefined && result !== undefined) witness(api.client().charges, name, told(result))
+    return reply
+  }
+
+const named = (headers: Headers) =>
+  ["x-request-id", "x-data-version", "x-credits-charged", "x-credits-remaining"].map((name) => headers.get(name))
+
+describe.each(revisions)("an answer in revision %s", (revision) => {
+  const ask = asking(revision)
+
+  it("of a call has the headers that the API would give it", async () => {
+    const { headers, message } = await ask("tools/call", { name: "search_stores", arguments: { limit: 1 } })
+    const { charged, remaining, requestId, version } = told(message.result as CallToolResult)
+    expect(named(headers)).toEqual([requestId, version, String(charged), String(remaining)])
+    expect([charged, version]).toEqual([100, expect.stringMatching(/^larder-/)])
+    expect(headers.get("content-type")).toBe("application/json")
+    expect(headers.get("cache-control")).toBe("private, no-store")
+  })
+  it("of a failed call says that it was free", async () => {
+    const { headers, message } = await ask("tools/call", { name: "get_store", arguments: { id: "none" } })
+    const { remaining, requestId, version } = told(message.result as CallToolResult)
+    expect(named(headers)).toEqual([requestId, version, "0", String(remaining)])
+  })
+  it("of anything else says that it was free, and what is left", async () => {
+    const remaining = (await api.get("/v1/stores?limit=0")).headers["x-credits-remaining"]
+    for (const method of ["tools/list", "no/such"]) {
+      const { headers } = await ask(method)
+      expect(named(headers)).toEqual([
+        expect.stringMatching(/^req_/),
+        expect.stringMatching(/^larder-/),
+        "0",
+        String(remaining)
+      ])
+      expect(headers.get("cache-control")).toBe("private, no-store")
+    }
+  })
+  it.each(["gzip", "br", "zstd"])("is compressed with %s where its caller likes that", async (coding) => {
+    const { headers, message } = await ask("tools/list", {}, { "accept-encoding": coding })
+    expect([headers.get("content-encoding"), headers.get("vary")]).toEqual([coding, "Origin, Accept-Encoding"])
+    expect(message.result?.tools).toHaveLength(11)
+  })
+  it("is shaped by the host that it is asked of, like one of the API", async () => {
+    const bare = { name: "search_commodities", arguments: {} }
+    const onDataHost = asking(revision, () => url().replace("127.0.0.1", "localhost"))
+    const paged = (await onDataHost("tools/call", bare)).message.result?.structuredContent
+    const grouped = (await ask("tools/call", bare)).message.result?.structuredContent
+    expect(paged).toHaveProperty("next_cursor")
+    expect(grouped).not.toHaveProperty("next_cursor")
+  })
+})
+
+describe("a batch", () => {
+  const call = (id: unknown) => request("tools/call", { name: "search_stores", arguments: { limit: 1 } }, id as number)
+  const send = async (key: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
+    const response = await fetch(`${url()}/mcp`, {
+      method: "POST",
+      headers: {
+        ...bearer(key),
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers
+      },
+      body: JSON.stringify(body)
+    })
+    return { status: response.status, headers: response.headers, json: await response.json() }
+  }
+
+  it.each([{}, { "mcp-protocol-version": "2025-03-26" }])(
+    "is answered and charged call by call with %j",
+    async (headers) => {
+      const { account_id, key } = await createKey(api.home())
+      const reply = await send(key, [call(1), request("ping", {}, "1"), call(2)], headers)
+      const results = reply.json as ReadonlyArray<{ readonly id: unknown; readonly result: CallToolResult }>
+      expect(results.map(({ id }) => id)).toEqual([1, "1", 2])
+      for (const { result } of results.filter(({ id }) => id !== "1"))
+        witness(api.client().charges, "search_stores", told(result))
+      expect(reply.headers.get("x-credits-charged")).toBe("200")
+      expect(reply.headers.get("x-credits-remaining")).toBe("4800")
+      expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant", "charge", "charge"])
+    }
+  )
+  it.each([
+    ["two calls have one id", [call(1), call(2), call(1)], {}],
+    ["the revision has none", [call(1)], { "mcp-protocol-version": "2025-06-18" }],
+    ["the revision has none", [call(1)], { "mcp-protocol-version": "2025-11-25" }],
+    ["the revision has none", [call(1)], { "mcp-protocol-version": "2026-07-28" }]
+  ])("is refused, at no cost, where %s", async (_why, body, headers) => {
+    const { account_id, key } = await createKey(api.home())
+    const { json, status } = await send(key, body, headers)
+    expect([status, json]).toMatchObject([400, { error: { code: -32_600 }, id: null }])
+    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+  })
+})

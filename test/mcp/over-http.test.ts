@@ -1,0 +1,307 @@
+/** `/mcp` of a real server, met by the protocol's official client. The ledger must hold what the results announced. */
+import type { Client } from "@modelcontextprotocol/client"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { createKey, statement } from "../contract/operator.ts"
+import { served } from "../contract/served.ts"
+import {
+  calling,
+  connected,
+  endpointOf,
+  errorIn,
+  type Mode,
+  meetsThatPartAlone,
+  overHttp,
+  partOfTheTools,
+  post,
+  request,
+  scopesOfThatPart,
+  toolNames
+} from "./assistant.ts"
+
+const api = served({
+  environment: { LARDER_API_URL: "https://api.example.com", LARDER_CONSOLE_URL: "https://console.example.com" }
+})
+const url = () => api.server().api
+const call = calling(() => api.client().charges)
+const clientOf = (key: string, mode: Mode = "auto") => connected(overHttp(url(), key), mode)
+
+const prices = partOfTheTools.get_commodity_prices ?? {}
+
+/** Arguments of a call of each tool that finds something, with ids from the answers before; in an order that allows it. */
+const findings: ReadonlyArray<readonly [string, (ids: Ids) => Readonly<Record<string, unknown>>]> = [
+  ...Object.entries(partOfTheTools).map(([name, given]) => [name, () => given] as const),
+  ["search_branded_foods", () => ({ limit: 1 })],
+  ["get_branded_food_categories", () => ({})],
+  ["get_branded_food", ({ search_branded_foods }) => ({ id: search_branded_foods })],
+  ["get_store", ({ search_stores }) => ({ id: search_stores })],
+  ["get_store_products", ({ search_stores }) => ({ id: search_stores, limit: 2 })],
+  ["get_store_collections", ({ search_stores }) => ({ id: search_stores })],
+  ["get_product", ({ get_store_products }) => ({ id: get_store_products })]
+]
+type Ids = Record<string, unknown>
+
+const firstId = (structured: unknown) => {
+  const { data } = structured as { readonly data: ReadonlyArray<{ readonly id?: string }> }
+  return Array.isArray(data) ? data[0]?.id : undefined
+}
+
+describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode) => {
+  let client: Client
+  beforeAll(async () => {
+    client = await clientOf(api.key().key, mode)
+  })
+  afterAll(() => client.close())
+
+  it("speaks the newest revision of its kind", () => {
+    expect(client.getNegotiatedProtocolVersion()).toBe(mode === "auto" ? "2026-07-28" : "2025-11-25")
+    expect(client.getServerVersion()).toMatchObject({ name: "larder" })
+    expect(client.getInstructions()).toContain("spends real money")
+  })
+
+  it("finds a tool for each endpoint, with what it costs", async () => {
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(toolNames)
+    for (const { annotations, description, name } of tools) {
+      const credits = endpointOf.get(name)?.credits ?? 0
+      expect(description).toContain(`Costs ${credits} credits (${(credits / 1000).toFixed(2)} USD)`)
+      expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false, openWorldHint: false })
+    }
+  })
+
+  it("calls every tool: the answer of the API word by word, typed, and its cost", async () => {
+    const ids: Ids = {}
+    for (const [name, argumentsOf] of findings) {
+      const given = argumentsOf(ids)
+      const { body, charged, cost, isError, remaining, structured } = await call(client, name, given) // the client holds it against the schema
+      expect([name, isError]).toEqual([name, false])
+      ids[name] = firstId(structured)
+      const { id, ...query } = given
+      const path = endpointOf.get(name)?.path.replace(":id", String(id))
+      const plain = await api.get(`${path}?${new URLSearchParams(query as Record<string, string>)}`)
+      expect(body).toBe(plain.text)
+      expect(structured).toEqual(plain.json)
+      expect(charged).toBe(endpointOf.get(name)?.credits)
+      expect(remaining).toBe(Number(plain.headers["x-credits-remaining"]) + (charged ?? 0))
+      expect(cost).toContain(`Charged ${charged} credits`)
+    }
+    expect(Object.keys(ids).toSorted()).toEqual(toolNames.toSorted())
+  })
+
+  it("is told with the law's type and message what it asked wrong, at no cost", async () => {
+    const id = "platform_store_none"
+    for (const [name, given, error] of [
+      ["get_store", { id }, `not_found: Unknown store: ${id}`],
+      ["get_store", {}, "invalid_request: id is required: the id of a store"],
+      ["get_commodity_prices", { series: "no-such" }, "invalid_request: Unknown series: no-such"],
+      ["get_commodity_prices", { series: ["a"] }, "invalid_request: series must be text or a number"],
+      ["get_commodity_prices", { slug: ["a"] }, "invalid_request: Unknown query parameter: slug"],
+      ["search_branded_foods", { limit: 201 }, "invalid_request: at most 200 per page"],
+      ["search_branded_foods", { id }, "invalid_request: Unknown query parameter: id"]
+    ] as const) {
+      const result = await call(client, name, given)
+      expect([errorIn(result), result.isError, result.charged]).toEqual([error, true, 0])
+      expect(JSON.parse(result.body)).toEqual(result.structured)
+      expect(result.cost).toContain("Nothing was charged")
+    }
+  })
+
+  it("gets a protocol error for a tool that is not there", async () => {
+    await expect(client.callTool({ name: "drop_tables", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("Unknown tool: drop_tables")
+    })
+  })
+})
+
+describe("prices", () => {
+  it("keep the digits as published in the text of a result", async () => {
+    const client = await clientOf(api.key().key)
+    const { body } = await call(client, "get_commodity_prices", {
+      series: "butter-sales-price-weekly",
+      from: "2026-08-08",
+      to: "2026-08-08"
+    })
+    expect(body).toMatch(/"value":\d\.\d{3}0\}/)
+    await client.close()
+  })
+})
+
+describe("a page", () => {
+  it("leads to the next one by its cursor, and numbers of any size are limits", async () => {
+    const client = await clientOf(api.key().key)
+    const first = await call(client, "search_commodities", { category: "dairy", limit: 1 })
+    const { next_cursor } = first.structured as { readonly next_cursor: string }
+    const second = await call(client, "search_commodities", { category: "dairy", limit: 2, cursor: next_cursor })
+    const both = await call(client, "search_commodities", { category: "dairy", limit: 3 })
+    const rows = ({ structured }: typeof first) => (structured as { readonly data: ReadonlyArray<unknown> }).data
+    expect([...rows(first), ...rows(second)]).toEqual(rows(both))
+    expect((await call(client, "search_stores", { limit: 1e30 })).isError).toBe(false)
+    await client.close()
+  })
+})
+
+describe("a key", () => {
+  it.each(["auto", "legacy"] as const)(
+    "is shown the tools of its scopes alone, and refused the others by name, negotiating %s",
+    async (mode) => {
+      const { account_id, key } = await createKey(api.home(), { scopes: scopesOfThatPart })
+      const client = await clientOf(key, mode)
+      await meetsThatPartAlone(client, call)
+      await client.close()
+      const charges = (await statement(api.home(), account_id)).filter(({ type }) => type === "charge")
+      expect(charges).toHaveLength(Object.keys(partOfTheTools).length)
+    }
+  )
+
+  it("that may spend no more is refused, and says so to the model", async () => {
+    const { account_id, key } = await createKey(api.home(), { budget: 105 })
+    const client = await clientOf(key)
+    expect((await call(client, "search_stores")).remaining).toBe(5)
+    const capped = await call(client, "get_commodity_prices", prices)
+    expect(errorIn(capped)).toBe("insufficient_balance: Monthly spend cap reached")
+    expect(capped.cost).toContain("tell the user")
+    const rest = await createKey(api.home(), { account: account_id })
+    const richer = await clientOf(rest.key)
+    for (let calls = 0; calls < 49; calls++) await call(richer, "search_stores", { limit: 1 })
+    expect(errorIn(await call(richer, "search_stores"))).toBe("insufficient_balance: Insufficient balance")
+    expect((await statement(api.home(), account_id)).at(-1)?.balance).toBe(0)
+    await client.close()
+    await richer.close()
+  })
+
+  it("pays nothing for finding out what there is", async () => {
+    const { account_id, key } = await createKey(api.home())
+    for (const mode of ["auto", "legacy"] as const) {
+      const client = await clientOf(key, mode)
+      await client.listTools()
+      if (mode === "legacy") await client.ping()
+      await client.close()
+    }
+    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+  })
+
+  it.each([
+    ["absent", undefined, "Missing or malformed Authorization: Bearer header"],
+    ["malformed", "svc_data_short", "Missing or malformed Authorization: Bearer header"],
+    ["unknown", `svc_data_${"a".repeat(64)}`, "Unknown or revoked API key"]
+  ])("that is %s is a 401 before anything is read", async (_what, key, message) => {
+    const {
+      headers,
+      message: refusal,
+      status
+    } = await post(url(), request("tools/list"), key === undefined ? {} : { key })
+    expect([status, refusal.error]).toEqual([401, { type: "unauthorized", message }])
+    expect(headers.get("www-authenticate")).toBe("Bearer")
+    expect(headers.get("x-request-id")).toMatch(/^req_/)
+    if (key !== undefined) await expect(clientOf(key)).rejects.toThrow()
+  })
+})
+
+describe("a request", () => {
+  const send = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    post(url(), body, { key: api.key().key, headers })
+  const toolCall = request("tools/call", { name: "get_commodity_prices", arguments: prices })
+
+  it.each(["2025-11-25", "2025-06-18", "2025-03-26"])(
+    "of the earlier revision %s is answered without a session",
+    async (version) => {
+      const { message } = await send(
+        request("initialize", { protocolVersion: version, capabilities: {}, clientInfo: { name: "x", version: "1" } })
+      )
+      expect(message.result).toMatchObject({ protocolVersion: version, capabilities: { tools: {} } })
+      const listed = await send(request("tools/list"), { "mcp-protocol-version": version })
+      expect(listed.message.result?.tools).toHaveLength(toolNames.length)
+    }
+  )
+
+  it("of a revision that nobody knows is a 400", async () => {
+    expect((await send(toolCall, { "mcp-protocol-version": "1999-01-01" })).status).toBe(400)
+    expect((await send(toolCall, { "mcp-protocol-version": "2099-01-01" })).status).toBe(400)
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2099-01-01",
+      "io.modelcontextprotocol/clientCapabilities": {}
+    }
+    const modern = await send(request("tools/list", { _meta }), {
+      "mcp-protocol-version": "2099-01-01",
+      "mcp-method": "tools/list"
+    })
+    expect([modern.status, modern.message.error?.code]).toEqual([400, -32022])
+  })
+
+  it.each(["https://evil.example", "null", "https://api.example.com:8443"])(
+    "from a page of %s is a 403",
+    async (origin) => {
+      const { headers, message, status } = await send(toolCall, { origin })
+      expect([status, message.error?.type]).toEqual([403, "forbidden"])
+      expect(headers.get("access-control-allow-origin")).toBeNull()
+    }
+  )
+
+  it.each(["https://api.example.com", "https://console.example.com", "http://localhost:6274", "http://127.0.0.1:9"])(
+    "from a page of %s is answered",
+    async (origin) => {
+      const { headers, status } = await send(request("tools/list"), { origin })
+      expect([status, headers.get("access-control-allow-origin")]).toEqual([200, origin])
+      const preflight = await post(url(), undefined, { method: "OPTIONS", headers: { origin } })
+      expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
+        204,
+        expect.stringContaining("Authorization")
+      ])
+    }
+  )
+
+  it.each(["GET", "DELETE", "PUT"])("by %s is a 405 that names POST", async (method) => {
+    const { headers, message, status } = await post(url(), undefined, { method, key: api.key().key })
+    expect([status, message.error?.type, headers.get("allow")]).toEqual([405, "invalid_request", "POST, OPTIONS"])
+  })
+
+  it.each([
+    ["no JSON", "{", 400],
+    ["nothing", "", 400],
+    ["null", "null", 400],
+    ["an empty batch", "[]", 400],
+    ["no message", '{"jsonrpc":"2.0"}', 400],
+    ["another version of JSON-RPC", '{"jsonrpc":"1.0","id":1,"method":"tools/list"}', 400],
+    ["a hundred thousand lists in each other", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, 400],
+    ["65 lists in each other", `${"[".repeat(65)}${"]".repeat(65)}`, 400],
+    [
+      "an argument nested 2,200 levels deep",
+      JSON.stringify(toolCall).replace('"2026-08-01"', `${'{"a":'.repeat(2_200)}1${"}".repeat(2_200)}`),
+      400
+    ],
+    [
+      "an argument twice",
+      JSON.stringify(toolCall).replace('"from"', '"series":"butter-sales-price-weekly","from"'),
+      400
+    ],
+    ["a member that would be dropped", JSON.stringify(toolCall).replace('"from"', '"__proto__"'), 400],
+    ["300 KB", JSON.stringify({ ...toolCall, filler: "x".repeat(300_000) }), 413]
+  ])("that holds %s is refused, at no cost", async (_what, body, expected) => {
+    const { message, status } = await send(body)
+    expect([status, typeof message.error?.code]).toEqual([expected, "number"])
+  })
+
+  it("of another type of content is a 415, and of an unknown method a protocol error", async () => {
+    expect((await send(toolCall, { "content-type": "text/plain" })).status).toBe(415)
+    expect((await send(request("tools/destroy"))).message.error?.code).toBe(-32601)
+    expect((await send(request("tools/call", { name: "get_store", arguments: [] }))).message.error?.code).toBe(-32602)
+  })
+
+  it("to another path than /mcp exactly finds nothing", async () => {
+    for (const path of ["/mcp/", "/MCP", "/mcp/x", "/%6dcp"]) {
+      const response = await fetch(`${url()}${path}`, { method: "POST", body: "{}" })
+      expect([path, response.status]).toEqual([path, 404])
+      await response.text()
+    }
+  })
+
+  it("names the argument that it repeats", async () => {
+    const { message } = await send(JSON.stringify(toolCall).replace('"from"', '"series":"x","from"'))
+    expect(message.error).toEqual({ code: -32_700, message: "Parse error: Repeated member: series" })
+  })
+
+  it("leaves no key in the server's log, and no fault", () => {
+    expect(api.server().logs()).not.toMatch(/ERROR|connection failed/)
+    expect(api.server().logs()).not.toContain(api.key().key.slice(9))
+  })
+})

@@ -1,0 +1,235 @@
+/**
+ * `larder-serve mcp` as an assistant starts it, and the protocol's own conformance tool, both against one server. The tool
+ * knows no keys: a small proxy on this machine adds one, and changes nothing else.
+ */
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, request as httpRequest, type Server } from "node:http"
+import { createRequire } from "node:module"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { createInterface } from "node:readline"
+import type { Client } from "@modelcontextprotocol/client"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { bearer } from "../contract/client.ts"
+import { createKey, statement } from "../contract/operator.ts"
+import { served } from "../contract/served.ts"
+import { ended, run } from "../programs.ts"
+import { repository } from "../repository.ts"
+import {
+  calling,
+  connected,
+  errorIn,
+  meetsThatPartAlone,
+  overStdio,
+  partOfTheTools,
+  request,
+  scopesOfThatPart,
+  toolNames
+} from "./assistant.ts"
+
+const api = served()
+const call = calling(() => api.client().charges)
+const prices = { series: "butter-sales-price-weekly", from: "2026-08-01" }
+
+describe("an assistant that starts larder-serve mcp", () => {
+  let client: Client
+  let log: () => string
+  beforeAll(async () => {
+    const program = overStdio(`${api.server().api}/mcp`, api.key().key)
+    log = program.log
+    client = await connected(program.transport, "legacy")
+  })
+  afterAll(() => client.close())
+
+  it("finds the tools of the server", async () => {
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(toolNames)
+  })
+  it("gets the answer of the API word by word, and its cost", async () => {
+    const { body, charged, remaining } = await call(client, "get_commodity_prices", prices)
+    const plain = await api.get(`/v1/commodities/prices?${new URLSearchParams(prices)}`)
+    expect(body).toBe(plain.text)
+    expect([charged, remaining]).toEqual([10, Number(plain.headers["x-credits-remaining"]) + 10])
+  })
+  it("gets errors as results of tools, and protocol errors as such", async () => {
+    const missing = await call(client, "get_store", { id: "platform_store_none" })
+    expect([errorIn(missing), missing.isError]).toEqual(["not_found: Unknown store: platform_store_none", true])
+    for (const name of ["drop_tables", "drop tables\n"]) {
+      await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32602 })
+    }
+  })
+  it("is told that an argument is too long", async () => {
+    const given = { query: "x".repeat(300_000) }
+    await expect(client.callTool({ name: "search_stores", arguments: given })).rejects.toThrow(
+      "A message takes at most"
+    )
+  })
+  it("leaves no key in its log", () => {
+    expect(log()).not.toContain(api.key().key.slice(9))
+  })
+})
+
+describe("larder-serve mcp", () => {
+  it.each([
+    ["auto", "2026-07-28"],
+    ["legacy", "2025-11-25"]
+  ] as const)("shows the tools of the key's scopes, and refuses the others, negotiating %s", async (mode, revision) => {
+    const { account_id, key } = await createKey(api.home(), { scopes: scopesOfThatPart })
+    const client = await connected(overStdio(api.server().api, key).transport, mode)
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision)
+    await meetsThatPartAlone(client, call)
+    await client.close()
+    const charges = (await statement(api.home(), account_id)).filter(({ type }) => type === "charge")
+    expect(charges).toHaveLength(Object.keys(partOfTheTools).length)
+  })
+
+  it("leaves out what is no message, says so in one line each, and charges nothing for it", async () => {
+    const { account_id, key } = await createKey(api.home())
+    const program = path.join(repository, "serve/bin/larder-serve.mjs")
+    const child = spawn(process.execPath, [program, "mcp", "--url", api.server().api], {
+      env: { LARDER_API_KEY: key }
+    })
+    const end = ended(child)
+    const clientInfo = { name: "x", version: "1" }
+    const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo }
+    const buy = JSON.stringify(request("tools/call", { name: "search_stores", arguments: { limit: 1 } }, "buy"))
+    const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const lines = [
+      JSON.stringify(request("initialize", initialize, 0)),
+      buy.replace('"limit"', '"__proto__"'),
+      buy.replace('"limit":1', '"limit":1,"limit":2'),
+      "hello",
+      '{"jsonrpc":"2.0","result":7}',
+      JSON.stringify(request("ping", {}, 9)).replace('"ping"', '"pi\u2028ng"'),
+      JSON.stringify(request("ping", {}, "last"))
+    ]
+    child.stdin.write(lines.map((line) => `${line}\n`).join(""))
+    const told = new Map<unknown, { readonly error?: { readonly message: string } }>()
+    while (!told.has("last")) {
+      const { value = "" } = await answers.next()
+      const answer = JSON.parse(value)
+      told.set(answer.id, answer)
+    }
+    child.stdin.end()
+    const { code, stderr } = await end
+    expect(told.get("buy")?.error?.message).toBe("Parse error: Repeated member: limit") // the later of the two refusals
+    expect(told.get(9)?.error?.message).toBe("Method not found")
+    expect(stderr.match(/A line on stdin was left out: [^"]*/g)).toEqual(
+      [
+        "a member is named __proto__",
+        "Repeated member: limit",
+        "it is no JSON",
+        "it is no message of JSON-RPC 2.0"
+      ].map((problem) => `A line on stdin was left out: ${problem}`)
+    )
+    expect([code, stderr.trim().split("\n").length]).toEqual([0, 4])
+    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+  })
+
+  it("says which key or address is wrong", async () => {
+    const wrong = await connected(overStdio(api.server().api, `svc_data_${"a".repeat(64)}`).transport, "legacy")
+    await expect(wrong.listTools()).rejects.toThrow("Unknown or revoked API key")
+    expect(errorIn(await call(wrong, "search_stores"))).toBe("unauthorized: Unknown or revoked API key")
+    await wrong.close()
+    const elsewhere = await connected(overStdio(`${api.server().api}/v1`, api.key().key).transport, "legacy")
+    await expect(elsewhere.listTools()).rejects.toThrow("Is it the address of the API?")
+    await expect(elsewhere.callTool({ name: "get_store", arguments: { id: "x" } })).rejects.toThrow(
+      "Is it the address of the API?"
+    )
+    await elsewhere.close()
+  })
+
+  it.each([
+    [{}, "LARDER_API_KEY is not set"],
+    [{ LARDER_API_KEY: "svc_data_secret" }, "LARDER_API_KEY is set to something that is no key"]
+  ])("does not start without a key: %j", async (environment, problem) => {
+    const { code, stderr, stdout } = await run("larder-serve", ["mcp"], environment)
+    expect([code, stdout]).toEqual([2, ""])
+    expect(stderr).toContain(problem)
+    expect(stderr).not.toContain("secret")
+  })
+
+  it("does not start where nobody knows the port of the API", async () => {
+    const environment = { LARDER_API_KEY: api.key().key, LARDER_PORT: "0" }
+    const { code, stderr, stdout } = await run("larder-serve", ["mcp"], environment)
+    expect([code, stdout]).toEqual([2, ""])
+    expect(stderr).toContain("give the address that it tells with --url")
+  })
+})
+
+/** Scenarios of the conformance tool that ask for something else than tools, or for the tools of its own example server. */
+const notApplicable = [
+  "logging-set-level",
+  "completion-complete",
+  "tools-call-simple-text",
+  "tools-call-image",
+  "tools-call-audio",
+  "tools-call-embedded-resource",
+  "tools-call-mixed-content",
+  "tools-call-with-logging",
+  "tools-call-error",
+  "tools-call-with-progress",
+  "tools-call-sampling",
+  "tools-call-elicitation",
+  "elicitation-sep1034-defaults",
+  "elicitation-sep1330-enums",
+  "resources-list",
+  "resources-read-text",
+  "resources-read-binary",
+  "resources-templates-read",
+  "resources-subscribe",
+  "resources-unsubscribe",
+  "prompts-list",
+  "prompts-get-simple",
+  "prompts-get-with-args",
+  "prompts-get-embedded-resource",
+  "prompts-get-with-image"
+]
+const applicable = [
+  "server-initialize",
+  "ping",
+  "tools-list",
+  "server-sse-multiple-streams",
+  "dns-rebinding-protection"
+]
+
+describe("the protocol's conformance tool", () => {
+  let proxy: Server
+  const folder = mkdtempSync(path.join(tmpdir(), "larder-conformance-"))
+  beforeAll(async () => {
+    const { hostname, port } = new URL(api.server().api)
+    proxy = createServer((incoming, outgoing) => {
+      const headers = { ...incoming.headers, ...bearer(api.key().key) }
+      const { method, url } = incoming
+      const forwarded = httpRequest({ hostname, port, path: url, method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(outgoing)
+      })
+      forwarded.on("error", () => outgoing.destroy())
+      incoming.pipe(forwarded)
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
+  })
+  afterAll(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it("passes every scenario for a server that has tools alone", async () => {
+    const baseline = path.join(folder, "not-applicable.yml")
+    writeFileSync(baseline, ["server:", ...notApplicable.map((scenario) => `  - ${scenario}`), ""].join("\n"))
+    const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json")
+    const tool = path.join(path.dirname(manifest), "dist/index.js")
+    const { port } = proxy.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}/mcp`
+    const child = spawn(process.execPath, [tool, "server", "--url", url, "--expected-failures", baseline], {
+      cwd: folder
+    })
+    const { code, stderr, stdout } = await ended(child)
+    for (const scenario of applicable)
+      expect(stdout + stderr).toMatch(new RegExp(`✓ ${scenario}: \\d+ passed, 0 failed`))
+    expect(code).toBe(0) // also where one of the others would begin to pass
+  })
+})

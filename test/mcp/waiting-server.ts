@@ -1,0 +1,82 @@
+/**
+ * A server whose one tool waits until the test lets it go, over a real ledger in a folder of its own, and a key that may
+ * call it: for calls whose client goes away while they are read.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { getCommodityPrices } from "@larder/schemas/commodity/endpoints.ts"
+import { makeApi } from "@larder/serve/http.ts"
+import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { listen } from "@larder/serve/listen.ts"
+import { makeAssistants } from "@larder/serve/mcp/assistants.ts"
+import { makeMeters } from "@larder/serve/meters.ts"
+import { makePipeline } from "@larder/serve/pipeline.ts"
+import type { ReadModel } from "@larder/serve/read-model.ts"
+import { route } from "@larder/serve/route.ts"
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
+import { withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
+import { Deferred, Effect, Stream } from "effect"
+import { expect } from "vitest"
+
+const generation: Generation<ReadModel> = {
+  id: "larder-000001",
+  db: {} as DuckDb["Service"], // no read of these tests asks it
+  model: { commodities: withoutCommodities, foods: undefined, storefronts: undefined, dataSets: {} }
+}
+const live: Live<ReadModel> = { current: () => generation, use: (read) => read(generation), swaps: () => 0 }
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-waiting-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+export const waitingServer = Effect.gen(function* () {
+  const ledger = yield* embeddedLedger(yield* temporaryFolder)
+  const { id: account_id } = yield* ledger.administration.createAccount({ name: "A" })
+  const { key } = yield* ledger.administration.createKey({
+    account_id,
+    name: "k",
+    scopes: ["get-commodity-prices"],
+    budget_credits: 5_000
+  })
+  const reading = yield* Deferred.make<void>()
+  const go = yield* Deferred.make<void>()
+  const statuses: Array<number> = []
+  const answered = yield* Deferred.make<void>()
+  const report = () => expect.unreachable("the operator is told of nothing")
+  const pipeline = makePipeline({
+    ledger,
+    live,
+    meters: makeMeters(),
+    now: Date.now,
+    run: Effect.runPromiseExit,
+    answered: ({ status }) => {
+      statuses.push(status)
+      Deferred.doneUnsafe(answered, Effect.void)
+    },
+    report
+  })
+  const waits = Effect.as(Effect.andThen(Deferred.succeed(reading, undefined), Deferred.await(go)), '{"data":[]}')
+  const routes = [route(getCommodityPrices, { read: () => waits })]
+  const about = { pipeline, routes, report, version: "1" }
+  const assistants = makeAssistants({ ...about, ledger, dataVersion: () => generation.id, origins: new Set() })
+  const app = makeApi({ ...about, assistants, dataHost: undefined, publicUrl: undefined })
+  const url = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
+  return {
+    url,
+    key,
+    /** The tool is being read. */
+    reading: Deferred.await(reading),
+    /** Lets it go. */
+    go: Deferred.succeed(go, undefined),
+    answered: Deferred.await(answered),
+    statuses,
+    /** Their number, as the ledger has them. */
+    charges: Stream.runCollect(ledger.administration.entriesOf(account_id)).pipe(
+      Effect.map((entries) => entries.filter(({ type }) => type === "charge").length),
+      Effect.orDie
+    )
+  }
+})

@@ -1,0 +1,27 @@
+/** The document by the rules that Redocly recommends. Its references are all local, so nothing is fetched. */
+import { openApi } from "@larder/schemas/openapi.ts"
+import { createConfig, lintFromString } from "@redocly/openapi-core"
+import { expect, it } from "vitest"
+
+const lint = async (document: object) => {
+  const config = await createConfig({
+    extends: ["recommended"],
+    rules: {
+      "info-license": "off" // the program has a licence; the data have the terms of their sources, which the tags name
+    }
+  })
+  const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: "openapi.json", config })
+  return problems.map(({ location, message, ruleId }) => `${ruleId}: ${message} ${location.map((at) => at.pointer)}`)
+}
+
+it("the document has no errors and no warnings", async () => {
+  expect(await lint(openApi())).toEqual([])
+})
+
+it("a document with an error has one", async () => {
+  const { paths, ...rest } = openApi()
+  const [[path, { get }] = ["", {}]] = Object.entries(paths)
+  expect(await lint({ ...rest, paths: { ...paths, [path]: { get: { ...get, summary: undefined } } } })).toEqual([
+    expect.stringMatching(/^operation-summary: /)
+  ])
+})
