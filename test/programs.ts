@@ -69,29 +69,33 @@ const canShare = ({ args, environment, program }: Command) =>
 let shared: ChildProcess | undefined
 let isBusy = false
 
-const startShared = () => {
-  const child = fork(path.join(repository, "test/commands.ts"), {
+const startShared = () =>
+  fork(path.join(repository, "test/commands.ts"), {
     env: clean({ UV_THREADPOOL_SIZE: "16" }), // as `launch.mjs` sets it
     stdio: ["ignore", "inherit", "inherit", "ipc"]
   })
-  child.unref()
-  child.channel?.unref()
-  return child
+
+/** It is waited for while it works; idle, it ends with this process. */
+const isWaitedFor = (child: ChildProcess, is: boolean) => {
+  for (const handle of [child, child.channel]) is ? handle?.ref() : handle?.unref()
 }
 
 /** Runs a command in the process that this test file keeps for them. */
 const runShared = async (command: Command): Promise<Ended> => {
   isBusy = true
   shared ??= startShared()
+  const child = shared
+  isWaitedFor(child, true)
   const over = new AbortController()
   try {
-    const answered = once(shared, "message", over)
-    const lost = once(shared, "exit", over)
-    shared.send(command)
+    const answered = once(child, "message", over)
+    const lost = once(child, "exit", over)
+    child.send(command)
     const [ended] = await Promise.race([answered, lost.then(([code]) => [lostCommand(command, code)])])
     return ended
   } finally {
     over.abort()
+    isWaitedFor(child, false)
     isBusy = false
   }
 }

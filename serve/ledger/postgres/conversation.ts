@@ -30,9 +30,10 @@ const heartbeat = 1_000
 const lockedOut = 5_000
 /**
  * Groups in a row that find an account locked, for a second each, before its calls are refused. A busy account is locked by
- * other servers, one after the other and each for as long as its disk takes: that is no reason to refuse.
+ * other servers, one after the other and each for as long as its disk takes: that is no reason to refuse. A larger number
+ * would make the calls of all other accounts wait as often.
  */
-const patience = 3
+const patience = 2
 
 const notWritten = unavailable("be written")
 
@@ -94,7 +95,8 @@ export const converse = async (
 
   /** A charge was refused, such as one whose request id was used before, or an account is locked. Others shall not suffer. */
   const sendApart = async (group: Group, parts: ReadonlyArray<Group>, cause: unknown): Promise<void> => {
-    if (parts.length > 1) for (const part of parts) await send(part)
+    const isSuspect = (part: Group) => Number(lockouts.has(accountOf(part)))
+    if (parts.length > 1) for (const part of parts.toSorted((a, b) => isSuspect(a) - isSuspect(b))) await send(part)
     else if (wasLockedOut(cause) && isPatient(group)) sendAgain(group)
     else giveUp(group, cause)
   }
@@ -108,7 +110,7 @@ export const converse = async (
     return times < patience && lockouts.size === 1 // several at once: all accounts may be, and each costs a second
   }
 
-  /** With what has come meanwhile, after the calls of other accounts. */
+  /** With what has come meanwhile. */
   const sendAgain = ({ charges, holds }: Group) => {
     const next = open()
     next.charges.unshift(...charges)
@@ -120,9 +122,9 @@ export const converse = async (
     const { charges, holds, keys, released } = group
     counters.failed_groups++
     const error = notWritten(cause)
+    const accountId = accountOf(group)
+    lockouts.delete(accountId)
     if (wasLockedOut(cause)) {
-      const accountId = accountOf(group)
-      lockouts.delete(accountId)
       locked.set(accountId, performance.now() + lockedOut)
       listener.locked(accountId)
     }
@@ -164,6 +166,7 @@ export const converse = async (
   /** The group got no answer, or none that can be used. */
   const lose = async (group: Group, cause: unknown) => {
     lost = notWritten(cause)
+    lockouts.clear()
     counters.failed_groups++
     listener.lost(lost)
     refuse(lost, [...group.keys.values(), ...group.holds])

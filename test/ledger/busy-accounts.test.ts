@@ -1,0 +1,77 @@
+/** Accounts that are locked in PostgreSQL for longer than one group waits, as other servers do on a slow disk. */
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { admitted, client, database, entriesOf, keyOf, open, until } from "./shared-ledger.ts"
+
+/** A group waits for a second. */
+const lockedFor = "1500 millis"
+
+/** Runs `work` while somebody has locked the account, for a while. */
+const whileLocked = Effect.fnUntraced(function* <A, E, R>(url: string, accountId: string, work: Effect.Effect<A, E, R>) {
+  const sql = yield* client(url)
+  const locked = yield* Deferred.make<void>()
+  const locking = yield* sql
+    .withTransaction(
+      Effect.gen(function* () {
+        yield* sql`select * from ledger.account where id = ${accountId} for update`
+        yield* Deferred.succeed(locked, undefined)
+        yield* Effect.sleep(lockedFor)
+      })
+    )
+    .pipe(Effect.forkChild)
+  yield* Deferred.await(locked)
+  const done = yield* work
+  yield* Fiber.join(locking)
+  return done
+})
+
+describe("an account that others keep busy", () => {
+  it.live("is waited for, and its calls are held and charged", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const [busy, other] = yield* Effect.all([keyOf(ledger), keyOf(ledger)])
+      const before = yield* Effect.promise(() => admitted(ledger, busy, 100))
+      yield* whileLocked(
+        url,
+        busy.account_id,
+        Effect.promise(() =>
+          Promise.all([
+            before.commit("req_before"),
+            admitted(ledger, busy, 100).then((held) => held.commit("req_busy")),
+            admitted(ledger, other, 100).then((held) => held.commit("req_other"))
+          ])
+        )
+      )
+      assert.strictEqual((yield* entriesOf(ledger, busy)).length, 3)
+      assert.strictEqual((yield* entriesOf(ledger, other)).length, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is waited for also after another one was found locked and the connection was lost", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const [first, second] = yield* Effect.all([keyOf(ledger), keyOf(ledger)])
+      const sql = yield* client(url)
+      yield* whileLocked(
+        url,
+        first.account_id,
+        Effect.gen(function* () {
+          const waiting = yield* Effect.promise(() => admitted(ledger, first, 100)).pipe(Effect.exit, Effect.forkChild)
+          yield* Effect.sleep("1200 millis") // one group has given up, the next one waits
+          yield* sql`select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and query like '%take_group%' and pid <> pg_backend_pid()`
+          yield* Fiber.join(waiting)
+        })
+      )
+      yield* Effect.promise(() => until(ledger.writable))
+      yield* whileLocked(
+        url,
+        second.account_id,
+        Effect.promise(async () => (await admitted(ledger, second, 100)).commit("req_second"))
+      )
+      assert.strictEqual((yield* entriesOf(ledger, second)).length, 2)
+    }).pipe(Effect.scoped)
+  )
+})
