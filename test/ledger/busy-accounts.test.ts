@@ -7,7 +7,11 @@ import { admitted, client, database, entriesOf, keyOf, open, until } from "./sha
 const lockedFor = "1500 millis"
 
 /** Runs `work` while somebody has locked the account, for a while. */
-const whileLocked = Effect.fnUntraced(function* <A, E, R>(url: string, accountId: string, work: Effect.Effect<A, E, R>) {
+const whileLocked = Effect.fnUntraced(function* <A, E, R>(
+  url: string,
+  accountId: string,
+  work: Effect.Effect<A, E, R>
+) {
   const sql = yield* client(url)
   const locked = yield* Deferred.make<void>()
   const locking = yield* sql
