@@ -168,6 +168,22 @@ describe("its examples", () => {
       }
     }
   })
+  it("of cursors are those of the answers, one for each operation that has pages", () => {
+    const next_cursors = operations.map(({ get }) => {
+      const response = get.responses["200"]
+      const content = response !== undefined && "content" in response ? response.content["application/json"] : undefined
+      const cursors = Object.values(content?.examples ?? {}).map(({ value }) => Object(value).next_cursor)
+      return cursors.filter((cursor) => typeof cursor === "string")
+    })
+    const examples = operations.map(({ get }) =>
+      Object.values(get.parameters.find(({ name }) => name === "cursor")?.examples ?? {}).map(({ value }) => value)
+    )
+    assert.deepStrictEqual(examples, next_cursors)
+    assert.deepStrictEqual(
+      examples.map(({ length }) => length),
+      endpoints.map(({ order }) => (order === undefined ? 0 : 1))
+    )
+  })
   it("of answers fit the schema, field by field, and are answers to calls of their operation", () => {
     for (const { get, path } of operations) {
       const response = get.responses["200"]

@@ -8,7 +8,7 @@ import { endpoints } from "./endpoints.ts"
 import { componentSchemas, jsonSchema } from "./json-schema.ts"
 import { headers, responsesOf, sharedResponses } from "./openapi/responses.ts"
 import { idSources, info, key, tags } from "./openapi/texts.ts"
-import type { OpenApiDocument, OpenApiParameter, OpenApiServer } from "./openapi/types.ts"
+import type { OpenApiDocument, OpenApiExample, OpenApiParameter, OpenApiServer } from "./openapi/types.ts"
 import { versions } from "./openapi/versions.ts"
 import type { Parameter } from "./parameters.ts"
 
@@ -61,7 +61,7 @@ const terms = ({ scope, credits }: Endpoint) =>
 
 const parametersOf = (endpoint: Endpoint): ReadonlyArray<OpenApiParameter> => [
   ...(endpoint.record === undefined ? [] : [pathId(endpoint.record, exampleId(endpoint))]),
-  ...Object.entries(endpoint.parameters).map(([name, parameter]) => queryParameter(name, parameter))
+  ...Object.entries(endpoint.parameters).map(([name, parameter]) => queryParameter(name, parameter, endpoint))
 ]
 
 /** The id in the path of the first example. */
@@ -79,11 +79,21 @@ const pathId = (record: keyof typeof idSources, example: string): OpenApiParamet
   example
 })
 
-const queryParameter = (name: string, parameter: Parameter<unknown>): OpenApiParameter => ({
+/** The cursors that the examples of answers end with. They belong to the filters and the id of their call. */
+const exampleCursors = ({ examples }: Endpoint): Readonly<Record<string, OpenApiExample>> =>
+  Object.fromEntries(
+    Object.entries(examples).flatMap(([name, { body, target }]) => {
+      const { next_cursor: value } = Object(body)
+      return typeof value === "string" ? [[name, { summary: `The page after \`GET ${target}\``, value }]] : []
+    })
+  )
+
+const queryParameter = (name: string, parameter: Parameter<unknown>, endpoint: Endpoint): OpenApiParameter => ({
   name,
   in: "query",
   required: parameter.required,
   description: parameter.description,
   schema: jsonSchema(parameter.schema),
-  ...(parameter.example !== undefined && { example: parameter.example })
+  ...(parameter.example !== undefined && { example: parameter.example }),
+  ...(parameter.kind === "cursor" && { examples: exampleCursors(endpoint) })
 })

@@ -47,9 +47,9 @@ const label = {
 
 export const searchBrandedFoodsExamples: Examples = {
   search: {
-    summary: "A product by its name and brand",
-    target: "/v1/branded-foods?name=english%20muffins&brand=mountain&limit=1",
-    body: { data: [label], next_cursor: null }
+    summary: "The first product of a brand",
+    target: "/v1/branded-foods?brand=mountain&limit=1",
+    body: { data: [label], next_cursor: "OMO25qx2u8zv9E7mWyIxMTMyMDc1Il0" }
   }
 }
 

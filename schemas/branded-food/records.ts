@@ -126,9 +126,13 @@ export const BrandedFood = Schema.Struct({
     examples: ["LI"]
   }),
   published_on: dayOrNull("Day on which the source published this version."),
-  available_on: dayOrNull("Day from which the source had this version."),
+  available_on: dayOrNull(
+    "Day of availability as published. Not to be relied on: releases in CSV give the day of publication here, those in JSON the day of the last change."
+  ),
   modified_on: dayOrNull("Day on which the supplier last changed the label."),
-  discontinued_on: dayOrNull("Day on which the product was discontinued; null while it is sold."),
+  discontinued_on: dayOrNull(
+    "Day on which the product was discontinued; null where the source has not said that it was."
+  ),
   source: Schema.Literal("gov-fdc").annotate({
     description: "Where the record comes from: USDA FoodData Central, branded foods (gov-fdc)."
   }),

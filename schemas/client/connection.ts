@@ -52,6 +52,12 @@ const checkedRetries = (retries: number) => {
   throw new TypeError("retries must be a whole number of at least 0")
 }
 
+/** Half a character has no UTF-8: it would be sent, and paid for, as another text. */
+export const whole = (name: string, text: string): string => {
+  if (!/\p{Surrogate}/u.test(text)) return text
+  throw new TypeError(`${name} must not have half a character: ${JSON.stringify(text)}`)
+}
+
 const queryText = (query: Query) => {
   const given = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
@@ -59,7 +65,7 @@ const queryText = (query: Query) => {
     const torn = typeof value === "object" ? value.find((one) => one.includes(",")) : undefined
     if (torn !== undefined)
       throw new TypeError(`${name} must not have commas in a name: "${torn}" would be sent as two`)
-    given.set(name, String(value)) // lists are joined by commas
+    given.set(name, whole(name, String(value))) // lists are joined by commas
   }
   return given.size === 0 ? "" : `?${given}`
 }

@@ -10,7 +10,10 @@ export interface CallCost {
   readonly creditsRemaining: number | undefined
   /** The generation of the data. Two answers of one generation agree with each other. */
   readonly dataVersion: string | undefined
-  /** How often the call was made: 1 where nothing had to be retried. Failed attempts cost nothing. */
+  /**
+   * How often the call was made: 1 where nothing had to be retried. An attempt that the API itself refused cost nothing; one
+   * that a proxy answered, such as a 502 or 504, may have been charged, and is not in `creditsCharged`.
+   */
   readonly attempts: number
 }
 

@@ -63,7 +63,10 @@ export class Internal extends LarderError {
   override readonly name = "Internal"
   readonly type = "internal"
 }
-/** An answer that is not the API's, such as a proxy's page, or an error that broke off; the message tells what it is. */
+/**
+ * An answer that is not the API's, such as a proxy's page, or an error that broke off; the message tells what it is. Where a
+ * proxy answered, the API may have done so, too, and charged for it.
+ */
 export class UnknownAnswer extends LarderError {
   override readonly name = "UnknownAnswer"
   readonly type = "unknown_answer"

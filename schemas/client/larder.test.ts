@@ -76,6 +76,16 @@ describe("a call is refused before it is made", () => {
       () => larder.getStoreProducts("platform_store_\ud83e"),
       /^id must not have half a char/
     ],
+    [
+      "of a filter that has half a character",
+      () => larder.searchStores({ query: "bread \ud83c" }),
+      /^query must not have half a character: "bread \\ud83c"$/
+    ],
+    [
+      "of a list that has one",
+      () => larder.getCommodityPrices({ series: ["butter", "\udf5e"] }),
+      /^series must not have half a character/
+    ],
     ["of two series in one text", () => larder.getCommodityPrices({ series: ["a", "b,c"] }), /^series .*"b,c" would/],
     [
       "of two metrics in one text",

@@ -11,7 +11,7 @@
  * Every method is a real call and is charged when it succeeds. Errors are classes of `errors.ts`. Answers are not checked
  * again: the server's tests hold every one of them to the same schemas.
  */
-import { type Answered, type CallOptions, Connection, type LarderOptions, type Query } from "./connection.ts"
+import { type Answered, type CallOptions, Connection, type LarderOptions, type Query, whole } from "./connection.ts"
 import type { CallCost } from "./cost.ts"
 import { largestPages, paths } from "./operations.ts"
 import { type Page, type Paged, paged, pageQuery } from "./paging.ts"
@@ -51,11 +51,7 @@ type ProductsQuery = Omit<QueryOf<"searchCommodities">, "commodity">
 /** Every endpoint has the method of its name, which answers what the endpoint does. The compiler holds the client to it. */
 type Methods = { readonly [Id in OperationId]: (...args: never) => Promise<BodyOf<Id>> }
 
-const at = (path: string, id: string) => {
-  // such a text has no UTF-8, so no address
-  if (/\p{Surrogate}/u.test(id)) throw new TypeError(`id must not have half a character: ${JSON.stringify(id)}`)
-  return path.replace(":id", () => encodeURIComponent(id))
-}
+const at = (path: string, id: string) => path.replace(":id", () => encodeURIComponent(whole("id", id)))
 
 export class Larder implements Methods {
   readonly #connection: Connection

@@ -1,6 +1,7 @@
 /**
  * How long to wait before a call that was answered with 5xx is made again: exponential back-off with jitter, on top of
- * what the server asks for by `Retry-After`. Nothing else is retried, because every other error would only repeat.
+ * what the server asks for by `Retry-After`. Nothing else is retried, because every other error would only repeat. A 5xx of the
+ * API cost nothing; one that a proxy answered in its place may have been charged, and is retried all the same.
  */
 
 /** Retries after the first attempt, unless told otherwise: at most 7.5 seconds, beside what the server asks for. */

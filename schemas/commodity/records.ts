@@ -23,7 +23,7 @@ export const Series = Schema.Struct({
     examples: ["butter-sales-price-weekly"]
   }),
   spec: Schema.NullOr(Schema.String).annotate({
-    description: "Grade or package as the report states it.",
+    description: "Grade or package as the report states it; null for the milk classes, which have none.",
     examples: ["Grade AA"]
   }),
   market: Schema.String.annotate({

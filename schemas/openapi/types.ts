@@ -17,6 +17,8 @@ export interface OpenApiParameter {
   readonly description: string
   readonly schema: SchemaObject
   readonly example?: string | number
+  /** Instead of `example`, where it goes with other values. */
+  readonly examples?: Readonly<Record<string, OpenApiExample>>
 }
 
 export interface OpenApiHeader {
@@ -49,6 +51,8 @@ export interface OpenApiOperation {
   readonly description: string
   readonly parameters: ReadonlyArray<OpenApiParameter>
   readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>
+  /** Where it differs from that of the document. */
+  readonly security?: OpenApiDocument["security"]
   readonly "x-scope": string
   readonly "x-credits": number
 }

@@ -1,6 +1,6 @@
 /**
- * What changed for clients, newest first. A change that could break one of them needs a note here: a test compares the
- * document with what was promised. The first number rises when something breaks, the second when something is added.
+ * What changed for clients, newest first. A change that could break one of them needs a note here, whose version has a
+ * higher first number: a test compares the document with what was promised. What is only added may have a note, too.
  */
 export interface VersionNote {
   readonly version: `${number}.${number}.${number}`

@@ -26,9 +26,12 @@ const meadowDairy = {
 
 export const searchStoresExamples: Examples = {
   search: {
-    summary: "Stores of a country",
-    target: "/v1/stores?country=IE&limit=1",
-    body: { data: [meadowDairy], next_cursor: null }
+    summary: "The first store that sells something of a category",
+    target: "/v1/stores?category=home_and_garden&limit=1",
+    body: {
+      data: [meadowDairy],
+      next_cursor: "i17M_5LW_QJrr7EEWyJtZWFkb3cgZGFpcnkiLCJwbGF0Zm9ybV9zdG9yZV84M2Q3ZDhiNjYxMjY4ZDE5Yjc4NmE0N2QiXQ"
+    }
   }
 }
 

@@ -18,10 +18,8 @@ const source = Schema.Literal("platform").annotate({
 const category = described(
   "Snake_case token from the top level of the Google product taxonomy; `uncategorized` where nothing is known."
 )
-const currency = Schema.NullOr(Schema.String).annotate({
-  description: "ISO 4217 currency that the store's prices are in.",
-  examples: ["USD"]
-})
+const currency = (description: string) =>
+  Schema.NullOr(Schema.String).annotate({ description: `ISO 4217 currency ${description}`, examples: ["USD"] })
 
 export const Image = Schema.Struct({
   src: described("Address of the picture."),
@@ -32,7 +30,9 @@ export const Image = Schema.Struct({
 export const PriceRange = Schema.Struct({
   min: numberOrNull("Lowest price of the priced variants; null where none has a price."),
   max: numberOrNull("Highest price of the priced variants; null where none has a price."),
-  currency
+  currency: currency(
+    "of the prices: the one that the feed names, else that of the operator's list of stores; null where neither names one."
+  )
 }).annotate({ identifier: "StorePriceRange", description: "What the product costs, over its priced variants." })
 
 export const ProductSummary = Schema.Struct({
@@ -61,8 +61,10 @@ export const Variant = Schema.Struct({
   sku: textOrNull("The store's stock-keeping unit."),
   price: numberOrNull("What it costs now, in the product's currency; null where it has no price."),
   compare_at_price: numberOrNull("The price before a reduction; null unless above `price`."),
-  grams: numberOrNull("Weight in g."),
-  available: Schema.NullOr(Schema.Boolean).annotate({ description: "Whether it can be bought now." }),
+  grams: numberOrNull("Weight in g; null where the feed states none, or 0."),
+  available: Schema.NullOr(Schema.Boolean).annotate({
+    description: "Whether it can be bought now; null where the feed does not say."
+  }),
   option1: textOrNull("First option, such as a size; null where there is nothing to choose."),
   option2: textOrNull("Second option."),
   option3: textOrNull("Third option."),
@@ -110,12 +112,16 @@ export const Store = Schema.Struct({
   url: described("Address of the store's front page."),
   description: textOrNull("What the store says about itself."),
   country: Schema.NullOr(Schema.String).annotate({
-    description: "Country of the store as ISO 3166-1 alpha-2 code.",
+    description:
+      "Country of the store as ISO 3166-1 alpha-2 code; null where neither the operator's list of stores nor the store names it.",
     examples: ["US"]
   }),
-  currency,
+  currency: currency(
+    "that the store's prices are in; null where neither its feed nor the operator's list of stores names a single one."
+  ),
   language: Schema.NullOr(Schema.String).annotate({
-    description: "Language of the texts as BCP 47 tag.",
+    description:
+      "Language of the texts as BCP 47 tag; null where neither the operator's list of stores nor the store names it.",
     examples: ["en"]
   }),
   category: described("The category with the most products; `uncategorized` where nothing is known."),

@@ -40,7 +40,7 @@ export const StoreRow = Schema.Struct({
   currency: text(
     "ISO 4217 currency that the prices were served in; where no answer named it, that of the store list; else null."
   ),
-  language: text("Language of the texts as BCP 47 tag, from the store list."),
+  language: text("Language of the texts as BCP 47 tag: of the store list, else the one that the store names."),
   city: text("City that the store names."),
   province: text("Province or state that the store names."),
   platform_shop_id: text("Id of the shop on its platform."),

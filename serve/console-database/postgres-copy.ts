@@ -88,10 +88,13 @@ export const firstUsed = (sql: PgClient.PgClient) =>
     (counts) => counts.find(({ rows }) => rows > 0)
   )
 
+/** Its rows come by themselves. */
+const summed = "status_of_endpoint"
+
 /** Copies every table, sign-ins included: this is no older than they are. Within a transaction of the caller. */
 export const copyIntoPostgres = Effect.fnUntraced(function* (db: Db, sql: PgClient.PgClient) {
   yield* sql.unsafe("delete from console.simulated")
-  for (const name of allTables) {
+  for (const name of allTables.filter((table) => table !== summed)) {
     yield* Stream.runForEach(Stream.grouped(rowsIn(db, name), rowsAtOnce), (rows) => insertRows(sql, name, rows))
   }
   const expected = yield* db.all(TableCount, countsOf(allTables))

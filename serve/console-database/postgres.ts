@@ -5,45 +5,58 @@ import { SqlError } from "effect/sql/SqlError"
 import { connect, transact } from "../ledger/postgres/database.ts"
 import { type Cell, ConsoleDatabase, consoleUnavailable, type Statements } from "./console-database.ts"
 import { copyFromPostgres } from "./postgres-copy.ts"
-import { definitions } from "./tables.ts"
+import { keepSums } from "./postgres-sums.ts"
+import { tableDefinitions } from "./tables.ts"
 
-const indexes = [
-  "create index if not exists request_of_account on console.request (account_id, occurred_at desc)",
-  "create index if not exists usage_of_key on console.usage_of_status (account_id, key_id, day)",
-  "create index if not exists payment_of_account on console.payment (account_id, created_at desc)",
-  "create index if not exists session_of_person on console.session (person_id)"
-]
+const indexes = {
+  request_of_account: "console.request (account_id, occurred_at desc)",
+  usage_of_key: "console.usage_of_status (account_id, key_id, day)",
+  payment_of_account: "console.payment (account_id, created_at desc)",
+  session_of_person: "console.session (person_id)"
+}
 
 /** A page or a webhook waits for it. */
 const longestStatement = "10 seconds"
 
-const unavailable = <A>(asked: Effect.Effect<A, SqlError>) =>
-  asked.pipe(
-    Effect.mapError((error) => consoleUnavailable(because(error))),
+const unavailable = Effect.mapError((error: SqlError) => consoleUnavailable(because(error)))
+
+const inTime = <A>(asked: Effect.Effect<A, SqlError>) =>
+  unavailable(asked).pipe(
     Effect.timeoutOrElse({
       duration: longestStatement,
       orElse: () => Effect.fail(consoleUnavailable(`no answer within ${longestStatement}`))
     })
   )
 
-/** Two servers that start at once on a new database get in each other's way; the second one finds the work done. */
-export const createTables = (sql: PgClient.PgClient) =>
-  Effect.forEach(
-    [...definitions, ...indexes],
-    (definition) =>
-      unavailable(Effect.retry(sql.unsafe(definition), { times: 20, schedule: Schedule.spaced("100 millis") })),
-    { discard: true }
+/** Those that are there already are left alone: `if not exists` would first wait for everybody who writes. */
+const missingIndexes = (sql: PgClient.PgClient) =>
+  Effect.map(sql<{ name: string }>`select indexname as name from pg_indexes where schemaname = 'console'`, (found) =>
+    Object.entries(indexes)
+      .filter(([index]) => !found.some(({ name }) => name === index))
+      .map(([index, columns]) => `create index if not exists ${index} on ${columns}`)
   )
+
+/** Two servers that start at once on a new database get in each other's way; the second one finds the work done. */
+const again = <A, E>(work: Effect.Effect<A, E>) =>
+  Effect.retry(work, { times: 20, schedule: Schedule.spaced("100 millis") })
+
+/** However long it takes: nobody waits for an answer, and a server that gave up would never start on large tables. */
+export const createTables = (sql: PgClient.PgClient) =>
+  Effect.gen(function* () {
+    for (const definition of tableDefinitions) yield* again(sql.unsafe(definition))
+    for (const index of yield* missingIndexes(sql)) yield* again(sql.unsafe(index))
+    yield* keepSums(sql)
+  }).pipe(unavailable)
 
 type Ask = (statement: string, params: ReadonlyArray<Cell>) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
 
 const statementsOf = (ask: Ask): Statements => ({
   all: (row, statement, params = []) =>
-    unavailable(ask(statement, params)).pipe(
+    inTime(ask(statement, params)).pipe(
       Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows)),
       Effect.catchTag("SchemaError", (error) => Effect.die(error)) // our SQL and our schema disagree: a bug
     ),
-  run: (statement, params = []) => Effect.map(unavailable(ask(statement, params)), (rows) => rows.length)
+  run: (statement, params = []) => Effect.map(inTime(ask(statement, params)), (rows) => rows.length)
 })
 
 const Setting = Schema.Struct({ setting: Schema.String })

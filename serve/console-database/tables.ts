@@ -25,20 +25,28 @@ export const backedUp: ReadonlyArray<string> = tables.filter((name) => !neverRes
 
 export const allTables: ReadonlyArray<string> = tables
 
-/** For tables that are older than the sums; two servers that start at once come to the same. */
-const sumStatuses = `
+/** Anew, from all that was counted. */
+export const sumStatuses = (condition = "true") => `
   insert into console.status_of_endpoint (account_id, day, endpoint, status, calls)
   select account_id, day, endpoint, status, sum(calls)
   from console.usage_of_status
-  where not exists (select 1 from console.status_of_endpoint)
+  where ${condition}
   group by account_id, day, endpoint, status
-  on conflict do nothing`
+  on conflict (account_id, day, endpoint, status) do update set calls = excluded.calls`
 
-export const definitions: ReadonlyArray<string> = [
+/** As after a time with a version that knew no sums. Counts only grow: where all of them together agree, each does. */
+const isNotSummed = `
+  (select sum(calls) from console.usage_of_status) is distinct from
+    (select sum(calls) from console.status_of_endpoint)`
+
+/** What both databases make. */
+export const tableDefinitions: ReadonlyArray<string> = [
   "create schema if not exists console",
-  ...tables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()),
-  sumStatuses
+  ...tables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim())
 ]
+
+/** What a DuckDB file is brought up to date with. */
+export const definitions: ReadonlyArray<string> = [...tableDefinitions, sumStatuses(isNotSummed)]
 
 /** How many rows each of some tables has, in the order of their names; both databases understand it. */
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })

@@ -15,7 +15,7 @@ const lookedAtEvery = "500 millis"
 /** Bytes: so many are worth a transaction of their own at once, and fewer than that do not matter. */
 const busy = { fewest: 256 * 1024, most: 8 * 1024 * 1024, looks: 10 }
 const prunedEvery = "10 seconds"
-/** Bytes: the calls of ten busy accounts, or 150,000 of many quiet ones. */
+/** Bytes of text: the calls of ten busy accounts, or 150,000 of many quiet ones. Buffers double: it may be in twice as many. */
 const mostWaiting = 32 * 1024 * 1024
 /** An account that has so many calls more than at its last pruning is pruned again. */
 const surplus = 1_000

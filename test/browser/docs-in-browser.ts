@@ -5,8 +5,10 @@
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
 import { AxeBuilder } from "@axe-core/playwright"
-import type { Browser, Page } from "playwright-core"
+import { openApi } from "@larder/schemas/openapi.ts"
+import type { Browser, Page, Response } from "playwright-core"
 import { afterAll, beforeAll, expect, inject } from "vitest"
+import { makeJudge } from "../contract/judge.ts"
 import { createKey } from "../contract/operator.ts"
 import { type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
@@ -41,6 +43,9 @@ const obstacles = async (page: Page, looked: "at all" | "at its look", without: 
   return isTooWide ? [...told, "the page scrolls sideways"] : told
 }
 
+/** A header of answers that a test has made up: they are not the API's. */
+export const madeUp = { "x-made-up": "yes" }
+
 interface Running {
   readonly home: string
   readonly server: Server
@@ -60,6 +65,19 @@ export const docsInBrowser = () => {
   /** Addresses that the page has asked for. */
   const asked: Array<string> = []
 
+  const { judge } = makeJudge(openApi())
+  const judged: Array<Promise<boolean>> = []
+  /** Whether it is the API's own, and what it should be. */
+  const judgeTried = async (response: Response) => {
+    const [headers, text] = await Promise.all([response.allHeaders(), response.text()])
+    if ("x-made-up" in headers) return false
+    const { pathname } = new URL(response.url())
+    judge(response.request().method(), pathname, { status: response.status(), headers, text, json: JSON.parse(text) })
+    return true
+  }
+
+  const isFault = (response: Response, error: unknown) => faults.push(`${response.url()}: ${error}`) > 0
+
   const watch = (page: Page, { host }: URL) => {
     page.on("request", (request) => {
       asked.push(request.url())
@@ -70,7 +88,8 @@ export const docsInBrowser = () => {
     // a call that was tried may be refused or fail: what the page needs itself may not
     const isTried = (url: string) => new URL(url).pathname.startsWith("/v1/")
     page.on("response", (response) => {
-      if (response.status() >= 400 && !isTried(response.url())) faults.push(`${response.url()}: ${response.status()}`)
+      if (isTried(response.url())) judged.push(judgeTried(response).catch((error) => isFault(response, error)))
+      else if (response.status() >= 400) faults.push(`${response.url()}: ${response.status()}`)
     })
     page.on("requestfailed", (request) => {
       if (!isTried(request.url())) faults.push(`${request.url()}: ${request.failure()?.errorText}`)
@@ -121,6 +140,8 @@ export const docsInBrowser = () => {
     key: () => now().key,
     faults,
     asked,
+    /** How many calls the API has answered, judged all. An answer that is not as the document says is a fault. */
+    judged: async () => (await Promise.all(judged)).filter((isOfApi) => isOfApi).length,
     pictures: async (name: string) => {
       for (const size of ["phone", "desktop"] as const) await takePictures(name, size)
       await dress(now().page, "desktop", "light")

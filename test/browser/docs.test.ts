@@ -6,7 +6,7 @@ import { guides } from "@larder/serve/docs/guides.ts"
 import type { Route } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { statements } from "../contract/operator.ts"
-import { docsInBrowser } from "./docs-in-browser.ts"
+import { docsInBrowser, madeUp } from "./docs-in-browser.ts"
 
 const visit = docsInBrowser()
 
@@ -103,13 +103,13 @@ describe("the reference", () => {
 
   it("does not know what a call cost that it has no answer to, and forgets the call before", async () => {
     const page = visit.page()
-    const headers = { "content-type": "application/json", "x-request-id": "req_away" }
+    const headers = { ...madeUp, "content-type": "application/json", "x-request-id": "req_away" }
     const body = '{"error":{"type":"internal","message":"away"}}'
     const path = "**/v1/commodities"
     await open("tag/commodities/GET/v1/commodities")
     await page.route(path, (route) => route.fulfill({ status: 503, headers, body }))
     await send(503, /^Answered with 503\. The server could not answer; nothing was charged\.$/)
-    await page.route(path, (route) => route.fulfill({ status: 504, body: "a proxy's" }))
+    await page.route(path, (route) => route.fulfill({ status: 504, headers: madeUp, body: "a proxy's" }))
     await send(504, /^Answered with 504\. The call may have been charged/)
     await page.unroute(path)
     charged.push(await send(200, /^This call cost/))
@@ -163,6 +163,9 @@ describe("the reference, where a part of it is missing,", () => {
 })
 
 describe("the whole visit", () => {
+  it("was answered by the API four times, which were judged", async () => {
+    expect(await visit.judged()).toBe(4)
+  })
   it("asked no other host, broke no policy, and no script failed", () => {
     expect(visit.asked.length).toBeGreaterThan(10)
     expect(visit.faults).toEqual([])

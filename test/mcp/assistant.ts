@@ -5,6 +5,7 @@
 import path from "node:path"
 import { templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
+import { openApi } from "@larder/schemas/openapi.ts"
 import { toolNameOf } from "@larder/serve/mcp/guidance.ts"
 import type { Transport } from "@modelcontextprotocol/client"
 import {
@@ -14,6 +15,7 @@ import {
   StreamableHTTPClientTransport
 } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import { expect } from "vitest"
 import { bearer, type Charge } from "../contract/client.ts"
 import { repository } from "../repository.ts"
@@ -67,7 +69,38 @@ export const told = (result: CallToolResult) => {
 }
 export type Told = ReturnType<typeof told>
 
-/** Calls a tool; a charge that it announces goes to the `charges` of the file's ledger check. */
+const {
+  components: { schemas },
+  paths
+} = openApi()
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }) // days have a pattern, too
+/** By tool; made once, because that takes longer than many calls. */
+const checks = new Map<string, ValidateFunction>()
+
+/** The document leaves objects open for clients; a result must have what is listed and nothing else. */
+const closed = (_name: string, node: unknown) =>
+  typeof node === "object" && node !== null && "properties" in node ? { additionalProperties: false, ...node } : node
+
+const checkOf = (name: string, isError: boolean): ValidateFunction => {
+  const known = checks.get(`${name} ${isError}`)
+  if (known !== undefined) return known
+  const response = paths[templateOf(endpointOf.get(name)?.path ?? "")]?.get.responses["200"]
+  const schema =
+    isError || response === undefined || "$ref" in response
+      ? schemas.Error
+      : response.content["application/json"].schema
+  const check = ajv.compile(JSON.parse(JSON.stringify({ ...schema, components: { schemas } }), closed))
+  checks.set(`${name} ${isError}`, check)
+  return check
+}
+
+/** Holds a result against what the API documents for the operation: its 200, or an error. */
+const judge = (name: string, { isError, structured }: Told) => {
+  const check = checkOf(name, isError)
+  expect(check(structured) ? [] : check.errors, `result of ${name}`).toEqual([])
+}
+
+/** Calls a tool and judges its result; a charge that it announces goes to the `charges` of the file's ledger check. */
 export const calling =
   (charges: () => Array<Charge>) =>
   async (client: Client, name: string, given: Readonly<Record<string, unknown>> = {}): Promise<Told> => {
@@ -76,7 +109,9 @@ export const calling =
     return result
   }
 
-export const witness = (charges: Array<Charge>, name: string, { charged, isError, requestId }: Told) => {
+export const witness = (charges: Array<Charge>, name: string, result: Told) => {
+  judge(name, result)
+  const { charged, isError, requestId } = result
   const endpoint = endpointOf.get(name)
   if (isError || endpoint === undefined) return
   charges.push({ request_id: requestId, credits: charged ?? 0, endpoint: templateOf(endpoint.path) })

@@ -41,7 +41,8 @@ const purseOf = (caller: Caller): Purse => {
   return purse
 }
 
-const enough = 1_000_000
+/** Credits for every run at the highest price, and as many as the search for the shortest request may take. */
+const enough = runs * 100 + 1_000_000
 const addCaller = async (caller: Caller, { scopes: held = scopes, ...settings }: KeySettings, credits = enough) => {
   const { account_id, key } = await createKey(api.home(), { scopes: held, budget: 2 * enough, ...settings })
   const booking = { type: "adjustment", credits: credits - 5_000, reference: caller, note: "for tests" } as const

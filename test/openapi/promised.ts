@@ -27,13 +27,14 @@ const written = (node: unknown, indent: string, before: number): string => {
   return `${open}\n${lines.join(",\n")}\n${indent}${close}`
 }
 
-/** Undefined where nothing breaks, or where a note of a newer version says that something does. */
+/** Undefined where nothing breaks, or where a note of any newer version says that something does. */
 export const withoutNote = (
   breaks: ReadonlyArray<string>,
   version: string,
   notes: readonly [VersionNote, ...Array<VersionNote>]
 ): string | undefined => {
-  const isTold = notes[0].version !== version && notes[0].breaking
+  const recorded = notes.findIndex((note) => note.version === version)
+  const isTold = notes.slice(0, recorded === -1 ? notes.length : recorded).some(({ breaking }) => breaking)
   if (breaks.length === 0 || isTold) return undefined
   return `This breaks clients of version ${version}:
 ${breaks.map((what) => `- ${what}`).join("\n")}

@@ -53,7 +53,8 @@ const coverBalances = [
 
 /**
  * Usage of months and endpoints is summed up, which a page of a year needs. A group locks its accounts before it calls the
- * function that books: so one that waits here books into the sums, too. 330,000 rows of usage take two seconds.
+ * function that books: so one that waits here books into the sums, too. 330,000 rows of usage take two seconds: calls
+ * through running servers wait for one or two, and are refused then, for five seconds more.
  */
 const sumUsage = [
   "lock table ledger.account in exclusive mode",

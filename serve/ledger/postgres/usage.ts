@@ -1,6 +1,8 @@
 /**
  * What is asked for usage. A page of a year shows sums of 330,000 rows, of an account that has called three endpoints with
- * 300 keys every day: whole months and sums of all keys have tables of their own, so 70,000 rows are read at most.
+ * 300 keys every day: whole months and sums of all keys have tables of their own, so 70,000 rows are read at most. The days
+ * of one key are in the primary key, which PostgreSQL before 18 reads from one end of the year to the other: 30 ms, and 2
+ * since. An index of their own saves that, and makes it half as dear again to book the first call of a key on a day.
  */
 import type { Input } from "../administration.ts"
 import { monthOf } from "../moments.ts"
