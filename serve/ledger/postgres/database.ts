@@ -1,8 +1,9 @@
 /** The connections of one server to the PostgreSQL database that keeps the ledger, and what is asked through them. */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
-import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import { unavailable as because, LedgerUnavailable } from "../errors.ts"
+import { asOutage } from "./outages.ts"
 import { prepareSchema } from "./schema.ts"
 import { GroupAnswer, type GroupAsked, type JoinAsked } from "./wire.ts"
 
@@ -35,17 +36,9 @@ export const wasRefused = (error: unknown): boolean => stateOf(error).startsWith
 /** An account of the group is locked by somebody for longer than a group waits, so nothing of it was written. */
 export const wasLockedOut = (error: unknown): boolean => stateOf(error) === "55P03"
 
-/**
- * All of `work`, or nothing of it. Where the connection is lost half-way its rollback fails as well, and would make a defect
- * of what is an outage; the database has rolled back by itself then.
- */
+/** All of `work`, or nothing of it. */
 export const transact = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>
-  Effect.catchCause(sql.withTransaction(work), (cause) => {
-    const lost = cause.reasons.flatMap((reason) =>
-      Cause.isDieReason(reason) && isSqlError(reason.defect) ? [reason.defect] : []
-    )
-    return lost[0] === undefined ? Effect.failCause(cause) : Effect.fail(lost[0])
-  })
+  asOutage(sql.withTransaction(work))
 
 /** Connects, and makes the tables where there are none. The URL holds a password: errors name the place alone. */
 export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redacted.Redacted) {

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { Effect, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
+import { asOutage } from "./outages.ts"
 import { moneyOut, usageOfEndpoint, usageOfMonth } from "./sums-of-entries.ts"
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
@@ -75,4 +76,4 @@ export const prepareSchema = Effect.gen(function* () {
     "0003_summed_usage": run(sumUsage)
   })
   yield* Migrator.make({})({ loader, table: "ledger.migration" })
-}).pipe(Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis") }))
+}).pipe(asOutage, Effect.retry({ times: 20, schedule: Schedule.spaced("100 millis") }))
