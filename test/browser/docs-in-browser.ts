@@ -4,7 +4,6 @@
  */
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
-import { AxeBuilder } from "@axe-core/playwright"
 import { openApi } from "@larder/schemas/openapi.ts"
 import type { Browser, Page, Response } from "playwright-core"
 import { afterAll, beforeAll, expect, inject } from "vitest"
@@ -13,35 +12,7 @@ import { createKey } from "../contract/operator.ts"
 import { type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
 import { launch } from "./chromium.ts"
-
-const sizes = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } } as const
-type Size = keyof typeof sizes
-const schemes = ["light", "dark"] as const
-type Scheme = (typeof schemes)[number]
-
-/** A folder for pictures of all pages, for people to look at; none are taken without it. */
-const pictures = process.env.LARDER_SCREENSHOTS
-
-const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-/** What may differ when the same page is dressed otherwise. */
-const ofTheLook = ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable"]
-
-const dress = async (page: Page, size: Size, scheme: Scheme) => {
-  await page.emulateMedia({ colorScheme: scheme })
-  await page.setViewportSize(sizes[size])
-}
-
-/** What keeps people from using the page as it is dressed, one line each. Parts that are not ours are left out. */
-const obstacles = async (page: Page, looked: "at all" | "at its look", without: ReadonlyArray<string>) => {
-  const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).setLegacyMode()
-  for (const part of without) axe.exclude(part)
-  const { violations } = await (looked === "at all" ? axe.withTags(standards) : axe.withRules(ofTheLook)).analyze()
-  const told = violations.flatMap(({ help, id, nodes }) =>
-    nodes.map(({ failureSummary, target }) => `${id}: ${help}: ${target.join(" ")}: ${failureSummary ?? ""}`)
-  )
-  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-  return isTooWide ? [...told, "the page scrolls sideways"] : told
-}
+import { dress, obstacles, pictures, type Size, schemes, sizes } from "./look.ts"
 
 /** A header of answers that a test has made up: they are not the API's. */
 export const madeUp = { "x-made-up": "yes" }
