@@ -22,8 +22,8 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
 
 /** Longest time that a stop waits for requests in flight. */
 const longestDrain = "10 seconds"
-/** Milliseconds in which a caller may still send a request on a connection that it keeps open: it is answered. */
-const grace = 200
+/** Milliseconds in which a caller far away may still send a request on a connection that it keeps open: it is answered. */
+const grace = 1_000
 
 /**
  * Ends a server without cutting off a call. Node would close idle connections at once, also those on which a request is
@@ -35,7 +35,8 @@ const drain = (server: Server, answering: ReadonlySet<ServerResponse>) => {
   server.prependListener("request", (_request, response) => {
     response.shouldKeepAlive = false
   })
-  setTimeout(() => server.closeIdleConnections(), grace).unref()
+  // after a long turn of the event loop timers come before what has arrived meanwhile: that is read first
+  setTimeout(() => setImmediate(() => server.closeIdleConnections()), grace).unref()
   return new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
 }
 
