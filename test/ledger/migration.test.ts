@@ -144,6 +144,17 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("has PostgreSQL know how many entries there are before the first page of them is asked for", () =>
+    Effect.gen(function* () {
+      const [folder, url] = [yield* home, yield* database]
+      const { before } = yield* aLedger(folder)
+      yield* migrate(folder, url)
+      const sql = yield* client(url)
+      const known = yield* sql`select reltuples::integer as entries from pg_class where oid = 'ledger.entry'::regclass`
+      assert.deepStrictEqual(known, [{ entries: before.totals.entries }])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("leaves the old ledger closed, so that no credit is spent twice", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
