@@ -7,7 +7,7 @@ import { ConsoleDatabase } from "@larder/serve/console-database/console-database
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Effect } from "effect"
 import { inject } from "vitest"
-import { makeBrowser, type Seen } from "../console/served-console.ts"
+import { makeBrowser, type Seen } from "../console/browser.ts"
 import { connected } from "../ledger/outage.ts"
 import { storesIn } from "../payments/stores.ts"
 import { newDatabase } from "../postgres.ts"

@@ -1,0 +1,120 @@
+/**
+ * The pages of the console over a large ledger, each account with its share: asked one at a time by an operator who has
+ * signed in, in turns, once with the ledger in its folder and once with the same in PostgreSQL.
+ */
+import path from "node:path"
+import { makeBrowser } from "../console/browser.ts"
+import { startPostgres } from "../postgres.ts"
+import { admin, ended, type Server, start, startServer } from "../programs.ts"
+import { makeLargeLedger } from "./large-ledger.ts"
+import { type Spread, spreadOf } from "./statistics.ts"
+import { inTemporaryFolder } from "./temporary-folder.ts"
+
+const accounts = 10
+const keysOfEach = 100
+const rounds = 30
+const calls = 200
+const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2025-09-27&to=2026-09-26"
+
+type Environment = Readonly<Record<string, string>>
+
+const finished = async (...command: Parameters<typeof start>) => {
+  const { code, stderr } = await ended(start(...command))
+  if (code !== 0) throw new Error(`${command[0]} ${command[1].join(" ")} ended with ${code}:\n${stderr}`)
+}
+
+/** Signed in as an operator of the account that the key belongs to. */
+const signedIn = async (home: string, email: string, server: Server, environment: Environment) => {
+  const [account] = await admin<ReadonlyArray<{ readonly id: string }>>(home, ["accounts", "list"], environment)
+  const invited = ["people", "invite", "--account", account?.id ?? "", "--operator"]
+  const { link } = await admin<{ readonly link: string }>(home, invited, environment)
+  const browser = makeBrowser(server.console)
+  const { status, text } = await browser.post(new URL(link).pathname, { email, password: "a long enough pass phrase" })
+  if (status !== 303) throw new Error(`signing in was answered with ${status}: ${text}`)
+  return browser
+}
+
+const linkIn = (text: string, pattern: RegExp) => {
+  const found = pattern.exec(text)?.[1]
+  if (found === undefined) throw new Error(`a page has no link like ${pattern}`)
+  return found.replaceAll("&amp;", "&")
+}
+
+interface Row extends Spread {
+  readonly slowest_ms: number
+  readonly bytes: number
+}
+
+/** Each page by the name that it gets in the table. */
+const measurePages = async (home: string, key: string, email: string, environment: Environment) => {
+  const server = await startServer(home, environment)
+  try {
+    const browser = await signedIn(home, email, server, environment)
+    for (let call = 0; call < calls; call++) {
+      await (await fetch(server.api + request, { headers: { authorization: `Bearer ${key}` } })).text()
+    }
+    const keys = (await browser.get("/keys")).text
+    const ledger = (await browser.get("/billing/ledger")).text
+    const pages = {
+      overview: "/",
+      keys: "/keys",
+      "one key": linkIn(keys, /href="(\/keys\/key_[^"/]+)"/),
+      "create a key": "/keys/new",
+      "usage, 30 days": "/usage",
+      "usage, a year": `/usage?from=${dayBefore(365)}&to=${dayBefore(0)}`,
+      requests: "/requests",
+      billing: "/billing",
+      ledger: "/billing/ledger",
+      "ledger, next page": linkIn(ledger, /href="(\/billing\/ledger\?[^"]*before=[^"]+)"/),
+      "ledger, refunds": "/billing/ledger?what=refunds",
+      payments: "/billing/payments",
+      account: "/account",
+      data: "/data",
+      runs: "/data/runs",
+      feeds: "/data/feeds",
+      checks: "/data/checks",
+      rejects: "/data/rejects",
+      prices: "/data/prices"
+    }
+    const times = new Map<string, Array<number>>()
+    const sizes: Record<string, number> = {}
+    for (let round = 0; round < rounds; round++) {
+      for (const [name, target] of Object.entries(pages)) {
+        const startedAt = performance.now()
+        const { status, text } = await browser.get(target)
+        const took = performance.now() - startedAt
+        if (status !== 200) throw new Error(`${target} was answered with ${status}`)
+        times.set(name, [...(times.get(name) ?? []), took])
+        sizes[name] = Buffer.byteLength(text)
+      }
+    }
+    const row = ([name, took]: readonly [string, ReadonlyArray<number>]): readonly [string, Row] => [
+      name,
+      { ...spreadOf(took), slowest_ms: Math.round(Math.max(...took)), bytes: sizes[name] ?? 0 }
+    ]
+    return Object.fromEntries([...times].map(row))
+  } finally {
+    await server.stop()
+  }
+}
+
+const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+
+export const measureConsole = (entries: number) =>
+  inTemporaryFolder("console", async (home) => {
+    await finished("larder-ingest", ["all"], { LARDER_HOME: home })
+    const key = await makeLargeLedger(path.join(home, "ledger"), { entries, accounts, keysOfEach })
+    console.log(
+      `\nConsole: ${entries} entries of ${accounts} accounts with ${keysOfEach} keys each, ledger in its folder`
+    )
+    console.table(await measurePages(home, key, "before@example.com", {}))
+    const postgres = await startPostgres()
+    try {
+      const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
+      await finished("larder-serve", ["ledger", "migrate"], { ...environment, LARDER_HOME: home })
+      console.log(`The same in PostgreSQL`)
+      console.table(await measurePages(home, key, "after@example.com", environment))
+    } finally {
+      await postgres.remove()
+    }
+  })
