@@ -3,13 +3,13 @@ import { creditsOfCents, isPayable, isTrigger, presets, usdText } from "./amount
 
 describe("amounts of money", () => {
   it.each([
-    [0, "0.00 USD"],
-    [5, "0.05 USD"],
-    [-5, "-0.05 USD"],
-    [10_00, "10.00 USD"],
-    [1_250_99, "1,250.99 USD"],
-    [50_000_00, "50,000.00 USD"],
-    [-1_234_567_89, "-1,234,567.89 USD"]
+    [0, "$0.00"],
+    [5, "$0.05"],
+    [-5, "-$0.05"],
+    [10_00, "$10.00"],
+    [1_250_99, "$1,250.99"],
+    [50_000_00, "$50,000.00"],
+    [-1_234_567_89, "-$1,234,567.89"]
   ])("%i cents are written %s", (cents, text) => assert.strictEqual(usdText(cents), text))
 
   it("a cent is ten credits", () => assert.strictEqual(creditsOfCents(50_000_00), 50_000_000))

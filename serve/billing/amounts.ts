@@ -20,8 +20,6 @@ const isWholeBetween = (value: number, least: number, most: number) =>
 export const isPayable = (cents: number): boolean => isWholeBetween(cents, cheapestPayment, dearestPayment)
 export const isTrigger = (credits: number): boolean => isWholeBetween(credits, lowestTrigger, highestTrigger)
 
-/** Such as `1,250.00 USD`. */
-export const usdText = (cents: number): string => {
-  const [dollars = "0", rest = "00"] = (Math.abs(cents) / 100).toFixed(2).split(".")
-  return `${cents < 0 ? "-" : ""}${dollars.replace(/\B(?=(\d{3})+$)/g, ",")}.${rest} USD`
-}
+const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" })
+/** Such as `$1,250.00`. */
+export const usdText = (cents: number): string => dollars.format(cents / 100)

@@ -64,7 +64,7 @@ export const makeSettle = ({ administration, database, processor }: BillingNeeds
   ) {
     const { account_id, cents, id } = payment
     const now = yield* nowText
-    const reason = `A recharge of ${usdText(cents)} failed: ${outcome.problem}`
+    const reason = `A recharge of ${usdText(cents)} failed. ${outcome.problem}`
     yield* database.transaction((db) =>
       Effect.gen(function* () {
         yield* markLost(db, id, outcome, now)
@@ -108,7 +108,7 @@ export const makeSettle = ({ administration, database, processor }: BillingNeeds
       return yield* lost(payment, { state, problem: problem ?? "The payment was not completed.", card })
     }
     if (looked.cents !== payment.cents) {
-      const problem = `${usdText(looked.cents)} were received instead of ${usdText(payment.cents)}. No credits were added; the operator has been told.`
+      const problem = `${usdText(looked.cents)} was received instead of ${usdText(payment.cents)}. No credits were added; the operator has been told.`
       yield* Effect.logError(
         `Payment ${payment.id} of account ${payment.account_id}: ${problem} Refund ${looked.reference} at ${processor.name}, or credit the account by hand.`
       )

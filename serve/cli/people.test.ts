@@ -108,7 +108,7 @@ describe("people, from the command line", () => {
     const taken = await larder(["people", "invite", "--account", account.id, "--email", "BOB@example.com"])
     assert.deepStrictEqual(
       [taken.code, taken.stderr],
-      [1, "larder-serve: Somebody signs in with this e-mail address already\n"]
+      [1, "larder-serve: Somebody signs in with this e-mail address already.\n"]
     )
     assert.deepStrictEqual(await json(["people", "remove", "--person", person.id]), person)
   })

@@ -157,13 +157,19 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       api,
       now: now()
     }
-    const answer: Exit.Exit<Answer, unknown> = await run(
-      Effect.suspend(() => answerTo(page, context, read?.form)),
+    const answering = Effect.gen(function* () {
+      const answer = yield* answerTo(page, context, read?.form)
+      if (!page.books) return { answer, frame }
+      const account = yield* Administration.use((ledger) => ledger.account({ account_id: context.account.id }))
+      return { answer, frame: inside(event, { ...context, account }) }
+    })
+    const answered: Exit.Exit<{ readonly answer: Answer; readonly frame: Frame }, unknown> = await run(
+      answering,
       options
     )
-    return Exit.isSuccess(answer)
-      ? responses.answered(event, frame, answer.value)
-      : failed(event, frame, page.path, answer.cause)
+    return Exit.isSuccess(answered)
+      ? responses.answered(event, answered.value.frame, answered.value.answer)
+      : failed(event, frame, page.path, answered.cause)
   }
 
   /** Where there is nothing, also for those who are not signed in. */

@@ -10,17 +10,16 @@ export interface Asset {
   readonly brotli: Uint8Array<ArrayBuffer>
 }
 
-const assetOf = (name: string, ending: string, type: string): Asset => {
-  const body = readFileSync(new URL(`./assets/${name}.${ending}`, import.meta.url), "utf8")
-  return {
-    path: `/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
-    type,
-    body,
-    brotli: new Uint8Array(brotliCompressSync(body))
-  }
-}
+const read = (file: string) => readFileSync(new URL(`./assets/${file}`, import.meta.url), "utf8")
 
-const style = assetOf("console", "css", "text/css; charset=utf-8")
+const assetOf = (name: string, ending: string, type: string, body = read(`${name}.${ending}`)): Asset => ({
+  path: `/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
+  type,
+  body,
+  brotli: new Uint8Array(brotliCompressSync(body))
+})
+
+const style = assetOf("console", "css", "text/css; charset=utf-8", read("frame.css") + read("console.css"))
 const script = assetOf("console", "js", "text/javascript; charset=utf-8")
 const icon = assetOf("icon", "svg", "image/svg+xml")
 

@@ -3,6 +3,7 @@ import { UnknownField } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 import { momentColumn as moment, pageOf } from "./data-page.ts"
+import { isOfFeed } from "./data-rejects-read.ts"
 
 const Feed = Schema.Struct({
   pipeline: Schema.String,
@@ -12,24 +13,36 @@ const Feed = Schema.Struct({
   payloads: Schema.Int,
   bytes: Schema.Finite,
   rows_read: Schema.Int,
-  rows_rejected: Schema.Int
+  rejects: Schema.Int
 })
+/** Payloads know what was rejected while they were read; what was rejected later, too, stands in `ingest.reject` alone. */
 const feedsAfter = `
   with payload as (
     select pipeline, feed, max(fetched_at) as fetched_at, count(*) as payloads, sum(bytes) as bytes,
-      sum(rows_read) as rows_read, sum(rows_rejected) as rows_rejected
+      sum(rows_read) as rows_read
     from ingest.raw_file
     group by pipeline, feed
+  ), page as (
+    select *
+    from payload
+    full join (select pipeline, feed, read_to from ingest.cursor) using (pipeline, feed)
+    where ($pipeline::varchar is null or pipeline = $pipeline)
+      and ($after::varchar is null or (pipeline, feed) > ($after_pipeline::varchar, $after::varchar))
+    order by pipeline, feed
+    limit $limit
+  ), rejected as (
+    select page.pipeline, page.feed, sum(reject.entries) as rejects
+    from page
+    join (select pipeline, feed, count(*) as entries from ingest.reject group by pipeline, feed) reject
+      on reject.pipeline = page.pipeline and ${isOfFeed("reject.feed", "page.feed")}
+    group by page.pipeline, page.feed
   )
   select pipeline, feed, read_to, ${moment("fetched_at")}, coalesce(payloads, 0)::integer as payloads,
     coalesce(bytes, 0)::double as bytes, coalesce(rows_read, 0)::integer as rows_read,
-    coalesce(rows_rejected, 0)::integer as rows_rejected
-  from payload
-  full join (select pipeline, feed, read_to from ingest.cursor) using (pipeline, feed)
-  where ($pipeline::varchar is null or pipeline = $pipeline)
-    and ($after::varchar is null or (pipeline, feed) > ($after_pipeline::varchar, $after::varchar))
-  order by pipeline, feed
-  limit $limit`
+    coalesce(rejects, 0)::integer as rejects
+  from page
+  left join rejected using (pipeline, feed)
+  order by pipeline, feed`
 const fieldsNobodyKnows =
   "select pipeline, feed, field, run_id, example from ingest.unknown_field order by run_id desc, pipeline, feed, field limit 100"
 

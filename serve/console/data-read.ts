@@ -1,6 +1,6 @@
 /**
  * What the warehouse tells about itself, for the pages of the data engineer: its generations, runs, feeds, checks and rows
- * that could not be read. Reads go to the live generation on its own connections, as calls of the API do; runs that
+ * that were refused. Reads go to the live generation on its own connections, as calls of the API do; runs that
  * published nothing stand in the journal and are told beside those of the generation.
  */
 import { CheckResult, Run } from "@larder/schemas/ingest.ts"
@@ -29,12 +29,12 @@ const runsBefore = `
   order by run_id desc
   limit $limit`
 const oneRun = `select ${runColumns} from ingest.run where run_id = $run_id`
-/** The newest run of each pipeline, and the newest that read its source to an end, which is what freshness counts from. */
+/** The newest run of each pipeline, and the newest that read its source completely, which is what freshness counts from. */
 const newestRuns = `
   select ${runColumns}
   from ingest.run
   qualify row_number() over (partition by pipeline order by run_id desc) = 1
-    or run_id = max(run_id) filter (where outcome in ('published', 'unchanged', 'partial')) over (partition by pipeline)`
+    or run_id = max(run_id) filter (where outcome in ('published', 'unchanged')) over (partition by pipeline)`
 const publishingRuns = `select ${runColumns} from ingest.run where generation is not null order by run_id`
 
 const Check = Schema.Struct({ ...CheckResult.fields })
@@ -87,7 +87,7 @@ const sizeOf = Effect.fnUntraced(function* (file: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-const isRead = ({ outcome }: RunRecord) => outcome === "published" || outcome === "unchanged" || outcome === "partial"
+const isComplete = ({ outcome }: RunRecord) => outcome === "published" || outcome === "unchanged"
 
 const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout: Layout) {
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
@@ -149,7 +149,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
       const newest = together(yield* db.all(Run, newestRuns), yield* journaled)
       return yield* stateOf(db, model.dataSets, (pipeline) => {
         const ofPipeline = newest.filter((run) => run.pipeline === pipeline)
-        return { last_run: ofPipeline[0], last_read: ofPipeline.find(isRead) }
+        return { last_run: ofPipeline[0], last_read: ofPipeline.find(isComplete) }
       })
     })
   )

@@ -19,7 +19,7 @@ interface Facts {
 }
 interface Runs {
   readonly last_run: RunRecord | undefined
-  /** The newest run that read its source to an end, new rows or not. */
+  /** The newest run that read its source completely, new rows or not. */
   readonly last_read: RunRecord | undefined
 }
 export interface DataSetState extends Facts, Runs {
@@ -99,7 +99,7 @@ const storefronts = (db: DuckDb["Service"]) =>
     ([row]): Facts => ({
       holds: [
         { count: row?.stores ?? 0, what: "stores" },
-        { count: row?.complete ?? 0, what: "of them read whole" },
+        { count: row?.complete ?? 0, what: "read completely" },
         { count: row?.listed ?? 0, what: "listed products" }
       ],
       newest: [{ what: "read of a store", on: row?.fetched_at ?? null }]

@@ -20,7 +20,7 @@ describe("numbers in words", () => {
     assert.strictEqual(usdOfCents(1_050), "$10.50")
   })
   it("moments are told to the second, in UTC", () => {
-    assert.strictEqual(momentText("2026-10-05T23:59:59.999Z"), "5 Oct 2026, 23:59:59 UTC")
+    assert.strictEqual(momentText("2026-10-05T23:59:59.999Z"), "5 Oct 2026, 23:59:59\u00A0UTC")
   })
 })
 

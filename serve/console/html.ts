@@ -46,15 +46,23 @@ const momentFormat = new Intl.DateTimeFormat("en-GB", {
 export const dayText = (iso: string): string => dayFormat.format(new Date(iso))
 /** `15 Oct` */
 export const shortDayText = (iso: string): string => shortDayFormat.format(new Date(iso))
-/** `15 Oct 2026, 12:00:00 UTC` */
-export const momentText = (iso: string): string => `${momentFormat.format(new Date(iso))} UTC`
+/** `15 Oct 2026, 12:00:00 UTC`, which never breaks before `UTC`. */
+export const momentText = (iso: string): string => `${momentFormat.format(new Date(iso))}\u00A0UTC`
 
 export const day = (iso: string): Html => html`<time datetime="${iso.slice(0, 10)}">${dayText(iso)}</time>`
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${momentText(iso)}</time>`
 
+/** The same for a column whose head says that it is in UTC. */
+export const momentBelow = (iso: string): Html =>
+  html`<time datetime="${iso}">${momentFormat.format(new Date(iso))}</time>`
+
 export type Tone = "good" | "warning" | "bad" | "quiet"
 /** A small label; says in words what its colour says. */
 export const badge = (text: string, tone: Tone = "quiet"): Html => html`<span class="badge ${tone}">${text}</span>`
+
+/** A path of the API; where there is little room it goes on behind a slash. */
+export const pathCode = (path: string): Html =>
+  html`<code class="path">${path.split(/(?<=.\/)/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}</code>`
 
 /** Something the reader should know about this page now. `bad` is announced at once. */
 export const notice = (tone: Tone, body: Part): Html =>
@@ -97,7 +105,7 @@ export interface Column {
   readonly label: string
   /** Right-aligned figures of one width. */
   readonly numeric?: boolean
-  /** The label is for screen readers only, as for a column of buttons. */
+  /** The label is for screen readers only, as for a column of buttons, which stands at the end of its row. */
   readonly hidden?: boolean
 }
 /**
@@ -112,7 +120,11 @@ export const table = (of: {
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReadonlyArray<Part>>
 }): Html => {
-  const style = (index: number) => (of.columns[index]?.numeric ? "numeric" : "")
+  const style = (index: number) => {
+    const column = of.columns[index]
+    if (column?.hidden) return "action"
+    return column?.numeric ? "numeric" : ""
+  }
   // laid out as cards a table would no longer be one for screen readers
   const role = (name: string) => of.stacks && html` role="${name}"`
   const label = (index: number) => {

@@ -43,7 +43,7 @@ ${
     (item) =>
       html`<li><a href="${item.path}"${item === current && html` aria-current="${item.path === path ? "page" : "true"}"`}>${item.label}</a></li>`
   )}</ul></nav>
-<div class="who"><span class="balance" title="Balance of ${signed.account_name}">${usd(signed.balance_credits)}</span>
+<div class="who"><a class="balance" href="/billing" title="Balance of ${signed.account_name}"><span class="hidden">Balance </span>${usd(signed.balance_credits)}</a>
 <form method="post" action="/sign-out"><button class="button plain" type="submit" title="Signed in as ${signed.email}">Sign out</button></form></div>`
 }
 </div></header>`
@@ -72,7 +72,7 @@ ${body}
 </div></main>
 <footer class="no-print"><div class="container">${
     signed
-      ? html`<p>${signed.account_name}. Days and months are those of UTC. 1,000 credits are $1.00.</p>`
+      ? html`<p>Signed in to ${signed.account_name}. Times, days and months are those of UTC. 1,000 credits are $1.00.</p>`
       : html`<p>Larder: market data, paid by the call.</p>`
   }</div></footer>
 </body>

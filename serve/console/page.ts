@@ -90,6 +90,8 @@ export interface Page<out R = never> {
   readonly nav?: string
   /** Others get 404. */
   readonly operatorsOnly?: boolean
+  /** Looking at it may book a payment: its header tells the balance after that. */
+  readonly books?: boolean
   readonly get?: (context: PageContext) => Effect.Effect<Answer, unknown, R>
   readonly post?: (context: FormContext) => Effect.Effect<Answer, unknown, R>
 }

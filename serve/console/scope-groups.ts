@@ -28,6 +28,10 @@ export const scopeGroups: ReadonlyArray<ScopeGroup> = [...new Set(endpoints.map(
   })
 }))
 
+/** Credits of the cheapest call that these scopes open. */
+export const cheapestCall = (chosen: ReadonlyArray<Scope>): number =>
+  Math.min(...endpoints.filter(({ scope }) => chosen.includes(scope)).map(({ credits }) => credits))
+
 export const everything = "all"
 export const chosenOneByOne = "custom"
 

@@ -1,5 +1,5 @@
 /**
- * Styles, scripts and icon of the docs. They look like the console, so its style sheet is the first half of theirs. Their
+ * Styles, scripts and icon of the docs. They look like the console, so its style sheets come before theirs. Their
  * addresses carry a hash of what they hold, so browsers keep them for a year.
  */
 import { hash } from "node:crypto"
@@ -20,11 +20,10 @@ const assetOf = (name: string, ending: string, type: string, body: string): Docs
 })
 
 const css = "text/css; charset=utf-8"
-const consoleStyle = read("../console/assets/console.css")
-/** The colours, which come first. Rules for whole elements would dress Scalar's elements, too. */
-const [colours = ""] = consoleStyle.split("*,\n*::before", 1)
-const style = assetOf("docs", "css", css, consoleStyle + read("./assets/docs.css"))
-const reference = assetOf("reference", "css", css, colours + read("./assets/reference.css"))
+const frame = read("../console/assets/frame.css")
+const style = assetOf("docs", "css", css, frame + read("../console/assets/console.css") + read("./assets/docs.css"))
+/** Without the sheet of the console: its rules for whole elements would dress Scalar's elements, too. */
+const reference = assetOf("reference", "css", css, frame + read("./assets/reference.css"))
 const js = "text/javascript; charset=utf-8"
 const script = assetOf("docs", "js", js, read("./assets/docs.js"))
 const referenceScript = assetOf("reference", "js", js, read("./assets/reference.js"))

@@ -13,7 +13,7 @@ import {
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { foreignCursor } from "@larder/schemas/parameters.ts"
-import { cheapestPayment, dearestPayment, highestTrigger, lowestTrigger, presets, usdText } from "../billing/amounts.ts"
+import { cheapestPayment, dearestPayment, highestTrigger, lowestTrigger, presets } from "../billing/amounts.ts"
 import { usdOf } from "../ledger/money.ts"
 
 const count = (value: number) => value.toLocaleString("en-US")
@@ -100,8 +100,8 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["presets", presets.map((cents) => count(cents / 100)).join(", ")],
   ["cheapest payment", wholeUsd(cheapestPayment)],
   ["dearest payment", wholeUsd(dearestPayment)],
-  ["lowest trigger", usdText(lowestTrigger / 10).replace(".00", "")],
-  ["highest trigger", usdText(highestTrigger / 10).replace(".00", "")]
+  ["lowest trigger", wholeUsd(lowestTrigger / 10)],
+  ["highest trigger", wholeUsd(highestTrigger / 10)]
 ])
 
 /** The guide with its facts. `api` is the address that the reader came by. */

@@ -69,7 +69,7 @@ export const guidePage = ({ path, title }: Guide, content: string): Promise<stri
     head: html`<link rel="alternate" type="text/markdown" href="${path}.md">
 <script type="module" src="${assetPaths.script}"></script>`,
     body: html`<div class="container shelf">
-<nav class="guides no-print" aria-label="Guides"><ul>${all.map(
+<nav class="tabs guides no-print" aria-label="Guides"><ul>${all.map(
       (one) => html`<li><a href="${one.path}"${one.path === path && html` aria-current="page"`}>${one.label}</a></li>`
     )}</ul></nav>
 <main id="content" tabindex="-1"><article>

@@ -65,11 +65,11 @@ describe("passwords", () => {
   )
 
   it.each([
-    ["eleven-char", "A password has at least 12 characters"],
-    ["x".repeat(201), "A password has at most 200 characters"],
-    ["abcabcabcabcabc", "A password has at least 5 different characters"],
-    ["Ann.Example@Example.COM", "The e-mail address is no password"],
-    ["my ann.example@example.com", "The e-mail address is no password"],
+    ["eleven-char", "A password has at least 12 characters."],
+    ["x".repeat(201), "A password has at most 200 characters."],
+    ["abcabcabcabcabc", "A password has at least 5 different characters."],
+    ["Ann.Example@Example.COM", "The e-mail address is no password."],
+    ["my ann.example@example.com", "The e-mail address is no password."],
     ["correct horse battery", undefined],
     ["пароль из слов", undefined]
   ])("%s: %s", (given, problem) => {

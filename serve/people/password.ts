@@ -53,15 +53,15 @@ const fewestCharacters = 5
 /** What is wrong with a new password; undefined where it will do. */
 export const weaknessOf = (password: string, email: string): string | undefined => {
   const characters = [...password.normalize("NFKC")]
-  if (characters.length < shortest) return `A password has at least ${shortest} characters`
-  if (characters.length > longest) return `A password has at most ${longest} characters`
+  if (characters.length < shortest) return `A password has at least ${shortest} characters.`
+  if (characters.length > longest) return `A password has at most ${longest} characters.`
   if (new Set(characters).size < fewestCharacters) {
-    return `A password has at least ${fewestCharacters} different characters`
+    return `A password has at least ${fewestCharacters} different characters.`
   }
   const lower = password.toLowerCase()
   const [local = "", domain = ""] = email.toLowerCase().split("@")
   const isAddress = [local, domain, email.toLowerCase()].includes(lower)
-  return isAddress || lower.includes(email.toLowerCase()) ? "The e-mail address is no password" : undefined
+  return isAddress || lower.includes(email.toLowerCase()) ? "The e-mail address is no password." : undefined
 }
 
 interface Work {

@@ -40,7 +40,7 @@ export interface Invited {
 /** Nobody has this address and this password; it is not told which of them is wrong. */
 export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", {}) {
   override get message() {
-    return "E-mail address or password is wrong"
+    return "E-mail address or password is wrong."
   }
 }
 
@@ -65,13 +65,13 @@ export class InvitationGone extends Schema.TaggedError<InvitationGone>()("Invita
 
 export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {
   override get message() {
-    return "Somebody signs in with this e-mail address already"
+    return "Somebody signs in with this e-mail address already."
   }
 }
 
 export class InvalidEmail extends Schema.TaggedError<InvalidEmail>()("InvalidEmail", {}) {
   override get message() {
-    return "This is no e-mail address"
+    return "This is no e-mail address."
   }
 }
 

@@ -57,13 +57,25 @@ const failedCheck = {
 } as const
 
 const rejected = 60
-/** Rows that could not be read, one of them long and hostile. */
+/** One that left feeds out. */
+const partial = aRun({
+  run_id: "20991101T100000000Z-storefronts-9a47a1",
+  pipeline: "storefronts",
+  outcome: "partial",
+  started_at: "2099-11-01T10:00:00.000Z",
+  finished_at: "2099-11-01T10:00:05.000Z",
+  message: "1 feed of storefronts could not be read."
+})
+
+/** Rows that were refused, one of them long and hostile, and one of a file of a feed. */
 const addRejects = `
   insert into ingest.reject
   select 'storefronts', 'shop-' || (i % 3), '20261001T000000000Z-storefronts-000001', 'ab', i,
     case when i = 60 then 'title: is <b>markup</b>' else 'price: is not a number' end,
     case when i = 60 then '<script>alert(1)</script>' || repeat('x', 1000) else '{}' end
-  from generate_series(1, ${rejected}) as t(i)`
+  from generate_series(1, ${rejected}) as t(i);
+  insert into ingest.reject
+  values ('branded-foods', 'gov-fdc/csv/food.csv', '20261001T000000000Z-branded-foods-000001', 'cd', 7, 'fdc_id: is empty', '{}')`
 
 /** The samples, tampered with as told, opened as a server opens them. */
 const dataAfter = (sql: string) =>
@@ -76,6 +88,7 @@ const dataAfter = (sql: string) =>
       const layout = yield* layoutOf(home)
       yield* tamper(Option.getOrThrow(yield* currentFile(layout)), sql)
       yield* writeToJournal(layout, failed, [failedCheck])
+      yield* writeToJournal(layout, partial, [])
       return DataRead.layer(yield* watchLive(layout, loadReadModel(layout)), layout)
     })
   ).pipe(Layer.provide(NodeServices.layer))
@@ -98,6 +111,8 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.strictEqual(commodities?.last_read?.outcome, "published")
         assert.deepStrictEqual(commodities?.holds[0], { count: 24, what: "series" })
         assert.match(commodities?.newest[0]?.on ?? "", /^2026-\d\d-\d\d$/)
+        assert.strictEqual(stores?.last_run?.outcome, "partial")
+        assert.strictEqual(stores?.last_read?.outcome, "published")
         const page = yield* shown("/data")
         assert.include(page, "The last run of Commodities did not end well")
         assert.include(page, "24 series")
@@ -116,6 +131,10 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
           ]
         )
         assert.isAbove(generations[0]?.bytes ?? 0, 1_000_000)
+        const page = yield* shown("/data")
+        for (const { run } of generations) {
+          assert.include(page, `${run?.run_id}"><time datetime="${run?.finished_at}"`)
+        }
       })
     )
   })
@@ -126,8 +145,11 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         const { runs } = yield* DataRead
         const any = { pipeline: undefined, outcome: undefined }
         const whole = yield* runs({ ...any, before: undefined, limit: 100 })
-        assert.strictEqual(whole.rows[0]?.run_id, failed.run_id)
-        assert.isAtLeast(whole.rows.length, 4)
+        assert.deepStrictEqual(
+          whole.rows.slice(0, 2).map(({ run_id }) => run_id),
+          [partial.run_id, failed.run_id]
+        )
+        assert.isAtLeast(whole.rows.length, 5)
         const pages: Array<string> = []
         let before: string | undefined
         for (let more = true; more; ) {
@@ -191,7 +213,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(page, "&lt;script&gt;alert(1)&lt;/script&gt;")
         assert.notInclude(page, "<script>")
         assert.notInclude(page, "<b>markup")
-        assert.notInclude(page, "x".repeat(400))
+        assert.notInclude(page, "x".repeat(1000))
         assert.include(page, "1,025 characters")
       })
     )
@@ -202,8 +224,28 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
           pipeline: "storefronts",
           reason: "price: is not a number",
           feeds: 3,
-          rows: 59
+          rejects: 59
         })
+      })
+    )
+    it.effect("are counted by feed with those of its files, and its link finds as many", () =>
+      Effect.gen(function* () {
+        const data = yield* DataRead
+        const { rows } = yield* data.feeds({ pipeline: undefined, after: undefined, limit: 1000 })
+        const counted = rows.flatMap(({ feed, pipeline, rejects }) =>
+          rejects > 0 ? [{ feed, pipeline, rejects }] : []
+        )
+        assert.deepInclude(counted, { feed: "gov-fdc/csv", pipeline: "branded-foods", rejects: 1 })
+        // refused after its payloads had been read
+        assert.deepInclude(counted, { feed: "store/orchard-pantry.example", pipeline: "storefronts", rejects: 1 })
+        for (const { feed, pipeline, rejects } of counted) {
+          const all = { reason: undefined, run_id: undefined, before: undefined, limit: 1000 }
+          const found = yield* data.rejects({ ...all, feed, pipeline })
+          assert.strictEqual(found.rows.length, rejects, feed)
+        }
+        const page = yield* shown("/data/rejects?pipeline=branded-foods&feed=gov-fdc/csv")
+        assert.include(page, "gov-fdc/csv/food.csv, row 7")
+        assert.include(page, "20261001T000000000Z-branded-foods-000001")
       })
     )
   })
@@ -260,6 +302,29 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
       Effect.gen(function* () {
         const page = yield* shown("/data/prices?series=butter-sales-price-weekly&beside=milk-class-iii-price-monthly")
         assert.include(page, "is not drawn: it is in USD per cwt")
+      })
+    )
+    it.effect("have names that tell them apart", () =>
+      Effect.gen(function* () {
+        const page = yield* shown("/data/prices")
+        const [, series = ""] = /<select id="series"(.*?)<\/select>/s.exec(page) ?? []
+        const names = [...series.matchAll(/>([^<]+)<\/option>/g)].map(([, name]) => name)
+        assert.isAbove(names.length, 100)
+        assert.strictEqual(new Set(names).size, names.length)
+      })
+    )
+    it.effect("mark the days that are shown, which are all of them where none is asked for", () =>
+      Effect.gen(function* () {
+        const current = /aria-current="true">([^<]+)/
+        assert.strictEqual(current.exec(yield* shown("/data/prices"))?.[1], "1 year")
+        assert.strictEqual(current.exec(yield* shown("/data/prices?from="))?.[1], "Everything")
+        assert.notMatch(yield* shown("/data/prices?to=2026-08-31"), current)
+      })
+    )
+    it.effect("stand below each other with as many decimals as their unit is quoted in", () =>
+      Effect.gen(function* () {
+        const page = yield* shown("/data/prices")
+        for (const figure of ["1.3560", "1.3500", "17.60"]) assert.include(page, `<div>${figure}</div>`)
       })
     )
     it.effect("fall back to what there is when a name or a day is unknown", () =>

@@ -82,15 +82,33 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
   it("counts what a key has spent of its budget, and says when it was used", async () => {
     const { account, browser } = await site.signedIn()
     const key = keyIn((await browser.post("/keys/new", { ...newKey, budget: "0.02" })).text) ?? ""
+    const keyPage = `/keys/${(await oneKey(account.id)).id}`
     expect((await browser.get("/keys")).text).toContain("not yet")
-    expect([await call(key), await call(key), await call(key)]).toEqual([200, 200, 402])
+    expect(await call(key)).toBe(200)
+    expect((await browser.get("/keys")).text).not.toContain("budget spent")
+    expect((await browser.get(keyPage)).text).toContain("valid</span>")
+    expect([await call(key), await call(key)]).toEqual([200, 402])
     const { text } = await browser.get("/keys")
+    expect(text).toContain("budget spent</span>")
+    expect((await browser.get(keyPage)).text).toContain("budget spent</span>")
     expect(text).toContain("$0.02 of $0.02")
     expect(text).not.toContain("not yet")
     expect((await oneKey(account.id)).spent_usd).toBe(0.02)
     const overview = await browser.get("/")
     expect(overview.text).toContain("$4.98")
-    expect(overview.text).toContain("2 successful calls")
+    expect(overview.text).toContain("2 charged calls")
+    expect(overview.text).toContain("a day, by today&#39;s calls")
+  })
+
+  it("says that the budget is spent once its rest pays for no call of the key", async () => {
+    const { account, browser } = await site.signedIn()
+    const stores = { ...newKey, access: "custom", scopes: "search-stores", budget: "0.15" }
+    const key = keyIn((await browser.post("/keys/new", stores)).text) ?? ""
+    expect([await call(key, "/v1/stores"), await call(key, "/v1/stores")]).toEqual([200, 402])
+    expect((await browser.get("/keys")).text).toContain('$0.10 of $0.15 <span class="badge warning">budget spent')
+    const { id } = await oneKey(account.id)
+    await browser.post(`/keys/${id}`, { ...newKey, budget: "0" })
+    expect((await browser.get(`/keys/${id}`)).text).toContain("paused</span>")
   })
 
   it("changes name, scopes and budget from the next call on, and the key stays", async () => {
@@ -109,7 +127,7 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
       scopes: ["get-commodity-prices", "search-stores"],
       budget_usd: 12.5
     })
-    expect((await browser.get("/keys")).text).toContain("Prices is saved")
+    expect((await browser.get("/keys")).text).toContain("“Prices” is saved")
     expect(await call(key)).toBe(403)
     expect(await call(key, "/v1/commodities/prices?series=butter-sales-price-weekly")).toBe(200)
     await browser.post(`/keys/${id}`, { name: "Prices", access: "all", budget: "0" })
@@ -127,7 +145,10 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
     expect(await call(key)).toBe(401)
     expect((await browser.get("/keys")).text).toContain("Revoked keys (1)")
     expect((await browser.get("/keys")).text).not.toContain(`svc_data_…${key.slice(-4)}`)
-    expect((await browser.get("/keys?revoked=1")).text).toContain(`svc_data_…${key.slice(-4)}`)
+    const withRevoked = await browser.get("/keys?revoked=1")
+    expect(withRevoked.text).toContain(`svc_data_…${key.slice(-4)}`)
+    expect(withRevoked.text).toContain(`href="/keys/${id}"`)
+    expect((await browser.get(`/keys/${id}`)).text).toContain("revoked</span>")
     expect((await browser.post(`/keys/${id}`, newKey)).status).toBe(303)
     expect((await browser.get("/keys")).text).toContain("This key was revoked before, so nothing was changed.")
     expect(await call(key)).toBe(401)

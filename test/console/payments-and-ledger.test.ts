@@ -134,7 +134,15 @@ describe("payments", () => {
     if (payment === undefined) throw new Error("no payment was made")
     const { status, text } = await mine.browser.get(`/billing/payments/${payment.id}/receipt`)
     expect(status).toBe(200)
-    for (const part of ["Bakery", mine.account.id, "$10.00", "10,000", "Visa ending in 4242", payment.id]) {
+    for (const part of [
+      "<dt>Paid to</dt><dd>Larder</dd>",
+      "Bakery",
+      mine.account.id,
+      "$10.00",
+      "10,000",
+      "Visa ending in 4242",
+      payment.id
+    ]) {
       expect(text).toContain(part)
     }
   })
@@ -147,6 +155,9 @@ describe("payments", () => {
     const receipt = await third.browser.get(`/billing/payments/${payment.id}/receipt`)
     expect(column(receipt.text, 2)).toEqual(["$50.00", "−$50.00", "$0.00"])
     expect(column((await third.browser.get("/billing/payments")).text, 3)).toEqual(["Disputed"])
+    const ledger = await third.browser.get("/billing/ledger?what=refunds")
+    expect(column(ledger.text, 2)).toEqual([`Payment ${payment.id}: dispute`])
+    expect(ledger.text).toContain(`href="/billing/payments/${payment.id}"`)
   })
 
   it.each(["", "/receipt"])("of another account are no page%s", async (rest) => {

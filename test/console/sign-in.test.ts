@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
-import { makeBrowser, password, type Seen, servedConsole } from "./served-console.ts"
+import { makeBrowser, type Seen } from "./browser.ts"
+import { password, servedConsole } from "./served-console.ts"
 
 const site = servedConsole()
 const session = "larder_session"
@@ -33,6 +34,17 @@ describe("an invitation", () => {
     const again = await site.browser().post(link, { email: "second@example.com", password })
     expect([again.status, again.headers.getSetCookie()]).toEqual([410, []])
     expect((await site.browser().get(link)).status).toBe(410)
+  })
+
+  it("is made by operators, to whom alone the account page names the command", async () => {
+    const pages = [true, false].map(async (is_operator) => {
+      const { browser } = await site.signedIn({ is_operator })
+      return (await browser.get("/account")).text
+    })
+    const [operators, members] = await Promise.all(pages)
+    expect(operators).toContain("larder-serve people")
+    expect(members).not.toContain("larder-serve")
+    expect(members).toContain("Ask the operator")
   })
 
   it("is as good as before after a weak password or no address", async () => {

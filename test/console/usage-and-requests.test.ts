@@ -48,7 +48,7 @@ describe("the usage page", () => {
     expect(status).toBe(200)
     expect(text).toContain("3 calls")
     expect(text).toContain("=HYPERLINK(&quot;http://example.com&quot;,&quot;x&quot;) (…")
-    expect(text).toContain("<code>/v1/stores</code>")
+    expect(text).toContain('<code class="path">/v1/<wbr>stores</code>')
     expect(text).toContain("Balance or budget reached")
     expect(text).not.toContain(other.key.id)
   })

@@ -103,7 +103,7 @@ inEachShop((name, within) => {
             const { recharge } = yield* billing.settings(account_id)
             assert.deepStrictEqual(
               [recharge.is_on, recharge.off_reason],
-              [false, "A payment of 50.00 USD was disputed at the bank."]
+              [false, "A payment of $50.00 was disputed at the bank."]
             )
             yield* stand.closeDispute(id, dispute, outcome)
             const closed = yield* stand.event(id)

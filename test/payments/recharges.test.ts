@@ -165,7 +165,7 @@ inEachShop((name, within) => {
             yield* until(isOff(shop, billing))
             const { off_reason, running } = yield* settingsOf(shop, billing)
             assert.isFalse(running)
-            assert.match(off_reason ?? "", /^A recharge of 20\.00 USD failed: /)
+            assert.match(off_reason ?? "", /^A recharge of \$20\.00 failed\. /)
             assert.match(off_reason ?? "", why)
             billing.charged(shop.account_id)
             yield* aWhile

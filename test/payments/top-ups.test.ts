@@ -21,7 +21,7 @@ inEachShop((name, within) => {
             assert.deepStrictEqual(paid.card, { brand: "visa", last4: "4242" })
             assert.deepStrictEqual(
               (yield* bookings).map(({ credits, note, request_id, type }) => ({ credits, note, request_id, type })),
-              [{ credits: 50_000, note: "50.00 USD by card, Visa ending in 4242", request_id: id, type: "top_up" }]
+              [{ credits: 50_000, note: "$50.00 by card, Visa ending in 4242", request_id: id, type: "top_up" }]
             )
             const { card, recharge } = yield* billing.settings(account_id)
             assert.deepStrictEqual(card, { brand: "visa", last4: "4242", expires: "04/2035" })
@@ -260,10 +260,7 @@ inEachShop((name, within) => {
           Effect.gen(function* () {
             for (const cents of [9_99, 50_000_01, 10_00.5, Number.NaN]) {
               const error = yield* Effect.flip(billing.topUp(form("new_card", cents).asked))
-              assert.strictEqual(
-                error.message,
-                "An amount is at least 10.00 USD and at most 50,000.00 USD, in whole cents."
-              )
+              assert.strictEqual(error.message, "An amount is at least $10.00 and at most $50,000.00, in whole cents.")
             }
             for (const cents of [10_00, 50_000_00]) {
               assert.property(yield* billing.topUp(form("new_card", cents).asked), "redirect")
@@ -327,10 +324,7 @@ inEachShop((name, within) => {
               const { problem, state } = yield* billing.payment(account_id, sent.payment_id)
               assert.deepStrictEqual(
                 [state, problem],
-                [
-                  "failed",
-                  "10.01 USD were received instead of 10.00 USD. No credits were added; the operator has been told."
-                ]
+                ["failed", "$10.01 was received instead of $10.00. No credits were added; the operator has been told."]
               )
               assert.deepStrictEqual(yield* moved, [])
             }),

@@ -10,6 +10,9 @@ const textOf = (answer: CheckoutAnswer) =>
     ? Effect.succeed(`leaves for ${answer.url}`)
     : Effect.promise(async () => `${answer.status}\n${await answer.body}`)
 
+/** The fields that typing goes to: one at most. */
+const focused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* autofocus/g)].map(([, id]) => id)
+
 const opened = Effect.gen(function* () {
   const simulator = yield* aSimulator
   const page = checkoutPageOf(simulator)
@@ -70,6 +73,8 @@ describe("the simulator's payment page", () => {
         assert.include(text, problem)
       }
       assert.include(text, 'value="4242 4242 4242 4241"')
+      assert.deepStrictEqual(focused(text), ["number"])
+      assert.deepStrictEqual(focused(yield* post({ ...good, cvc: "12" })), ["cvc"])
       assert.include(yield* post({ ...good, expires: "01/20" }), "The card has expired.")
     }).pipe(Effect.scoped)
   )
@@ -81,6 +86,7 @@ describe("the simulator's payment page", () => {
       assert.match(text, /^402\n/)
       assert.include(text, "The card has insufficient funds. Nothing was charged.")
       assert.notInclude(text, 'value="4000')
+      assert.deepStrictEqual(focused(text), ["number"])
       assert.include(yield* post({ ...good, number: "4111111111111111" }), "Only the test cards below are taken here.")
       assert.match(yield* post(good), /^leaves/)
     }).pipe(Effect.scoped)

@@ -75,8 +75,9 @@ const over = (payment: Payment) =>
 type Problems = Partial<Record<keyof Typed, string>>
 const empty: Typed = { number: "", expires: "", cvc: "" }
 
-const toPay = (payment: Payment, status: number, problems: Problems, typed: Typed, refused?: string) =>
-  shown(
+const toPay = (payment: Payment, status: number, problems: Problems, typed: Typed, refused?: string) => {
+  const first = (["number", "expires", "cvc"] as const).find((name) => problems[name] !== undefined) ?? "number"
+  return shown(
     status,
     `Pay ${usdOfCents(payment.cents)}`,
     html`${refused !== undefined && notice("bad", `${refused} Nothing was charged.`)}
@@ -90,10 +91,10 @@ ${section(
       inputmode: "numeric",
       autocomplete: "cc-number",
       maxlength: 30,
-      placeholder: "4242 4242 4242 4242",
       value: typed.number,
       error: problems.number,
-      required: true
+      required: true,
+      autofocus: first === "number"
     })}
 ${field({
   name: "expires",
@@ -103,7 +104,8 @@ ${field({
   maxlength: 10,
   value: typed.expires,
   error: problems.expires,
-  required: true
+  required: true,
+  autofocus: first === "expires"
 })}
 ${field({
   name: "cvc",
@@ -112,13 +114,15 @@ ${field({
   autocomplete: "cc-csc",
   maxlength: 4,
   error: problems.cvc,
-  required: true
+  required: true,
+  autofocus: first === "cvc"
 })}
 <div class="row">${button(`Pay ${usdOfCents(payment.cents)}`)} ${back(payment)}</div>`
   })
 )}
 ${cardList}`
   )
+}
 
 const atBank = (payment: Payment) =>
   shown(

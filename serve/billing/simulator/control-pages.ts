@@ -3,7 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { button, choices, type Form, field, postForm, select } from "../../console/form.ts"
 import { badge, empty, html, moment, notice, section, table, usdOfCents } from "../../console/html.ts"
 import { type Page, redirect, show } from "../../console/page.ts"
-import { addressOf, cardText, simulatedPaymentPage, tones } from "./control-payment.ts"
+import { addressOf, cardOf, simulatedPaymentPage, tones } from "./control-payment.ts"
 import { Mishaps, type Notice } from "./records.ts"
 import type { SeenPayment, Simulator } from "./simulator.ts"
 
@@ -21,11 +21,11 @@ const mishapForm = (mishaps: Mishaps) =>
       name: "on",
       legend: "Answers",
       options: [
-        { value: "outage", label: "Outage", hint: "nothing is answered" },
+        { value: "outage", label: "Outage", hint: "Nothing is answered." },
         {
           value: "lose_next_answer",
           label: "Lose the next answer",
-          hint: "the next payment is made, and its answer never arrives"
+          hint: "The next payment is made, and its answer never arrives."
         }
       ],
       chosen: [...(mishaps.outage ? ["outage"] : []), ...(mishaps.lose_next_answer ? ["lose_next_answer"] : [])]
@@ -33,7 +33,7 @@ const mishapForm = (mishaps: Mishaps) =>
 ${field({
   name: "slow",
   label: "Seconds that each answer takes",
-  hint: "0 to 20; the console waits for 10",
+  hint: "0 to 20; the console waits for 10.",
   inputmode: "numeric",
   value: String(mishaps.slow_ms / 1000)
 })}
@@ -81,11 +81,11 @@ const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
           { label: "Card" }
         ],
         rows: payments.map((seen) => [
-          html`<a href="${addressOf(seen)}">${seen.payment.payment_id}</a>`,
+          html`<a href="${addressOf(seen)}"><code>${seen.payment.payment_id}</code></a>`,
           moment(seen.payment.made_at),
           usdOfCents(seen.payment.cents),
           badge(seen.looked.state, tones[seen.looked.state]),
-          cardText(seen.payment)
+          cardOf(seen.payment)
         ])
       })
 
@@ -103,8 +103,8 @@ const eventTable = (events: ReadonlyArray<Notice>) =>
           { label: "Answer" }
         ],
         rows: events.map(({ answer, attempts, made_at, payment_id, type }) => [
-          type,
-          payment_id,
+          html`<code>${type}</code>`,
+          html`<code>${payment_id}</code>`,
           moment(made_at),
           attempts,
           answer ?? "waits"

@@ -15,6 +15,7 @@ import {
 } from "../../console/html.ts"
 import { type FormContext, type Page, PageNotFound, redirect, show } from "../../console/page.ts"
 import type { ConsoleUnavailable } from "../../console-database/console-database.ts"
+import { cardText } from "../card-text.ts"
 import type { SimulatorRefuses } from "./kept.ts"
 import { referenceOf } from "./payments.ts"
 import type { Payment } from "./records.ts"
@@ -27,7 +28,7 @@ export const tones = { open: "warning", succeeded: "good", failed: "bad", expire
 export const addressOf = ({ payment }: SeenPayment) =>
   `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
 
-export const cardText = ({ card }: Payment) => (card === null ? "none" : `${card.brand} •••• ${card.last4}`)
+export const cardOf = ({ card }: Payment) => (card === null ? "none" : cardText(card))
 
 const reversalRows = (seen: SeenPayment) =>
   seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
@@ -60,7 +61,7 @@ const onePayment = (seen: SeenPayment, problem?: string) => {
           label: "Amount",
           prefix: "$",
           inputmode: "decimal",
-          hint: "All that is left where it is empty"
+          hint: "All that is left where it is empty."
         })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
       })
     )}
@@ -73,7 +74,7 @@ ${section("Dispute", postForm({ body: button("The owner disputes it", "danger", 
     ["Amount", usdOfCents(payment.cents)],
     ["State", badge(looked.state, tones[looked.state])],
     ["Made", moment(payment.made_at)],
-    ["Card", cardText(payment)],
+    ["Card", cardOf(payment)],
     ...(why === null ? [] : [["Problem", why] as const])
   ])
   const body = html`${problem !== undefined && notice("bad", problem)}

@@ -13,7 +13,7 @@ ${field({
   name: "next",
   label: "New password",
   type: "password",
-  hint: "At least 12 characters. Other browsers that are signed in as you are signed out.",
+  hint: "At least 12 characters. You are signed out in all other browsers.",
   error: problems.next,
   autocomplete: "new-password",
   required: true
@@ -32,6 +32,11 @@ const peopleTable = (people: ReadonlyArray<Person>, me: Person) =>
       role(person)
     ])
   })
+
+const invitations = ({ is_operator }: Person) =>
+  is_operator
+    ? html`People are invited and removed with <code>larder-serve people</code>.`
+    : "Ask the operator to invite or remove people."
 
 const page = Effect.fnUntraced(function* ({ account, person }: PageContext, problems: Problems = {}, status = 200) {
   const all = yield* People.use((people) => people.people(account.id))
@@ -54,7 +59,7 @@ ${section("Password", passwordForm(person.email, problems))}
 ${section(
   "People",
   html`${peopleTable(all, person)}
-<p class="small muted">Everybody here sees and changes the keys and payments of ${account.name}. Operators also see the state of the warehouse. People are invited and removed with <code>larder-serve people</code>.</p>`
+<p class="small muted">Everybody here sees and changes the keys and payments of ${account.name}. Operators also see the state of the warehouse. ${invitations(person)}</p>`
 )}`,
     status
   )
@@ -75,9 +80,9 @@ export const accountPage: Page<People> = {
         next: form.exact("next")
       })
       .pipe(
-        Effect.as(redirect("/account", "Your password is changed. Other browsers were signed out.")),
+        Effect.as(redirect("/account", "Your password is changed. You were signed out in all other browsers.")),
         Effect.catchTags({
-          WrongCredentials: () => page(context, { current: "This is not your current password" }, 422),
+          WrongCredentials: () => page(context, { current: "This is not your current password." }, 422),
           WeakPassword: ({ message }) => page(context, { next: message }, 422),
           TooManyAttempts: ({ message }) => page(context, { current: message }, 429)
         })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { highestTrigger, isTrigger, lowestTrigger } from "../../billing/amounts.ts"
 import { Billing, type BillingSettings, type RechargeChoice } from "../../billing/billing.ts"
 import { button, creditsTyped, field, type Problems, postForm, summary } from "../form.ts"
-import { badge, empty, facts, type Html, html, linkButton, notice, usd, usdOfCents } from "../html.ts"
+import { badge, empty, facts, type Html, html, linkButton, notice, section, usd, usdOfCents } from "../html.ts"
 import { type FormContext, type Page, type PageContext, redirect, show } from "../page.ts"
 import { savedCardText } from "./payment-pieces.ts"
 import { paymentTyped, topUpPath } from "./top-up.ts"
@@ -68,7 +68,7 @@ interface Shown {
 const page = ({ context, problems = {}, settings, status, told, typed = savedTexts(settings) }: Shown) => {
   const { card, recharge } = settings
   const { is_on, off_reason, running } = recharge
-  const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off: ${off_reason}`)
+  const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
   if (card === null) {
     const add = linkButton(topUpPath, "Add credits", "primary")
     const none = empty("Auto-recharge needs a saved card", "The card of your first payment is saved.", add)
@@ -82,14 +82,16 @@ const page = ({ context, problems = {}, settings, status, told, typed = savedTex
   return show(
     title,
     html`${told}${summary(problems)}${reason}
-<p class="lead">The saved card is charged by itself before your credits run out, one payment at a time. Budgets of keys still apply. A
+<p class="lead">The saved card is charged automatically before your credits run out, one payment at a time. Budgets of keys still apply. A
 declined card switches it off.</p>
-<div class="cards"><div class="card stack">${facts([
-      ["State", is_on ? badge("On", "good") : badge("Off")],
-      ["Card", savedCardText(card)],
-      ...(running ? [["Now", "A recharge is under way."] as const] : [])
-    ])}${is_on && off}</div>
-<div class="card">${form}</div></div>`,
+<div class="cards uneven">${section(
+      "State",
+      html`${facts([
+        ["Auto-recharge", is_on ? badge("On", "good") : badge("Off")],
+        ["Card", savedCardText(card)],
+        ...(running ? [["Now", "A recharge is under way."] as const] : [])
+      ])}${is_on && off}`
+    )}${section("How much, and when", form)}</div>`,
     status
   )
 }

@@ -2,17 +2,16 @@
 import { Effect } from "effect"
 import { presets } from "../../billing/amounts.ts"
 import { Billing, type BillingSettings, type BillingUnavailable } from "../../billing/billing.ts"
+import { cardText } from "../../billing/card-text.ts"
 import { button, postForm } from "../form.ts"
 import { badge, credits, empty, facts, html, linkButton, notice, section, stats, usd, usdOfCents } from "../html.ts"
 import { type Page, type PageContext, redirect, show } from "../page.ts"
 import { rechargePath } from "./auto-recharge.ts"
 import { paymentsPath, paymentsTable, savedCardText } from "./payment-pieces.ts"
-import { amountForm, topUpPath } from "./top-up.ts"
+import { amountForm, topUpPath, wholeDollars } from "./top-up.ts"
 
 const shownPayments = 5
 const cardPath = "/billing/card"
-
-const wholeDollars = (cents: number) => usdOfCents(cents).replace(/\.00$/, "")
 
 const topUp = section(
   "Add credits",
@@ -26,13 +25,14 @@ const cardOf = ({ card }: BillingSettings) =>
     "Saved card",
     card === null
       ? empty("No card saved", "The card of your first payment is saved, for the next one and for auto-recharge.")
-      : facts([["Card", savedCardText(card)]]),
+      : html`${facts([["Card", savedCardText(card)]])}
+<p class="hint">To replace it, add credits and pay with another card.</p>`,
     card !== null && linkButton(cardPath, "Remove")
   )
 
 const rechargeOf = ({ card, recharge }: BillingSettings) => {
   const { cents, is_on, off_reason, running, trigger_credits } = recharge
-  const why = off_reason !== null && notice("warning", `Auto-recharge was switched off: ${off_reason}`)
+  const why = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
   if (card === null) {
     return section(
       "Auto-recharge",
@@ -82,7 +82,7 @@ ${section(
   payments.length === 0
     ? empty("No payments yet", "Payments by card are listed here, with their receipts.")
     : paymentsTable(payments),
-  payments.length > 0 && linkButton(paymentsPath, "All payments")
+  payments.length > 0 && html`<a href="${paymentsPath}">All payments</a>`
 )}`
     )
   })
@@ -93,7 +93,7 @@ const removal = Effect.fnUntraced(function* ({ account }: PageContext, away?: Bi
   if (card === null) return redirect("/billing")
   return show(
     "Remove the saved card?",
-    html`${away && notice("bad", away.problem)}<p>${savedCardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
+    html`${away && notice("bad", away.problem)}<p>${cardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
 ${recharge.is_on && notice("warning", "Auto-recharge is on. It is switched off, since it needs a saved card.")}
 ${postForm({ body: html`<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
     away && 503

@@ -18,7 +18,7 @@ export const checkTable = (caption: string, checks: ReadonlyArray<ShownCheck>, w
       { label: "Check" },
       { label: "Result" },
       { label: "Holds when" },
-      { label: "Where it fails" },
+      { label: "If it fails" },
       ...(withRun ? [{ label: "Ran in" }] : [])
     ],
     rows: checks.map(
@@ -44,7 +44,7 @@ export const dataChecksPage: Page<DataRead> = {
         show(
           "Checks",
           html`${dataNavigation("/data/checks")}
-<p>Before a generation goes live, each pipeline checks it. These are the checks of the newest published run of each.</p>
+<p class="lead">Before a generation goes live, each pipeline checks it. These are the checks of the newest published run of each.</p>
 ${
   checks.length === 0
     ? empty("No checks yet", "They run when larder-ingest publishes something.")

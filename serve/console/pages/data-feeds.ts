@@ -2,9 +2,18 @@
 import { Effect } from "effect"
 import { DataRead } from "../data-read.ts"
 import { button, searchForm } from "../form.ts"
-import { count, day, empty, html, moment, paging, section, table } from "../html.ts"
+import { count, day, empty, html, paging, section, table } from "../html.ts"
 import { type Page, show } from "../page.ts"
-import { ago, asked, bytesText, dataNavigation, named, pathWith, pipelineName, pipelineSelect } from "./data-pieces.ts"
+import {
+  asked,
+  bytesText,
+  dataNavigation,
+  dated,
+  named,
+  pathWith,
+  pipelineName,
+  pipelineSelect
+} from "./data-pieces.ts"
 
 const feedsOnPage = 100
 
@@ -43,21 +52,19 @@ ${
           { label: "Payloads", numeric: true },
           { label: "Size", numeric: true },
           { label: "Rows", numeric: true },
-          { label: "Rejected", numeric: true }
+          { label: "Rejects", numeric: true }
         ],
         rows: rows.map((feed) => [
           named(feed.feed),
           pipelineName(feed.pipeline),
           feed.read_to === null ? "–" : readTo(feed.read_to),
-          feed.fetched_at === null
-            ? "none"
-            : html`${moment(feed.fetched_at)}, <small class="age">${ago(feed.fetched_at, now)}</small>`,
+          feed.fetched_at === null ? "none" : dated(feed.fetched_at, now),
           count(feed.payloads),
           bytesText(feed.bytes),
           count(feed.rows_read),
-          feed.rows_rejected === 0
+          feed.rejects === 0
             ? "0"
-            : html`<a href="${pathWith("/data/rejects", { pipeline: feed.pipeline, feed: feed.feed })}">${count(feed.rows_rejected)}</a>`
+            : html`<a href="${pathWith("/data/rejects", { pipeline: feed.pipeline, feed: feed.feed })}">${count(feed.rejects)}</a>`
         ])
       })}</div>`
 }

@@ -2,7 +2,7 @@
 import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { pipelines } from "../data-sets.ts"
 import { type Option, select } from "../form.ts"
-import { badge, count, type Html, html, moment, type Part, type Tone, table } from "../html.ts"
+import { badge, count, day, type Html, html, moment, type Part, type Tone, table } from "../html.ts"
 
 const parts = [
   ["/data", "State"],
@@ -60,6 +60,10 @@ export const ago = (iso: string, now: number): string => {
   return relative.format(-Math.max(0, Math.floor(millis / size)), unit)
 }
 
+/** A day or a moment, and how long ago that was. */
+export const dated = (iso: string, now: number): Html =>
+  html`${iso.length === 10 ? day(iso) : moment(iso)} <small class="age">${ago(iso, now)}</small>`
+
 /** `1.2 GB`, in powers of 1,000, as disks are sold. */
 export const bytesText = (bytes: number): string => {
   const names = ["bytes", "kB", "MB", "GB", "TB"]
@@ -107,8 +111,9 @@ export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html 
       { label: "Outcome" },
       { label: "Read", numeric: true },
       { label: "New", numeric: true },
+      { label: "Unchanged", numeric: true },
       { label: "Rejected", numeric: true },
-      { label: "Reading took", numeric: true },
+      { label: "Read in", numeric: true },
       { label: "Generation" }
     ],
     rows: runs.map((run): ReadonlyArray<Part> => {
@@ -119,6 +124,7 @@ export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html 
         html`${outcomeBadge(run)}${message !== null && html`<br><small>${message}</small>`}`,
         count(run.rows_read),
         count(run.rows_loaded),
+        count(run.rows_unchanged),
         run.rows_rejected === 0
           ? "0"
           : html`<a href="${pathWith("/data/rejects", { run: run.run_id })}">${count(run.rows_rejected)}</a>`,

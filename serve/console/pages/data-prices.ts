@@ -1,6 +1,6 @@
 /** Prices drawn as charts: one series or metric, or two of one unit, over a range of days. From memory. */
 import { isDay, yearsBefore } from "@larder/schemas/dates.ts"
-import type { CommodityModel } from "@larder/warehouse/read-models/commodity.ts"
+import type { CommodityModel, SeriesModel } from "@larder/warehouse/read-models/commodity.ts"
 import { jsonOfRange, type Points } from "@larder/warehouse/read-models/points.ts"
 import { Effect } from "effect"
 import { type Line, lineChart } from "../chart.ts"
@@ -29,11 +29,14 @@ const unitWords: Readonly<Record<string, string>> = {
 }
 const wordsOf = (unit: string) => unitWords[unit] ?? unit
 
+/** What has no grade or package has a name in its report, such as `class_3_Price`. */
+const titleOf = (commodity: string, { frequency, market, measure, spec }: SeriesModel["record"]) =>
+  [commodity, spec ?? measure.replaceAll("_", " ").toLowerCase(), market, frequency].join(", ")
+
 const drawablesOf = (model: CommodityModel): ReadonlyMap<string, Drawable> => {
   const series = model.groups.flatMap(({ commodity, series }) =>
     series.map(({ points, record }): Drawable => {
-      const title = [commodity, record.spec, record.market, record.frequency].filter((part) => part !== null).join(", ")
-      return { name: record.slug, title, unit: wordsOf(record.unit), points }
+      return { name: record.slug, title: titleOf(commodity, record), unit: wordsOf(record.unit), points }
     })
   )
   const metrics = [...model.metrics].map(
@@ -93,10 +96,18 @@ const summaryOf = ({ title, unit }: Drawable, readings: ReadonlyArray<Reading>):
   return `${title}: ${first.text} on ${dayText(first.day)}, ${last.text} ${unit} on ${dayText(last.day)}; lowest ${low}, highest ${high}.`
 }
 
+/** Decimals that prices of a unit are quoted in: figures below each other are to have as many. */
+const decimalsOf: Readonly<Record<string, number>> = { "USD/lb": 4, "USD/cwt": 2 }
+const aligned = (text: string, unit: string) => {
+  const [, decimals = ""] = text.split(".")
+  return text && Number(text).toFixed(Math.max(decimals.length, decimalsOf[unit] ?? 0))
+}
+
 /** The newest reading of each curated series, and what it was before. */
 const seriesTable = (model: CommodityModel) =>
   table({
     caption: "The newest reading of each series",
+    stacks: true,
     columns: [
       { label: "Series" },
       { label: "Newest", numeric: true },
@@ -105,12 +116,13 @@ const seriesTable = (model: CommodityModel) =>
       { label: "Day" },
       { label: "Readings", numeric: true }
     ],
-    rows: model.groups.flatMap(({ series }) =>
+    rows: model.groups.flatMap(({ commodity, series }) =>
       series.map(({ points, record }): ReadonlyArray<Part> => {
         const [before, newest] = [points.days.at(-2), points.days.at(-1)]
-        const on = (day: string | undefined) => day && readingsOf(points, day, day)[0]?.text
+        const on = (day: string | undefined) =>
+          aligned((day && readingsOf(points, day, day)[0]?.text) ?? "", record.unit)
         return [
-          html`<a href="${pathWith("/data/prices", { series: record.slug })}">${named(record.slug)}</a>`,
+          html`<a href="${pathWith("/data/prices", { series: record.slug })}">${titleOf(commodity, record)}</a> <small>${named(record.slug)}</small>`,
           on(newest),
           on(before),
           record.unit,
@@ -121,10 +133,20 @@ const seriesTable = (model: CommodityModel) =>
     )
   })
 
-const ranges = [
-  [1, "1 year"],
-  [5, "5 years"]
-] as const
+/** Days to begin with that are offered, and the one that is shown marked. */
+const rangesOf = ({ days }: Points, shown: string | undefined, to: (from: string) => string): Part => {
+  const [first, newest] = [days[0], days.at(-1)]
+  if (first === undefined || newest === undefined) return null
+  const all = [
+    [yearsBefore(newest, 1), "1 year"],
+    [yearsBefore(newest, 5), "5 years"],
+    [first, "Everything"]
+  ] as const
+  const current = all.find(([from]) => from === shown)
+  return all.map(
+    (range) => html`<a href="${to(range[0])}"${range === current && html` aria-current="true"`}>${range[1]}</a> `
+  )
+}
 
 export const dataPricesPage: Page<DataRead> = {
   path: "/data/prices",
@@ -147,48 +169,42 @@ export const dataPricesPage: Page<DataRead> = {
         return text !== undefined && isDay(text) ? text : undefined
       }
       const from =
-        askedDay("from") ?? (newest === undefined || asked(url, "from") === "" ? undefined : yearsBefore(newest, 1))
+        askedDay("from") ??
+        (newest === undefined || url.searchParams.get("from") === "" ? undefined : yearsBefore(newest, 1))
       const to = askedDay("to")
       const drawn = [chosen, ...(beside !== undefined && isSameUnit && beside !== chosen ? [beside] : [])].map(
         (drawable) => ({ drawable, ...thinned(readingsOf(drawable.points, from, to)) })
       )
       const lines = drawn.map(({ drawable, readings }): Line => ({ name: drawable.title, points: readings }))
       const step = drawn.find((line) => line.step !== undefined)?.step
-      const path = (range: Readonly<Record<string, string | undefined>>) =>
-        pathWith("/data/prices", { series: chosen.name, beside: beside?.name, ...range })
+      const path = (from: string) => pathWith("/data/prices", { series: chosen.name, beside: beside?.name, from })
+      const shown = to === undefined ? (from ?? chosen.points.days[0]) : undefined
       return show(
         "Prices",
         html`${dataNavigation("/data/prices")}
 ${searchForm(
-  html`${select({ name: "series", label: "Series or metric", options: optionsOf(drawables), value: chosen.name })}${select(
+  html`<div class="wide">${select({ name: "series", label: "Series or metric", options: optionsOf(drawables), value: chosen.name })}${select(
     {
       name: "beside",
       label: "Beside it",
       options: [{ value: "", label: "Nothing" }, ...optionsOf(drawables)],
       value: beside?.name ?? ""
     }
-  )}${field({ name: "from", label: "From", type: "date", value: from ?? "" })}${field({
+  )}</div>${field({ name: "from", label: "From", type: "date", value: from ?? "" })}${field({
     name: "to",
     label: "To",
     type: "date",
     value: to ?? ""
-  })}${button("Draw", "primary")}`
+  })}${button("Show", "plain")}`
 )}
-<p class="ranges">${
-          newest !== undefined && [
-            ...ranges.map(
-              ([years, name]) => html`<a href="${path({ from: yearsBefore(newest, years) })}">${name}</a> `
-            ),
-            html`<a href="${path({ from: chosen.points.days[0] })}">Everything</a>`
-          ]
-        }</p>
+<p class="ranges">${rangesOf(chosen.points, shown, path)}</p>
 ${!isSameUnit && beside !== undefined && notice("warning", `${beside.title} is not drawn: it is in ${beside.unit}, not in ${chosen.unit}.`)}
 ${
   lines.every(({ points }) => points.length === 0)
     ? empty("No readings in these days", "Choose other days, or everything.")
     : html`<div class="card">${lineChart({
         id: "prices",
-        title: `${chosen.title}, in ${chosen.unit}`,
+        title: lines.length > 1 ? `In ${chosen.unit}` : `${chosen.title}, in ${chosen.unit}`,
         description: drawn.map(({ drawable, readings }) => summaryOf(drawable, readings)).join(" "),
         lines,
         say: (value) => `${value} ${chosen.unit}`,

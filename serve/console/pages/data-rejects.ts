@@ -1,11 +1,11 @@
-/** Payload rows that could not be read: which reasons there are, and the rows themselves, shortened. */
+/** Payload rows that were refused: which reasons there are, and the rows themselves, shortened. */
 import { Effect } from "effect"
 import { DataRead } from "../data-read.ts"
 import { type ShownReject, shownOfPayload, shownReasons } from "../data-rejects-read.ts"
 import { button, field, searchForm } from "../form.ts"
 import { count, empty, html, type Part, paging, section, table } from "../html.ts"
 import { type Page, show } from "../page.ts"
-import { asked, dataNavigation, pathWith, pipelineSelect, runPath } from "./data-pieces.ts"
+import { asked, dataNavigation, named, pathWith, pipelineSelect, runPath } from "./data-pieces.ts"
 
 const rejectsOnPage = 25
 
@@ -35,7 +35,7 @@ export const dataRejectsPage: Page<DataRead> = {
       return show(
         "Rejects",
         html`${dataNavigation("/data/rejects")}
-<p>Rows of payloads that could not be read. Nothing is dropped silently: read = new + nothing new + rejected.</p>
+<p class="lead">Rows of payloads that were refused, each with its reason. Nothing is dropped silently: read = new + unchanged + rejected.</p>
 ${
   reasons.length > 0 &&
   section(
@@ -50,13 +50,13 @@ ${
         { label: "Reason" },
         { label: "Pipeline" },
         { label: "Feeds", numeric: true },
-        { label: "Rows", numeric: true }
+        { label: "Rejects", numeric: true }
       ],
       rows: reasons.map((group) => [
         html`<a href="${pathWith("/data/rejects", { pipeline: group.pipeline, reason: group.reason })}">${group.reason}</a>`,
         group.pipeline,
         count(group.feeds),
-        count(group.rows)
+        count(group.rejects)
       ])
     })
   )
@@ -66,22 +66,22 @@ ${section(
   html`${searchForm(
     html`${pipelineSelect(pipeline)}${field({ name: "feed", label: "Feed", value: feed ?? "" })}${field({
       name: "reason",
-      label: "Whole reason",
+      label: "Reason, in full",
       value: reason ?? ""
-    })}${field({ name: "run", label: "Run", value: run_id ?? "" })}${button("Show", "plain")}`
+    })}${field({ name: "run", label: "Run id", value: run_id ?? "" })}${button("Show", "plain")}`
   )}
 ${
   rows.length === 0
-    ? empty("No rejects", "No row that could not be read matches.")
+    ? empty("No rejects", "No row that was refused matches.")
     : table({
-        caption: "Rows that could not be read, newest first",
+        caption: "Rows that were refused, newest first",
         stacks: true,
         columns: [{ label: "Place" }, { label: "Reason" }, { label: "Row as it came" }, { label: "Run" }],
         rows: rows.map((row) => [
-          html`${row.feed}, row ${count(row.position)}`,
+          row.position === 0 ? row.feed : `${row.feed}, row ${count(row.position)}`,
           row.reason,
           payloadOf(row),
-          html`<a href="${runPath(row.run_id)}">${row.pipeline}</a>`
+          html`<a href="${runPath(row.run_id)}">${named(row.run_id)}</a>`
         ])
       })
 }

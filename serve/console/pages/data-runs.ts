@@ -67,7 +67,7 @@ ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="mes
 <div class="card">${facts([
           ["Outcome", outcomeBadge(run)],
           ["Started", moment(run.started_at)],
-          ["Everything read", moment(run.finished_at)],
+          [run.generation === null ? "Ended" : "Reading ended", moment(run.finished_at)],
           ["Read from", origins[run.origin]],
           [
             "Days asked for",
@@ -78,14 +78,14 @@ ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="mes
           ["Generation", run.generation ?? "none was published"],
           ["Rows read", count(run.rows_read)],
           ["New", count(run.rows_loaded)],
-          ["Nothing new", count(run.rows_unchanged)],
+          ["Unchanged", count(run.rows_unchanged)],
           [
             "Rejected",
             run.rows_rejected === 0
               ? "0"
               : html`${count(run.rows_rejected)} <a href="${pathWith("/data/rejects", { run: run.run_id })}">See them</a>`
           ],
-          ["Run", html`<code>${run.run_id}</code>`]
+          ["Run id", html`<code>${run.run_id}</code>`]
         ])}</div>
 ${section("Checks", checks.length === 0 ? empty("No checks", "This run did not come to its checks, or had nothing new to check.") : checkTable("Checks of this run", checks, false))}`
       )

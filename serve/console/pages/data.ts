@@ -6,7 +6,6 @@ import {
   badge,
   count,
   counted,
-  day,
   empty,
   type Html,
   html,
@@ -20,13 +19,10 @@ import {
 import { type Page, show } from "../page.ts"
 import { dataChecksPage } from "./data-checks.ts"
 import { dataFeedsPage } from "./data-feeds.ts"
-import { ago, bytesText, dataNavigation, outcomeBadge, runPath, runTable } from "./data-pieces.ts"
+import { ago, bytesText, dataNavigation, dated, outcomeBadge, runPath, runTable } from "./data-pieces.ts"
 import { dataPricesPage } from "./data-prices.ts"
 import { dataRejectsPage } from "./data-rejects.ts"
 import { dataRunPage, dataRunsPage } from "./data-runs.ts"
-
-const dated = (iso: string, now: number): Html =>
-  html`${iso.length === 10 ? day(iso) : moment(iso)}, <small class="age">${ago(iso, now)}</small>`
 
 const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part, index) => html`${index > 0 && html`<br>`}${part}`)
 
@@ -38,7 +34,7 @@ const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, now: number) =>
       { label: "Data set" },
       { label: "Holds" },
       { label: "Newest" },
-      { label: "Last read to an end" },
+      { label: "Last complete read" },
       { label: "Last run" }
     ],
     rows: dataSets.map(({ holds, isLoaded, last_read, last_run, newest, title }) => [
@@ -60,7 +56,7 @@ const generationTable = (generations: ReadonlyArray<GenerationFile>) =>
     stacks: true,
     columns: [
       { label: "Generation" },
-      { label: "Published" },
+      { label: "Reading ended" },
       { label: "By" },
       { label: "New rows", numeric: true },
       { label: "Size", numeric: true }
@@ -69,7 +65,7 @@ const generationTable = (generations: ReadonlyArray<GenerationFile>) =>
       html`${id} ${isLive && badge("live", "good")}`,
       run === undefined
         ? "not known to the live one"
-        : html`<a href="${runPath(run.run_id)}">${moment(run.started_at)}</a>`,
+        : html`<a href="${runPath(run.run_id)}">${moment(run.finished_at)}</a>`,
       run?.pipeline,
       run === undefined ? null : count(run.rows_loaded),
       bytesText(bytes)
@@ -91,6 +87,11 @@ const worries = (dataSets: ReadonlyArray<DataSetState>, failing: ReadonlyArray<S
         html`${counted(failing.length, "check")} of the live generation found something. <a href="/data/checks">See the checks</a>`
       ])
 ]
+
+const checksText = (all: number, failing: number) => {
+  if (failing > 0) return `${count(failing)} found something`
+  return all === 0 ? "None yet" : `All ${count(all)} passed`
+}
 
 export const dataPage: Page<DataRead> = {
   path: "/data",
@@ -114,13 +115,13 @@ ${stats([
   {
     label: "Live generation",
     value: data.generation(),
-    more: live?.run === undefined ? null : html`published ${ago(live.run.started_at, now)} by ${live.run.pipeline}`
+    more: live?.run === undefined ? null : `${live.run.pipeline} finished reading ${ago(live.run.finished_at, now)}`
   },
   { label: "Size", value: bytesText(live?.bytes ?? 0), more: `${counted(generations.length, "generation")} kept` },
   {
     label: "Checks",
-    value: failing.length === 0 ? "all passed" : `${count(failing.length)} found something`,
-    more: `of ${count(checks.length)}`
+    value: checksText(checks.length, failing.length),
+    more: failing.length > 0 && `of ${count(checks.length)}`
   }
 ])}
 ${section("Freshness", dataSetTable(dataSets, now))}

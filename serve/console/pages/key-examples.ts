@@ -24,7 +24,8 @@ const callOf: ReadonlyArray<readonly [Scope, path: string]> = [
 const typescript = (key: string, url: string) => `// keep the key in the environment once this works
 const key = "${key}"
 
-const response = await fetch("${url}", { headers: { Authorization: \`Bearer \${key}\` } })
+const headers = { Authorization: \`Bearer \${key}\` }
+const response = await fetch("${url}", { headers })
 if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`)
 const { data } = await response.json()
 console.log(data, "credits left:", response.headers.get("x-credits-remaining"))`

@@ -54,9 +54,11 @@ export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Pr
   }
   return {
     problems: {
-      ...(!isName(fields.name) && { name: "Give the key a name of 1 to 200 characters" }),
-      ...(first === undefined && { access: "Choose at least one scope" }),
-      ...(budget_credits === undefined && { budget: "Give a budget in dollars, such as 25 or 12.50; 0 pauses the key" })
+      ...(!isName(fields.name) && { name: "Give the key a name of 1 to 200 characters." }),
+      ...(first === undefined && { access: "Choose at least one scope." }),
+      ...(budget_credits === undefined && {
+        budget: "Give a budget in dollars, such as 25 or 12.50; 0\u00a0pauses the key."
+      })
     }
   }
 }
@@ -99,7 +101,7 @@ ${field({
   name: "budget",
   label: "Budget per month, in US dollars",
   value: fields.budget,
-  hint: "The key spends no more than this in a calendar month (UTC). 0 pauses it.",
+  hint: "The key spends no more than this in a calendar month (UTC). 0\u00a0pauses it.",
   error: problems.budget,
   inputmode: "decimal",
   prefix: "$",

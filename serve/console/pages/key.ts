@@ -2,11 +2,11 @@
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
 import { button, type Problems, postForm, summary } from "../form.ts"
-import { badge, day, facts, html, linkButton, moment, notice, section } from "../html.ts"
+import { day, facts, html, linkButton, moment, notice, section } from "../html.ts"
 import { type Page, type PageContext, PageNotFound, redirect, show } from "../page.ts"
 import { scopesInWords } from "../scope-groups.ts"
 import { budgetInWords, chosenIn, fieldsIn, fieldsOf, type KeyFields, keyFieldset, spentInWords } from "./key-form.ts"
-import { shownKey } from "./keys.ts"
+import { shownKey, stateBadge } from "./keys.ts"
 
 /** Asked before anything is done to it. */
 const ownKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
@@ -18,10 +18,7 @@ const ownKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
 const about = (key: KeySummary) =>
   facts([
     ["Key", shownKey(key)],
-    [
-      "State",
-      key.revoked_at === null ? badge("valid", "good") : html`${badge("revoked", "bad")} ${moment(key.revoked_at)}`
-    ],
+    ["State", html`${stateBadge(key)} ${key.revoked_at && moment(key.revoked_at)}`],
     ["Created", day(key.created_at)],
     ["May read", scopesInWords(key.scopes)],
     [
@@ -35,10 +32,7 @@ const links = (key: KeySummary) => html`<p class="small"><a href="/requests?key=
 
 const editing = (key: KeySummary, fields: KeyFields, problems: Problems = {}) => html`${summary(problems)}
 <div class="cards uneven">
-<div>
 ${section("About", html`${about(key)}${links(key)}`)}
-${section("Revoke", html`<p>A revoked key is refused at once and for good.</p>${linkButton(`/keys/${key.id}/revoke`, "Revoke this key …")}`)}
-</div>
 ${section(
   "Change",
   postForm({
@@ -46,6 +40,7 @@ ${section(
 ${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`
   })
 )}
+${section("Revoke", html`<p>A revoked key is refused at once and for good.</p>${linkButton(`/keys/${key.id}/revoke`, "Revoke this key…")}`)}
 </div>`
 
 const shown = (key: KeySummary, fields: KeyFields, problems?: Problems, status?: number) =>
@@ -68,7 +63,7 @@ export const keyPage: Page<Administration> = {
     if ("problems" in chosen) return shown(key, fields, chosen.problems, 422)
     return yield* Administration.use((ledger) => ledger.editKey({ key_id: key.id, ...chosen })).pipe(
       Effect.map(({ budget_usd, name }) =>
-        redirect("/keys", `${name} is saved: ${scopesInWords(chosen.scopes)}, ${budgetInWords(budget_usd)} a month.`)
+        redirect("/keys", `“${name}” is saved: ${scopesInWords(chosen.scopes)}, ${budgetInWords(budget_usd)} a month.`)
       ),
       Effect.catchTag("KeyRevoked", wasRevoked)
     )
@@ -77,7 +72,7 @@ export const keyPage: Page<Administration> = {
 
 const revoking = (key: KeySummary) => html`${notice(
   "warning",
-  html`<p>Programs that use ${key.name} are refused from the next call on. This cannot be undone.</p>`
+  html`<p>Programs that use “${key.name}” are refused from the next call on. This cannot be undone.</p>`
 )}
 ${section("Revoke it?", html`${about(key)}${postForm({ body: html`<div class="row">${button("Revoke for good", "danger")}${linkButton("/keys", "Keep it")}</div>` })}`)}`
 
@@ -90,7 +85,7 @@ export const revokeKeyPage: Page<Administration> = {
   post: Effect.fnUntraced(function* (context) {
     const key = yield* ownKey(context)
     return yield* Administration.use((ledger) => ledger.revokeKey({ key_id: key.id })).pipe(
-      Effect.map(({ last4, name }) => redirect("/keys", `${name} (svc_data_…${last4}) is revoked.`)),
+      Effect.map(({ last4, name }) => redirect("/keys", `“${name}” (svc_data_…${last4}) is revoked.`)),
       Effect.catchTag("KeyRevoked", wasRevoked)
     )
   })

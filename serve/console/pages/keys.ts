@@ -3,18 +3,33 @@ import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
 import { lastUseDays, RequestLog } from "../../requests/request-log.ts"
-import { badge, count, day, empty, html, linkButton, moment, type Part, section, table } from "../html.ts"
+import { badge, count, day, empty, type Html, html, linkButton, moment, type Part, section, table } from "../html.ts"
 import { type Page, show } from "../page.ts"
-import { scopesInWords } from "../scope-groups.ts"
+import { cheapestCall, scopesInWords } from "../scope-groups.ts"
 import { spentInWords } from "./key-form.ts"
 import { todayOf } from "./period.ts"
 
 export const shownKey = ({ last4 }: { readonly last4: string }) => html`<code class="nowrap">svc_data_…${last4}</code>`
 
-const spent = ({ budget_usd, name, spent_usd }: KeySummary) =>
-  budget_usd === 0
-    ? badge("paused", "warning")
-    : html`${spentInWords(spent_usd, budget_usd)}<progress max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
+/** A key is refused every call once the rest of its budget is less than its cheapest call costs. */
+const isSpent = ({ budget_usd, scopes, spent_usd }: KeySummary) =>
+  Math.round((budget_usd - spent_usd) * 1000) < cheapestCall(scopes)
+
+/** What its next call would meet. */
+export const stateBadge = (key: KeySummary): Html => {
+  if (key.revoked_at !== null) return badge("revoked", "bad")
+  if (key.budget_usd === 0) return badge("paused", "warning")
+  return isSpent(key) ? badge("budget spent", "warning") : badge("valid", "good")
+}
+
+const spent = (key: KeySummary) => {
+  const { budget_usd, name, spent_usd } = key
+  if (budget_usd === 0) return stateBadge(key)
+  const nearly = spent_usd >= 0.8 * budget_usd
+  return html`${spentInWords(spent_usd, budget_usd)}${isSpent(key) && html` ${stateBadge(key)}`}<progress${
+    nearly && html` class="warning"`
+  } max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
+}
 
 /** A day where the call itself is no longer kept. */
 const lastUsed = ({ created_at }: KeySummary, used: string | undefined, today: string) => {
@@ -60,7 +75,12 @@ const revokedKeys = (keys: ReadonlyArray<KeySummary>) =>
       caption: "Revoked keys",
       stacks: true,
       columns: [{ label: "Name" }, { label: "Key" }, { label: "Created" }, { label: "Revoked" }],
-      rows: keys.map((key) => [key.name, shownKey(key), day(key.created_at), key.revoked_at && moment(key.revoked_at)])
+      rows: keys.map((key) => [
+        html`<a href="/keys/${key.id}">${key.name}</a>`,
+        shownKey(key),
+        day(key.created_at),
+        key.revoked_at && moment(key.revoked_at)
+      ])
     }),
     html`<a href="/keys">Hide</a>`
   )}</div>`

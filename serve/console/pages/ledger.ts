@@ -5,9 +5,22 @@ import { usdOf } from "../../ledger/money.ts"
 import type { Entry } from "../../ledger/records.ts"
 import { csvFile } from "../csv.ts"
 import { button, searchForm, select } from "../form.ts"
-import { count, credits, empty, html, linkButton, moment, type Part, stats, table, usd } from "../html.ts"
+import {
+  count,
+  credits,
+  empty,
+  html,
+  linkButton,
+  momentBelow,
+  type Part,
+  pathCode,
+  stats,
+  table,
+  usd
+} from "../html.ts"
 import { type Page, PageNotFound, show } from "../page.ts"
 import { type Keys, keysOf, linkTo, nameOf, shownName } from "./calls-asked.ts"
+import { paymentsPath } from "./payment-pieces.ts"
 
 const path = "/billing/ledger"
 const perPage = 50
@@ -41,24 +54,30 @@ const names: Readonly<Record<Entry["type"], string>> = {
 
 const isPayment = ({ type }: Entry) => type === "top_up" || type === "auto_recharge"
 
+const paymentLink = (id: string, text: Part) => html`<a href="${paymentsPath}/${encodeURIComponent(id)}">${text}</a>`
+
 /** What the entry is about: the call, the payment, or the reason in words. */
 const about = (entry: Entry, keys: Keys): Part => {
-  const { endpoint, key_id, note, request_id } = entry
+  const { endpoint, key_id, note, request_id, type } = entry
   if (key_id !== null) {
-    return html`${endpoint !== null && html`<code>${endpoint}</code> `}${shownName(keys, key_id)}${note !== null && html`<br><small>${note}</small>`}`
+    return html`${endpoint !== null && html`${pathCode(endpoint)}<br>`}${shownName(keys, key_id)}${note !== null && html`<br><small>${note}</small>`}`
   }
-  return isPayment(entry) && request_id !== null
-    ? html`<a href="/billing/payments/${encodeURIComponent(request_id)}">${note ?? "Payment"}</a>`
-    : note
+  if (isPayment(entry) && request_id !== null) return paymentLink(request_id, note ?? "Payment")
+  if (type === "grant" || note === null) return "–" // a grant's note says what its type does
+  // as what went back is noted
+  const [, why = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
+  if (payment === undefined) return note
+  const link = paymentLink(payment, html`Payment<span class="hidden"> ${payment}</span>`)
+  return why === type ? link : html`${link}: ${why}`
 }
 
 const signed = (value: number) => (value > 0 ? `+${count(value)}` : count(value))
 
 const rowOf = (keys: Keys) => (entry: Entry) => [
-  moment(entry.occurred_at),
+  momentBelow(entry.occurred_at),
   html`<span class="nowrap">${names[entry.type]}</span>`,
   about(entry, keys),
-  entry.request_id === null ? "–" : html`<code>${entry.request_id}</code>`,
+  entry.request_id === null ? "–" : html`<code class="id">${entry.request_id}</code>`,
   signed(entry.credits),
   count(entry.balance)
 ]
@@ -68,12 +87,12 @@ const listed = (entries: ReadonlyArray<Entry>, keys: Keys) =>
     caption: "Entries, newest first",
     stacks: true,
     columns: [
-      { label: "When" },
+      { label: "When (UTC)" },
       { label: "What" },
       { label: "About" },
       { label: "Reference" },
       { label: "Credits", numeric: true },
-      { label: "Balance", numeric: true }
+      { label: "Balance, credits", numeric: true }
     ],
     rows: entries.map(rowOf(keys))
   })
@@ -104,7 +123,7 @@ const ledgerPage: Page<Administration> = {
     return show(
       "Ledger",
       html`${stats([{ label: "Balance", value: usd(account.balance_credits), more: credits(account.balance_credits) }])}
-<p class="lead">Every movement of your credits since the account was opened. 1,000 credits are $1.00. Nothing is ever changed or removed here.</p>
+<p class="lead">Every movement of your credits since the account was opened. Nothing is ever changed or removed here, and the CSV has all of it.</p>
 ${searchForm(html`${select({
   name: "what",
   label: "What",
@@ -115,7 +134,7 @@ ${searchForm(html`${select({
   ]
 })}
 ${button("Show", "plain")}
-${linkButton(`${path}.csv`, "Everything as CSV")}`)}
+${linkButton(`${path}.csv`, "Download CSV")}`)}
 <div class="card">${entries.length === 0 ? empty("No entries", "There is nothing of this kind.") : listed(entries, keys)}</div>
 ${(before !== null || last !== undefined) && pages}`
     )

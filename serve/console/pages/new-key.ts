@@ -17,8 +17,8 @@ const form = (
   body: html`${keyFieldset(fields, problems)}<div class="row">${button("Create the key")}${linkButton("/keys", "Cancel")}</div>`
 })}</section>`
 
-const copy = (id: string, what: string) =>
-  html`<button type="button" class="button plain" data-copy="${id}" hidden>Copy<span class="hidden"> ${what}</span></button>`
+const copy = (id: string, what: string, kind: "primary" | "plain" = "plain") =>
+  html`<button type="button" class="button ${kind}" data-copy="${id}" hidden>Copy<span class="hidden"> ${what}</span></button>`
 
 const shownExample = ({
   id,
@@ -32,7 +32,7 @@ ${note !== undefined && html`<p class="hint">${note}</p>`}
 const created = (key: NewKey, api: string) => html`<div data-address="/keys">
 ${notice("warning", html`<p><strong>Copy it now.</strong> This is the only time that the key is shown; nobody can look it up later. Whoever has it spends your credits.</p>`)}
 <section aria-labelledby="key-name"><div class="heading"><h2 id="key-name">${key.name}</h2></div>
-<code class="secret" id="new-key">${key.key}</code><div class="row">${copy("new-key", "the key")}${linkButton("/keys", "Done, I have copied it", "primary")}</div></section>
+<code class="secret" id="new-key">${key.key}</code><div class="row">${copy("new-key", "the key", "primary")}${linkButton("/keys", "Done, I have copied it", "primary")}</div></section>
 ${section("Ready to use", examplesFor(key, api).map(shownExample))}
 </div>`
 

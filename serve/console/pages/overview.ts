@@ -15,6 +15,7 @@ import {
   html,
   linkButton,
   notice,
+  pathCode,
   type Stat,
   section,
   shortDayText,
@@ -31,18 +32,19 @@ const shownDays = 30
 /** A runway beyond it is no date that anybody plans with. */
 const mostDaysLeft = 365
 
-const runway = ({ credits_per_day, days_left }: Pace, today: string): Stat => {
+const runway = ({ credits_per_day, days, days_left }: Pace, today: string): Stat => {
   const label = "Lasts at this pace"
   if (days_left === undefined) return { label, value: "–", more: "No calls in the last 7 days." }
-  const pace = `${usd(Math.round(credits_per_day))} a day, by the last 7 days`
-  if (days_left > mostDaysLeft) return { label, value: "over a year", more: pace }
+  const pace = `${usd(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls" : `the last ${days} days`}`
+  if (days_left > mostDaysLeft) return { label, value: "Over a year", more: pace }
   const until = days_left === 0 ? "used up within a day" : `until about ${dayText(daysBefore(today, -days_left))}`
-  return { label, value: `about ${counted(days_left, "day")}`, more: html`${until}<br>${pace}` }
+  return { label, value: `About ${counted(days_left, "day")}`, more: html`${until}<br>${pace}` }
 }
 
-const recharge = ({ card, recharge }: BillingSettings): Html => {
+/** Where it went off by itself the warning leads on. */
+const recharge = ({ recharge }: BillingSettings): Html => {
   if (recharge.is_on) return html`Auto-recharge is on below ${usd(recharge.trigger_credits)}.`
-  return html`Auto-recharge is off.${card === null ? "" : html` <a href="/billing">Change</a>`}`
+  return html`Auto-recharge is off.${recharge.off_reason === null && html` <a href="/billing">Set up</a>`}`
 }
 
 const warnings = (balance: number, { recharge }: BillingSettings): Html =>
@@ -51,16 +53,19 @@ const warnings = (balance: number, { recharge }: BillingSettings): Html =>
     !recharge.is_on &&
     notice(
       "bad",
-      html`<p>Auto-recharge was switched off: ${recharge.off_reason} <a href="/billing">Look at billing</a></p>`
+      html`<p>Auto-recharge was switched off. ${recharge.off_reason} <a href="/billing">Look at billing</a></p>`
     )
   }${
     balance < 0
       ? notice(
           "bad",
-          html`<p>The balance is below zero, because money went back. Calls are refused until it is topped up. <a href="/billing">Top up</a></p>`
+          html`<p>The balance is below zero, because money went back. Calls are refused until you add credits. <a href="/billing">Add credits</a></p>`
         )
       : balance < 100 &&
-        notice("warning", html`<p>The balance covers few calls or none any more. <a href="/billing">Top up</a></p>`)
+        notice(
+          "warning",
+          html`<p>The balance covers few calls or none any more. <a href="/billing">Add credits</a></p>`
+        )
   }`
 
 const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
@@ -70,7 +75,7 @@ const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
   const { calls } = total(byDay.filter(({ name }) => name >= period.from))
   return barChart({
     id: "calls",
-    title: `Successful calls per day, last ${shownDays} days`,
+    title: `Charged calls per day, last ${shownDays} days`,
     description: `${counted(calls, "call")} in ${shownDays} days; most of them on ${busiest?.label}: ${count(busiest?.value ?? 0)}.`,
     bars,
     say: (value) => counted(value, "call"),
@@ -83,7 +88,7 @@ const byEndpoint = (sums: ReadonlyArray<UsageSum>) =>
   table({
     caption: "Calls and cost by endpoint",
     columns: [{ label: "Endpoint" }, { label: "Calls", numeric: true }, { label: "Cost", numeric: true }],
-    rows: sums.map(({ calls, credits, name }) => [html`<code>${name}</code>`, count(calls), usd(credits)])
+    rows: sums.map(({ calls, credits, name }) => [pathCode(name), count(calls), usd(credits)])
   })
 
 const firstSteps = empty(
@@ -118,7 +123,7 @@ ${stats([
   {
     label: "This month so far",
     value: usd(spent.credits),
-    more: html`${counted(spent.calls, "successful call")}<br>since ${dayText(month)}`
+    more: html`${counted(spent.calls, "charged call")}<br>since ${dayText(month)}`
   },
   runway(paceOf(by_day, account.balance_credits, today), today)
 ])}

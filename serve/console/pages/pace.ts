@@ -6,6 +6,8 @@ import type { UsageSum } from "../../ledger/summed-usage.ts"
 const window = 7
 
 export interface Pace {
+  /** What it goes by, today included. */
+  readonly days: number
   readonly credits_per_day: number
   /** Whole days that the balance lasts; undefined where nothing is spent. */
   readonly days_left: number | undefined
@@ -19,6 +21,7 @@ export const paceOf = (byDay: ReadonlyArray<UsageSum>, balanceCredits: number, t
   const days = first > since ? (Date.parse(today) - Date.parse(first)) / 86_400_000 + 1 : window
   const perDay = lately.reduce((sum, { credits }) => sum + credits, 0) / days
   return {
+    days,
     credits_per_day: perDay,
     days_left: perDay > 0 ? Math.max(0, Math.floor(balanceCredits / perDay)) : undefined
   }

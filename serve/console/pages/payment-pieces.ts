@@ -1,7 +1,7 @@
 /** How payments and cards are written on every page. */
 import type { Payment, SavedCard } from "../../billing/billing.ts"
 import { cardText } from "../../billing/card-text.ts"
-import { badge, day, type Html, html, linkButton, table, usdOfCents } from "../html.ts"
+import { badge, type Html, html, linkButton, moment, momentText, table, usdOfCents } from "../html.ts"
 
 export const paymentsPath = "/billing/payments"
 export const pathOf = ({ id }: Payment): `/${string}` => `${paymentsPath}/${encodeURIComponent(id)}`
@@ -43,13 +43,13 @@ export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
       { label: "Receipt", hidden: true }
     ],
     rows: payments.map((payment) => [
-      html`<a href="${pathOf(payment)}">${day(payment.created_at)}</a>`,
+      html`<a href="${pathOf(payment)}">${moment(payment.created_at)}</a>`,
       kindText(payment),
       payment.card === null ? "–" : cardText(payment.card),
       stateBadge(payment),
       usdOfCents(payment.cents),
       payment.state === "succeeded" &&
-        html`<a href="${receiptPathOf(payment)}">Receipt<span class="hidden"> of ${day(payment.created_at)}</span></a>`
+        html`<a href="${receiptPathOf(payment)}">Receipt<span class="hidden"> of ${momentText(payment.created_at)}</span></a>`
     ])
   })
 

@@ -91,6 +91,7 @@ const noPage = () => Effect.fail(new PageNotFound())
 
 const paymentPage: Page<Billing> = {
   path: `${paymentsPath}/:id`,
+  books: true,
   get: ({ account, now, params }) =>
     Billing.use((billing) => billing.payment(account.id, params.id ?? "")).pipe(
       Effect.map((payment) =>
@@ -127,14 +128,16 @@ const receiptLines = (payment: Payment) =>
 
 const receipt = ({ account, email, payment }: Receipt) => html`<div class="card stack">
 ${facts([
-  ["Receipt for", html`${account.name} <small>${account.id}</small>`],
+  ["Paid to", "Larder"],
+  ["Receipt for", account.name],
+  ["Account id", html`<code>${account.id}</code>`],
   ["Paid", moment(payment.settled_at ?? payment.created_at)],
   ...(payment.card === null ? [] : [["Paid with", cardText(payment.card)] as const]),
   ...(email === null ? [] : [["Paid by", email] as const]),
   ["Payment id", html`<code>${payment.id}</code>`]
 ])}
 ${receiptLines(payment)}
-<p>1,000 credits are worth 1.00 USD.</p>
+<p>Amounts are in US dollars. 1,000 credits are $1.00.</p>
 </div>
 <p class="lead no-print">To keep it, print this page or save it as a PDF.</p>
 <div class="row no-print">${linkButton(pathOf(payment), "Back to the payment")}</div>`

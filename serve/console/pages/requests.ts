@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import type { Administration } from "../../ledger/administration.ts"
 import { type NotedRequest, type PlaceInRequests, RequestLog } from "../../requests/request-log.ts"
 import { button, searchForm, select } from "../form.ts"
-import { count, empty, html, linkButton, moment, table } from "../html.ts"
+import { count, empty, html, linkButton, momentBelow, pathCode, table } from "../html.ts"
 import { type Page, PageNotFound, show } from "../page.ts"
 import { type CallsAsked, callFields, callsAsked, type Keys, keysOf, linkTo, shownName } from "./calls-asked.ts"
 import { meaningOf, statusBadge, statuses } from "./statuses.ts"
@@ -44,10 +44,10 @@ ${select({
 ${button("Show", "plain")}`)
 
 const rowOf = (keys: Keys) => (call: NotedRequest) => [
-  moment(call.occurred_at),
-  html`<code>${call.id}</code>`,
+  momentBelow(call.occurred_at),
+  html`<code class="id">${call.id}</code>`,
   shownName(keys, call.key_id),
-  html`<code>${call.endpoint}</code>`,
+  pathCode(call.endpoint),
   html`${statusBadge(call.status)} <small>${meaningOf(call.status)}</small>`,
   count(call.credits),
   duration(call.duration_ms)
@@ -58,7 +58,7 @@ const listed = (calls: ReadonlyArray<NotedRequest>, keys: Keys) =>
     caption: "Calls, newest first",
     stacks: true,
     columns: [
-      { label: "When" },
+      { label: "When (UTC)" },
       { label: "Request id" },
       { label: "Key" },
       { label: "Endpoint" },
@@ -100,7 +100,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
     }${last !== undefined && html`<a class="button plain" rel="next" href="${linkTo(path, { ...about, before: placeText(last) })}">Older</a>`}</nav>`
     return show(
       "Requests",
-      html`<p class="lead">The latest 10,000 calls of your account. Quote the request id when you ask for help.</p>
+      html`<p class="lead">Your latest calls; up to 10,000 are kept. Quote the request id when you ask for help.</p>
 ${filters(asked, status, keys)}
 <div class="card">${calls.length === 0 ? none : listed(calls, keys)}</div>
 ${(before !== undefined || last !== undefined) && pages}`

@@ -12,7 +12,7 @@ ${field({ name: "email", label: "E-mail", type: "email", value: email, autocompl
 ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", required: true, autofocus: email !== "" })}
 <div class="row">${button("Sign in")}</div>
 </form></section>
-<p class="small muted">You get your sign-in by an invitation link. It is made with <code>larder-serve people invite</code>; ask whoever runs this server.</p>`
+<p class="small muted">You get your sign-in by an invitation link. No link, or password lost? Ask whoever runs this server.</p>`
 
 const nobodyYet = html`<p>Nobody can sign in yet. Whoever runs this server makes a link for the first person:</p>
 <pre><code>npx larder-serve accounts list
@@ -34,7 +34,7 @@ export const signInPage: PublicPage<People> = {
         (signedIn): PublicAnswer => ({ kind: "signed-in", signedIn, to: ownPath(url.searchParams.get("next")) })
       ),
       Effect.catchTags({
-        WrongCredentials: ({ message }) => Effect.succeed(again(email, `${message}.`, 422)),
+        WrongCredentials: ({ message }) => Effect.succeed(again(email, message, 422)),
         TooManyAttempts: ({ message }) => Effect.succeed(again(email, message, 429))
       })
     )

@@ -15,14 +15,15 @@ import { pathOf, paymentsPath, savedCardText } from "./payment-pieces.ts"
 export const topUpPath = "/billing/top-up"
 const title = "Add credits"
 
-const range = `${usdOfCents(cheapestPayment)} to ${usdOfCents(dearestPayment)}`
+export const wholeDollars = (cents: number): string => usdOfCents(cents).replace(/\.00$/, "")
+const [least, most] = [wholeDollars(cheapestPayment), wholeDollars(dearestPayment)]
 
 /** Cents of an amount that can be paid, or what is wrong with it. */
 export const paymentTyped = (text: string): { readonly cents: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Type an amount in US dollars." }
   const cents = centsTyped(text)
   if (cents === undefined) return { problem: "This is no amount in dollars and cents, such as 75 or 75.50." }
-  return isPayable(cents) ? { cents } : { problem: `An amount can be from ${range}.` }
+  return isPayable(cents) ? { cents } : { problem: `Type at least ${least} and at most ${most}.` }
 }
 
 /** Asks for an amount, and leads to the page that says what is charged. */
@@ -31,8 +32,7 @@ export const amountForm = (of: { readonly label: string; readonly typed?: string
     name: "amount",
     label: of.label,
     value: of.typed ?? "",
-    hint: "$10 to $50,000",
-    error: of.error,
+    ...(of.error === undefined ? { hint: `${least} to ${most}` } : { error: of.error, autofocus: true }),
     inputmode: "decimal",
     maxlength: 20,
     prefix: "$",

@@ -8,7 +8,20 @@ import type { SummedUsage, UsageSum } from "../../ledger/summed-usage.ts"
 import { type CallsByStatus, RequestLog } from "../../requests/request-log.ts"
 import { barChart } from "../chart.ts"
 import { button, field, searchForm } from "../form.ts"
-import { count, counted, day, empty, html, linkButton, type Part, section, stats, table, usd } from "../html.ts"
+import {
+  count,
+  counted,
+  day,
+  empty,
+  html,
+  linkButton,
+  type Part,
+  pathCode,
+  section,
+  stats,
+  table,
+  usd
+} from "../html.ts"
 import { type Page, show } from "../page.ts"
 import {
   type CallsAsked,
@@ -51,10 +64,15 @@ const sums = (caption: string, name: string, rows: ReadonlyArray<UsageSum>, cell
       { label: name },
       { label: "Calls", numeric: true },
       { label: "Credits", numeric: true },
-      { label: "USD", numeric: true }
+      { label: "Cost", numeric: true }
     ],
     rows: rows.map((sum) => [cell(sum.name), count(sum.calls), count(sum.credits), usd(sum.credits)])
   })
+
+const csv = (file: string, rows: string) => ({
+  hint: html`<p class="hint">The CSV has a row for every ${rows}.</p>`,
+  link: html`<a class="button plain" href="${file}">Download CSV<span class="hidden"> by ${rows}</span></a>`
+})
 
 const numbers = ({ by_day }: SummedUsage, period: Period) => {
   const { calls, credits } = total(by_day)
@@ -83,21 +101,20 @@ const chart = ({ by_day }: SummedUsage, period: Period) => {
   })
 }
 
-const charged = (usage: SummedUsage, period: Period, keys: Keys, file: string) =>
-  html`<div class="card">${chart(usage, period)}</div>
+const charged = (usage: SummedUsage, period: Period, keys: Keys, file: string) => {
+  const { hint, link } = csv(file, "day, key and endpoint")
+  return html`<div class="card">${chart(usage, period)}</div>
 ${section(
   "By key",
   sums("Charged calls by key", "Key", usage.by_key, (name) => shownName(keys, name))
 )}
-${section(
-  "By endpoint",
-  sums("Charged calls by endpoint", "Endpoint", usage.by_endpoint, (name) => html`<code>${name}</code>`)
-)}
+${section("By endpoint", sums("Charged calls by endpoint", "Endpoint", usage.by_endpoint, pathCode))}
 ${section(
   "By day",
-  sums("Charged calls by day, newest first", "Day", usage.by_day.toReversed(), day),
-  linkButton(file, "CSV, by day, key and endpoint")
+  html`${hint}${sums("Charged calls by day, newest first", "Day", usage.by_day.toReversed(), day)}`,
+  link
 )}`
+}
 
 const byStatus = (answered: ReadonlyArray<CallsByStatus>, file: string) => {
   const all = answered.reduce((sum, { calls }) => sum + calls, 0)
@@ -107,25 +124,23 @@ const byStatus = (answered: ReadonlyArray<CallsByStatus>, file: string) => {
       empty("No calls", "Calls are counted here as they are answered, also those that were refused and cost nothing.")
     )
   }
-  return section(
-    "By status",
-    table({
-      caption: "All calls by status",
-      columns: [
-        { label: "Status" },
-        { label: "Meaning" },
-        { label: "Calls", numeric: true },
-        { label: "Share", numeric: true }
-      ],
-      rows: answered.map(({ calls, status }) => [
-        statusBadge(status),
-        meaningOf(status),
-        count(calls),
-        `${((100 * calls) / all).toFixed(1)} %`
-      ])
-    }),
-    linkButton(file, "CSV, by status")
-  )
+  const { hint, link } = csv(file, "day, key, endpoint and status")
+  const statuses = table({
+    caption: "All calls by status",
+    columns: [
+      { label: "Status" },
+      { label: "Meaning" },
+      { label: "Calls", numeric: true },
+      { label: "Share", numeric: true }
+    ],
+    rows: answered.map(({ calls, status }) => [
+      statusBadge(status),
+      meaningOf(status),
+      count(calls),
+      `${((100 * calls) / all).toFixed(1)}%`
+    ])
+  })
+  return section("By status", html`${hint}${statuses}`, link)
 }
 
 const shown = Effect.fnUntraced(function* (account_id: string, period: Period, asked: CallsAsked, keys: Keys) {
@@ -133,13 +148,13 @@ const shown = Effect.fnUntraced(function* (account_id: string, period: Period, a
   const usage = yield* Administration.use((ledger) => ledger.summedUsage(wanted))
   const statuses = yield* RequestLog.use((log) => log.byStatus(wanted))
   const link = (file: string) => linkTo(file, { ...period, ...asked })
-  return html`${numbers(usage, period)}
+  return html`<div class="sums">${numbers(usage, period)}
 ${
   usage.by_day.length === 0
     ? html`<div class="card">${empty("No charged calls", `Nothing was charged from ${periodText(period)}.`)}</div>`
     : charged(usage, period, keys, link(`${path}.csv`))
 }
-${byStatus(statuses, link(`${path}/statuses.csv`))}`
+${byStatus(statuses, link(`${path}/statuses.csv`))}</div>`
 })
 
 const usagePage: Page<Administration | RequestLog> = {
