@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-// Each test file has a process of its own, and many start programs: what one has compiled, the next ones load.
+// Many test files start programs: what one has compiled, the next ones load.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/larder-tests", import.meta.url))
 
 /** What runs programs comes first, so that the end is not spent waiting for one slow file: a minute of eighteen. */
@@ -21,6 +21,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 5, // two cores, and tests that wait for processes, disks and pacing
+    isolate: false, // no file leaves anything behind in its process, and a new one for each costs three of thirty minutes
     sequence: { sequencer: SlowFirst }
   }
 })

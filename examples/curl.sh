@@ -1,8 +1,8 @@
 #!/bin/sh
-# The API with curl alone (7.76 or newer): LARDER_KEY=... sh examples/curl.sh
+# The API with curl alone (7.76 or newer): LARDER_API_KEY=... sh examples/curl.sh
 # LARDER_URL is where the API is. A run makes four paid calls and costs 40 credits at most.
 set -eu
-: "${LARDER_KEY:?set LARDER_KEY to an API key}"
+: "${LARDER_API_KEY:?set LARDER_API_KEY to an API key}"
 url=${LARDER_URL:-http://127.0.0.1:8080}
 
 answer=$(mktemp) headers=$(mktemp)
@@ -15,7 +15,7 @@ call() {
   path=$1
   shift
   : >"$answer"
-  printf 'Authorization: Bearer %s\n' "$LARDER_KEY" |
+  printf 'Authorization: Bearer %s\n' "$LARDER_API_KEY" |
     curl --silent --show-error --header @- --retry 4 --retry-max-time 60 --fail-with-body \
       --output "$answer" --dump-header "$headers" --get "$url/v1/$path" "$@" ||
     { status=$?; cat "$answer" >&2; echo >&2; return $status; }

@@ -1,4 +1,4 @@
-"""The API from Python, with nothing but its standard library: LARDER_KEY=... python3 examples/larder.py
+"""The API from Python, with nothing but its standard library: LARDER_API_KEY=... python3 examples/larder.py
 
 LARDER_URL is where the API is. A run makes four paid calls and costs 40 credits at most. Copy what you need.
 """
@@ -83,7 +83,7 @@ class Larder:
 
 
 def main():
-    larder = Larder(os.environ["LARDER_KEY"], os.environ.get("LARDER_URL", "http://127.0.0.1:8080"))
+    larder = Larder(os.environ["LARDER_API_KEY"], os.environ.get("LARDER_URL", "http://127.0.0.1:8080"))
 
     series = ["cheese-block-sales-price-weekly", "butter-sales-price-weekly"]  # a hundred cost as much as one
     for prices in larder.get("commodities/prices", series=",".join(series), **{"from": "2026-08-29"})["data"]:

@@ -1,12 +1,12 @@
 /**
- * The TypeScript client: `LARDER_KEY=… node examples/larder.ts`. `LARDER_URL` is where the API is. A run makes five paid
- * calls and costs 230 credits at most. The same code works in a browser; there, give the key from somewhere else.
+ * The TypeScript client: `LARDER_API_KEY=… node examples/larder.ts`. `LARDER_URL` is where the API is. A run makes five
+ * paid calls and costs 230 credits at most. The same code works in a browser; there, give the key from somewhere else.
  */
 import { env } from "node:process"
 import { LarderError } from "@larder/schemas/client/errors.ts"
 import { Larder } from "@larder/schemas/client/larder.ts"
 
-const { LARDER_KEY: key = "", LARDER_URL: url = "http://127.0.0.1:8080" } = env
+const { LARDER_API_KEY: key = "", LARDER_URL: url = "http://127.0.0.1:8080" } = env
 const larder = new Larder({ key, url })
 
 // Many series cost as much as one. Prices are numbers here: a published 1.6140 is 1.614.

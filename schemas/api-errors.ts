@@ -33,9 +33,9 @@ export const errorTypes = [
     status: 402,
     type: "insufficient_balance",
     description:
-      "The balance cannot cover the call, or the key's monthly spend budget is reached. Decided before any data is read."
+      "The balance cannot cover the call, or the key's monthly budget is reached. Decided before any data is read."
   },
-  { status: 404, type: "not_found", description: "No record has the id in the path." },
+  { status: 404, type: "not_found", description: "No record has the id in the path, or no endpoint has the path." },
   {
     status: 500,
     type: "internal",

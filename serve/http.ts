@@ -71,9 +71,12 @@ interface ApiNeeds {
   readonly dataHost: string | undefined
   /** What guides call the API, where that is not how their reader reached it. */
   readonly publicUrl: string | undefined
+  /** Where the docs lead to the console, for who reached the API at this host. */
+  readonly consoleFor: (hostname: string) => string | undefined
 }
 
-export const makeApi = ({ assistants, dataHost, pipeline, publicUrl, report, routes, version }: ApiNeeds) => {
+export const makeApi = (needs: ApiNeeds) => {
+  const { assistants, consoleFor, dataHost, pipeline, publicUrl, report, routes, version } = needs
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.free(error.status, errorBody(error), headers))
 
@@ -126,7 +129,7 @@ export const makeApi = ({ assistants, dataHost, pipeline, publicUrl, report, rou
     const answer = await assistants(event.req, isOn(dataHost, event))
     return answer.status === 204 ? new HTTPResponse(null, answer) : respond(event, answer)
   })
-  addDocs(app, { get, respond, free: pipeline.free, publicUrl })
+  addDocs(app, { get, respond, free: pipeline.free, publicUrl, consoleFor })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app
 }

@@ -103,7 +103,9 @@ const open = Effect.fnUntraced(function* () {
     report,
     version,
     dataHost: dataHostName,
-    publicUrl: publicApiUrl
+    publicUrl: publicApiUrl,
+    // without a public address, whoever came to the same host finds the console's listener
+    consoleFor: (hostname) => publicUrl ?? (new URL(listening).hostname === hostname ? listening : undefined)
   })
   const api = yield* listen(app, { what: "API", host, port, setting: "LARDER_PORT" })
   const { simulator } = payments

@@ -85,7 +85,10 @@ export const responsesOf = (
   "402": { $ref: "#/components/responses/InsufficientBalance" },
   "403": failure(error, { description: describe(403), examples: [notScoped(endpoint.scope)] }),
   ...(endpoint.record !== undefined && {
-    "404": failure(error, { description: describe(404), examples: [notFound(`Unknown ${endpoint.record}: <id>`)] })
+    "404": failure(error, {
+      description: `No ${endpoint.record} has the id in the path.`,
+      examples: [notFound(`Unknown ${endpoint.record}: <id>`)]
+    })
   }),
   "500": { $ref: "#/components/responses/Internal" },
   "503": { $ref: "#/components/responses/Unavailable" }

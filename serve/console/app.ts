@@ -133,7 +133,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
 
   const inside = (event: H3Event, { account, person }: SignedInNow): Frame => ({
     path: event.url.pathname,
-    signed: { email: person.email, account_name: account.name, balance_credits: account.balance_credits },
+    signed: { email: person.email, account_name: account.name, balance_credits: account.balance_credits, api },
     navigation: navigationFor(person.is_operator)
   })
 

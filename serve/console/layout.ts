@@ -8,6 +8,8 @@ export interface Signed {
   readonly email: string
   readonly account_name: string
   readonly balance_credits: number
+  /** Address of the API, where the docs are. */
+  readonly api: string
 }
 
 export interface NavigationItem {
@@ -72,7 +74,7 @@ ${body}
 </div></main>
 <footer class="no-print"><div class="container">${
     signed
-      ? html`<p>Signed in to ${signed.account_name}. Times, days and months are those of UTC. 1,000 credits are $1.00.</p>`
+      ? html`<p>Signed in to ${signed.account_name}. Times, days and months are those of UTC. 1,000 credits are $1.00. <a href="${signed.api}/docs">Docs</a></p>`
       : html`<p>Larder: market data, paid by the call.</p>`
   }</div></footer>
 </body>

@@ -23,6 +23,8 @@ interface Listener {
   readonly free: Pipeline["free"]
   /** Address of the API in guides; by default, where the reader found it. */
   readonly publicUrl: string | undefined
+  /** Address of the console for who reached the API at this host; none where that is not known. */
+  readonly consoleFor: (hostname: string) => string | undefined
 }
 
 /** Nothing but what this origin serves. */
@@ -69,7 +71,7 @@ const addressOf = ({ req, url }: H3Event): string => {
   return `${isSecure ? "https" : "http"}://${url.host}`
 }
 
-export const addDocs = (app: H3, { free, get, publicUrl, respond }: Listener): void => {
+export const addDocs = (app: H3, { consoleFor, free, get, publicUrl, respond }: Listener): void => {
   const apiFor = (event: H3Event) => publicUrl ?? addressOf(event)
   const serve = (path: string, answer: (event: H3Event) => Promise<Answer>) =>
     app.all(
@@ -88,7 +90,8 @@ export const addDocs = (app: H3, { free, get, publicUrl, respond }: Listener): v
   for (const path of guidePaths) {
     serve(path, async (event) => {
       const guide = guideAt(path)
-      const body = await guidePage(guide, htmlOf(filled(guide.markdown, apiFor(event))))
+      const content = htmlOf(filled(guide.markdown, apiFor(event)))
+      const body = await guidePage(guide, { content, consoleUrl: consoleFor(event.url.hostname) })
       return free(200, body, documentHeaders(page))
     })
     serve(`${path}.md`, async (event) =>
@@ -97,10 +100,11 @@ export const addDocs = (app: H3, { free, get, publicUrl, respond }: Listener): v
   }
   serve("/llms.txt", async (event) => free(200, llmsText(apiFor(event)), documentHeaders(plain)))
 
-  serve(referencePath, async () => {
-    const { name } = await scalarScript()
+  serve(referencePath, async (event) => {
+    const scalar = `/docs/assets/${(await scalarScript()).name}`
     const nonce = randomBytes(18).toString("base64")
-    return free(200, await referencePage(`/docs/assets/${name}`, nonce), {
+    const body = await referencePage({ consoleUrl: consoleFor(event.url.hostname), nonce, scalar })
+    return free(200, body, {
       ...documentHeaders(page, referencePolicy(nonce)),
       "cache-control": "no-store"
     })

@@ -17,6 +17,8 @@ import { cheapestPayment, dearestPayment, highestTrigger, lowestTrigger, presets
 import { usdOf } from "../ledger/money.ts"
 
 const count = (value: number) => value.toLocaleString("en-US")
+/** With "or" before the last, and no comma there. */
+const oneOf = new Intl.ListFormat("en-GB", { type: "disjunction" })
 const usd = (credits: number) => usdOf(credits).toFixed(2)
 const wholeUsd = (cents: number) => `${count(cents / 100)} USD`
 
@@ -97,7 +99,7 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["message spendCapReached", spendCapReached.message],
   ["message noSuchEndpoint", noSuchEndpoint.message],
   ["message foreignCursor", foreignCursor],
-  ["presets", presets.map((cents) => count(cents / 100)).join(", ")],
+  ["presets", oneOf.format(presets.map((cents) => count(cents / 100)))],
   ["cheapest payment", wholeUsd(cheapestPayment)],
   ["dearest payment", wholeUsd(dearestPayment)],
   ["lowest trigger", wholeUsd(lowestTrigger / 10)],

@@ -11,7 +11,7 @@ const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focus
 export const referencePath = "/docs/reference"
 
 /** The reference brings a header of its own, and a page has but one: there the bar is a part of the page with a name. */
-const bar = (kind: Kind) => {
+const bar = (kind: Kind, consoleUrl: string | undefined) => {
   const isReference = kind === "reference"
   const current = (is: boolean) => is && html` aria-current="${isReference ? "page" : "true"}"`
   const content = html`<div class="container">
@@ -22,6 +22,7 @@ const bar = (kind: Kind) => {
 <li><a href="/openapi.json">OpenAPI</a></li>
 </ul></nav>
 ${isReference && html`<p class="hint">Calls that you try out are real, and paid with your key.</p>`}
+${consoleUrl && html`<a class="aside" href="${consoleUrl}/">Console</a>`}
 </div>`
   return isReference
     ? html`<div class="top" role="region" aria-label="Docs of Larder">${content}</div>`
@@ -35,6 +36,8 @@ const documentOf = async (of: {
   readonly head?: Html
   readonly body: Html
   readonly kind: Kind
+  /** Left out where the reader's way to it is not known. */
+  readonly consoleUrl: string | undefined
 }): Promise<string> => {
   const style = of.kind === "reference" ? assetPaths.referenceStyle : assetPaths.style
   const page = html`<!doctype html>
@@ -50,7 +53,7 @@ ${of.head}
 </head>
 <body class="docs ${of.kind}">
 <a class="skip" href="#content">Skip to the content</a>
-${bar(of.kind)}
+${bar(of.kind, of.consoleUrl)}
 ${of.body}
 </body>
 </html>
@@ -59,12 +62,16 @@ ${of.body}
 }
 
 /** `content` is the guide as HTML. */
-export const guidePage = ({ path, title }: Guide, content: string): Promise<string> => {
+export const guidePage = (
+  { path, title }: Guide,
+  { consoleUrl, content }: { readonly consoleUrl: string | undefined; readonly content: string }
+): Promise<string> => {
   const all = guides()
   const at = all.findIndex((is) => is.path === path)
   const [before, after] = [all[at - 1], all[at + 1]]
   return documentOf({
     kind: "guide",
+    consoleUrl,
     title,
     head: html`<link rel="alternate" type="text/markdown" href="${path}.md">
 <script type="module" src="${assetPaths.script}"></script>`,
@@ -76,7 +83,7 @@ export const guidePage = ({ path, title }: Guide, content: string): Promise<stri
 ${raw(content)}
 </article>
 <nav class="turn no-print" aria-label="Next and previous guide">${
-      before && html`<a rel="prev" href="${before.path}"><small>Before</small> ${before.label}</a>`
+      before && html`<a rel="prev" href="${before.path}"><small>Previous</small> ${before.label}</a>`
     }${after && html`<a rel="next" href="${after.path}"><small>Next</small> ${after.label}</a>`}</nav>
 </main>
 </div>
@@ -85,9 +92,18 @@ ${raw(content)}
 }
 
 /** Scalar puts its style sheet into the page by itself, which the policy of the page allows to whoever knows the nonce. */
-export const referencePage = (scalar: string, nonce: string): Promise<string> =>
+export const referencePage = ({
+  consoleUrl,
+  nonce,
+  scalar
+}: {
+  readonly consoleUrl: string | undefined
+  readonly nonce: string
+  readonly scalar: string
+}): Promise<string> =>
   documentOf({
     kind: "reference",
+    consoleUrl,
     title: "Reference",
     head: html`<meta property="csp-nonce" content="${nonce}">
 <link rel="preload" as="script" href="${scalar}">

@@ -25,7 +25,17 @@ describe("a guide as HTML", () => {
   it("has tables that scroll by themselves, with figures to the right", () => {
     const html = htmlOf("## Prices\n\n| Call | Credits |\n| --- | ---: |\n| `a \\| b` | 10 |")
     assert.include(html, '<div class="scroll" tabindex="0" role="group" aria-label="Prices">')
+    assert.include(html, "<table>\n")
     assert.include(html, '<th scope="col" class="numeric">Credits</th>')
     assert.include(html, '<tr><th scope="row"><code>a | b</code></th><td class="numeric">10</td></tr>')
+  })
+  it("names the values of wide tables, which are cards on a phone, and breaks no name in them", () => {
+    const html = htmlOf("| A | `b` | C |\n| --- | --- | ---: |\n| a | `x-y` | 1 |\n| b | `x y` | 2 |")
+    assert.include(html, '<table class="stacked">')
+    assert.include(
+      html,
+      '<td class="nowrap" data-label="b"><code>x-y</code></td><td class="numeric" data-label="C">1</td>'
+    )
+    assert.include(html, '<td data-label="b"><code>x y</code></td>')
   })
 })

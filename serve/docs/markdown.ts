@@ -41,14 +41,20 @@ const cellsOf = (row: string): ReadonlyArray<string> =>
 const tableOf = (rows: ReadonlyArray<string>, caption: string): string => {
   const [head = "", rule = "", ...body] = rows
   const numeric = cellsOf(rule).map((cell) => (cell.endsWith(":") ? ' class="numeric"' : ""))
-  const headings = cellsOf(head).map((cell, i) => `<th scope="col"${numeric[i] ?? ""}>${line(cell)}</th>`)
+  const names = cellsOf(head)
+  const headings = names.map((cell, i) => `<th scope="col"${numeric[i] ?? ""}>${line(cell)}</th>`)
+  // two columns have room on a phone: rows of more become cards there, whose values are named
+  const isStacked = names.length > 2
+  const labels = names.map((name) => (isStacked ? ` data-label="${escaped(name.replaceAll("`", ""))}"` : ""))
+  // a name is not broken at its hyphens
+  const whole = (cell: string) => (/^`\S+`$/.test(cell) ? ' class="nowrap"' : "")
   const lines = body.map((row) => {
     const [first = "", ...rest] = cellsOf(row)
-    const cells = rest.map((cell, i) => `<td${numeric[i + 1] ?? ""}>${line(cell)}</td>`)
+    const cells = rest.map((cell, i) => `<td${numeric[i + 1] || whole(cell)}${labels[i + 1] ?? ""}>${line(cell)}</td>`)
     return `<tr><th scope="row">${line(first)}</th>${cells.join("")}</tr>`
   })
   const label = escaped(caption)
-  return `<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table>
+  return `<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table${isStacked ? ' class="stacked"' : ""}>
 <caption class="hidden">${label}</caption>
 <thead><tr>${headings.join("")}</tr></thead>
 <tbody>${lines.join("\n")}</tbody>

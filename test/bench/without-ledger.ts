@@ -43,7 +43,16 @@ const open = Effect.gen(function* () {
   const version = "bench"
   const dataVersion = () => live.current().id
   const assistants = makeAssistants({ pipeline, routes, ledger, dataVersion, report, version, origins: new Set() })
-  const app = makeApi({ pipeline, routes, assistants, report, version, dataHost: undefined, publicUrl: undefined })
+  const app = makeApi({
+    pipeline,
+    routes,
+    assistants,
+    report,
+    version,
+    dataHost: undefined,
+    publicUrl: undefined,
+    consoleFor: () => undefined
+  })
   const api = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   console.log(JSON.stringify({ api }))
   yield* Effect.never

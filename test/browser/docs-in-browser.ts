@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
 import { openApi } from "@larder/schemas/openapi.ts"
-import type { Browser, Page, Response } from "playwright-core"
+import type { Browser, Locator, Page, Response } from "playwright-core"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { makeJudge } from "../contract/judge.ts"
 import { createKey } from "../contract/operator.ts"
@@ -23,6 +23,12 @@ interface Running {
   readonly browser: Browser
   readonly page: Page
   readonly key: string
+}
+
+interface Look {
+  readonly part?: Locator
+  /** What is not ours. */
+  readonly without?: ReadonlyArray<string>
 }
 
 /** Registers start and end of the server and the browser with the file's hooks. One page makes the whole visit. */
@@ -95,11 +101,12 @@ export const docsInBrowser = () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  const takePictures = async (name: string, size: Size) => {
+  const takePictures = async (name: string, size: Size, part?: Locator) => {
     if (pictures === undefined) return
     mkdirSync(pictures, { recursive: true })
     for (const scheme of schemes) {
       await dress(now().page, size, scheme)
+      await part?.scrollIntoViewIfNeeded() // another size puts it elsewhere
       const isWhole = !name.startsWith("docs-reference") // the reference is 30 screens long
       await now().page.screenshot({ path: path.join(pictures, `${name}-${size}-${scheme}.png`), fullPage: isWhole })
     }
@@ -117,15 +124,15 @@ export const docsInBrowser = () => {
       for (const size of ["phone", "desktop"] as const) await takePictures(name, size)
       await dress(now().page, "desktop", "light")
     },
-    /** Looks at the page in light and dark, at a desk and on a phone; nobody may be kept from using it. */
-    look: async (name: string, without: ReadonlyArray<string> = []) => {
+    /** Looks at the page in light and dark, at a desk and on a phone; nobody may be kept from using it. Pictures show `part`. */
+    look: async (name: string, { part, without = [] }: Look = {}) => {
       const { page } = now()
       await dress(page, "phone", "dark")
       const onPhone = await obstacles(page, "at all", without)
-      await takePictures(name, "phone")
+      await takePictures(name, "phone", part)
       await dress(page, "desktop", "light")
       const atDesk = await obstacles(page, "at its look", without)
-      await takePictures(name, "desktop")
+      await takePictures(name, "desktop", part)
       await dress(page, "desktop", "light")
       expect({ name, onPhone, atDesk }).toEqual({ name, onPhone: [], atDesk: [] })
     }

@@ -72,10 +72,11 @@ describe("the reference", () => {
     await Promise.all([page.waitForEvent("load"), page.getByRole("link", { name: "Reference", exact: true }).click()])
     await page.goto("/docs/reference#tag/storefronts/GET/v1/products/{id}")
     const operation = page.locator("[id$='GET/v1/products/{id}']").first()
-    await operation.getByText("100 credits · 0.10 USD").waitFor()
+    const price = operation.getByText("100 credits · 0.10 USD")
+    await price.waitFor()
     await operation.getByText("scope get-product", { exact: true }).waitFor()
     // what Scalar draws is Scalar's: what is around it is looked at
-    await visit.look("docs-reference-operation", ["#reference"])
+    await visit.look("docs-reference-operation", { part: price, without: ["#reference"] })
   })
 
   it("tries a call without a key, and says that it cost nothing", async () => {
@@ -91,6 +92,9 @@ describe("the reference", () => {
     charged.push(await send(200, /This call cost 10 credits \(0\.01 USD\)\. 4,990 credits \(4\.99 USD\) left\./))
     await tryOut().getByText('"butter-sales-price-weekly"').first().waitFor()
     await visit.pictures("docs-reference-tried")
+    await cost().getByRole("button", { name: "Close the cost of the call" }).click()
+    expect(await cost().innerText()).toBe("")
+    expect(await tryOut().isVisible()).toBe(true)
     await close()
   })
 

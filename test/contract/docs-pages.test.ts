@@ -65,6 +65,15 @@ describe("the pages of the docs", () => {
     expect(headers.link).toContain('</openapi.json>; rel="service-desc"')
   })
 
+  it("lead to the console, where the reader's way to it is known", async () => {
+    const link = (text: string) => /<a class="aside" href="([^"]+)">Console</.exec(text)?.[1]
+    for (const path of ["/docs", "/docs/reference"]) {
+      expect(link(await textOf(path))).toBe(`${api.server().console}/`)
+      const { body } = await page(path, "GET", { host: "api.example.com" })
+      expect(link(body.toString())).toBe(undefined)
+    }
+  })
+
   it("hold only links that lead somewhere", async () => {
     const broken: Array<string> = []
     const seen = new Set<string>()
@@ -72,6 +81,7 @@ describe("the pages of the docs", () => {
       const html = await textOf(from)
       for (const [, href = ""] of html.matchAll(/(?:href|src)="([^"]+)"/g)) {
         const [path = "", anchor] = href.split("#")
+        if (href === `${api.server().console}/`) continue
         if (/^https?:/.test(href))
           expect(new URL(href).hostname, "the data's own sources").toMatch(/\.usda\.gov$|\.nal\.usda\.gov$/)
         else if (anchor !== undefined) expect(path === "" ? html : await textOf(path)).toContain(`id="${anchor}"`)
@@ -125,17 +135,23 @@ describe("llms.txt", () => {
   })
 })
 
+interface Fence {
+  readonly kind: string
+  readonly text: string
+  /** What is said between it and the fence before it. */
+  readonly said: string
+}
+
 /** A call as a guide writes it, and the fence behind it: what it answers. */
 interface Documented {
   readonly target: string
-  readonly answer: { readonly kind: string; readonly text: string } | undefined
+  readonly answer: Fence | undefined
 }
 
 const callsIn = (markdown: string): ReadonlyArray<Documented> => {
-  const fences = [...markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, kind = "", text = ""]) => ({
-    kind,
-    text
-  }))
+  const fences = [...markdown.matchAll(/([\s\S]*?)^```(\w+)\n([\s\S]*?)^```$/gm)].map(
+    ([, said = "", kind = "", text = ""]): Fence => ({ kind, text, said })
+  )
   return fences.flatMap(({ kind, text }, at) => {
     if (kind !== "sh") return []
     const behind = fences[at + 1]
@@ -146,7 +162,7 @@ const callsIn = (markdown: string): ReadonlyArray<Documented> => {
       .filter((line) => line.startsWith("curl "))
     return lines.map((line, i) => {
       const [, target = ""] =
-        /^curl (?:-i )?-H "Authorization: Bearer \$KEY"\s+"http:\/\/[^/]+(\/[^"]*)"$/.exec(line) ?? []
+        /^curl (?:-i )?-H "Authorization: Bearer \$LARDER_API_KEY"\s+"http:\/\/[^/]+(\/[^"]*)"$/.exec(line) ?? []
       expect(target, line).not.toBe("")
       return { target, answer: i === lines.length - 1 ? answer : undefined }
     })
@@ -163,6 +179,15 @@ const missing = (documented: unknown, actual: unknown, at = "answer"): ReadonlyA
   }
   const inside = new Map(typeof actual === "object" && actual !== null ? Object.entries(actual) : [])
   return Object.entries(documented).flatMap(([name, value]) => missing(value, inside.get(name), `${at}.${name}`))
+}
+
+/** Whether a documented record is without fields that it always has. */
+const leavesFieldsOut = (documented: unknown, actual: unknown): boolean => {
+  if (typeof documented !== "object" || documented === null) return false
+  const inside = new Map(typeof actual === "object" && actual !== null ? Object.entries(actual) : [])
+  const shown = Object.entries(documented)
+  if (!Array.isArray(documented) && shown.length < inside.size) return true
+  return shown.some(([name, value]) => leavesFieldsOut(value, inside.get(name)))
 }
 
 interface Rows {
@@ -193,7 +218,12 @@ describe("the calls in the guides", () => {
           const varies = /^x-(request-id|credits-remaining|data-version)$/.test(name)
           if (is === undefined || (!varies && is !== value)) wrong.push(`${path}: ${filled} has ${name}: ${is}`)
         }
-        if (body !== "") wrong.push(...missing(JSON.parse(body), reply.json).map((line) => `${path}: ${line}`))
+        if (body !== "") {
+          const documented: unknown = JSON.parse(body)
+          wrong.push(...missing(documented, reply.json).map((line) => `${path}: ${line}`))
+          const saysSo = /some of its fields/i.test(answer?.said ?? "")
+          if (saysSo !== leavesFieldsOut(documented, reply.json)) wrong.push(`${path}: ${filled} shows some fields`)
+        }
         calls++
       }
     }

@@ -23,13 +23,13 @@ const howToGet: Readonly<Record<string, string>> = {
 const example = async (
   program: string,
   name: string,
-  given: { readonly LARDER_URL?: string; readonly LARDER_KEY?: string } = {}
+  given: { readonly LARDER_URL?: string; readonly LARDER_API_KEY?: string } = {}
 ): Promise<Ended & { readonly asked: ReadonlyArray<string> }> => {
   const needed = name === "curl.sh" ? "curl" : program
   if (spawnSync(needed, ["--version"]).error !== undefined) {
     throw new Error(`examples/${name} needs ${needed}, which is not installed here: ${howToGet[needed]}`)
   }
-  const environment = { ...process.env, LARDER_URL: front.url, LARDER_KEY: api.key().key, ...given }
+  const environment = { ...process.env, LARDER_URL: front.url, LARDER_API_KEY: api.key().key, ...given }
   const file = path.join(repository, "examples", name)
   const result = await ended(spawn(program, [file], { env: environment, stdio: ["ignore", "pipe", "pipe"] }))
   return { ...result, asked: front.takeAsked() }
@@ -119,7 +119,7 @@ describe("the example in", () => {
 
 describe("an example says what is wrong", () => {
   it("in the API's own words: curl with a key that nobody has", async () => {
-    const given = { LARDER_URL: api.server().api, LARDER_KEY: `svc_data_${"x".repeat(64)}` }
+    const given = { LARDER_URL: api.server().api, LARDER_API_KEY: `svc_data_${"x".repeat(64)}` }
     const { code, stderr, stdout } = await example("sh", "curl.sh", given)
     expect([code, stdout]).toEqual([22, ""])
     expect(stderr).toContain('{"error":{"type":"unauthorized","message":"Unknown or revoked API key"}}\n')

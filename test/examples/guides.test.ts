@@ -31,7 +31,7 @@ const programsIn = (language: string): ReadonlyArray<string> =>
   )
 
 const run = (program: string, args: ReadonlyArray<string>, cwd: string) => {
-  const environment = { ...process.env, LARDER_URL: front.url, LARDER_KEY: api.key().key }
+  const environment = { ...process.env, LARDER_URL: front.url, LARDER_API_KEY: api.key().key }
   return ended(spawn(program, args, { cwd, env: environment, stdio: ["ignore", "pipe", "pipe"] }))
 }
 

@@ -62,7 +62,7 @@ export const waitingServer = Effect.gen(function* () {
   const routes = [route(getCommodityPrices, { read: () => waits })]
   const about = { pipeline, routes, report, version: "1" }
   const assistants = makeAssistants({ ...about, ledger, dataVersion: () => generation.id, origins: new Set() })
-  const app = makeApi({ ...about, assistants, dataHost: undefined, publicUrl: undefined })
+  const app = makeApi({ ...about, assistants, dataHost: undefined, publicUrl: undefined, consoleFor: () => undefined })
   const url = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   return {
     url,

@@ -25,6 +25,8 @@ export interface Shop {
   /** What each collection says of how many members it has; mostly more than it shows. */
   readonly products_count?: number
   readonly robots?: string
+  /** Of every product. */
+  readonly body_html?: string
   /** Header fields of pages of products. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -34,21 +36,23 @@ export type Misbehaviour = (request: { path: string; page: number; n: number; re
 
 export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
 
-const productOf = (id: number) => ({
-  id,
-  title: `Product ${id}`,
-  handle: `product-${id}`,
-  body_html: "<p>Text</p>",
-  published_at: "2026-06-06T18:11:05+05:30",
-  created_at: "2026-06-06T18:11:05+05:30",
-  updated_at: "2026-06-13T16:20:59+05:30",
-  vendor: "Vendor",
-  product_type: "",
-  tags: [],
-  variants: [{ id: id * 10, title: "Default Title", option1: "Default Title", price: "9.50", available: true }],
-  images: [],
-  options: []
-})
+const productOf =
+  ({ body_html = "<p>Text</p>" }: Shop) =>
+  (id: number) => ({
+    id,
+    title: `Product ${id}`,
+    handle: `product-${id}`,
+    body_html,
+    published_at: "2026-06-06T18:11:05+05:30",
+    created_at: "2026-06-06T18:11:05+05:30",
+    updated_at: "2026-06-13T16:20:59+05:30",
+    vendor: "Vendor",
+    product_type: "",
+    tags: [],
+    variants: [{ id: id * 10, title: "Default Title", option1: "Default Title", price: "9.50", available: true }],
+    images: [],
+    options: []
+  })
 
 const wooProductOf = (id: number) => ({
   id,
@@ -75,11 +79,11 @@ const answerOf = (shop: Shop, path: string, page: number): unknown => {
   if (path === "/robots.txt") return shop.robots
   if (path === "/password") return "<!DOCTYPE html><title>Opening soon</title>"
   if (path === "/meta.json") return shop.meta
-  if (path === "/products.json") return { products: (shop.pages[page - 1] ?? []).map(productOf) }
+  if (path === "/products.json") return { products: (shop.pages[page - 1] ?? []).map(productOf(shop)) }
   if (path === "/wp-json/wc/store/v1/products") return (shop.pages[page - 1] ?? []).map(wooProductOf)
   if (path === "/collections.json") return { collections: page === 1 ? collectionsOf(shop) : [] }
   if (members === undefined) return undefined
-  return { products: (shop.collections?.[decodeURIComponent(members)]?.[page - 1] ?? []).map(productOf) }
+  return { products: (shop.collections?.[decodeURIComponent(members)]?.[page - 1] ?? []).map(productOf(shop)) }
 }
 
 export const startShop = (shop: Shop, misbehave: Misbehaviour = () => false) => {

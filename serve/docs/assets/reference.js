@@ -14,13 +14,20 @@ const number = new Intl.NumberFormat("en-US")
 const creditsOf = (credits) => `${number.format(credits)} ${credits === 1 ? "credit" : "credits"}`
 const usdOf = (credits) => `${(credits / 1000).toFixed(2)} USD`
 
-const say = (text, more, isRefused) => {
+const say = (what, more, isRefused) => {
   const main = document.createElement("p")
-  main.textContent = text
+  main.textContent = what
   const small = document.createElement("small")
   small.textContent = more
+  const text = document.createElement("div")
+  text.append(main, small)
+  const close = document.createElement("button")
+  close.type = "button"
+  close.textContent = "Close"
+  close.setAttribute("aria-label", "Close the cost of the call")
+  close.addEventListener("click", () => told.replaceChildren())
   told.classList.toggle("refused", isRefused)
-  told.replaceChildren(main, small)
+  told.replaceChildren(text, close)
 }
 
 const unsure = "The call may have been charged; the console's list of requests says."
