@@ -288,7 +288,10 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
         processor.paymentsOf(body.replace("pay_1", "pay_2"), header),
         processor.paymentsOf(body, () => null),
         processor.paymentsOf(body, () => "t=1,v1=00"),
-        processor.paymentsOf(body, (name) => header(name)?.replace(/v1=../, "v1=00") ?? null)
+        processor.paymentsOf(
+          body,
+          (name) => header(name)?.replace(/v1=(.)/, (_, digit) => `v1=${digit === "0" ? 1 : 0}`) ?? null
+        )
       ]
       for (const forgery of forgeries) assert.strictEqual((yield* Effect.flip(forgery))._tag, "ForgedEvent")
     }))
