@@ -13,7 +13,7 @@ import type { ReadModel } from "../read-model.ts"
 import { type FeedsWanted, feeds, unknownFields } from "./data-feeds-read.ts"
 import { momentColumn as moment, pageOf } from "./data-page.ts"
 import { type RejectsWanted, reasonsOfRejects, rejects } from "./data-rejects-read.ts"
-import { stateOf } from "./data-sets.ts"
+import { type DataSetFacts, type DataSetState, factsOf } from "./data-sets.ts"
 
 const runColumns = `
   run_id, pipeline, origin, outcome, ${moment("started_at")}, ${moment("finished_at")}, generation,
@@ -144,12 +144,20 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
       })
     )
 
+  /** What a generation holds never changes. */
+  const known = new WeakMap<ReadModel, ReadonlyArray<DataSetFacts>>()
+  const factsOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], model: ReadModel) {
+    const facts = known.get(model) ?? (yield* factsOf(db, model.dataSets))
+    known.set(model, facts)
+    return facts
+  })
+
   const dataSets = using(
     Effect.fnUntraced(function* (db, model) {
       const newest = together(yield* db.all(Run, newestRuns), yield* journaled)
-      return yield* stateOf(db, model.dataSets, (pipeline) => {
-        const ofPipeline = newest.filter((run) => run.pipeline === pipeline)
-        return { last_run: ofPipeline[0], last_read: ofPipeline.find(isComplete) }
+      return (yield* factsOnce(db, model)).map((facts): DataSetState => {
+        const ofPipeline = newest.filter((run) => run.pipeline === facts.pipeline)
+        return { ...facts, last_run: ofPipeline[0], last_read: ofPipeline.find(isComplete) }
       })
     })
   )

@@ -100,10 +100,11 @@ export const dataPage: Page<DataRead> = {
   get: ({ now }) =>
     Effect.gen(function* () {
       const data = yield* DataRead
-      const dataSets = yield* data.dataSets
-      const generations = yield* data.generations
-      const checks = yield* data.checks
-      const { rows: runs } = yield* data.runs({ pipeline: undefined, outcome: undefined, before: undefined, limit: 8 })
+      const latest = data.runs({ pipeline: undefined, outcome: undefined, before: undefined, limit: 8 })
+      const [dataSets, generations, checks, { rows: runs }] = yield* Effect.all(
+        [data.dataSets, data.generations, data.checks, latest],
+        { concurrency: "unbounded" }
+      )
       const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
       const told = worries(dataSets, failing)
       const live = generations.find(({ isLive }) => isLive)

@@ -28,7 +28,8 @@ import { type Pace, paceOf } from "./pace.ts"
 import { daysOf, type Period, todayOf } from "./period.ts"
 import { total } from "./usage-sums.ts"
 
-const shownDays = 30
+/** The longest month, so that the sums of these days are enough for the month so far. */
+const shownDays = 31
 /** A runway beyond it is no date that anybody plans with. */
 const mostDaysLeft = 365
 
@@ -72,7 +73,7 @@ const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
   const callsOn = new Map(byDay.map(({ calls, name }) => [name, calls]))
   const bars = daysOf(period).map((day) => ({ label: shortDayText(day), value: callsOn.get(day) ?? 0 }))
   const busiest = bars.toSorted((a, b) => b.value - a.value)[0]
-  const { calls } = total(byDay.filter(({ name }) => name >= period.from))
+  const { calls } = total(byDay)
   return barChart({
     id: "calls",
     title: `Charged calls per day, last ${shownDays} days`,
@@ -104,13 +105,11 @@ export const overviewPage: Page<Administration | Billing> = {
     const today = todayOf(now)
     const month = `${today.slice(0, 8)}01`
     const period = { from: daysBefore(today, shownDays - 1), to: today }
-    const from = month < period.from ? month : period.from
     const administration = yield* Administration
     const billing = yield* Billing
-    const { by_day } = yield* administration.summedUsage({ account_id: account.id, from, to: today })
-    const ofMonth = yield* administration.summedUsage({ account_id: account.id, from: month, to: today })
+    const { by_day, by_endpoint } = yield* administration.summedUsage({ account_id: account.id, ...period })
     const settings = yield* billing.settings(account.id)
-    const spent = total(ofMonth.by_day)
+    const spent = total(by_day.filter(({ name }) => name >= month))
     return show(
       "Overview",
       html`${warnings(account.balance_credits, settings)}
@@ -128,7 +127,7 @@ ${stats([
   runway(paceOf(by_day, account.balance_credits, today), today)
 ])}
 ${section("Calls", by_day.length === 0 ? firstSteps : callsChart(by_day, period), by_day.length > 0 && html`<a href="/usage">All usage</a>`)}
-${ofMonth.by_endpoint.length > 0 && section("This month by endpoint", byEndpoint(ofMonth.by_endpoint))}`
+${by_endpoint.length > 0 && section(`Last ${shownDays} days by endpoint`, byEndpoint(by_endpoint))}`
     )
   })
 }
