@@ -7,11 +7,13 @@ import { makeBrowser } from "../console/browser.ts"
 import { startPostgres } from "../postgres.ts"
 import { admin, ended, type Server, start, startServer } from "../programs.ts"
 import { makeLargeLedger } from "./large-ledger.ts"
+import { fillRequestLog } from "./large-request-log.ts"
 import { type Spread, spreadOf } from "./statistics.ts"
 import { inTemporaryFolder } from "./temporary-folder.ts"
 
 const accounts = 10
-const keysOfEach = 100
+/** Each of three endpoints by each key on each day: three million sums of days. */
+const keysOfEach = 300
 const rounds = 30
 const calls = 200
 const request = "/v1/commodities/prices?series=cheese-block-sales-price-weekly&from=2025-09-27&to=2026-09-26"
@@ -55,14 +57,21 @@ const measurePages = async (home: string, key: string, email: string, environmen
     }
     const keys = (await browser.get("/keys")).text
     const ledger = (await browser.get("/billing/ledger")).text
+    const keyPage = linkIn(keys, /href="(\/keys\/key_[^"/]+)"/)
+    const ofKey = `key=${keyPage.slice("/keys/".length)}`
+    const year = `from=${dayBefore(365)}&to=${dayBefore(0)}`
     const pages = {
       overview: "/",
       keys: "/keys",
-      "one key": linkIn(keys, /href="(\/keys\/key_[^"/]+)"/),
+      "one key": keyPage,
       "create a key": "/keys/new",
-      "usage, 30 days": "/usage",
-      "usage, a year": `/usage?from=${dayBefore(365)}&to=${dayBefore(0)}`,
+      "usage, 31 days": "/usage",
+      "usage, a year": `/usage?${year}`,
+      "usage, a year of a key": `/usage?${year}&${ofKey}`,
+      "usage, a year of an endpoint": `/usage?${year}&endpoint=/v1/stores`,
       requests: "/requests",
+      "requests of a key": `/requests?${ofKey}`,
+      "requests refused": "/requests?status=402",
       billing: "/billing",
       ledger: "/billing/ledger",
       "ledger, next page": linkIn(ledger, /href="(\/billing\/ledger\?[^"]*before=[^"]+)"/),
@@ -103,7 +112,9 @@ const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toI
 export const measureConsole = (entries: number) =>
   inTemporaryFolder("console", async (home) => {
     await finished("larder-ingest", ["all"], { LARDER_HOME: home })
-    const key = await makeLargeLedger(path.join(home, "ledger"), { entries, accounts, keysOfEach })
+    const directory = path.join(home, "ledger")
+    const key = await makeLargeLedger(directory, { entries, accounts, keysOfEach })
+    await fillRequestLog(directory, path.join(directory, "ledger.duckdb"))
     console.log(
       `\nConsole: ${entries} entries of ${accounts} accounts with ${keysOfEach} keys each, ledger in its folder`
     )

@@ -42,8 +42,28 @@ export const UsageRow = Schema.Struct({
   key_id: text("Key that was charged: `api_key.id`."),
   endpoint: text("Endpoint that was called, such as `/v1/commodities/prices`."),
   calls: count("Charged calls, less those given back."),
-  credits: count("Credits charged for them.")
+  credits: count("Credits charged for them."),
+  key_hash: count("A number made of `key_id`, by which the rows of one key are found without reading all the others.")
 }).annotate({
   identifier: "usage_of_day",
   description: "Charged calls per UTC day, key and endpoint: sums of `entry`, kept when entries are added."
+})
+
+const { account_id, calls, credits, day, endpoint, key_id } = UsageRow.fields
+
+export const UsageOfEndpoint = Schema.Struct({ day, account_id, endpoint, calls, credits }).annotate({
+  identifier: "usage_of_endpoint",
+  description: "Sums of `usage_of_day`, of all keys together."
+})
+
+export const UsageOfMonth = Schema.Struct({
+  month: SnapshotSpending.fields.month,
+  account_id,
+  key_id,
+  endpoint,
+  calls,
+  credits
+}).annotate({
+  identifier: "usage_of_month",
+  description: "Sums of `usage_of_day`, of all days of a UTC month together."
 })

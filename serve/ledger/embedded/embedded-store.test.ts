@@ -8,7 +8,14 @@ import { creditAccount, openAccount } from "../decisions.ts"
 import type { Group } from "../machine.ts"
 import { monthOf } from "../moments.ts"
 import { Account, ApiKey, Entry } from "../records.ts"
-import { SnapshotAccount, SnapshotRow, SnapshotSpending, UsageRow } from "./derived-records.ts"
+import {
+  SnapshotAccount,
+  SnapshotRow,
+  SnapshotSpending,
+  UsageOfEndpoint,
+  UsageOfMonth,
+  UsageRow
+} from "./derived-records.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import {
   aCharge,
@@ -174,7 +181,8 @@ describe("the ledger in a folder", () => {
         `select table_name || '.' || column_name as name, comment from duckdb_columns() where not internal
          union all select table_name, comment from duckdb_tables() where not internal`
       )
-      const records = [Account, ApiKey, Entry, UsageRow, SnapshotRow, SnapshotAccount, SnapshotSpending]
+      const usage = [UsageRow, UsageOfEndpoint, UsageOfMonth]
+      const records = [Account, ApiKey, Entry, ...usage, SnapshotRow, SnapshotAccount, SnapshotSpending]
       const fields = records.flatMap((record) => Object.keys(record.fields))
       assert.strictEqual(columns.length, fields.length + records.length)
       assert.deepStrictEqual(

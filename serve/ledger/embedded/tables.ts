@@ -4,12 +4,25 @@ import { commentsOf } from "@larder/warehouse/dictionary.ts"
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Schema } from "effect"
 import { Account, ApiKey, Entry } from "../records.ts"
-import { SnapshotAccount, SnapshotRow, SnapshotSpending, UsageRow } from "./derived-records.ts"
-import { addUsage } from "./usage.ts"
+import {
+  SnapshotAccount,
+  SnapshotRow,
+  SnapshotSpending,
+  UsageOfEndpoint,
+  UsageOfMonth,
+  UsageRow
+} from "./derived-records.ts"
+import { addToSums, addUsage } from "./usage.ts"
 
-const definitionOf = (name: string, record: Schema.Struct<Schema.Struct.Fields>): ReadonlyArray<string> => {
+/** `added` is what a table of an earlier version lacks. */
+const definitionOf = (
+  name: string,
+  record: Schema.Struct<Schema.Struct.Fields>,
+  ...added: ReadonlyArray<string>
+): ReadonlyArray<string> => {
   const ddl = readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
-  return [ddl, ...commentsOf({ schema: "main", name, record, ddl }, "table")]
+  const columns = added.map((column) => `alter table ${name} add column if not exists ${column}`)
+  return [ddl, ...columns, ...commentsOf({ schema: "main", name, record, ddl }, "table")]
 }
 
 /**
@@ -20,7 +33,9 @@ export const definitions: ReadonlyArray<string> = [
   ...definitionOf("account", Account),
   ...definitionOf("api_key", ApiKey),
   ...definitionOf("entry", Entry),
-  ...definitionOf("usage_of_day", UsageRow),
+  ...definitionOf("usage_of_day", UsageRow, "key_hash uinteger"),
+  ...definitionOf("usage_of_endpoint", UsageOfEndpoint),
+  ...definitionOf("usage_of_month", UsageOfMonth),
   ...definitionOf("snapshot", SnapshotRow),
   ...definitionOf("snapshot_account", SnapshotAccount),
   ...definitionOf("snapshot_spending", SnapshotSpending)
@@ -50,6 +65,7 @@ export const takeUp = (file: string): string => `
     where sequence > (select coalesce(max(sequence), 0) from entry);
   insert into entry from taken;
   ${addUsage("usage_of_day", "from taken")};
+  ${addToSums("from taken").join(";\n")};
   insert into account
     select account.id, account.name, account.created_at::timestamp from line
     where account is not null and account.id not in (select id from main.account);

@@ -12,6 +12,7 @@ import {
   append,
   aRefund,
   author,
+  inDatabase,
   opened,
   sampleGroups,
   takeSnapshot,
@@ -101,6 +102,28 @@ describe("usage", () => {
         { journalFileSize: 2048 }
       )
       yield* opened(folder, (store) => check(store, groups))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.each([
+    "alter table usage_of_day drop key_hash; drop table usage_of_endpoint; drop table usage_of_month",
+    "delete from usage_of_endpoint; delete from usage_of_month where key_id = 'key_a'"
+  ])("is there for a ledger of an earlier version, or of a time with one: %s", (earlier) =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const groups = sampleGroups()
+      yield* written(folder, groups)
+      yield* inDatabase(folder, earlier)
+      const ofA = expected(groups, "acct_a")
+      for (const _ of ["brought up to date", "opened again"]) {
+        const [all, one] = yield* opened(folder, (store) =>
+          Effect.all([store.summedUsage(everything), store.summedUsage({ ...everything, key_id: "key_a" })])
+        )
+        assert.deepStrictEqual(all, sumUp(ofA))
+        assert.deepStrictEqual(one, sumUp(ofA.filter(({ key_id }) => key_id === "key_a")))
+      }
+      const { problems } = yield* opened(folder, (store) => store.verify({ sequence: 0, heads: new Map() }))
+      assert.deepStrictEqual(problems, [])
     }).pipe(Effect.scoped)
   )
 

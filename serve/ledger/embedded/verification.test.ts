@@ -141,6 +141,21 @@ describe("a verification", () => {
       [
         "the usage of key key_b of account acct_b on 2026-10-31 for /v1/stores is 8 calls and 80 credits, and its charges are 4 and 40"
       ]
+    ],
+    [
+      "update usage_of_endpoint set calls = calls + if(endpoint = '/v1/stores', 1, -1) where day = '2026-10-31' and account_id = 'acct_b'",
+      [
+        "the sums of usage of 2026-10-31 acct_b /v1/branded-foods in usage_of_endpoint differ from its days",
+        "the sums of usage of 2026-10-31 acct_b /v1/stores in usage_of_endpoint differ from its days"
+      ]
+    ],
+    [
+      "update usage_of_month set credits = 0 where key_id = 'key_b' and endpoint = '/v1/stores' and month = 24321",
+      ["the sums of usage of 24321 acct_b key_b /v1/stores in usage_of_month differ from its days"]
+    ],
+    [
+      "update usage_of_day set key_hash = 1 where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
+      ["the usage of key key_b on 2026-10-31 cannot be found by its key"]
     ]
   ] as const)("finds behind the snapshot: %s", ([sql, problems]) =>
     Effect.gen(function* () {

@@ -20,7 +20,7 @@ import {
 import type { LedgerDatabase } from "./ledger-database.ts"
 import { headsIn } from "./opening.ts"
 import { differences, lastCovered, lastEntry, snapshotProblems } from "./snapshot.ts"
-import { addUsage } from "./usage.ts"
+import { addUsage, sumDifferences } from "./usage.ts"
 
 type Db = DuckDb["Service"]
 const of = "verification"
@@ -34,7 +34,7 @@ export interface Held {
 /** Credits are summed in more digits than their columns have: what is damaged may be any number. */
 const beginUsage = `
   create or replace temp table verification_usage as
-    select day, account_id, key_id, endpoint, calls::hugeint as calls, credits::hugeint as credits
+    select day, account_id, key_id, endpoint, calls::hugeint as calls, credits::hugeint as credits, key_hash
     from usage_of_day
     limit 0`
 
@@ -85,6 +85,7 @@ const goOn = Effect.fnUntraced(function* (db: Db, reached: number, held: Held) {
     problems.push(`the database ends at entry ${last}, and the running server has written ${held.sequence}`)
   }
   problems.push(...(yield* checkSums(db, of)), ...(yield* problemsOf(db, usageDifferences)))
+  for (const sumDifference of sumDifferences) problems.push(...(yield* problemsOf(db, sumDifference)))
   const [counted] = yield* db.all(Totals, totals)
   return { upTo, problems, totals: counted }
 })

@@ -5,19 +5,11 @@
  * since. An index of their own saves that, and makes it half as dear again to book the first call of a key on a day.
  */
 import type { Input } from "../administration.ts"
-import { monthOf } from "../moments.ts"
+import { wholeMonths } from "../moments.ts"
 
 interface Asked {
   readonly statement: string
   readonly params: ReadonlyArray<unknown>
-}
-
-const day = 86_400_000
-
-/** The months that lie in a period as a whole: from the first one up to the one that is not among them any more. */
-const wholeMonths = ({ from, to }: { readonly from: string; readonly to: string }) => {
-  const first = monthOf(Date.parse(from)) + (from.endsWith("-01") ? 0 : 1)
-  return { first, next: Math.max(first, monthOf(Date.parse(to) + day)) }
 }
 
 // days are read once, in a query of their own: 330,000 rows take 40 % longer where each of them reads them again

@@ -4,5 +4,6 @@ create table if not exists usage_of_day (
   key_id varchar not null,
   endpoint varchar not null,
   calls bigint not null,
-  credits bigint not null
+  credits bigint not null,
+  key_hash uinteger
 )

@@ -1,0 +1,7 @@
+create table if not exists usage_of_endpoint (
+  day date not null,
+  account_id varchar not null,
+  endpoint varchar not null,
+  calls bigint not null,
+  credits bigint not null
+)
