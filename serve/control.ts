@@ -56,7 +56,12 @@ const handlersOf = (
     ["verify", handler(wire.verify, (input) => Stream.fromEffect(verify(input)))],
     ["backup", handler(wire.backup, (input) => Stream.fromEffect(backup(input)))],
     ["invitePerson", handler(wire.invitePerson, (input) => Stream.fromEffect(people.invitePerson(input)))],
+    [
+      "withdrawInvitation",
+      handler(wire.withdrawInvitation, (input) => Stream.fromEffect(people.withdrawInvitation(input)))
+    ],
     ["listPeople", handler(wire.listPeople, (input) => Stream.fromEffect(people.listPeople(input)))],
+    ["resetPerson", handler(wire.resetPerson, (input) => Stream.fromEffect(people.resetPerson(input)))],
     ["removePerson", handler(wire.removePerson, (input) => Stream.fromEffect(people.removePerson(input)))],
     ["entriesOf", handler(wire.entriesOf, ({ account_id }) => entriesOf(account_id))]
   ])

@@ -1,13 +1,20 @@
-/** What `/metrics` tells besides requests: the pipeline, the ledger, the generation and the log of requests. */
+/**
+ * What `/metrics` tells besides requests: the pipeline, the ledger, the generation, the log of requests, sign-ins, and the
+ * card processor's events.
+ */
+import type { EventCounts } from "./billing/billing.ts"
 import type { LedgerAccess } from "./ledger/ledger.ts"
 import type { Gauge } from "./meters.ts"
+import type { SignIns } from "./people/people.ts"
 import type { Pipeline } from "./pipeline.ts"
 
 export const gaugesOf = (
   ledger: LedgerAccess,
   pipeline: Pipeline,
   swaps: () => number,
-  dropped: () => number
+  dropped: () => number,
+  signIns: () => SignIns,
+  events: () => EventCounts
 ): ReadonlyArray<Gauge> => [
   gauge("larder_requests_in_flight", "Calls that are being answered.", () => pipeline.inFlight()),
   counter("larder_generation_swaps_total", "New generations taken over since the start.", swaps),
@@ -33,7 +40,25 @@ export const gaugesOf = (
     "larder_ledger_refused_spend_cap_reached_total",
     "Calls refused because a key's budget would not cover them.",
     () => ledger.counters.refused_spend_cap_reached
-  )
+  ),
+  byOutcome("larder_sign_ins_total", "Attempts to sign in to the console by outcome.", signIns),
+  byOutcome("larder_webhook_events_total", "Events of the card processor by outcome.", events)
 ]
-const gauge = (name: string, help: string, value: () => number): Gauge => ({ name, type: "gauge", help, value })
-const counter = (name: string, help: string, value: () => number): Gauge => ({ name, type: "counter", help, value })
+const gauge = (name: string, help: string, value: () => number): Gauge => ({
+  name,
+  type: "gauge",
+  help,
+  values: () => [["", value()]]
+})
+const counter = (name: string, help: string, value: () => number): Gauge => ({
+  name,
+  type: "counter",
+  help,
+  values: () => [["", value()]]
+})
+const byOutcome = (name: string, help: string, counts: () => SignIns | EventCounts): Gauge => ({
+  name,
+  type: "counter",
+  help,
+  values: () => Object.entries(counts()).map(([outcome, count]) => [`{outcome="${outcome}"}`, count])
+})

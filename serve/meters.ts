@@ -41,7 +41,8 @@ export interface Gauge {
   readonly name: string
   readonly type: "counter" | "gauge"
   readonly help: string
-  readonly value: () => number
+  /** One, or one for each value of a label, such as `{outcome="refused"}`. */
+  readonly values: () => ReadonlyArray<readonly [labels: string, value: number]>
 }
 
 export const makeMeters = () => {
@@ -75,10 +76,10 @@ export const makeMeters = () => {
       "# HELP larder_commit_seconds Time from a finished read to its durable charge.",
       "# TYPE larder_commit_seconds histogram",
       ...histogramLines("larder_commit_seconds", "", commits),
-      ...gauges.flatMap(({ help, name, type, value }) => [
+      ...gauges.flatMap(({ help, name, type, values }) => [
         `# HELP ${name} ${help}`,
         `# TYPE ${name} ${type}`,
-        `${name} ${value()}`
+        ...values().map(([labels, value]) => `${name}${labels} ${value}`)
       ]),
       ""
     ].join("\n")

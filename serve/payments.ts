@@ -8,18 +8,34 @@ import { Simulator } from "./billing/simulator/simulator.ts"
 import { stripeSettings } from "./billing/stripe/settings.ts"
 import { ConsoleDatabase } from "./console-database/console-database.ts"
 
+/** What a payment moves: nothing, nothing but test cards' money at Stripe, or money. */
+type Mode = "simulated" | "test" | "live"
+
 export interface Payments {
+  readonly mode: Mode
   readonly processor: CardProcessor
   /** Undefined where cards are real. */
   readonly simulator: Simulator["Service"] | undefined
-  /** Origins of the payment page, which forms of the console lead to. */
-  readonly paysAt: () => ReadonlyArray<string>
 }
 
 export class StripeKeyMissing extends Schema.TaggedError<StripeKeyMissing>()("StripeKeyMissing", {}) {
   override get message() {
     return "This ledger has payments by Stripe, and LARDER_STRIPE_KEY is not set: without it everybody who signs in could add credits with a test card, for nothing. Set the key. Where this is a copy to try things on, LARDER_SIMULATE_PAYMENTS=yes starts it with simulated payments."
   }
+}
+
+const whyNothing = {
+  simulated:
+    "Card payments are simulated: LARDER_STRIPE_KEY is not set, and everybody who signs in can add credits for nothing.",
+  test: "Card payments are tests: LARDER_STRIPE_KEY is a test key, and everybody who signs in can add credits with a test card, for nothing."
+}
+
+/** Undefined where money is taken. `publicUrl` is where people find the console, where that is set. */
+export const nothingIsTaken = (mode: Mode, publicUrl: string | undefined): string | undefined => {
+  if (mode === "live") return undefined
+  return publicUrl?.startsWith("https:")
+    ? `NO MONEY IS TAKEN AT ${publicUrl}! ${whyNothing[mode]} Set a live key of Stripe before customers sign in.`
+    : whyNothing[mode]
 }
 
 const isMeant = Config.Boolean("LARDER_SIMULATE_PAYMENTS").pipe(Config.withDefault(false))
@@ -35,11 +51,10 @@ export const openPayments = Effect.fn("Payments.open")(function* (consoleUrl: ()
   if (stripe !== undefined) {
     // a fifth of what the server loads, and of no use to those who do not sell
     const { stripeProcessor } = yield* Effect.promise(() => import("./billing/stripe/stripe-processor.ts"))
-    const origins = ["https://checkout.stripe.com", ...(stripe.api === undefined ? [] : [stripe.api.origin])]
-    return { processor: stripeProcessor(stripe), simulator: undefined, paysAt: () => origins } satisfies Payments
+    const mode = stripe.isTest ? "test" : "live"
+    return { mode, processor: stripeProcessor(stripe), simulator: undefined } satisfies Payments
   }
   if (!(yield* isMeant) && (yield* hasPaymentsByStripe)) return yield* new StripeKeyMissing()
   const simulator = Context.get(yield* Layer.build(Simulator.layer(consoleUrl)), Simulator)
-  // people may have come by another name of this machine than the one the page is at
-  return { processor: simulator.processor, simulator, paysAt: () => [consoleUrl()] } satisfies Payments
+  return { mode: "simulated", processor: simulator.processor, simulator } satisfies Payments
 })

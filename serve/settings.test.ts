@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Option } from "effect"
-import { apiUrlSetting, isEveryAddress } from "./settings.ts"
+import { Config, ConfigProvider, Effect, Option } from "effect"
+import { apiUrlSetting, consoleUrlSetting, serveSettings } from "./settings.ts"
 
 const apiUrl = (environment: Readonly<Record<string, string>>) =>
   apiUrlSetting.pipe(
@@ -25,12 +25,62 @@ describe("where a command reaches the API", () => {
   )
 })
 
-describe("an address that stands for all of a machine", () => {
-  it.each(["http://0.0.0.0:8080", "http://[::]:8080", "http://0:8080"])("is %s", (url) =>
-    assert.isTrue(isEveryAddress(url))
+const console = (environment: Readonly<Record<string, string>>) =>
+  Config.all({ url: consoleUrlSetting, listens: serveSettings }).pipe(
+    Effect.map(({ listens, url }) => [listens.host, listens.consoleHost, url]),
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
   )
-  it.each(["http://127.0.0.1:8080", "http://[::1]:8080", "http://0.0.0.0.example:8080", "nowhere"])(
-    "is not %s",
-    (url) => assert.isFalse(isEveryAddress(url))
+
+describe("the console listens where the API does unless it is kept elsewhere, and links lead to where it can be opened", () => {
+  it.effect.each([
+    [{}, ["127.0.0.1", "127.0.0.1", "http://127.0.0.1:8081"]],
+    [{ LARDER_HOST: "0.0.0.0" }, ["0.0.0.0", "0.0.0.0", "http://127.0.0.1:8081"]],
+    [{ LARDER_HOST: "::", LARDER_CONSOLE_PORT: "9" }, ["::", "::", "http://[::1]:9"]],
+    [
+      { LARDER_HOST: "0.0.0.0", LARDER_CONSOLE_HOST: "192.168.1.5" },
+      ["0.0.0.0", "192.168.1.5", "http://192.168.1.5:8081"]
+    ],
+    [
+      { LARDER_HOST: "192.168.1.5", LARDER_CONSOLE_HOST: "" },
+      ["192.168.1.5", "192.168.1.5", "http://192.168.1.5:8081"]
+    ],
+    [{ LARDER_HOST: "" }, ["127.0.0.1", "127.0.0.1", "http://127.0.0.1:8081"]],
+    [
+      { LARDER_HOST: "0.0.0.0", LARDER_CONSOLE_URL: "https://console.example.com/" },
+      ["0.0.0.0", "0.0.0.0", "https://console.example.com"]
+    ]
+  ] as const)("%j is %j", ([environment, expected]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* console(environment), [...expected])
+    })
+  )
+})
+
+describe("trusted proxies", () => {
+  const trusts = (proxies: string | undefined, address: string) =>
+    serveSettings.pipe(
+      Effect.map(({ trustedProxies }) => trustedProxies.check(address)),
+      Effect.provide(
+        ConfigProvider.layer(
+          ConfigProvider.fromUnknown(proxies === undefined ? {} : { LARDER_TRUSTED_PROXIES: proxies })
+        )
+      )
+    )
+  it.effect.each([
+    [undefined, "127.0.0.1", true],
+    ["", "127.0.0.1", true],
+    ["10.1.0.0/16, 192.0.2.7", "10.1.2.3", true],
+    ["10.1.0.0/16, 192.0.2.7", "127.0.0.1", false]
+  ] as const)("of %j: %s is one (%s)", ([proxies, address, expected]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* trusts(proxies, address), expected)
+    })
+  )
+
+  it.effect("that are none are refused with what they may be", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(trusts("nobody", "127.0.0.1"))
+      assert.include(refused.message, "LARDER_TRUSTED_PROXIES must be addresses or networks, such as 10.0.0.7")
+    })
   )
 })

@@ -1,5 +1,7 @@
 /** Settings of the server, from the environment. */
 import { Config, Option, Redacted, Schema } from "effect"
+import { addressFor, urlOf } from "./addresses.ts"
+import { loopback, proxiesIn } from "./trusted-proxies.ts"
 
 /** 0 takes a free port. */
 const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
@@ -40,45 +42,61 @@ const publicApiUrlSetting = Config.option(Config.schema(PublicUrl("LARDER_API_UR
   Config.map(Option.flatMap((text) => Option.fromNullishOr(URL.parse(text)?.origin)))
 )
 
-const listenerSettings = {
-  /** Loopback unless told otherwise. */
-  host: Config.String("LARDER_HOST").pipe(Config.withDefault("127.0.0.1")),
+/** Whose X-Forwarded-For is believed: of proxies on this machine, unless told otherwise. Empty equals absent. */
+const trustedProxiesSetting = Config.schema(
+  Schema.String.check(
+    Schema.makeFilter((text) =>
+      text === "" || proxiesIn(text) !== undefined
+        ? undefined
+        : "LARDER_TRUSTED_PROXIES must be addresses or networks, such as 10.0.0.7, 10.1.0.0/16"
+    )
+  ),
+  "LARDER_TRUSTED_PROXIES"
+).pipe(
+  Config.withDefault(""),
+  Config.map((text) => proxiesIn(text) ?? loopback)
+)
+
+/** Empty equals absent: an empty host would be every address of the machine. */
+const hostSetting = (name: string) =>
+  Config.option(Config.String(name)).pipe(Config.map(Option.filter((host) => host !== "")))
+
+/** Loopback unless told otherwise. */
+const host = hostSetting("LARDER_HOST").pipe(Config.map(Option.getOrElse(() => "127.0.0.1")))
+
+const consoleSettings = {
+  /** The console may be kept private where the API is public. */
+  consoleHost: Config.all({ own: hostSetting("LARDER_CONSOLE_HOST"), host }).pipe(
+    Config.map(({ host, own }) => Option.getOrElse(own, () => host))
+  ),
   consolePort: Config.schema(Port, "LARDER_CONSOLE_PORT").pipe(Config.withDefault(8081))
 }
 
-const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
-
 /** The same for a command that has no listener: what the settings of the server say. */
-export const consoleUrlSetting = Config.all({ ...listenerSettings, url: publicConsoleUrlSetting }).pipe(
-  Config.map(({ consolePort, host, url }) => Option.getOrElse(url, () => urlOf(host, consolePort)))
+export const consoleUrlSetting = Config.all({ ...consoleSettings, url: publicConsoleUrlSetting }).pipe(
+  Config.map(({ consoleHost, consolePort, url }) =>
+    Option.getOrElse(url, () => addressFor(urlOf(consoleHost, consolePort), null))
+  )
 )
-
-/** Hosts by which a listener takes every address of its machine, and the one at which that machine reaches it. */
-const loopbackOf = new Map([
-  ["0.0.0.0", "127.0.0.1"],
-  ["[::]", "[::1]"]
-])
-export const isEveryAddress = (url: string): boolean => loopbackOf.has(URL.parse(url)?.hostname ?? "")
 
 const port = Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080))
 
 /** Where a command on this machine reaches the API. None where the server takes a free port: only it knows which. */
-export const apiUrlSetting = Config.all({ host: listenerSettings.host, port, url: publicApiUrlSetting }).pipe(
-  Config.map(({ host, port, url }) => {
-    if (Option.isSome(url) || port === 0) return url
-    const listening = URL.parse(urlOf(host, port))
-    const hostname = listening?.hostname ?? host
-    return Option.some(`http://${loopbackOf.get(hostname) ?? hostname}:${port}`)
-  })
+export const apiUrlSetting = Config.all({ host, port, url: publicApiUrlSetting }).pipe(
+  Config.map(({ host, port, url }) =>
+    Option.isSome(url) || port === 0 ? url : Option.some(addressFor(urlOf(host, port), null))
+  )
 )
 
 export const serveSettings = Config.all({
   home: homeSetting,
   ledgerUrl: ledgerUrlSetting,
-  ...listenerSettings,
+  host,
   port,
+  ...consoleSettings,
   publicConsoleUrl: publicConsoleUrlSetting,
   publicApiUrl: publicApiUrlSetting,
+  trustedProxies: trustedProxiesSetting,
   /** Host on which a bare call of `/v1/commodities` answers the paged shape. */
   dataHost: Config.option(Config.String("LARDER_DATA_HOST"))
 })

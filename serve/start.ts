@@ -2,6 +2,7 @@
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/generation/live.ts"
 import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
+import { addressFor, isEveryAddress, isLoopback } from "./addresses.ts"
 import { backingUpBoth } from "./backup.ts"
 import { Billing } from "./billing/billing.ts"
 import { openBilling } from "./billing/open-billing.ts"
@@ -24,33 +25,40 @@ import { ledgerDirectoryIn } from "./ledger/reach.ts"
 import { listen } from "./listen.ts"
 import { makeAssistants } from "./mcp/assistants.ts"
 import { makeMeters } from "./meters.ts"
+import { notingKeys } from "./noted-keys.ts"
 import manifest from "./package.json" with { type: "json" }
-import { openPayments } from "./payments.ts"
+import { nothingIsTaken, openPayments } from "./payments.ts"
 import { firstLink } from "./people/first-link.ts"
 import { layerPeople } from "./people/kept-people.ts"
+import { People } from "./people/people.ts"
 import { administerPeople } from "./people/people-administration.ts"
 import { makePipeline } from "./pipeline.ts"
 import { loadReadModel } from "./read-model.ts"
 import { layerRequestLog } from "./requests/kept-requests.ts"
 import { RequestLog } from "./requests/request-log.ts"
 import { routes } from "./routes/routes.ts"
-import { consoleUrlSetting, isEveryAddress, serveSettings } from "./settings.ts"
+import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { welcome } from "./welcome.ts"
+
+const withoutTls = (listening: string) =>
+  `The console listens on ${listening} without https: passwords and sessions can be read on their way. Let a proxy with TLS stand in front and set LARDER_CONSOLE_URL to its https address, or keep the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
 
 /** Opens and starts everything; what it opened closes with the scope, the listeners first. */
 const open = Effect.fnUntraced(function* () {
   const settings = yield* serveSettings
-  const { consolePort, dataHost, home, host, ledgerUrl, port } = settings
+  const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port } = settings
   const layout = yield* layoutOf(home)
   const live = yield* watchLive(layout, loadReadModel(layout))
   const ledger = yield* Ledger
   const requestLog = yield* RequestLog
+  const { signIns } = yield* People
   const publicUrl = Option.getOrUndefined(settings.publicConsoleUrl)
   let listening = yield* consoleUrlSetting // until the listener has its port
-  const consoleUrl = () => publicUrl ?? listening
+  const consoleUrl = () => publicUrl ?? addressFor(listening, null)
   // commands reach a ledger in PostgreSQL by themselves
   if (Option.isNone(ledgerUrl)) {
-    const administration = backingUpBoth(ledger.administration, yield* ConsoleDatabase)
+    const noting = notingKeys(ledger.administration, "a command")
+    const administration = backingUpBoth(noting, yield* ConsoleDatabase)
     yield* serveControl(ledgerDirectoryIn(layout.home), administration, yield* administerPeople(consoleUrl))
   }
   const payments = yield* openPayments(consoleUrl)
@@ -96,6 +104,11 @@ const open = Effect.fnUntraced(function* () {
     version,
     origins
   })
+  /** Where whoever came to the API by this host finds the console's listener; behind a proxy nobody knows. */
+  const besides = (hostname: string) => {
+    const address = addressFor(listening, hostname)
+    return publicApiUrl === undefined && new URL(address).hostname === hostname ? address : undefined
+  }
   const app = makeApi({
     pipeline,
     routes,
@@ -104,30 +117,44 @@ const open = Effect.fnUntraced(function* () {
     version,
     dataHost: dataHostName,
     publicUrl: publicApiUrl,
-    // without a public address, whoever came to the same host finds the console's listener
-    consoleFor: (hostname) => publicUrl ?? (new URL(listening).hostname === hostname ? listening : undefined)
+    consoleFor: (hostname) => publicUrl ?? besides(hostname)
   })
   const api = yield* listen(app, { what: "API", host, port, setting: "LARDER_PORT" })
   const { simulator } = payments
   const people = makeConsole<ConsoleServices>({
     readiness,
     meters,
-    gauges: gaugesOf(ledger, pipeline, live.swaps, requestLog.dropped),
+    gauges: gaugesOf(ledger, pipeline, live.swaps, requestLog.dropped, signIns, billing.events),
     pages: [...pages, ...(simulator === undefined ? [] : simulatorPages(simulator))],
     run: Effect.runPromiseExitWith(context.pipe(Context.add(Billing, billing), Context.add(DataRead, dataRead))),
     report,
     now: Date.now,
     publicUrl,
-    api: publicApiUrl ?? api,
-    paysAt: payments.paysAt,
+    trustedProxies: settings.trustedProxies,
+    apiFor: (host) => publicApiUrl ?? addressFor(api, host),
+    processor: payments.processor.name,
     checkout: simulator === undefined ? undefined : checkoutPageOf(simulator)
   })
-  listening = yield* listen(people, { what: "console", host, port: consolePort, setting: "LARDER_CONSOLE_PORT" })
+  listening = yield* listen(people, {
+    what: "console",
+    host: consoleHost,
+    port: consolePort,
+    setting: "LARDER_CONSOLE_PORT"
+  })
+  if (!isLoopback(listening) && !publicUrl?.startsWith("https:")) yield* Effect.logWarning(withoutTls(listening))
+  const warning = nothingIsTaken(payments.mode, publicUrl)
+  if (warning !== undefined) yield* Effect.logWarning(warning)
   for (const url of [api, listening]) if (!isEveryAddress(url)) origins.add(url)
   if (simulator !== undefined) yield* Effect.forkScoped(simulator.sendEvents)
   const { data_sets, generation } = readiness()
-  const addresses = { api, console: listening }
-  return { addresses, consoleUrl: consoleUrl(), generation, data_sets, isSimulated: simulator !== undefined }
+  return {
+    addresses: { api: addressFor(api, null), console: addressFor(listening, null) },
+    consoleUrl: consoleUrl(),
+    isForOthersToo: publicUrl === undefined && isEveryAddress(listening),
+    generation,
+    data_sets,
+    payments: payments.mode
+  }
 })
 
 /** What is kept, in files of this process or in PostgreSQL. The ledger is opened first: who holds it may open the rest. */
@@ -160,8 +187,8 @@ export const start = Effect.fn(function* ({ demo, json }: Asked) {
   yield* Effect.gen(function* () {
     const started = yield* open()
     const shown = demo ? yield* openDemo(started.consoleUrl) : undefined
-    const { addresses, generation } = started
-    const told = { ...addresses, generation, demo_key: shown?.key ?? null, first_link: shown?.link ?? null }
+    const { addresses, generation, payments } = started
+    const told = { ...addresses, generation, payments, demo_key: shown?.key ?? null, first_link: shown?.link ?? null }
     yield* Console.log(json ? JSON.stringify(told) : welcome(started, shown))
     yield* Effect.never
   }).pipe(Effect.scoped, Effect.provide(kept(home, ledgerUrl)))

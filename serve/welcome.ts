@@ -2,16 +2,19 @@
 
 export interface Started {
   readonly addresses: { readonly api: string; readonly console: string }
-  /** Public address of the console. */
+  /** Public address of the console, or the one at which this machine reaches it. */
   readonly consoleUrl: string
+  /** It listens on every address, and nobody has said by which of them others come. */
+  readonly isForOthersToo: boolean
   readonly generation: string
   /** Whether each data set is in the warehouse. */
   readonly data_sets: Readonly<Record<string, boolean>>
-  readonly isSimulated: boolean
+  readonly payments: "simulated" | "test" | "live"
 }
 
 export interface Demo {
-  readonly key: string
+  /** Undefined where none could be made. */
+  readonly key: string | undefined
   readonly balance_credits: number
   /** Undefined where somebody can sign in already. */
   readonly link: string | undefined
@@ -23,15 +26,19 @@ const examplePaths: Readonly<Record<string, string>> = {
   storefronts: "stores?category=food_beverages_and_tobacco"
 }
 
+const aboutPayments = {
+  simulated: "  (card payments are simulated: LARDER_STRIPE_KEY is not set)",
+  test: "  (card payments are tests: LARDER_STRIPE_KEY is a test key)",
+  live: ""
+}
+
 const firstSteps = [
   "",
   "Make an account and a key: npx larder-serve accounts create --help",
   "Let somebody into the console: npx larder-serve people invite --help"
 ]
 
-const demoSteps = ({ balance_credits, key, link }: Demo, { addresses, data_sets }: Started) => [
-  `  Demo key ${key}  (shown once; ${balance_credits} credits left)`,
-  ...(link === undefined ? [] : ["", "Your way into the console, good once and for seven days:", `  ${link}`]),
+const withKey = (key: string, { addresses, data_sets }: Started) => [
   "",
   "Try:",
   ...Object.entries(examplePaths).flatMap(([dataSet, path]) =>
@@ -39,8 +46,16 @@ const demoSteps = ({ balance_credits, key, link }: Demo, { addresses, data_sets 
   )
 ]
 
+const demoSteps = ({ balance_credits, key, link }: Demo, started: Started) => [
+  key === undefined
+    ? "  There is no demo key this time: the log says why."
+    : `  Demo key ${key}  (shown once; ${balance_credits} credits left)`,
+  ...(link === undefined ? [] : ["", "Your way into the console, good once and for seven days:", `  ${link}`]),
+  ...(key === undefined ? [] : withKey(key, started))
+]
+
 export const welcome = (started: Started, demo: Demo | undefined): string => {
-  const { addresses, consoleUrl, data_sets, generation, isSimulated } = started
+  const { addresses, consoleUrl, data_sets, generation, isForOthersToo, payments } = started
   const listed = (loaded: boolean) =>
     Object.entries(data_sets)
       .flatMap(([name, is]) => (is === loaded ? [name] : []))
@@ -51,7 +66,12 @@ export const welcome = (started: Started, demo: Demo | undefined): string => {
     `  Docs     ${addresses.api}/docs`,
     `  OpenAPI  ${addresses.api}/openapi.json`,
     `  MCP      ${addresses.api}/mcp`,
-    `  Console  ${consoleUrl}${isSimulated ? "  (card payments are simulated: LARDER_STRIPE_KEY is not set)" : ""}`,
+    `  Console  ${consoleUrl}${aboutPayments[payments]}`,
+    ...(isForOthersToo
+      ? [
+          "  Links lead to this machine: set LARDER_CONSOLE_URL to the console's address for others, and they lead there."
+        ]
+      : []),
     ...(demo === undefined ? firstSteps : demoSteps(demo, started)),
     "",
     "Ctrl-C stops it."

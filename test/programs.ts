@@ -114,6 +114,7 @@ export const run = (program: Program, args: ReadonlyArray<string>, environment: 
 export interface Server {
   readonly api: string
   readonly console: string
+  readonly payments: "simulated" | "test" | "live"
   /** With `--demo`: the printed way into the console; null where somebody can sign in already. */
   readonly first_link: string | null
   readonly child: ChildProcess
@@ -142,7 +143,7 @@ export const startServer = async (
     closed.then((code) => Promise.reject(new Error(`larder-serve ended with ${code} before it listened:\n${logs()}`)))
   ])
   return {
-    ...(JSON.parse(first) as Pick<Server, "api" | "console" | "first_link">),
+    ...(JSON.parse(first) as Pick<Server, "api" | "console" | "payments" | "first_link">),
     child,
     logs,
     stop: (signal = "SIGTERM") => {

@@ -15,7 +15,7 @@ export const checks: ReadonlyArray<Check> = [
   ),
   error(
     "rows_do_not_contradict",
-    "no payload states two values for one metric, day and publication: the row selector would be too wide",
+    "no payload states two values for one metric, day and publication", // two mean that the metric's row selector is too wide
     `select feed, reason, payload from ingest.reject
      where pipeline = 'commodities' and starts_with(reason, '${contradicts}')`
   ),
@@ -32,7 +32,8 @@ export const checks: ReadonlyArray<Check> = [
   ),
   error(
     "class_i_is_dated_by_priced_month",
-    "an advanced class I price is announced before its month begins; were most dated by the month of announcement, the month key would mean something else than assumed",
+    "most class I prices are announced before their month begins",
+    // Were most dated by the month of their announcement, report_month would mean something else than the mapping assumes.
     // Only announcements near their month tell: a row without a stamp, or of a history that was published again later, does not.
     `with dated as (
        select observed_on, min(published_at) as announced_at from commodity.price_version
@@ -66,7 +67,7 @@ export const checks: ReadonlyArray<Check> = [
   ),
   warning(
     "mostly_within_range",
-    "price_min ≤ mostly_low ≤ mostly_high ≤ price_max",
+    "low ≤ mostly low ≤ mostly high ≤ high",
     `with ranges as (
        select regexp_replace(metric_name, '_(price_min|price_max|mostly_low|mostly_high)_', '_') as quote, observed_on,
          max(value) filter (where metric_name like '%_price_min_%') as low,

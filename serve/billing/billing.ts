@@ -49,6 +49,8 @@ export const Payment = Schema.Struct({
   created_at: Schema.String,
   /** When its outcome became known; null while it is open. */
   settled_at: Schema.NullOr(Schema.String),
+  /** By a processor that moves no money. */
+  is_simulated: Schema.Boolean,
   /** Oldest first. */
   reversals: Schema.Array(Reversal)
 })
@@ -72,13 +74,25 @@ export interface RechargeChoice {
 
 export interface BillingSettings {
   readonly card: SavedCard | null
-  /** Where nobody has chosen yet: off, with amounts to begin with. */
+  /** Whether payments move no money here. */
+  readonly is_simulated: boolean
   readonly recharge: RechargeChoice & {
-    /** Why it is off where it went off by itself; null otherwise. */
+    /** Somebody has saved these amounts; where nobody has they are a proposal. */
+    readonly was_chosen: boolean
+    /** Why it is off where it went off by itself, until somebody switches it on or decides to leave it off; null otherwise. */
     readonly off_reason: string | null
     /** A recharge is under way. */
     readonly running: boolean
   }
+}
+
+/** What became of the processor's events since the start. */
+export interface EventCounts {
+  readonly taken: number
+  /** Not signed as the processor signs, or too long ago. */
+  readonly refused: number
+  /** What they tell could not be booked; they are sent again. */
+  readonly failed: number
 }
 
 export interface TopUp {
@@ -95,7 +109,8 @@ export interface TopUp {
   readonly submission: string
   /** Where the customer comes back to, absolute; the page there asks for `payment`. */
   readonly success_url: (payment_id: string) => string
-  readonly cancel_url: string
+  /** Where the customer comes back to without having paid; the page there asks to `leave`. */
+  readonly cancel_url: (payment_id: string) => string
 }
 
 /** `redirect`: the customer pays on that page; `payment`: the saved card was asked, with this outcome. */
@@ -143,6 +158,11 @@ export class Billing extends Context.Service<
       account_id: string,
       payment_id: string
     ) => Effect.Effect<Payment, UnknownPayment | BillingUnavailable>
+    /** The same for a customer who has left the payment page: where nobody has paid there, nobody can any more. */
+    readonly leave: (
+      account_id: string,
+      payment_id: string
+    ) => Effect.Effect<Payment, UnknownPayment | BillingUnavailable>
     /** Newest first. `before` is the id of the last payment of the page before, or null. */
     readonly payments: (
       account_id: string,
@@ -158,7 +178,7 @@ export class Billing extends Context.Service<
       account_id: string,
       choice: RechargeChoice
     ) => Effect.Effect<BillingSettings, InvalidChoice | NoSavedCard | BillingUnavailable>
-    /** Also switches auto-recharge off. Nothing to remove is no error. */
+    /** Also switches auto-recharge off, or leaves it off. Nothing to remove is no error. */
     readonly removeCard: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
     /**
      * An event of the processor, as it arrived: the raw body. Returns when what it is about is booked; on
@@ -168,6 +188,7 @@ export class Billing extends Context.Service<
       body: string,
       header: (name: string) => string | null
     ) => Effect.Effect<void, ForgedEvent | BillingUnavailable>
+    readonly events: () => EventCounts
     /** A call of the account was charged. Costs next to nothing, and never waits nor throws. */
     readonly charged: (account_id: string) => void
   }

@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { Statements } from "../console-database/console-database.ts"
 import type { RechargeChoice, SavedCard } from "./billing.ts"
+import type { PaymentRow } from "./payment-rows.ts"
 import type { Card } from "./processor.ts"
 
 const CustomerRow = Schema.Struct({
@@ -31,26 +32,94 @@ export const savedCardOf = (row: CustomerRow | undefined): SavedCard | null =>
     ? null
     : { brand: row.card_brand ?? "card", last4: row.card_last4 ?? "", expires: row.card_expires ?? "" }
 
-export const saveCard = (db: Statements, processor: string, account_id: string, customer: string, card: Card) =>
-  db.run(
-    `insert into console.customer (account_id, processor, customer, card, card_brand, card_last4, card_expires)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (account_id) do update
-     set processor = excluded.processor, customer = excluded.customer, card = excluded.card,
-       card_brand = excluded.card_brand, card_last4 = excluded.card_last4, card_expires = excluded.card_expires
-     returning account_id`,
-    [account_id, processor, customer, card.id, card.brand, card.last4, card.expires]
+const ChosenRow = Schema.Struct({
+  processor: Schema.String,
+  card: Schema.NullOr(Schema.String),
+  card_since: Schema.NullOr(Schema.String)
+})
+
+/** The row as it is, made where there is none. Whoever else asks for it waits until this transaction has ended. */
+const lockCustomer = (db: Statements, processor: string, account_id: string, customer: string) =>
+  Effect.flatMap(
+    db.all(
+      ChosenRow,
+      `insert into console.customer (account_id, processor, customer)
+       values ($1, $2, $3)
+       on conflict (account_id) do update set processor = customer.processor
+       returning processor, card, card_since`,
+      [account_id, processor, customer]
+    ),
+    ([row]) =>
+      row === undefined ? Effect.die(new Error("the row of a customer was not given back")) : Effect.succeed(row)
   )
 
-/** The customer stays known. Another card that was saved meanwhile stays, too. */
-export const clearCard = (db: Statements, account_id: string, card: string) =>
+const forgetLater = (db: Statements, processor: string, card: string, now: string) =>
   db.run(
+    `insert into console.card_to_forget (card, processor, since)
+     values ($1, $2, $3)
+     on conflict (card) do nothing
+     returning card`,
+    [card, processor, now]
+  )
+
+/**
+ * The card of the latest payment is the saved one, whichever is told of last, and what was removed stays removed. The card
+ * that gives way is written down as one to forget; it is the answer where this processor is to forget it, null otherwise.
+ */
+export const saveCard = Effect.fnUntraced(function* (
+  db: Statements,
+  { account_id, created_at, processor }: PaymentRow,
+  customer: string,
+  card: Card,
+  now: string
+) {
+  const before = yield* lockCustomer(db, processor, account_id, customer)
+  const isHere = before.processor === processor
+  if (isHere && before.card === card.id) return null
+  if (isHere && before.card_since !== null && created_at < before.card_since) {
+    yield* forgetLater(db, processor, card.id, now)
+    return card.id
+  }
+  yield* db.run(
     `update console.customer
-     set card = null, card_brand = null, card_last4 = null, card_expires = null
+     set processor = $2, customer = $3, card = $4, card_brand = $5, card_last4 = $6, card_expires = $7, card_since = $8
+     where account_id = $1
+     returning account_id`,
+    [account_id, processor, customer, card.id, card.brand, card.last4, card.expires, created_at]
+  )
+  if (before.card === null) return null
+  yield* forgetLater(db, before.processor, before.card, now)
+  return isHere ? before.card : null
+})
+
+/** The customer stays known. Another card that was saved meanwhile stays, too. */
+export const removeCard = Effect.fnUntraced(function* (
+  db: Statements,
+  processor: string,
+  account_id: string,
+  card: string,
+  now: string
+) {
+  const removed = yield* db.run(
+    `update console.customer
+     set card = null, card_brand = null, card_last4 = null, card_expires = null, card_since = $3
      where account_id = $1 and card = $2
      returning account_id`,
-    [account_id, card]
+    [account_id, card, now]
   )
+  if (removed > 0) yield* forgetLater(db, processor, card, now)
+})
+
+const CardToForget = Schema.Struct({ card: Schema.String, since: Schema.String })
+export type CardToForget = typeof CardToForget.Type
+
+export const cardsToForget = (db: Statements, processor: string) =>
+  db.all(CardToForget, "select card, since from console.card_to_forget where processor = $1 order by since, card", [
+    processor
+  ])
+
+export const forgotten = (db: Statements, card: string) =>
+  db.run("delete from console.card_to_forget where card = $1 returning card", [card])
 
 const RechargeRow = Schema.Struct({
   account_id: Schema.String,
@@ -69,17 +138,30 @@ export const findRecharge = (db: Statements, account_id: string) =>
     ([recharge]): RechargeRow | undefined => recharge
   )
 
-export const rechargesThatAreOn = (db: Statements) =>
-  db.all(RechargeRow, `select ${columns} from console.recharge where is_on`)
+export const accountsThatRecharge = (db: Statements) =>
+  Effect.map(
+    db.all(Schema.Struct({ account_id: Schema.String }), "select account_id from console.recharge where is_on"),
+    (rows) => rows.map(({ account_id }) => account_id)
+  )
 
-/** A recharge that is under way stays so. Why it went off by itself is told until it is switched on again. */
+/** Of some accounts, those that are switched on. */
+export const rechargesThatAreOn = (db: Statements, accounts: ReadonlyArray<string>) =>
+  db.all(
+    RechargeRow,
+    `select ${columns}
+     from console.recharge
+     where is_on and account_id in (${accounts.map((_, index) => `$${index + 1}`).join(", ")})`,
+    accounts
+  )
+
+/** A recharge that is under way stays so. Why it went off by itself is told until somebody has chosen anew. */
 export const saveRecharge = (db: Statements, account_id: string, choice: RechargeChoice, now: string) =>
   db.run(
     `insert into console.recharge (account_id, is_on, cents, trigger_credits, changed_at)
      values ($1, $2, $3, $4, $5)
      on conflict (account_id) do update
      set is_on = excluded.is_on, cents = excluded.cents, trigger_credits = excluded.trigger_credits,
-       off_reason = case when excluded.is_on then null else recharge.off_reason end, changed_at = excluded.changed_at
+       off_reason = null, changed_at = excluded.changed_at
      returning account_id`,
     [account_id, choice.is_on, choice.cents, choice.trigger_credits, now]
   )
@@ -121,6 +203,16 @@ export const switchOff = (db: Statements, account_id: string, reason: string, no
      where account_id = $1 and is_on
      returning account_id`,
     [account_id, reason, now]
+  )
+
+/** As a person decides: there is no reason to tell. */
+export const leaveOff = (db: Statements, account_id: string, now: string) =>
+  db.run(
+    `update console.recharge
+     set is_on = false, off_reason = null, changed_at = $2
+     where account_id = $1 and (is_on or off_reason is not null)
+     returning account_id`,
+    [account_id, now]
   )
 
 /** Recharges that were under way at another processor do not keep this one from working. */

@@ -11,5 +11,9 @@ const brands: Readonly<Record<string, string>> = {
   visa: "Visa"
 }
 
+/** For wherever a card is typed in or will be. */
+export const whyCardsAreSaved =
+  "The card is saved for your next payment. It is charged by itself only if you switch auto-recharge on."
+
 /** `Visa ending in 4242` */
 export const cardText = ({ brand, last4 }: ShownCard): string => `${brands[brand] ?? brand} ending in ${last4}`

@@ -17,27 +17,26 @@ import {
   UnknownPayment
 } from "./billing.ts"
 import {
-  clearCard,
   endRechargesElsewhere,
   findCustomer,
   findRecharge,
+  leaveOff,
+  removeCard,
   savedCardOf,
-  saveRecharge,
-  switchOff
+  saveRecharge
 } from "./card-rows.ts"
-import { findPayment, findPaymentOf, payerOf, paymentsBefore, paymentsOfAccount, shown } from "./payment-rows.ts"
+import { forgetNow } from "./forget.ts"
+import { findPaymentOf, isSimulated, payerOf, paymentsBefore, paymentsOfAccount, shown } from "./payment-rows.ts"
 import { type CardProcessor, ForgedEvent } from "./processor.ts"
-import { makePursue } from "./pursue.ts"
-import { makeRecharge } from "./recharge.ts"
-import { makeSettle, nowText } from "./settle.ts"
+import { makePursue, type Pursue } from "./pursue.ts"
+import { startRecharges } from "./recharge.ts"
+import { type BillingNeeds, makeSettle, nowText } from "./settle.ts"
 import { makeTopUp, payable } from "./top-up.ts"
 import { makeWatch } from "./watch.ts"
+import { makeWebhook } from "./webhook.ts"
 
-/** Where nobody has chosen yet. */
+/** Proposed where nobody has chosen yet. */
 const firstChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_credits: 10_000 }
-
-const cardStays =
-  "The card processor does not answer, so the card is still saved there. Auto-recharge is off, and nothing charges the card by itself any more. Remove it again in a moment."
 
 const notNow = "Payments cannot be looked at now. What was begun is finished by itself; try again in a moment."
 
@@ -67,17 +66,20 @@ const validTrigger = (credits: number) =>
       })
 
 /** The saved card, and when it is charged by itself. */
-const makeSettings = (database: ConsoleDatabase["Service"], processor: CardProcessor) => {
+const makeSettings = (needs: BillingNeeds) => {
+  const { database, processor } = needs
   const settings = Effect.fnUntraced(function* (account_id: string) {
     const card = savedCardOf(yield* findCustomer(database, processor.name, account_id))
     const recharge = yield* findRecharge(database, account_id)
     const { cents, is_on, trigger_credits } = recharge ?? firstChoice
     return {
       card,
+      is_simulated: isSimulated(processor.name),
       recharge: {
         is_on,
         cents,
         trigger_credits,
+        was_chosen: recharge !== undefined,
         off_reason: recharge?.off_reason ?? null,
         running: recharge?.running != null
       }
@@ -99,18 +101,14 @@ const makeSettings = (database: ConsoleDatabase["Service"], processor: CardProce
       return yield* settings(account_id)
     }),
     /** Nothing is charged any more from the first step on, also where the processor does not answer to the second. */
-    removeCard: Effect.fn("Billing.removeCard")(function* (account_id: string) {
+    remove: Effect.fn("Billing.removeCard")(function* (account_id: string) {
       const card = (yield* findCustomer(database, processor.name, account_id))?.card
       if (card != null) {
-        yield* switchOff(database, account_id, "The saved card was removed.", yield* nowText)
-        yield* processor
-          .forget(card)
-          .pipe(
-            Effect.catchTag("ProcessorUnavailable", (error) =>
-              Effect.andThen(Effect.logWarning(error.message), new BillingUnavailable({ problem: cardStays }))
-            )
-          )
-        yield* clearCard(database, account_id, card)
+        const now = yield* nowText
+        yield* database.transaction((db) =>
+          Effect.andThen(leaveOff(db, account_id, now), removeCard(db, processor.name, account_id, card, now))
+        )
+        yield* forgetNow(needs, card)
       }
       return yield* settings(account_id)
     }, Effect.uninterruptible)
@@ -120,12 +118,16 @@ const makeSettings = (database: ConsoleDatabase["Service"], processor: CardProce
 export const openBilling = Effect.fn("Billing.open")(function* (processor: CardProcessor) {
   const database = yield* ConsoleDatabase
   const administration = yield* Administration
-  const needs = { administration, database, processor }
+  const marked = new Set<string>()
+  const mark = (account_id: string) => {
+    marked.add(account_id)
+  }
+  const needs = { administration, database, processor, mark }
   const settle = makeSettle(needs)
   const pursuit = makePursue(needs, settle)
-  const recharge = yield* makeRecharge(needs, pursuit)
-  const { removeCard, save, settings } = makeSettings(database, processor)
+  const { remove, save, settings } = makeSettings(needs)
   const topUp = makeTopUp(needs, pursuit)
+  const { events, webhook } = makeWebhook(needs, pursuit)
 
   const find = Effect.fnUntraced(function* (account_id: string, id: string) {
     return (yield* findPaymentOf(database, account_id, id)) ?? (yield* new UnknownPayment({ id }))
@@ -136,15 +138,13 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     return payment ?? (yield* new UnknownPayment({ id }))
   })
 
-  /** As it is now. What cannot be known now is open, and no failure. */
-  const payment = Effect.fn("Billing.payment")(function* (account_id: string, id: string) {
+  /** As it is after the processor was asked. What cannot be known now is open, and no failure. */
+  const payment = Effect.fn("Billing.payment")(function* (account_id: string, id: string, ask: Pursue["look"]) {
     const before = yield* find(account_id, id)
     if (before.state === "open" && before.processor === processor.name) {
-      yield* pursuit
-        .look(before)
-        .pipe(
-          Effect.catch((error) => Effect.logWarning(`${error.message}. It is looked at again.`, { payment_id: id }))
-        )
+      yield* ask(before).pipe(
+        Effect.catch((error) => Effect.logWarning(`${error.message}. It is looked at again.`, { payment_id: id }))
+      )
     }
     return yield* known(account_id, id)
   })
@@ -167,30 +167,9 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     return yield* shown(database, yield* paymentsBefore(database, last, limit))
   })
 
-  /** Its money is nobody's credits until a person has looked. Sending the event again would change nothing. */
-  const tellUnknown = (payment_id: string) =>
-    Effect.logError(
-      `An event of ${processor.name} tells of payment ${payment_id}, which is not known here; a restored backup does not know what was paid after it was made. Look it up at ${processor.name}: where an account of this ledger has paid, credit it by hand with: larder-serve accounts credit --account ID --usd AMOUNT --note ${payment_id}`
-    )
-
-  const webhook = Effect.fn("Billing.webhook")(function* (body: string, header: (name: string) => string | null) {
-    for (const id of new Set(yield* processor.paymentsOf(body, header))) {
-      const about = yield* findPayment(database, id)
-      if (about?.processor === processor.name) yield* pursuit.look(about)
-      else yield* tellUnknown(id)
-    }
-  })
-
   yield* endRechargesElsewhere(database, processor.name)
-  yield* makeWatch(needs, {
-    ...pursuit,
-    // a recharge that was in doubt may have been given up, and nobody calls while the balance is used up
-    pursue: (payment) =>
-      Effect.tap(pursuit.pursue(payment), () =>
-        Effect.sync(() => payment.kind === "auto_recharge" && recharge.mark(payment.account_id))
-      )
-  })
-  yield* recharge.run
+  yield* makeWatch(needs, pursuit)
+  yield* startRecharges(needs, marked, pursuit)
 
   const payNow = Effect.fnUntraced(function* (asked: TopUp) {
     const { id, url } = yield* topUp(asked)
@@ -201,15 +180,17 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
 
   return Billing.of({
     topUp: (asked) => told(payNow(asked)),
-    payment: (account_id, id) => told(payment(account_id, id)),
+    payment: (account_id, id) => told(payment(account_id, id, pursuit.look)),
+    leave: (account_id, id) => told(payment(account_id, id, pursuit.leave)),
     payments: (account_id, page) => told(payments(account_id, page)),
     receipt: (account_id, id) => told(receipt(account_id, id)),
     settings: (account_id) => told(settings(account_id)),
     saveRecharge: (account_id, choice) =>
-      told(Effect.tap(save(account_id, choice), () => Effect.sync(() => recharge.mark(account_id)))),
-    removeCard: (account_id) => told(removeCard(account_id)),
+      told(Effect.tap(save(account_id, choice), () => Effect.sync(() => mark(account_id)))),
+    removeCard: (account_id) => told(remove(account_id)),
     webhook: (body, header) => told(webhook(body, header)),
-    charged: recharge.mark
+    events,
+    charged: mark
   })
 })
 

@@ -33,13 +33,13 @@ const columnNames = Struct.keys(PaymentRow.fields)
 const columns = columnNames.join(", ")
 const ReversalRow = Schema.Struct({ payment_id: Schema.String, ...Reversal.fields })
 
-export const soughtOf = ({ id, account_id, cents, created_at, customer, kind, reference }: PaymentRow): Sought => ({
+export const soughtOf = ({ id, account_id, card, cents, created_at, customer, reference }: PaymentRow): Sought => ({
   payment_id: id,
   account_id,
+  card,
   cents,
   created_at,
   customer,
-  kind,
   reference
 })
 
@@ -153,6 +153,7 @@ export const markSucceeded = (db: Statements, id: string, card: Card | null, now
     (updated) => updated > 0
   )
 
+/** The card that was asked stays known where the processor cannot name it any more. */
 export const markLost = (
   db: Statements,
   id: string,
@@ -165,7 +166,8 @@ export const markLost = (
 ) =>
   db.run(
     `update console.payment
-     set state = $2, problem = $3, card_brand = $4, card_last4 = $5, settled_at = $6
+     set state = $2, problem = $3, card_brand = coalesce($4, card_brand), card_last4 = coalesce($5, card_last4),
+       settled_at = $6
      where id = $1 and state <> 'succeeded' and state <> $2
      returning id`,
     [id, state, problem, card?.brand ?? null, card?.last4 ?? null, now]
@@ -223,11 +225,14 @@ export const saveReversal = Effect.fnUntraced(function* (
   return inserted > 0
 })
 
+/** Whether the processor of this name moves no money. */
+export const isSimulated = (processor: string): boolean => processor === "simulator"
+
 /** As the customer sees them. */
 export const shown = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
   Effect.map(reversalsOf(db, payments), (reversals) =>
     payments.map(
-      ({ card_brand, card_last4, cents, created_at, id, kind, problem, settled_at, state }): Payment => ({
+      ({ card_brand, card_last4, cents, created_at, id, kind, problem, processor, settled_at, state }): Payment => ({
         id,
         kind,
         cents,
@@ -237,17 +242,20 @@ export const shown = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
         card: card_brand === null || card_last4 === null ? null : { brand: card_brand, last4: card_last4 },
         created_at,
         settled_at,
+        is_simulated: isSimulated(processor),
         reversals: reversals.filter((it) => it.payment_id === id).map(({ payment_id: _, ...reversal }) => reversal)
       })
     )
   )
 
-/** Who pressed the button, while that person is known here. */
+/** Who pressed the button, also after that person was removed. */
 export const payerOf = (db: Statements, { account_id, created_by }: PaymentRow) =>
   Effect.map(
     db.all(
       Schema.Struct({ email: Schema.String }),
-      "select email from console.person where id = $1 and account_id = $2",
+      `select email from console.person where id = $1 and account_id = $2
+       union all
+       select email from console.removed_person where id = $1 and account_id = $2`,
       [created_by, account_id]
     ),
     ([person]): string | null => person?.email ?? null

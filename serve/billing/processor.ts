@@ -72,7 +72,14 @@ export interface Asked {
 export interface Sought extends Asked {
   readonly reference: string | null
   readonly customer: string | null
-  readonly kind: "top_up" | "auto_recharge"
+  /** The saved card that was to be charged without its owner; null where the customer gives one on the processor's page. */
+  readonly card: string | null
+}
+
+/** What an event is about: our id of the payment, and the processor's name for it where the event says so. */
+export interface Named {
+  readonly payment_id: string
+  readonly reference: string | null
 }
 
 type Answered<A> = Effect.Effect<A, ProcessorUnavailable>
@@ -92,11 +99,13 @@ export interface CardProcessor {
   readonly charge: (asked: Asked & { readonly customer: string; readonly card: string }) => Answered<Looked>
   /** Undefined where the processor knows no such payment. */
   readonly look: (sought: Sought) => Answered<Looked | undefined>
+  /** The customer has left the page without paying: from now on nobody can pay there. A payment that was made stays one. */
+  readonly closePage: (sought: Sought) => Answered<Looked | undefined>
   /** Forgets a saved card. What is forgotten already is no error. */
   readonly forget: (card: string) => Answered<void>
-  /** The payments that an event is about, by our ids; none where it is about something else. Checked on the raw body. */
+  /** The payments that an event is about; none where it is about something else. Checked on the raw body. */
   readonly paymentsOf: (
     body: string,
     header: (name: string) => string | null
-  ) => Effect.Effect<ReadonlyArray<string>, ForgedEvent | ProcessorUnavailable>
+  ) => Effect.Effect<ReadonlyArray<Named>, ForgedEvent | ProcessorUnavailable>
 }

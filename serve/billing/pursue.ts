@@ -4,7 +4,7 @@
  * before it is asked to charge again, and always with the same id.
  */
 import { Clock, Duration, Effect } from "effect"
-import { endRecharge, findRecharge } from "./card-rows.ts"
+import { endRecharge, findCustomer, findRecharge } from "./card-rows.ts"
 import { giveUp, markAsked, type PaymentRow, soughtOf } from "./payment-rows.ts"
 import { type BillingNeeds, nowText, type Settle } from "./settle.ts"
 
@@ -19,7 +19,7 @@ export const longestDoubt = Duration.toMillis("15 minutes")
 const neverTaken = "The payment did not reach the card processor. Nothing was charged."
 
 export const makePursue = (needs: BillingNeeds, settle: Settle) => {
-  const { administration, database, processor } = needs
+  const { administration, database, mark, processor } = needs
 
   /** Charges the saved card that the payment names. Where the answer is lost the processor may know the outcome at once. */
   const charge = Effect.fn("Billing.charge")(function* (payment: PaymentRow) {
@@ -38,17 +38,26 @@ export const makePursue = (needs: BillingNeeds, settle: Settle) => {
     if (looked !== undefined) yield* settle(payment, looked)
   })
 
-  /** Says whether the processor knows the payment. */
-  const look = Effect.fn("Billing.look")(function* (payment: PaymentRow) {
-    const looked = yield* processor.look(soughtOf(payment))
+  /** Says whether the processor knows the payment. `told` is its reference by an event, where the answer with it was lost. */
+  const look = Effect.fn("Billing.look")(function* (payment: PaymentRow, told: string | null = null) {
+    const looked = yield* processor.look({ ...soughtOf(payment), reference: payment.reference ?? told })
     if (looked !== undefined) yield* settle(payment, looked)
     return looked !== undefined
   })
 
-  /** It is the recharge that is under way, and there is still a reason for it. */
-  const isWanted = Effect.fnUntraced(function* ({ account_id, id }: PaymentRow) {
+  /** Its owner has left the payment page. */
+  const leave = Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
+    if (payment.card !== null) return yield* look(payment)
+    const looked = yield* processor.closePage(soughtOf(payment))
+    if (looked !== undefined) yield* settle(payment, looked)
+    return looked !== undefined
+  })
+
+  /** It is the recharge that is under way, there is still a reason for it, and its owner has chosen no other card or amount. */
+  const isWanted = Effect.fnUntraced(function* ({ account_id, card, cents, id }: PaymentRow) {
     const recharge = yield* findRecharge(database, account_id)
-    if (recharge?.running !== id || !recharge.is_on) return false
+    if (recharge?.running !== id || !recharge.is_on || recharge.cents !== cents) return false
+    if ((yield* findCustomer(database, processor.name, account_id))?.card !== card) return false
     const { balance_credits } = yield* administration.account({ account_id })
     return balance_credits < recharge.trigger_credits
   })
@@ -65,11 +74,13 @@ export const makePursue = (needs: BillingNeeds, settle: Settle) => {
         yield* endRecharge(db, payment.account_id, payment.id)
       })
     )
+    mark(payment.account_id)
   })
 
   return {
     charge,
     look,
+    leave,
     /** Brings an open payment as far as it can be brought now. */
     pursue: Effect.fn("Billing.pursue")(function* (payment: PaymentRow) {
       const known = yield* look(payment)

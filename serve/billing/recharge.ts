@@ -1,12 +1,13 @@
 /**
  * Auto-recharge: charged calls mark their account, and four times a second what is marked is evaluated; once a day, and at
  * the start, all that is switched on. A balance strictly below the trigger starts a payment, which is written down together
- * with the claim that it is the only one, before the card is charged.
+ * with the claim that it is the only one, before the card is charged. No payment or refund starts one by itself.
  *
  * An account that is marked while its recharge is under way is evaluated again when that has ended.
  */
 import { Effect, Semaphore } from "effect"
 import {
+  accountsThatRecharge,
   claimRecharge,
   endRecharge,
   findCustomer,
@@ -25,11 +26,17 @@ const looksAtAllEvery = "1 day"
 const pause = "5 seconds"
 /** Cards that are charged at once. */
 const mostAtOnce = 8
+/** Accounts of one round; the others follow in the next ones. */
+const mostInRound = 1_000
 
-export const makeRecharge = Effect.fnUntraced(function* (needs: BillingNeeds, { charge }: Pursue) {
+/** Until the scope ends. */
+export const startRecharges = Effect.fnUntraced(function* (
+  needs: BillingNeeds,
+  marked: Set<string>,
+  { charge }: Pursue
+) {
   const { administration, database, processor } = needs
   const scope = yield* Effect.scope
-  const marked = new Set<string>()
   const busy = new Set<string>()
   const places = yield* Semaphore.make(mostAtOnce)
 
@@ -112,12 +119,13 @@ export const makeRecharge = Effect.fnUntraced(function* (needs: BillingNeeds, { 
 
   const round = Effect.gen(function* () {
     if (marked.size === 0) return
-    const seen = [...marked]
-    marked.clear() // before looking: who is marked meanwhile is looked at again
-    const mark = Effect.sync(() => {
+    const seen = [...marked].slice(0, mostInRound)
+    // before looking: who is marked meanwhile is looked at again
+    for (const account_id of seen) marked.delete(account_id)
+    const markAgain = Effect.sync(() => {
       for (const account_id of seen) marked.add(account_id)
     })
-    const all = yield* Effect.onError(rechargesThatAreOn(database), () => mark)
+    const all = yield* Effect.onError(rechargesThatAreOn(database, seen), () => markAgain)
     const on = new Map(all.map((recharge) => [recharge.account_id, recharge]))
     for (const account_id of seen) {
       const recharge = on.get(account_id)
@@ -132,7 +140,7 @@ export const makeRecharge = Effect.fnUntraced(function* (needs: BillingNeeds, { 
   )
 
   const markAll: Effect.Effect<void> = Effect.gen(function* () {
-    for (const { account_id } of yield* rechargesThatAreOn(database)) marked.add(account_id)
+    for (const account_id of yield* accountsThatRecharge(database)) marked.add(account_id)
   }).pipe(
     Effect.catchCause((cause) =>
       Effect.logError("the daily look at all recharges failed, and is tried again", cause).pipe(
@@ -142,14 +150,6 @@ export const makeRecharge = Effect.fnUntraced(function* (needs: BillingNeeds, { 
     )
   )
 
-  return {
-    mark: (account_id: string) => {
-      marked.add(account_id)
-    },
-    /** Until the scope ends. */
-    run: Effect.gen(function* () {
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(markAll, Effect.sleep(looksAtAllEvery))))
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(round, Effect.sleep(looksEvery))))
-    })
-  }
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(markAll, Effect.sleep(looksAtAllEvery))))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(round, Effect.sleep(looksEvery))))
 })

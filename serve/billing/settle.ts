@@ -9,6 +9,7 @@ import type { Administration } from "../ledger/administration.ts"
 import { creditsOfCents, usdText } from "./amounts.ts"
 import { endAndSwitchOff, endRecharge, findCustomer, saveCard, switchOff } from "./card-rows.ts"
 import { cardText } from "./card-text.ts"
+import { forgetNow } from "./forget.ts"
 import { markLost, markSucceeded, type PaymentRow, reversalsOf, saveReversal, setReference } from "./payment-rows.ts"
 import type { Card, CardProcessor, Looked, Reversed } from "./processor.ts"
 
@@ -16,6 +17,8 @@ export interface BillingNeeds {
   readonly database: ConsoleDatabase["Service"]
   readonly administration: Administration["Service"]
   readonly processor: CardProcessor
+  /** A charged call, or a recharge that came to nothing: whether one is due is evaluated. */
+  readonly mark: (account_id: string) => void
 }
 
 export const nowText = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
@@ -29,33 +32,34 @@ const bookingsOf = ({ cents, id, kind, state }: Reversed) => {
   return state === "taken" ? [taken] : [taken, { type, credits, reference: `${id}:${ended}`, why }]
 }
 
-export const makeSettle = ({ administration, database, processor }: BillingNeeds) => {
-  /** A card that a newer one replaces is nobody's concern any more; the processor would keep it for ever. */
-  const forget = (card: string) =>
-    processor
-      .forget(card)
-      .pipe(Effect.catch((error) => Effect.logWarning(`A card that was replaced is still saved. ${error.message}`)))
+const withCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
+  brand === null || last4 === null ? "" : ` with ${cardText({ brand, last4 })}`
+
+/** `22 Nov 2026, 15:47` */
+const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
+
+export const makeSettle = (needs: BillingNeeds) => {
+  const { administration, database, processor } = needs
 
   const succeeded = Effect.fnUntraced(function* (payment: PaymentRow, { card, customer }: Looked) {
     const { account_id, cents, id, kind } = payment
     const note = `${usdText(cents)} by card${card === null ? "" : `, ${cardText(card)}`}`
     yield* administration.book({ account_id, type: kind, credits: creditsOfCents(cents), reference: id, note })
     const now = yield* nowText
-    const replaced = yield* database.transaction((db) =>
+    const booked = yield* database.transaction((db) =>
       Effect.gen(function* () {
         // the payment first, as everywhere: two servers that lock both in another order wait for each other
         const isNew = yield* markSucceeded(db, id, card, now)
         yield* endRecharge(db, account_id, id)
-        if (!isNew) return null
+        if (!isNew) return undefined
         // a card that was charged as a saved one may have been removed meanwhile
-        if (payment.card !== null || card === null || customer === null) return null
-        const before = yield* findCustomer(db, processor.name, account_id)
-        yield* saveCard(db, processor.name, account_id, customer, card)
-        return before === undefined || before.card === card.id ? null : before.card
+        if (payment.card !== null || card === null || customer === null) return { unwanted: null }
+        return { unwanted: yield* saveCard(db, payment, customer, card, now) }
       })
     )
+    if (booked === undefined) return
     yield* Effect.logInfo("payment booked", { payment_id: id, account_id, cents })
-    if (replaced !== null) yield* forget(replaced)
+    if (booked.unwanted !== null) yield* forgetNow(needs, booked.unwanted)
   })
 
   const lost = Effect.fnUntraced(function* (
@@ -64,7 +68,7 @@ export const makeSettle = ({ administration, database, processor }: BillingNeeds
   ) {
     const { account_id, cents, id } = payment
     const now = yield* nowText
-    const reason = `A recharge of ${usdText(cents)} failed. ${outcome.problem}`
+    const reason = `A recharge of ${usdText(cents)}${withCard(payment)} failed on ${minuteFormat.format(new Date(now))} UTC. ${outcome.problem}`
     yield* database.transaction((db) =>
       Effect.gen(function* () {
         yield* markLost(db, id, outcome, now)
@@ -108,19 +112,21 @@ export const makeSettle = ({ administration, database, processor }: BillingNeeds
       return yield* lost(payment, { state, problem: problem ?? "The payment was not completed.", card })
     }
     if (looked.cents !== payment.cents) {
-      const problem = `${usdText(looked.cents)} was received instead of ${usdText(payment.cents)}. No credits were added; the operator has been told.`
+      const what = looked.problem ?? `${usdText(looked.cents)} was received instead of ${usdText(payment.cents)}.`
+      const problem = `${what} No credits were added; the operator has been told.`
       yield* Effect.logError(
         `Payment ${payment.id} of account ${payment.account_id}: ${problem} Refund ${looked.reference} at ${processor.name}, or credit the account by hand.`
       )
       return yield* lost(payment, { state: "failed", problem, card: looked.card })
     }
     if (payment.state !== "succeeded") yield* succeeded(payment, looked)
-    const known = new Map((yield* reversalsOf(database, [payment])).map(({ id, state }) => [id, state]))
+    const known = new Map((yield* reversalsOf(database, [payment])).map((reversal) => [reversal.id, reversal]))
     for (const reversed of looked.reversed) {
-      const state = known.get(reversed.id)
+      const { cents, state } = known.get(reversed.id) ?? { cents: reversed.cents, state: undefined }
       // a dispute of what was refunded before is about nothing
-      const isNews = reversed.cents > 0 && state !== "returned" && state !== reversed.state
-      if (isNews) yield* reverse(payment, reversed)
+      const isNews = cents > 0 && state !== "returned" && state !== reversed.state
+      // what comes again is what was taken, whatever was refunded since
+      if (isNews) yield* reverse(payment, { ...reversed, cents })
     }
   })
 }

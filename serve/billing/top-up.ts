@@ -76,7 +76,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
       email,
       customer,
       success_url: success_url(id),
-      cancel_url
+      cancel_url: cancel_url(id)
     })
     yield* setReference(database, id, page.reference)
     return page.url

@@ -1,4 +1,4 @@
-/** `larder-serve people` as processes of their own, without a server and beside one. Takes some 15 seconds. */
+/** `larder-serve people` as processes of their own, without a server and beside one. Takes some 20 seconds. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -72,22 +72,37 @@ describe("people, from the command line", () => {
   it("are invited, listed and removed while no server runs", async () => {
     const account = await json(["accounts", "create", "--name", "Ann Co"])
     const nobody = await larder(["people", "list", "--account", account.id])
-    assert.match(nobody.stdout, /^Nobody signs in .* Invite somebody with: larder-serve people invite --account acct_/)
-    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), [])
+    assert.match(
+      nobody.stdout,
+      /^Nobody signs in .* Invite somebody with: larder-serve people invite --account acct_\w+\n$/
+    )
+    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), { people: [], invitations: [] })
 
     const invite = ["people", "invite", "--account", account.id, "--operator"]
-    const { expires_at, link, ...invited } = await json([...invite, "--email", "Ann@example.com"])
-    assert.deepStrictEqual(invited, { account_id: account.id, email: "Ann@example.com", is_operator: true })
+    const { link, ...open } = await json([...invite, "--email", "Ann@example.com"])
+    const { expires_at, id, ...invited } = open
+    assert.deepStrictEqual(invited, {
+      account_id: account.id,
+      email: "ann@example.com",
+      is_operator: true,
+      person_id: null
+    })
     assert.match(link, /^http:\/\/127\.0\.0\.1:8081\/invitation\/[\w-]{43}$/)
     assert.isAbove(Date.parse(expires_at), Date.now())
+    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), { people: [], invitations: [open] })
+    const { stdout: invitations } = await larder(["people", "list", "--account", account.id])
+    assert.include(invitations, `${id}  ann@example.com  operator  a new person  ${expires_at}\n`)
 
     const { person } = await accept(link, "")
-    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), [person])
+    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), {
+      people: [person],
+      invitations: []
+    })
     const listed = await larder(["people", "list", "--account", account.id])
     assert.match(listed.stdout, /ann@example\.com +operator/)
     const removed = await larder(["people", "remove", "--person", person.id])
     assert.strictEqual(removed.stdout, `ann@example.com (${person.id}) cannot sign in any more.\n`)
-    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), [])
+    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), { people: [], invitations: [] })
   })
 
   it("are administered by a running server, which alone knows where its console is", async () => {
@@ -104,13 +119,42 @@ describe("people, from the command line", () => {
     const { person } = await accept(link, "bob@example.com")
 
     await server()
-    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), [person])
+    assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), {
+      people: [person],
+      invitations: []
+    })
     const taken = await larder(["people", "invite", "--account", account.id, "--email", "BOB@example.com"])
     assert.deepStrictEqual(
       [taken.code, taken.stderr],
       [1, "larder-serve: Somebody signs in with this e-mail address already.\n"]
     )
     assert.deepStrictEqual(await json(["people", "remove", "--person", person.id]), person)
+  })
+
+  it("get a new password by a link, and lose one that was meant for somebody else, through the server", async () => {
+    const account = await json(["accounts", "create", "--name", "Ann Co"])
+    const { link } = await json(["people", "invite", "--account", account.id])
+    const { person } = await accept(link, "ann@example.com")
+
+    const end = await server()
+    const wrong = await json(["people", "invite", "--account", account.id, "--email", "bod@example.com"])
+    const withdrawn = await larder(["people", "withdraw", "--invitation", wrong.id])
+    assert.strictEqual(withdrawn.stdout, `The link of ${wrong.id} is not good any more.\n`)
+    const again = await larder(["people", "withdraw", "--invitation", wrong.id])
+    assert.deepStrictEqual(
+      [again.code, again.stderr],
+      [
+        1,
+        `larder-serve: There is no open invitation ${wrong.id}. List them with: larder-serve people list --account ID\n`
+      ]
+    )
+    const { stdout: reset } = await larder(["people", "reset", "--person", person.id])
+    const [, newLink = ""] = /^(http:\/\/console\.example\/invitation\/[\w-]{43})\n\n/.exec(reset) ?? []
+    assert.include(reset, "chooses the new password of ann@example.com")
+    const { stdout: listed } = await larder(["people", "list", "--account", account.id])
+    assert.match(listed, /inv_[0-9a-f]{20} +ann@example\.com +member +a new password/)
+    await end()
+    assert.deepStrictEqual((await accept(newLink, "")).person, person)
   })
 
   it("get links to the console's public address, or to that of its listener", async () => {

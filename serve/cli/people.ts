@@ -1,6 +1,7 @@
-/** `larder-serve people invite|list|remove` */
+/** `larder-serve people invite|withdraw|list|reset|remove` */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
+import type { OpenInvitation, Person } from "../people/people.ts"
 import { PeopleAdministration } from "../people/people-administration.ts"
 import { layerPeopleAdministration } from "../people/reach.ts"
 import { homeSetting } from "../settings.ts"
@@ -12,17 +13,21 @@ const withPeople = <A, E, R>(command: Effect.Effect<A, E, R>) =>
 
 const roleOf = (isOperator: boolean) => (isOperator ? "operator" : "member")
 
+const person = Flag.String("person").pipe(Flag.withMetavar("ID"), Flag.withDescription("Id of the person, pers_…"))
+
 const invite = Command.make(
   "invite",
   {
     account,
     email: Flag.String("email").pipe(
       Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("E-mail address with which the person will sign in; without it she chooses one"),
+      Flag.withDescription("E-mail address with which the person will sign in; without it they choose one"),
       Flag.optional
     ),
     operator: Flag.Boolean("operator").pipe(
-      Flag.withDescription("Let the person see the state of the warehouse, too"),
+      Flag.withDescription(
+        "Let the person see the state of the warehouse, too; while payments are simulated, also see, refund and dispute the payments of all accounts"
+      ),
       Flag.withDefault(false)
     ),
     json
@@ -39,30 +44,81 @@ const invite = Command.make(
   }, withPeople)
 ).pipe(Command.withDescription("Make a one-time link with which a person gets a sign-in to the console"))
 
+const withdraw = Command.make(
+  "withdraw",
+  {
+    invitation: Flag.String("invitation").pipe(
+      Flag.withMetavar("ID"),
+      Flag.withDescription("Id of the invitation, inv_…, from people list")
+    ),
+    json
+  },
+  Effect.fn(function* ({ invitation, json }) {
+    const withdrawn = yield* PeopleAdministration.use((people) =>
+      people.withdrawInvitation({ invitation_id: invitation })
+    )
+    yield* print(json, withdrawn, [`The link of ${withdrawn.id} is not good any more.`])
+  }, withPeople)
+).pipe(Command.withDescription("Withdraw a one-time link that nobody has used"))
+
+const peopleLines = (account: string, people: ReadonlyArray<Person>) =>
+  people.length === 0
+    ? [
+        `Nobody signs in for account ${account} yet. Invite somebody with: larder-serve people invite --account ${account}`
+      ]
+    : table([["id", "e-mail", "role"], ...people.map(({ email, id, is_operator }) => [id, email, roleOf(is_operator)])])
+
+const invitationLines = (invitations: ReadonlyArray<OpenInvitation>) =>
+  invitations.length === 0
+    ? []
+    : [
+        "",
+        "One-time links that nobody has used yet:",
+        ...table([
+          ["id", "e-mail", "role", "for", "good until"],
+          ...invitations.map(({ email, expires_at, id, is_operator, person_id }) => [
+            id,
+            email ?? "any",
+            roleOf(is_operator),
+            person_id === null ? "a new person" : "a new password",
+            expires_at
+          ])
+        ])
+      ]
+
 const list = Command.make(
   "list",
   { account, json },
   Effect.fn(function* ({ account, json }) {
-    const people = yield* PeopleAdministration.use((people) => people.listPeople({ account_id: account }))
-    const rows = people.map(({ email, id, is_operator }) => [id, email, roleOf(is_operator)])
-    const none = `Nobody signs in for account ${account} yet. Invite somebody with: larder-serve people invite --account ${account}`
-    yield* print(json, people, rows.length === 0 ? [none] : table([["id", "e-mail", "role"], ...rows]))
+    const listed = yield* PeopleAdministration.use((people) => people.listPeople({ account_id: account }))
+    yield* print(json, listed, [...peopleLines(account, listed.people), ...invitationLines(listed.invitations)])
   }, withPeople)
-).pipe(Command.withDescription("List the people who sign in for an account"))
+).pipe(Command.withDescription("List the people who sign in for an account, and the invitations that are open"))
+
+const reset = Command.make(
+  "reset",
+  { person, json },
+  Effect.fn(function* ({ json, person }) {
+    const invitation = yield* PeopleAdministration.use((people) => people.resetPerson({ person_id: person }))
+    yield* print(json, invitation, [
+      invitation.link,
+      "",
+      `This link is good once, until ${invitation.expires_at}: whoever opens it chooses the new password of ${invitation.email}.`,
+      "The old password does not work any more, and they are signed out everywhere."
+    ])
+  }, withPeople)
+).pipe(Command.withDescription("Make a one-time link with which a person chooses a new password; the old one ends"))
 
 const remove = Command.make(
   "remove",
-  {
-    person: Flag.String("person").pipe(Flag.withMetavar("ID"), Flag.withDescription("Id of the person, pers_…")),
-    json
-  },
+  { person, json },
   Effect.fn(function* ({ json, person }) {
     const removed = yield* PeopleAdministration.use((people) => people.removePerson({ person_id: person }))
     yield* print(json, removed, [`${removed.email} (${removed.id}) cannot sign in any more.`])
   }, withPeople)
-).pipe(Command.withDescription("Remove a person, and end her sessions"))
+).pipe(Command.withDescription("Remove a person, and end their sessions"))
 
 export const people = Command.make("people").pipe(
   Command.withDescription("People who sign in to the console"),
-  Command.withSubcommands([invite, list, remove])
+  Command.withSubcommands([invite, withdraw, list, reset, remove])
 )

@@ -6,13 +6,14 @@ import { connect, transact } from "../ledger/postgres/database.ts"
 import { type Cell, ConsoleDatabase, consoleUnavailable, type Statements } from "./console-database.ts"
 import { copyFromPostgres } from "./postgres-copy.ts"
 import { keepSums } from "./postgres-sums.ts"
-import { tableDefinitions } from "./tables.ts"
+import { addColumn, addedColumns, tableDefinitions } from "./tables.ts"
 
 const indexes = {
   request_of_account: "console.request (account_id, occurred_at desc)",
   usage_of_key: "console.usage_of_status (account_id, key_id, day)",
   payment_of_account: "console.payment (account_id, created_at desc)",
-  session_of_person: "console.session (person_id)"
+  session_of_person: "console.session (person_id)",
+  known_browser_of_person: "console.known_browser (person_id)"
 }
 
 /** A page or a webhook waits for it. */
@@ -36,6 +37,17 @@ const missingIndexes = (sql: PgClient.PgClient) =>
       .map(([index, columns]) => `create index if not exists ${index} on ${columns}`)
   )
 
+/** Left alone like those indexes, where they are there. */
+const missingColumns = (sql: PgClient.PgClient) =>
+  Effect.map(
+    sql<{ name: string }>`
+      select table_name || '.' || column_name as name from information_schema.columns where table_schema = 'console'`,
+    (found) =>
+      addedColumns
+        .filter(({ column, table }) => !found.some(({ name }) => name === `${table}.${column}`))
+        .map(addColumn)
+  )
+
 /** Two servers that start at once on a new database get in each other's way; the second one finds the work done. */
 const again = <A, E>(work: Effect.Effect<A, E>) =>
   Effect.retry(work, { times: 20, schedule: Schedule.spaced("100 millis") })
@@ -44,6 +56,7 @@ const again = <A, E>(work: Effect.Effect<A, E>) =>
 export const createTables = (sql: PgClient.PgClient) =>
   Effect.gen(function* () {
     for (const definition of tableDefinitions) yield* again(sql.unsafe(definition))
+    for (const column of yield* missingColumns(sql)) yield* again(sql.unsafe(column))
     for (const index of yield* missingIndexes(sql)) yield* again(sql.unsafe(index))
     yield* keepSums(sql)
   }).pipe(unavailable)

@@ -4,9 +4,12 @@ import { Schema } from "effect"
 
 const tables = [
   "person",
+  "removed_person",
   "session",
+  "known_browser",
   "invitation",
   "customer",
+  "card_to_forget",
   "recharge",
   "payment",
   "reversal",
@@ -18,9 +21,10 @@ const tables = [
 
 /**
  * A backup is older than what happened since: a restored session would sign in whoever has signed out or changed the
- * password, and a link that was used would be good again. People sign in anew, and are invited anew.
+ * password, and a link that was used would be good again. People sign in anew, and are invited anew; their browsers are
+ * known again then.
  */
-const neverRestored: ReadonlyArray<string> = ["session", "invitation"]
+const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
 export const backedUp: ReadonlyArray<string> = tables.filter((name) => !neverRestored.includes(name))
 
 export const allTables: ReadonlyArray<string> = tables
@@ -45,8 +49,26 @@ export const tableDefinitions: ReadonlyArray<string> = [
   ...tables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim())
 ]
 
+interface AddedColumn {
+  readonly table: string
+  readonly column: string
+  readonly type: string
+}
+/** What tables of an earlier version lack. Null is allowed: in the rows that are there, and for servers that write none. */
+export const addedColumns: ReadonlyArray<AddedColumn> = [
+  { table: "invitation", column: "is_first", type: "boolean" },
+  { table: "invitation", column: "person_id", type: "text" },
+  { table: "customer", column: "card_since", type: "text" }
+]
+export const addColumn = ({ column, table, type }: AddedColumn) =>
+  `alter table console.${table} add column if not exists ${column} ${type}`
+
 /** What a DuckDB file is brought up to date with. */
-export const definitions: ReadonlyArray<string> = [...tableDefinitions, sumStatuses(isNotSummed)]
+export const definitions: ReadonlyArray<string> = [
+  ...tableDefinitions,
+  ...addedColumns.map(addColumn),
+  sumStatuses(isNotSummed)
+]
 
 /** How many rows each of some tables has, in the order of their names; both databases understand it. */
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })

@@ -2,23 +2,27 @@
  * The console listener: health for machines, pages for people. It knows who is signed in, refuses what no page of its own
  * has sent, runs the pages, and turns what goes wrong into pages, too.
  */
-import { Cause, Effect, Exit, Option, Predicate, Redacted } from "effect"
+import type { BlockList } from "node:net"
+import { Cause, Effect, Exit, Option, Redacted } from "effect"
 import { H3, type H3Event, HTTPResponse } from "h3"
 import { Billing } from "../billing/billing.ts"
 import { ForgedEvent } from "../billing/processor.ts"
 import type { CheckoutPage } from "../billing/simulator/checkout-page.ts"
 import { Administration } from "../ledger/administration.ts"
 import type { Gauge, Meters } from "../meters.ts"
+import { notingKeys } from "../noted-keys.ts"
 import { People } from "../people/people.ts"
 import { newRequestId } from "../request-id.ts"
 import { assets } from "./assets.ts"
 import { makeCookies } from "./cookies.ts"
+import type { Form } from "./form.ts"
 import { addressOf, isFromHere, originOf, readForm, readText, securityHeaders } from "./guard.ts"
 import { addHealth, type Readiness } from "./health.ts"
-import { type Answer, type FormContext, type Page, type PageContext, PageNotFound } from "./page.ts"
+import { type Answer, type Page, type PageContext, PageNotFound } from "./page.ts"
 import { invitationPage } from "./pages/invitation.ts"
 import { signInPage } from "./pages/sign-in.ts"
-import type { PublicAnswer, PublicContext, PublicPage } from "./public-page.ts"
+import { isPassing } from "./passing.ts"
+import type { PublicContext, PublicPage } from "./public-page.ts"
 import { fault, forged, methodNotAllowed, notFound, type Refusal, unavailable, unreadableForm } from "./refusals.ts"
 import { type Frame, makeResponses } from "./responses.ts"
 
@@ -36,10 +40,12 @@ export interface ConsoleNeeds<R> {
   readonly now: () => number
   /** Public address of the console, where it was set. */
   readonly publicUrl: string | undefined
-  /** Address of the API, for examples. */
-  readonly api: string
-  /** Origins of the payment page that forms lead to, where it is not the console itself. */
-  readonly paysAt: (() => ReadonlyArray<string>) | undefined
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies: BlockList
+  /** Address of the API, for examples, for who came to the console by this host. */
+  readonly apiFor: (host: string | null) => string
+  /** The card processor in use, as its events' address names it. */
+  readonly processor: string
   /** The simulator's payment page, where cards are simulated. */
   readonly checkout?: CheckoutPage | undefined
 }
@@ -47,11 +53,8 @@ export interface ConsoleNeeds<R> {
 /** Stripe's events have some kilobytes. */
 const mostWebhookBytes = 1_048_576
 
-/** Failures that pass: the database, the ledger or the card processor is away. */
-const isPassing = (error: unknown) =>
-  Predicate.hasProperty(error, "_tag") &&
-  typeof error._tag === "string" &&
-  /^(ConsoleUnavailable|LedgerUnavailable|BillingUnavailable|ProcessorUnavailable|ServerUnreachable)$/.test(error._tag)
+/** A control character in the path or the query: no page links to such an address, and PostgreSQL takes no NUL as text. */
+const hasControl = ({ pathname, search }: URL) => /%([01][\da-f]|7f)/i.test(pathname + search)
 
 const decoded = (text: string) => {
   try {
@@ -76,11 +79,12 @@ const signedInNow = Effect.fnUntraced(function* (session: Redacted.Redacted | un
 type SignedInNow = NonNullable<Effect.Success<ReturnType<typeof signedInNow>>>
 
 export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
-  const { api, now, pages, publicUrl, report, run } = needs
+  const { now, pages, publicUrl, report, run } = needs
   const secure = publicUrl?.startsWith("https:") === true
   const cookies = makeCookies(secure)
-  const always = () => securityHeaders({ secure, paysAt: needs.paysAt?.() ?? [] })
-  const responses = makeResponses(cookies, always)
+  const responses = makeResponses(cookies, securityHeaders({ secure }), publicUrl)
+  const apiFor = (event: H3Event) =>
+    needs.apiFor(publicUrl === undefined ? event.req.headers.get("host") : new URL(publicUrl).host)
   const navigationFor = (isOperator: boolean) =>
     pages.flatMap(({ nav, operatorsOnly, path }) =>
       nav === undefined || (operatorsOnly && !isOperator) ? [] : [{ path, label: nav }]
@@ -99,21 +103,13 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     return refuse(event, frame, isPassing(error) ? unavailable : fault(reference))
   }
 
-  const toSignIn = (event: H3Event) => {
+  /** Back to the page afterwards, also to that of a form; what was typed there is gone. */
+  const toSignIn = (event: H3Event, { get, path }: Page<R>) => {
     const { pathname, search } = event.url
-    const isAsking = event.req.method === "GET" && pathname !== "/"
     return responses.redirect(
-      isAsking ? `/sign-in?next=${encodeURIComponent(pathname + search)}` : "/sign-in",
-      event.req.method === "GET" ? undefined : { tone: "warning", text: "You were signed out. Nothing was changed." }
+      get === undefined || path === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(pathname + search)}`,
+      isReading(event) ? undefined : { tone: "warning", text: "You are not signed in, so nothing was changed." }
     )
-  }
-
-  /** A form that was sent from here; otherwise why it is not taken. */
-  const formIn = async (event: H3Event) => {
-    const origin = originOf(event, publicUrl)
-    if (!isFromHere(event, origin)) return { refusal: forged(origin) }
-    const form = await readForm(event)
-    return form === undefined ? { refusal: unreadableForm } : { form }
   }
 
   const isReading = (event: H3Event) => event.req.method === "GET" || event.req.method === "HEAD"
@@ -125,7 +121,18 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     return response
   }
 
-  const answerTo = (page: Page<R>, context: PageContext, form: FormContext["form"] | undefined) => {
+  /** The form that was sent from here, none where somebody only reads; or the answer to what is not taken. */
+  const askedOf = async (event: H3Event, can: { readonly get?: unknown; readonly post?: unknown }) => {
+    if (isReading(event) && can.get) return { form: undefined }
+    if (event.req.method !== "POST" || !can.post) return notAllowed(event, can)
+    const origin = originOf(event, publicUrl)
+    if (!isFromHere(event, origin)) return refuse(event, outside(event), forged(origin))
+    const form = await readForm(event)
+    if (form === "broken off") return responses.empty(499, []) // nobody is left to read it
+    return form === "unreadable" ? refuse(event, outside(event), unreadableForm) : { form }
+  }
+
+  const answerTo = (page: Page<R>, context: PageContext, form: Form | undefined) => {
     if (page.operatorsOnly && !context.person.is_operator) return Effect.fail(new PageNotFound())
     if (form === undefined) return page.get?.(context) ?? Effect.fail(new PageNotFound())
     return page.post?.({ ...context, form }) ?? Effect.fail(new PageNotFound())
@@ -133,36 +140,38 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
 
   const inside = (event: H3Event, { account, person }: SignedInNow): Frame => ({
     path: event.url.pathname,
-    signed: { email: person.email, account_name: account.name, balance_credits: account.balance_credits, api },
+    signed: {
+      email: person.email,
+      account_name: account.name,
+      balance_credits: account.balance_credits,
+      api: apiFor(event)
+    },
     navigation: navigationFor(person.is_operator)
   })
 
   const serve = (page: Page<R>) => async (event: H3Event) => {
-    const reading = isReading(event)
-    if (reading ? page.get === undefined : event.req.method !== "POST" || page.post === undefined) {
-      return notAllowed(event, page)
-    }
-    const read = reading ? undefined : await formIn(event)
-    if (read?.refusal) return refuse(event, outside(event), read.refusal)
-    const options = reading ? { signal: event.req.signal } : {} // who goes away does not break off a change
+    const asked = await askedOf(event, page)
+    if (asked instanceof HTTPResponse) return asked
+    const { form } = asked
+    const options = form === undefined ? { signal: event.req.signal } : {} // who goes away does not break off a change
     const who = await run(signedInNow(cookies.sessionOf(event)), options)
     if (Exit.isFailure(who)) return failed(event, outside(event), page.path, who.cause)
-    if (who.value === undefined) return toSignIn(event)
+    if (who.value === undefined) return toSignIn(event, page)
     const frame = inside(event, who.value)
     const context: PageContext = {
       ...who.value,
       url: event.url,
       params: paramsOf(event),
       console: originOf(event, publicUrl),
-      api,
+      api: apiFor(event),
       now: now()
     }
     const answering = Effect.gen(function* () {
-      const answer = yield* answerTo(page, context, read?.form)
+      const answer = yield* answerTo(page, context, form)
       if (!page.books) return { answer, frame }
       const account = yield* Administration.use((ledger) => ledger.account({ account_id: context.account.id }))
       return { answer, frame: inside(event, { ...context, account }) }
-    })
+    }).pipe(Effect.updateService(Administration, (ledger) => notingKeys(ledger, context.person.id)))
     const answered: Exit.Exit<{ readonly answer: Answer; readonly frame: Frame }, unknown> = await run(
       answering,
       options
@@ -179,29 +188,34 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     return refuse(event, frame, notFound)
   }
 
-  const servePublic = (page: PublicPage<People>) => async (event: H3Event) => {
-    const reading = isReading(event)
-    if (!reading && event.req.method !== "POST") return notAllowed(event, page)
-    const read = reading ? undefined : await formIn(event)
-    if (read?.refusal) return refuse(event, outside(event), read.refusal)
+  const servePublic = (page: PublicPage<Administration | People>) => async (event: H3Event) => {
+    const asked = await askedOf(event, page)
+    if (asked instanceof HTTPResponse) return asked
+    const { form } = asked
     const context: PublicContext = {
       url: event.url,
       params: paramsOf(event),
-      address: addressOf(event)
+      address: addressOf(event, needs.trustedProxies),
+      session: cookies.sessionOf(event),
+      known_browser: cookies.knownBrowserOf(event)
     }
-    const answer: Exit.Exit<PublicAnswer, unknown> = await run(
-      Effect.suspend(() => (read?.form === undefined ? page.get(context) : page.post({ ...context, form: read.form })))
-    )
-    if (Exit.isFailure(answer)) return failed(event, outside(event), page.path, answer.cause)
-    if (answer.value.kind !== "signed-in") return responses.answered(event, outside(event), answer.value)
-    const { signedIn, to } = answer.value
-    return responses.redirect(to, undefined, [["set-cookie", cookies.setSession(signedIn)]])
+    const { session } = context
+    const answering = Effect.gen(function* () {
+      const answer = yield* form === undefined ? page.get(context) : page.post({ ...context, form })
+      if (answer.kind === "signed-in" && session !== undefined) {
+        yield* People.use((people) => people.signOut(Redacted.value(session)))
+      }
+      return answer
+    })
+    const answered: Exit.Exit<Answer, unknown> = await run(answering)
+    return Exit.isSuccess(answered)
+      ? responses.answered(event, outside(event), answered.value)
+      : failed(event, outside(event), page.path, answered.cause)
   }
 
   const signOut = async (event: H3Event) => {
-    if (event.req.method !== "POST") return notAllowed(event, { post: true })
-    const { refusal } = await formIn(event)
-    if (refusal) return refuse(event, outside(event), refusal)
+    const asked = await askedOf(event, { post: true })
+    if (asked instanceof HTTPResponse) return asked
     const token = cookies.sessionOf(event)
     if (token !== undefined) {
       const ended = await run(People.use((people) => people.signOut(Redacted.value(token))))
@@ -213,11 +227,11 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   }
 
   const checkoutAt = (page: CheckoutPage) => async (event: H3Event) => {
-    if (!isReading(event) && event.req.method !== "POST") return notAllowed(event, { get: true, post: true })
-    const read = isReading(event) ? undefined : await formIn(event)
-    if (read?.refusal) return refuse(event, outside(event), read.refusal)
+    const asked = await askedOf(event, { get: true, post: true })
+    if (asked instanceof HTTPResponse) return asked
+    const { form } = asked
     const { reference = "" } = paramsOf(event)
-    const answer = await run(read?.form === undefined ? page.get(reference) : page.post(reference, read.form))
+    const answer = await run(form === undefined ? page.get(reference) : page.post(reference, form))
     if (Exit.isFailure(answer)) return failed(event, outside(event), "/simulator/checkout", answer.cause)
     return answer.value.kind === "leave"
       ? responses.redirect(answer.value.url, undefined)
@@ -227,8 +241,9 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   /** An event of the card processor. It proves by its signature where it comes from; the processor reads only the status. */
   const webhook = async (event: H3Event) => {
     const body = await readText(event, mostWebhookBytes)
-    if (body === undefined) return responses.empty(413, [])
-    const exit = await run(Billing.use((billing) => billing.webhook(body, (name) => event.req.headers.get(name))))
+    if (body === "too long") return responses.empty(413, [])
+    if (body === "broken off") return responses.empty(499, [])
+    const exit = await run(Billing.use((billing) => billing.webhook(body.text, (name) => event.req.headers.get(name))))
     if (Exit.isSuccess(exit)) return responses.empty(204, [])
     const error = Cause.squash(exit.cause)
     if (error instanceof ForgedEvent) return responses.empty(400, [])
@@ -241,6 +256,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     allowMalformedURL: true,
     onError: (error, event) => failed(event, outside(event), "", Cause.die(error))
   })
+  app.use((event) => (hasControl(event.url) ? missing(event) : undefined))
   addHealth(app, needs.readiness, needs.meters, needs.gauges)
   for (const { body, brotli, path, type } of assets) {
     const headers = {
@@ -258,7 +274,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   }
   for (const page of [signInPage, invitationPage]) app.all(page.path, servePublic(page))
   app.all("/sign-out", signOut)
-  app.post("/webhooks/:processor", webhook)
+  app.post(`/webhooks/${needs.processor}`, webhook)
   if (needs.checkout !== undefined) app.all("/simulator/checkout/:reference", checkoutAt(needs.checkout))
   for (const page of pages) app.all(page.path, serve(page))
   app.all("/**", missing)

@@ -8,7 +8,7 @@ import { dayText, type Html, html, shortDayText, table } from "./html.ts"
 export interface Bar {
   /** Under the chart and in the table, such as `15 Oct`. */
   readonly label: string
-  /** Not negative. */
+  /** A count: whole and not negative, and so are the steps of the axis. */
   readonly value: number
 }
 
@@ -58,12 +58,12 @@ interface Axis {
   readonly decimals: number
 }
 
-/** Four steps at most, of 1, 2 or 5 times a power of ten. */
-const axisOf = (least: number, most: number): Axis => {
+/** Four steps at most, of 1, 2 or 5 times a power of ten, none of them finer than `finest`. */
+const axisOf = (least: number, most: number, finest = 0): Axis => {
   const span = most - least || Math.abs(most) || 1
   const rough = span / 4
   const power = 10 ** Math.floor(Math.log10(rough))
-  const step = ([1, 2, 5].find((times) => times * power >= rough) ?? 10) * power
+  const step = Math.max(finest, ([1, 2, 5].find((times) => times * power >= rough) ?? 10) * power)
   const low = Math.floor(least / step) * step
   const steps = Math.max(1, Math.ceil((most - low) / step - 1e-9))
   // multiples of the step, not sums: 0.1 + 0.2 is not a tick
@@ -113,7 +113,7 @@ const some = (labels: ReadonlyArray<string>, most: number): ReadonlyArray<string
 
 export const barChart = (chart: BarChart): Html => {
   const { bars, say } = chart
-  const axis = axisOf(0, Math.max(1, ...bars.map(({ value }) => value)))
+  const axis = axisOf(0, Math.max(1, ...bars.map(({ value }) => value)), 1)
   const wide = width / Math.max(1, bars.length)
   const drawn = bars.map(({ value }, index) => {
     const top = y(axis, value)
@@ -139,6 +139,10 @@ export const barChart = (chart: BarChart): Html => {
     })
   })
 }
+
+/** How the line looks, before its name. */
+const sampleOf = (index: number) =>
+  html`<svg class="sample" viewBox="0 0 32 4" aria-hidden="true"><path class="line line-${index + 1}" d="M1 2H31"/></svg>`
 
 const time = (day: string) => Date.parse(day)
 
@@ -191,7 +195,7 @@ export const lineChart = (chart: LineChart): Html => {
     legend:
       lines.length < 2
         ? null
-        : html`<ul class="legend">${lines.map(({ name }, index) => html`<li class="key-${index + 1}">${name}</li>`)}</ul>\n`,
+        : html`<ul class="legend">${lines.map(({ name }, index) => html`<li>${sampleOf(index)}${name}</li>`)}</ul>\n`,
     numbers: table({
       caption: chart.title,
       columns: [{ label: "Day" }, ...lines.map(({ name }) => ({ label: name, numeric: true }))],

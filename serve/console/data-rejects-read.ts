@@ -16,6 +16,8 @@ const RejectRow = Schema.Struct({
 /** Rejects name what they are of: the feed, or a part of it, such as the file `gov-fdc/csv/food.csv` of `gov-fdc/csv`. */
 export const isOfFeed = (rejects: string, feed: string) =>
   `(${rejects} = ${feed} or starts_with(${rejects}, ${feed} || '/'))`
+/** A reason without its values, which are words with digits: a thousand rows that stand twice have one reason. */
+const kindOf = (reason: string) => `regexp_replace(${reason}, '\\S*\\d[^\\s,;:]*', '…', 'g')`
 /** Rows of a generation never move, so the place in its table is where a page ended. The newest run's stand last. */
 const rejectsBefore = `
   select rowid::integer as row, pipeline, feed, run_id, raw_sha256, position::integer as position, reason,
@@ -25,34 +27,43 @@ const rejectsBefore = `
     and ($pipeline::varchar is null or pipeline = $pipeline)
     and ($feed::varchar is null or ${isOfFeed("feed", "$feed")})
     and ($run_id::varchar is null or run_id = $run_id)
-    and ($reason::varchar is null or reason = $reason)
+    and ($reason::varchar is null or ${kindOf("reason")} = ${kindOf("$reason")})
   order by rowid desc
   limit $limit`
 const RejectGroup = Schema.Struct({
   pipeline: Schema.String,
+  /** Without values. */
   reason: Schema.String,
+  /** One of them as it is. */
+  example: Schema.String,
   feeds: Schema.Int,
   rejects: Schema.Int
 })
-/** How many reasons are listed; a reason may name a value, so there can be as many as rows. */
+/** How many reasons are listed; a reason may name a value that is a word, so there can be as many as rows. */
 export const shownReasons = 20
 const rejectGroups = `
-  select pipeline, reason, count(distinct feed)::integer as feeds, count(*)::integer as rejects
+  select pipeline, ${kindOf("reason")} as reason, min(reason) as example,
+    count(distinct feed)::integer as feeds, count(*)::integer as rejects
   from ingest.reject
   where ($pipeline::varchar is null or pipeline = $pipeline)
-  group by pipeline, reason
-  order by rejects desc, pipeline, reason
+    and ($feed::varchar is null or ${isOfFeed("feed", "$feed")})
+    and ($run_id::varchar is null or run_id = $run_id)
+  group by pipeline, ${kindOf("reason")}
+  order by rejects desc, example
   limit ${shownReasons}`
 
-export interface RejectsWanted {
+export interface ReasonsWanted {
   readonly pipeline: string | undefined
   readonly feed: string | undefined
   readonly run_id: string | undefined
+}
+export interface RejectsWanted extends ReasonsWanted {
   readonly reason: string | undefined
   readonly before: number | undefined
   readonly limit: number
 }
 export type ShownReject = typeof RejectRow.Type
+export type RejectGroup = typeof RejectGroup.Type
 
 export const rejects = (db: DuckDb["Service"], wanted: RejectsWanted) => {
   const { before = null, feed = null, limit, pipeline = null, reason = null, run_id = null } = wanted
@@ -60,5 +71,19 @@ export const rejects = (db: DuckDb["Service"], wanted: RejectsWanted) => {
   return Effect.map(db.all(RejectRow, rejectsBefore, params), (rows) => pageOf(rows, limit))
 }
 
-export const reasonsOfRejects = (db: DuckDb["Service"], pipeline: string | undefined) =>
-  db.all(RejectGroup, rejectGroups, { pipeline: pipeline ?? null })
+export const reasonsOfRejects = (db: DuckDb["Service"], wanted: ReasonsWanted) => {
+  const { feed = null, pipeline = null, run_id = null } = wanted
+  return db.all(RejectGroup, rejectGroups, { feed, pipeline, run_id })
+}
+
+/** More of them than anybody would look through in a list that opens. */
+const mostFeeds = 500
+const feedsThatHave = `
+  select distinct feed from ingest.reject
+  where $pipeline::varchar is null or pipeline = $pipeline
+  order by feed
+  limit ${mostFeeds}`
+export const feedsWithRejects = (db: DuckDb["Service"], pipeline: string | undefined) =>
+  Effect.map(db.all(Schema.Struct({ feed: Schema.String }), feedsThatHave, { pipeline: pipeline ?? null }), (rows) =>
+    rows.map(({ feed }) => feed)
+  )

@@ -11,8 +11,25 @@ export interface Holding {
 /** The newest fact of a kind: a day, or a moment as ISO text. */
 export interface Newest {
   readonly what: string
+  /** Its day stands for the whole month. */
+  readonly isMonth?: boolean
   readonly on: string | null
+  /** Days from which on it is late; null where nobody can say when the next one comes. */
+  readonly late_after: number | null
 }
+
+/** Days from which on the newest of each rhythm is late: the longest that one stays the newest, and a little more. */
+const lateAfter = {
+  daily: 5, // over a long weekend Friday's close stays the newest until Tuesday
+  weekly: 14, // a week ends on Saturday and is published by Friday of the next one: 13 days
+  monthly: 45 // the newest is the class I price of a month, announced before that month begins: 25 days, and 20 to be late
+} as const
+/** The same of the last complete read: a run a day, and one that may fail. */
+export const readIsLateAfter = 2
+
+export const isLate = (on: string, late_after: number | null, now: number): boolean =>
+  late_after !== null && now - Date.parse(on) >= late_after * 86_400_000
+
 interface Facts {
   readonly holds: ReadonlyArray<Holding>
   readonly newest: ReadonlyArray<Newest>
@@ -57,9 +74,9 @@ const commodities = (db: DuckDb["Service"]) =>
         { count: row?.readings ?? 0, what: "published values" }
       ],
       newest: [
-        { what: "daily reading", on: row?.daily ?? null },
-        { what: "weekly reading", on: row?.weekly ?? null },
-        { what: "monthly reading", on: row?.monthly ?? null }
+        { what: "daily reading", on: row?.daily ?? null, late_after: lateAfter.daily },
+        { what: "weekly reading", on: row?.weekly ?? null, late_after: lateAfter.weekly },
+        { what: "monthly reading", isMonth: true, on: row?.monthly ?? null, late_after: lateAfter.monthly }
       ]
     })
   )
@@ -78,7 +95,8 @@ const brandedFoods = (db: DuckDb["Service"]) =>
         { count: row?.labels ?? 0, what: "label versions" },
         { count: row?.categories ?? 0, what: "categories" }
       ],
-      newest: [{ what: "release", on: row?.release_on ?? null }]
+      // about two a year, on days that nobody announces
+      newest: [{ what: "release", on: row?.release_on ?? null, late_after: null }]
     })
   )
 
@@ -103,7 +121,8 @@ const storefronts = (db: DuckDb["Service"]) =>
         { count: row?.complete ?? 0, what: "read completely" },
         { count: row?.listed ?? 0, what: "listed products" }
       ],
-      newest: [{ what: "read of a store", on: row?.fetched_at ?? null }]
+      // one store may be read although others cannot: what is late is the complete read
+      newest: [{ what: "read of a store", on: row?.fetched_at ?? null, late_after: null }]
     })
   )
 
@@ -114,6 +133,8 @@ const all = [
 ] as const
 
 export const pipelines: ReadonlyArray<string> = all.map(({ pipeline }) => pipeline)
+/** `Branded foods` of `branded-foods`. */
+export const titleOfPipeline = (name: string): string => all.find(({ pipeline }) => pipeline === name)?.title ?? name
 
 const nothing: Facts = { holds: [], newest: [] }
 

@@ -85,19 +85,29 @@ export interface Option {
   readonly hint?: Part
 }
 
+/** Options under a heading of their own. */
+export interface OptionGroup {
+  readonly label: string
+  readonly options: ReadonlyArray<Option>
+}
+
 /** One of several, from a list that opens. */
 export const select = (of: {
   readonly name: string
   readonly label: string
-  readonly options: ReadonlyArray<Option>
+  readonly options: ReadonlyArray<Option | OptionGroup>
   readonly value?: string
   readonly hint?: Part
-}): Html =>
-  html`<div class="field"><label for="${of.name}">${of.label}</label>${hintOf(of.name, of.hint)}<select id="${of.name}" name="${
+}): Html => {
+  const option = ({ label, value }: Option) =>
+    html`<option value="${value}"${value === of.value && html` selected`}>${label}</option>`
+  const options = of.options.map((one) =>
+    "options" in one ? html`<optgroup label="${one.label}">${one.options.map(option)}</optgroup>` : option(one)
+  )
+  return html`<div class="field"><label for="${of.name}">${of.label}</label>${hintOf(of.name, of.hint)}<select id="${of.name}" name="${
     of.name
-  }"${of.hint && html` aria-describedby="${of.name}-hint"`}>${of.options.map(
-    ({ label, value }) => html`<option value="${value}"${value === of.value && html` selected`}>${label}</option>`
-  )}</select></div>`
+  }"${of.hint && html` aria-describedby="${of.name}-hint"`}>${options}</select></div>`
+}
 
 /** Checkboxes or radio buttons under one legend. */
 export const choices = (of: {

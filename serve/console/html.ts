@@ -34,6 +34,7 @@ export const counted = (value: number, one: string, many = `${one}s`): string =>
 const dayParts = { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" } as const
 const dayFormat = new Intl.DateTimeFormat("en-GB", dayParts)
 const shortDayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" })
+const monthFormat = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone: "UTC" })
 const momentFormat = new Intl.DateTimeFormat("en-GB", {
   ...dayParts,
   hour: "2-digit",
@@ -46,15 +47,18 @@ const momentFormat = new Intl.DateTimeFormat("en-GB", {
 export const dayText = (iso: string): string => dayFormat.format(new Date(iso))
 /** `15 Oct` */
 export const shortDayText = (iso: string): string => shortDayFormat.format(new Date(iso))
+/** `Oct 2026` of a day in it */
+export const monthText = (iso: string): string => monthFormat.format(new Date(iso))
 /** `15 Oct 2026, 12:00:00 UTC`, which never breaks before `UTC`. */
 export const momentText = (iso: string): string => `${momentFormat.format(new Date(iso))}\u00A0UTC`
 
 export const day = (iso: string): Html => html`<time datetime="${iso.slice(0, 10)}">${dayText(iso)}</time>`
+export const month = (iso: string): Html => html`<time datetime="${iso.slice(0, 7)}">${monthText(iso)}</time>`
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${momentText(iso)}</time>`
 
-/** The same for a column whose head says that it is in UTC. */
+/** The same for a column whose head says that it is in UTC; a phone, which hides the head, says it beside the moment. */
 export const momentBelow = (iso: string): Html =>
-  html`<time datetime="${iso}">${momentFormat.format(new Date(iso))}</time>`
+  html`<time class="utc" datetime="${iso}">${momentFormat.format(new Date(iso))}</time>`
 
 export type Tone = "good" | "warning" | "bad" | "quiet"
 /** A small label; says in words what its colour says. */
@@ -149,13 +153,14 @@ export const table = (of: {
 </table></div>`
 }
 
-/** Links to the pages before and after, where there are any. */
+/** Links to the pages before and after, where there are any. `label` tells it from another one on the same page. */
 export const paging = (to: {
+  readonly label?: string
   readonly newer?: string | undefined
   readonly older?: string | undefined
 }): Html | null =>
   to.newer === undefined && to.older === undefined
     ? null
-    : html`<nav class="paging" aria-label="Pages">${
+    : html`<nav class="paging" aria-label="${to.label ?? "Pages"}">${
         to.newer !== undefined && html`<a class="button plain" rel="prev" href="${to.newer}">Newer</a>`
       }${to.older !== undefined && html`<a class="button plain" rel="next" href="${to.older}">Older</a>`}</nav>`

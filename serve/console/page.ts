@@ -11,7 +11,7 @@
  */
 import { type Effect, type Redacted, Schema } from "effect"
 import type { AccountSummary } from "../ledger/administration.ts"
-import type { Person } from "../people/people.ts"
+import type { Person, SignedIn } from "../people/people.ts"
 import type { Form } from "./form.ts"
 import type { Html, Tone } from "./html.ts"
 
@@ -44,8 +44,17 @@ export interface Flash {
 }
 
 export type Answer =
-  | { readonly kind: "page"; readonly status: number; readonly title: string; readonly body: Html }
+  | {
+      readonly kind: "page"
+      readonly status: number
+      readonly title: string
+      readonly body: Html
+      /** Seconds until it makes sense to try again. */
+      readonly retry_after?: number
+    }
   | { readonly kind: "redirect"; readonly to: string; readonly flash: Flash | undefined }
+  /** A session begins in place of the one that this browser had, and the person goes on to a path of the console. */
+  | { readonly kind: "signed-in"; readonly signedIn: SignedIn; readonly to: string; readonly flash: Flash | undefined }
   | { readonly kind: "leave"; readonly url: string }
   | {
       readonly kind: "download"
@@ -56,11 +65,25 @@ export type Answer =
 
 /** A page inside the layout; `title` is its heading, too. A form with mistakes is shown again with status 422. */
 export const show = (title: string, body: Html, status = 200): Answer => ({ kind: "page", status, title, body })
+/** A form that was sent too often: shown again, with what it says about that. */
+export const putOff = (title: string, body: Html, seconds: number): Answer => ({
+  kind: "page",
+  status: 429,
+  title,
+  body,
+  retry_after: seconds
+})
 /** After a form was accepted: to a path of the console, where `text` is told. */
 export const redirect = (to: `/${string}`, text?: string, tone: Tone = "good"): Answer => ({
   kind: "redirect",
   to,
   flash: text === undefined ? undefined : { tone, text }
+})
+export const signedIn = (begun: SignedIn, to: string, text?: string): Answer => ({
+  kind: "signed-in",
+  signedIn: begun,
+  to,
+  flash: text === undefined ? undefined : { tone: "good", text }
 })
 /** To another site, such as the processor's payment page. */
 export const leave = (url: string): Answer => ({ kind: "leave", url })

@@ -1,6 +1,5 @@
 /** Pages for people who are not signed in: the sign-in itself and invitations. */
-import type { Effect } from "effect"
-import type { SignedIn } from "../people/people.ts"
+import type { Effect, Redacted } from "effect"
 import type { Form } from "./form.ts"
 import type { Answer } from "./page.ts"
 
@@ -9,21 +8,24 @@ export interface PublicContext {
   readonly params: Readonly<Record<string, string>>
   /** The caller's network address. */
   readonly address: string
+  /** The token of this browser's session, which may have ended. Never to be shown. */
+  readonly session: Redacted.Redacted | undefined
+  /** By what the browser is known as one that somebody has signed in with. Never to be shown. */
+  readonly known_browser: Redacted.Redacted | undefined
 }
-
-/** Besides answers: a session begins, and the person goes on to a path of the console. */
-export type PublicAnswer = Answer | { readonly kind: "signed-in"; readonly signedIn: SignedIn; readonly to: string }
 
 export interface PublicPage<out R> {
   readonly path: `/${string}`
-  readonly get: (context: PublicContext) => Effect.Effect<PublicAnswer, unknown, R>
-  readonly post: (context: PublicContext & { readonly form: Form }) => Effect.Effect<PublicAnswer, unknown, R>
+  readonly get: (context: PublicContext) => Effect.Effect<Answer, unknown, R>
+  readonly post: (context: PublicContext & { readonly form: Form }) => Effect.Effect<Answer, unknown, R>
 }
 
 /** Where a sign-in leads: a path of the console, or its overview where the text is anything else. */
-export const ownPath = (text: string | null): string => {
+export const ownPath = (text: string | null): `/${string}` => {
   if (text === null || !text.startsWith("/")) return "/"
   const url = URL.parse(text, "http://console.invalid")
   // `//host`, `/\host` and their like leave the origin
-  return url?.origin === "http://console.invalid" && !url.pathname.startsWith("//") ? url.pathname + url.search : "/"
+  return url?.origin === "http://console.invalid" && !url.pathname.startsWith("//")
+    ? `/${url.pathname.slice(1)}${url.search}`
+    : "/"
 }

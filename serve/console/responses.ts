@@ -2,7 +2,8 @@
 import { type H3Event, HTTPResponse } from "h3"
 import { codingFor, compress, smallestCompressed } from "../encoding.ts"
 import type { Cookies } from "./cookies.ts"
-import type { Html } from "./html.ts"
+import { originOf } from "./guard.ts"
+import { type Html, html, linkButton } from "./html.ts"
 import { documentOf, type NavigationItem, type Signed } from "./layout.ts"
 import type { Answer, Flash } from "./page.ts"
 
@@ -18,9 +19,13 @@ export interface Frame {
 /** File names are ours, and still: nothing that a header could be broken with. */
 const fileName = (name: string) => name.replace(/[^A-Za-z0-9._-]/g, "_")
 
-export const makeResponses = (cookies: Cookies, always: () => Readonly<Record<string, string>>) => {
+export const makeResponses = (
+  cookies: Cookies,
+  always: Readonly<Record<string, string>>,
+  publicUrl: string | undefined
+) => {
   const headersOf = (more: ReadonlyArray<readonly [string, string]>): Headers => [
-    ...Object.entries(always()),
+    ...Object.entries(always),
     ...more.map(([name, value]): [string, string] => [name, value])
   ]
   const empty = (status: number, more: ReadonlyArray<readonly [string, string]>) =>
@@ -55,14 +60,35 @@ export const makeResponses = (cookies: Cookies, always: () => Readonly<Record<st
       ...more
     ])
 
+  /** A form may not be followed by a redirect to elsewhere, a page may: it leads on by itself, and has a link. */
+  const leadOn = (event: H3Event, frame: Frame, url: string) => {
+    const { hostname, href } = new URL(url)
+    const body = html`<div class="card stack"><p>The page at ${hostname} opens now.</p>
+<div class="row">${linkButton(href, "Continue", "primary")}</div></div>`
+    return document(event, frame, { status: 200, title: "Continue to the card page", body }, [
+      ["refresh", `0; url=${href}`]
+    ])
+  }
+
   const answered = (event: H3Event, frame: Frame, answer: Answer) => {
     switch (answer.kind) {
-      case "page":
-        return document(event, frame, answer)
+      case "page": {
+        const { retry_after } = answer
+        const later = retry_after === undefined ? [] : [["retry-after", String(retry_after)] as const]
+        return document(event, frame, answer, later)
+      }
       case "redirect":
         return redirect(answer.to, answer.flash)
+      case "signed-in":
+        return redirect(
+          answer.to,
+          answer.flash,
+          cookies.setSignedIn(answer.signedIn).map((cookie) => ["set-cookie", cookie] as const)
+        )
       case "leave":
-        return redirect(answer.url, undefined)
+        return URL.parse(answer.url)?.origin === originOf(event, publicUrl)
+          ? redirect(answer.url, undefined)
+          : leadOn(event, frame, answer.url)
       case "download":
         return new HTTPResponse(answer.body, {
           headers: headersOf([

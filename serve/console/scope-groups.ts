@@ -2,16 +2,13 @@
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { type Scope, scopes } from "@larder/schemas/scopes.ts"
+import { type Html, html, usd } from "./html.ts"
 
 export interface ScopeGroup {
   /** Name of the preset: letters and hyphens. */
   readonly preset: string
   readonly dataSet: Endpoint["tag"]
-  readonly scopes: ReadonlyArray<{
-    readonly scope: Scope
-    readonly paths: ReadonlyArray<string>
-    readonly credits: number
-  }>
+  readonly scopes: ReadonlyArray<{ readonly scope: Scope; readonly paths: ReadonlyArray<string> }>
 }
 
 const opened = (scope: Scope) => endpoints.filter((endpoint) => endpoint.scope === scope)
@@ -20,17 +17,22 @@ export const scopeGroups: ReadonlyArray<ScopeGroup> = [...new Set(endpoints.map(
   preset: dataSet.toLowerCase().replaceAll(" ", "-"),
   dataSet,
   scopes: scopes.flatMap((scope) => {
-    const ofScope = opened(scope).filter(({ tag }) => tag === dataSet)
-    const [first] = ofScope
-    return first === undefined
-      ? []
-      : [{ scope, paths: ofScope.map(({ path }) => templateOf(path)), credits: first.credits }]
+    const paths = opened(scope).flatMap(({ path, tag }) => (tag === dataSet ? [templateOf(path)] : []))
+    return paths.length === 0 ? [] : [{ scope, paths }]
   })
 }))
 
+/** Credits of each call that these scopes open. */
+const pricesOf = (chosen: ReadonlyArray<Scope>) => chosen.flatMap(opened).map(({ credits }) => credits)
+
 /** Credits of the cheapest call that these scopes open. */
-export const cheapestCall = (chosen: ReadonlyArray<Scope>): number =>
-  Math.min(...endpoints.filter(({ scope }) => chosen.includes(scope)).map(({ credits }) => credits))
+export const cheapestCall = (chosen: ReadonlyArray<Scope>): number => Math.min(...pricesOf(chosen))
+
+/** `$0.01 a call`, or from the cheapest to the dearest. */
+export const priceInWords = (chosen: ReadonlyArray<Scope>): string => {
+  const [cheapest, dearest] = [cheapestCall(chosen), Math.max(...pricesOf(chosen))]
+  return `${usd(cheapest)}${dearest > cheapest ? ` to ${usd(dearest)}` : ""} a\u00a0call`
+}
 
 export const everything = "all"
 export const chosenOneByOne = "custom"
@@ -45,13 +47,13 @@ export const scopesOfPreset = (preset: string): ReadonlyArray<Scope> | undefined
 export const presetOf = (chosen: ReadonlyArray<Scope>): string => {
   const all = [everything, ...scopeGroups.map(({ preset }) => preset)]
   const isSame = (other: ReadonlyArray<Scope> = []) =>
-    other.length === chosen.length && other.every((scope) => chosen.includes(scope))
+    other.length === new Set(chosen).size && other.every((scope) => chosen.includes(scope))
   return all.find((preset) => isSame(scopesOfPreset(preset))) ?? chosenOneByOne
 }
 
 /** In a few words, for lists. */
 export const scopesInWords = (chosen: ReadonlyArray<Scope>): string => {
-  if (chosen.length === scopes.length) return "Everything"
+  if (presetOf(chosen) === everything) return "Everything"
   return scopeGroups
     .flatMap((group) => {
       const has = group.scopes.filter(({ scope }) => chosen.includes(scope))
@@ -60,3 +62,7 @@ export const scopesInWords = (chosen: ReadonlyArray<Scope>): string => {
     })
     .join("; ")
 }
+
+/** A list for a page, such as `get-store, get-product`: no scope breaks at its hyphens while a line has room for it. */
+export const unbroken = (list: string): Html =>
+  html`${list.split(/(?<=[,;]) /).map((name) => html`<span class="unbroken">${name}</span> `)}`

@@ -75,7 +75,9 @@ const remotePeople = (send: Send) => {
   const one = askingOne(send, PeopleError)
   return PeopleAdministration.of({
     invitePerson: one("invitePerson", wire.invitePerson),
+    withdrawInvitation: one("withdrawInvitation", wire.withdrawInvitation),
     listPeople: one("listPeople", wire.listPeople),
+    resetPerson: one("resetPerson", wire.resetPerson),
     removePerson: one("removePerson", wire.removePerson)
   })
 }

@@ -1,22 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeAttempts } from "./attempts.ts"
+import { type Attempt, makeAttempts } from "./attempts.ts"
 import { TooManyAttempts } from "./people.ts"
 
 const minute = 60_000
-const secondsOf = (begun: ReturnType<ReturnType<typeof makeAttempts>["begin"]>) =>
-  begun instanceof TooManyAttempts ? begun.seconds : 0
+const secondsOf = (begun: Attempt | TooManyAttempts) => (begun instanceof TooManyAttempts ? begun.seconds : 0)
 
 /** Fails as soon as it may, from 0 on; answers with the waits in between, in seconds. */
 const waitsOf = (failures: number, email: (number: number) => string) => {
-  const { begin } = makeAttempts()
+  const { ofStranger } = makeAttempts()
   const waits: Array<number> = []
   let now = 0
   for (let number = 0; number < failures; number++) {
-    const wait = secondsOf(begin(email(number), "192.0.2.7", now))
+    const wait = secondsOf(ofStranger(email(number), "192.0.2.7", now))
     if (wait === 0) continue
     waits.push(wait)
     now += wait * 1_000
-    begin(email(number), "192.0.2.7", now)
+    ofStranger(email(number), "192.0.2.7", now)
   }
   return waits
 }
@@ -30,25 +29,70 @@ describe("failed sign-ins", () => {
   })
 
   it("of one e-mail from one address keep nobody out who comes from another", () => {
-    const { begin } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) begin("a@example.com", "192.0.2.7", 0)
-    assert.strictEqual(secondsOf(begin("a@example.com", "192.0.2.7", 0)), 1)
-    assert.strictEqual(secondsOf(begin("a@example.com", "198.51.100.1", 0)), 0)
-    assert.strictEqual(secondsOf(begin("a@example.com", undefined, 0)), 0)
+    const { ofStranger } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) ofStranger("a@example.com", "192.0.2.7", 0)
+    assert.strictEqual(secondsOf(ofStranger("a@example.com", "192.0.2.7", 0)), 1)
+    assert.strictEqual(secondsOf(ofStranger("a@example.com", "198.51.100.1", 0)), 0)
   })
 
   it("of one e-mail from ever new addresses wait from the fifty-first on, a minute at most", () => {
-    const { begin } = makeAttempts()
+    const { ofStranger } = makeAttempts()
     let now = 0
     const waits: Array<number> = []
     for (let failure = 0; failure < 60; failure++) {
-      const wait = secondsOf(begin("a@example.com", `192.0.2.${failure}`, now))
+      const wait = secondsOf(ofStranger("a@example.com", `192.0.2.${failure}`, now))
       if (wait === 0) continue
       waits.push(wait)
       now += wait * 1_000
-      begin("a@example.com", `192.0.2.${failure}`, now)
+      ofStranger("a@example.com", `192.0.2.${failure}`, now)
     }
     assert.deepStrictEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60])
+  })
+
+  it("of one e-mail from many networks keep out no browser that its owner has signed in with", () => {
+    const { ofKnown, ofStranger } = makeAttempts()
+    for (let second = 0; second < 300; second++) {
+      for (let network = 0; network < 20; network++) {
+        ofStranger("a@example.com", `2001:db8:${network}::1`, second * 1_000)
+      }
+    }
+    assert.isAbove(secondsOf(ofStranger("a@example.com", "198.51.100.1", 299_000)), 0)
+    assert.strictEqual(secondsOf(ofKnown("her browser", 299_000)), 0)
+  })
+
+  it("of a browser that its owner has signed in with wait from the sixth on, and count for no other", () => {
+    const { ofKnown, ofStranger } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) ofKnown("one browser", 0)
+    assert.strictEqual(secondsOf(ofKnown("one browser", 0)), 1)
+    assert.strictEqual(secondsOf(ofKnown("another browser", 0)), 0)
+    assert.strictEqual(secondsOf(ofStranger("a@example.com", "192.0.2.7", 0)), 0)
+  })
+
+  it("of one e-mail from one /48 of IPv6 count together, however many networks and addresses it has", () => {
+    const { ofStranger } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) ofStranger("a@example.com", `2001:db8:0:${failure}::1`, 0)
+    assert.strictEqual(secondsOf(ofStranger("a@example.com", "2001:db8:0:99::1", 0)), 1)
+    assert.strictEqual(secondsOf(ofStranger("a@example.com", "2001:db8:1:99::1", 0)), 0)
+  })
+
+  it("of one /48 of IPv6 wait from the 201st on, whatever e-mail and address, and a /64 from the twenty-first on", () => {
+    const { ofStranger } = makeAttempts()
+    const guess = (network: number, guess: number) =>
+      ofStranger(`p${network}-${guess}@example.com`, `2001:db8:0:${network}::${guess}`, 0)
+    for (let network = 0; network < 10; network++) {
+      for (let number = 0; number < 20; number++) assert.strictEqual(secondsOf(guess(network, number)), 0)
+      if (network === 0) assert.strictEqual(secondsOf(guess(0, 20)), 1)
+    }
+    assert.strictEqual(secondsOf(guess(10, 0)), 1)
+  })
+
+  it("tell how long the next one waits", () => {
+    const { ofKnown } = makeAttempts()
+    const waits = Array.from({ length: 5 }, () => {
+      const attempt = ofKnown("ann", 0)
+      return attempt instanceof TooManyAttempts ? undefined : attempt.waitAfter(0)
+    })
+    assert.deepStrictEqual(waits, [0, 0, 0, 0, 1])
   })
 
   it("of one address wait from the twenty-first on, whatever the e-mail", () => {
@@ -59,37 +103,37 @@ describe("failed sign-ins", () => {
   })
 
   it("are forgotten after an hour", () => {
-    const { begin } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) begin("a@example.com", undefined, 0)
-    assert.strictEqual(secondsOf(begin("a@example.com", undefined, 0)), 1)
+    const { ofKnown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) ofKnown("ann", 0)
+    assert.strictEqual(secondsOf(ofKnown("ann", 0)), 1)
     for (let failure = 0; failure < 5; failure++) {
-      assert.strictEqual(secondsOf(begin("a@example.com", undefined, 61 * minute)), 0)
+      assert.strictEqual(secondsOf(ofKnown("ann", 61 * minute)), 0)
     }
   })
 
   it("of an e-mail are forgotten with a success, and those of the address stay", () => {
-    const { begin } = makeAttempts()
-    for (let failure = 0; failure < 19; failure++) begin(`p${failure}@example.com`, "192.0.2.7", 0)
-    const right = begin("a@example.com", "192.0.2.7", 0)
+    const { ofStranger } = makeAttempts()
+    for (let failure = 0; failure < 19; failure++) ofStranger(`p${failure}@example.com`, "192.0.2.7", 0)
+    const right = ofStranger("a@example.com", "192.0.2.7", 0)
     if (right instanceof TooManyAttempts) throw right
     right.succeeded(0)
-    assert.strictEqual(secondsOf(begin("b@example.com", "192.0.2.7", 0)), 0)
-    assert.strictEqual(secondsOf(begin("c@example.com", "192.0.2.7", 0)), 1)
+    assert.strictEqual(secondsOf(ofStranger("b@example.com", "192.0.2.7", 0)), 0)
+    assert.strictEqual(secondsOf(ofStranger("c@example.com", "192.0.2.7", 0)), 1)
   })
 
   it("that nobody could judge do not count, and shorten no wait", () => {
-    const { begin } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) begin("a@example.com", undefined, 0)
-    const unjudged = begin("a@example.com", undefined, 1_000)
+    const { ofKnown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) ofKnown("ann", 0)
+    const unjudged = ofKnown("ann", 1_000)
     if (unjudged instanceof TooManyAttempts) throw unjudged
     unjudged.withdrawn(1_000)
-    assert.strictEqual(secondsOf(begin("a@example.com", undefined, 1_000)), 1)
+    assert.strictEqual(secondsOf(ofKnown("ann", 1_000)), 1)
   })
 
   it("are remembered of so many names only, the latest ones", () => {
-    const { begin } = makeAttempts()
-    for (let failure = 0; failure < 5; failure++) begin("old@example.com", undefined, 0)
-    for (let name = 0; name < 20_000; name++) begin(`p${name}@example.com`, undefined, 0)
-    assert.strictEqual(secondsOf(begin("old@example.com", undefined, 0)), 0)
+    const { ofKnown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) ofKnown("old", 0)
+    for (let name = 0; name < 20_000; name++) ofKnown(`p${name}`, 0)
+    assert.strictEqual(secondsOf(ofKnown("old", 0)), 0)
   })
 })

@@ -2,9 +2,12 @@
  * Failed sign-ins, remembered in memory: after the first few the next attempt has to wait, each time twice as long. An
  * attempt counts as failed from its start, so that many at once gain nothing. Several servers count each for itself.
  *
- * They count for an e-mail from one address, so that a stranger cannot keep its owner out from elsewhere; for the address;
- * and for the e-mail from everywhere, against those who have many addresses: much later, and with short waits.
+ * Those of strangers count for an e-mail from one network, for the address and its network, and, much later and with short
+ * waits, for the e-mail from everywhere: against those who have many networks. These can so keep its owner from signing in
+ * with a browser that is new to her. They cannot keep out a browser that she has signed in with before, nor her who is
+ * signed in: those count for themselves alone.
  */
+import { networkOf } from "./networks.ts"
 import { TooManyAttempts } from "./people.ts"
 
 interface Limit {
@@ -27,10 +30,15 @@ const memory = 60 * minute
 /** Names that are remembered; who fails with more of them pushes out the one that failed longest ago. */
 const mostNames = 20_000
 
-/** Many people may share an address, behind one company's gateway. A guess a minute finds no password of twelve characters. */
+/**
+ * Many people may share an address, behind one company's gateway, and many customers of a provider 48 bits of IPv6. A guess
+ * a minute finds no password of twelve characters.
+ */
 const limits = {
-  emailFromAddress: { free: 5, longestWait: 15 * minute },
+  known: { free: 5, longestWait: 15 * minute },
+  emailFromNetwork: { free: 5, longestWait: 15 * minute },
   address: { free: 20, longestWait: 15 * minute },
+  network: { free: 200, longestWait: minute },
   email: { free: 50, longestWait: minute }
 } satisfies Record<string, Limit>
 
@@ -64,36 +72,59 @@ const makeCounter = ({ free, longestWait }: Limit) => {
 
 /** An attempt that has begun and counts as failed until it is told otherwise. */
 export interface Attempt {
-  /** The right person: her failures are forgotten; the address's other failures stay. */
+  /** The right person: what failed under these names is forgotten; the address's other failures stay. */
   readonly succeeded: (now: number) => void
   /** Nobody could judge it. */
   readonly withdrawn: (now: number) => void
+  /** Seconds until the next one may begin, after this has failed. */
+  readonly waitAfter: (now: number) => number
+}
+
+type Counter = ReturnType<typeof makeCounter>
+type Counted = ReadonlyArray<readonly [Counter, name: string]>
+
+const longestWaitOf = (counted: Counted, now: number) =>
+  Math.ceil(Math.max(...counted.map(([counter, name]) => counter.wait(name, now))) / 1_000)
+
+const begin = (own: Counted, shared: Counted, now: number): Attempt | TooManyAttempts => {
+  const all = [...own, ...shared]
+  const seconds = longestWaitOf(all, now)
+  if (seconds > 0) return new TooManyAttempts({ seconds })
+  for (const [counter, name] of all) counter.begin(name, now)
+  return {
+    succeeded: (now) => {
+      for (const [counter, name] of own) counter.forget(name)
+      for (const [counter, name] of shared) counter.takeBack(name, now)
+    },
+    withdrawn: (now) => {
+      for (const [counter, name] of all) counter.takeBack(name, now)
+    },
+    waitAfter: (now) => longestWaitOf(all, now)
+  }
 }
 
 export const makeAttempts = () => {
-  const emailsFromAddresses = makeCounter(limits.emailFromAddress)
+  const known = makeCounter(limits.known)
+  const emailsFromNetworks = makeCounter(limits.emailFromNetwork)
   const addresses = makeCounter(limits.address)
+  const networks = makeCounter(limits.network)
   const emails = makeCounter(limits.email)
   return {
-    /** `address` is undefined where the person is signed in already. */
-    begin: (email: string, address: string | undefined, now: number): Attempt | TooManyAttempts => {
-      const own = [
-        [emailsFromAddresses, `${address ?? ""} ${email}`],
-        [emails, email]
-      ] as const
-      const all = address === undefined ? own : ([...own, [addresses, address]] as const)
-      const wait = Math.max(...all.map(([counter, name]) => counter.wait(name, now)))
-      if (wait > 0) return new TooManyAttempts({ seconds: Math.ceil(wait / 1_000) })
-      for (const [counter, name] of all) counter.begin(name, now)
-      return {
-        succeeded: (now) => {
-          for (const [counter, name] of own) counter.forget(name)
-          if (address !== undefined) addresses.takeBack(address, now)
-        },
-        withdrawn: (now) => {
-          for (const [counter, name] of all) counter.takeBack(name, now)
-        }
-      }
-    }
+    ofStranger: (email: string, address: string, now: number) => {
+      const network = networkOf(address, 48)
+      return begin(
+        [
+          [emailsFromNetworks, `${network} ${email}`],
+          [emails, email]
+        ],
+        [
+          [addresses, networkOf(address, 64)],
+          [networks, network]
+        ],
+        now
+      )
+    },
+    /** `who` is a browser that the person has signed in with, or the person who is signed in. */
+    ofKnown: (who: string, now: number) => begin([[known, who]], [], now)
   }
 }

@@ -1,61 +1,106 @@
-/** One-time links with which people get their sign-in. A used one stays until it would have expired. */
+/**
+ * One-time links with which people get their sign-in, or choose a new password. A used one stays until it would have
+ * expired. Of several statements the ones about links come first: whoever takes one locks it before the person.
+ */
 import { Clock, Effect, Option, Schema } from "effect"
 import type { Statements } from "../console-database/console-database.ts"
 import { timestampOf } from "../ledger/moments.ts"
-import type { Invited, NewInvitation } from "./people.ts"
+import { type Invited, type NewInvitation, OpenInvitation, type Person } from "./people.ts"
 import { newToken, sha256Of } from "./tokens.ts"
 
 const validFor = 7 * 24 * 60 * 60_000
 
-const InvitedRow = Schema.Struct({
-  account_id: Schema.String,
-  email: Schema.NullOr(Schema.String),
-  is_operator: Schema.Boolean
-})
+/** Of the token's hash, so that links of earlier versions have one, too. It opens nothing. */
+const id = "'inv_' || substr(token_sha256, 1, 20)"
+const columns = `${id} as id, account_id, email, is_operator, person_id, expires_at`
+const isOpen = `
+  used_at is null and expires_at > $1
+  and (not coalesce(is_first, false) or not exists (select 1 from console.person))`
 
 const newInvitation = `
-  insert into console.invitation (token_sha256, account_id, email, is_operator, created_at, expires_at)
-  values ($1, $2, $3, $4, $5, $6)`
-/** Those of the kind that a start prints. */
-const withdrawOpen = `
-  delete from console.invitation where account_id = $1 and email is null and is_operator and used_at is null`
-const goodInvitation = `
-  select account_id, email, is_operator from console.invitation
-  where token_sha256 = $1 and used_at is null and expires_at > $2`
-/** Of two that use the same link at once, one finds it. */
-const useInvitation = `
-  update console.invitation set used_at = $2
-  where token_sha256 = $1 and used_at is null and expires_at > $2
-  returning account_id, email, is_operator`
+  insert into console.invitation
+    (token_sha256, account_id, email, is_operator, person_id, is_first, created_at, expires_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  returning ${columns}`
+const ofToken = `select ${columns} from console.invitation where ${isOpen} and token_sha256 = $2`
+const ofAccount = `
+  select ${columns} from console.invitation where ${isOpen} and account_id = $2 order by expires_at, id`
+const withdrawOne = `delete from console.invitation where ${isOpen} and ${id} = $2 returning ${columns}`
+/**
+ * With any link those for the first person are used up. Of two people who use the same one at once, or two for the first
+ * person, one finds it.
+ */
+const use = `
+  update console.invitation set used_at = $1
+  where ${isOpen} and (is_first or token_sha256 = $2)
+  returning ${columns}, token_sha256`
 
-export const writeInvitation = Effect.fn("People.writeInvitation")(function* (
-  { run }: Statements,
-  { account_id, email, is_operator }: Invited
+const now = Effect.map(Clock.currentTimeMillis, timestampOf)
+
+interface Written extends Invited {
+  readonly is_first?: boolean
+  readonly person_id?: string | null
+}
+
+const write = Effect.fn("People.writeInvitation")(function* (
+  { all, run }: Statements,
+  { account_id, email, is_first = false, is_operator, person_id = null }: Written
 ) {
-  const now = yield* Clock.currentTimeMillis
+  const from = yield* Clock.currentTimeMillis
+  const until = timestampOf(from + validFor)
   const token = yield* newToken
-  const expires_at = timestampOf(now + validFor)
-  yield* run("delete from console.invitation where expires_at <= $1", [timestampOf(now)])
-  yield* run(newInvitation, [sha256Of(token), account_id, email, is_operator, timestampOf(now), expires_at])
-  const written: NewInvitation = { token, expires_at }
-  return written
+  yield* run("delete from console.invitation where expires_at <= $1", [timestampOf(from)])
+  const [written] = yield* all(OpenInvitation, newInvitation, [
+    ...[sha256Of(token), account_id, email, is_operator, person_id, is_first],
+    ...[timestampOf(from), until]
+  ])
+  if (written === undefined) return yield* Effect.die(new Error("an invitation was not written"))
+  const invitation: NewInvitation = { ...written, token }
+  return invitation
 })
 
-/** Replaces the links for the first person by a new one. */
-export const writeFirstInvitation = (statements: Statements, account_id: string) =>
+/** In place of those that are open for the same e-mail address of the account. */
+export const writeInvitation = (statements: Statements, invited: Invited) =>
   Effect.andThen(
-    statements.run(withdrawOpen, [account_id]),
-    writeInvitation(statements, { account_id, email: null, is_operator: true })
+    statements.run("delete from console.invitation where account_id = $1 and email = $2 and used_at is null", [
+      invited.account_id,
+      invited.email
+    ]),
+    write(statements, invited)
   )
 
+/** In place of the links for the first person that were made before. */
+export const writeFirstInvitation = (statements: Statements, account_id: string) =>
+  Effect.andThen(
+    statements.run("delete from console.invitation where is_first and used_at is null"),
+    write(statements, { account_id, email: null, is_operator: true, is_first: true })
+  )
+
+/** With which a person chooses a new password. */
+export const writeReset = (statements: Statements, { id, ...person }: Person) =>
+  write(statements, { ...person, person_id: id })
+
+export const withdrawResets = ({ run }: Statements, personId: string) =>
+  run("delete from console.invitation where person_id = $1 and used_at is null", [personId])
+
 export const findInvitation = Effect.fn("People.invitation")(function* ({ all }: Statements, token: string) {
-  const now = yield* Clock.currentTimeMillis
-  const [found] = yield* all(InvitedRow, goodInvitation, [sha256Of(token), timestampOf(now)])
+  const [found] = yield* all(OpenInvitation, ofToken, [yield* now, sha256Of(token)])
   return Option.fromUndefinedOr(found)
 })
 
+export const openInvitations = Effect.fn("People.invitations")(function* ({ all }: Statements, accountId: string) {
+  return yield* all(OpenInvitation, ofAccount, [yield* now, accountId])
+})
+
+export const withdrawInvitation = Effect.fn("People.withdraw")(function* ({ all }: Statements, invitationId: string) {
+  const [withdrawn] = yield* all(OpenInvitation, withdrawOne, [yield* now, invitationId])
+  return Option.fromUndefinedOr(withdrawn)
+})
+
+const Used = Schema.Struct({ ...OpenInvitation.fields, token_sha256: Schema.String })
+
 export const takeInvitation = Effect.fn("People.takeInvitation")(function* ({ all }: Statements, token: string) {
-  const now = yield* Clock.currentTimeMillis
-  const [taken] = yield* all(InvitedRow, useInvitation, [sha256Of(token), timestampOf(now)])
-  return Option.fromUndefinedOr(taken)
+  const own = sha256Of(token)
+  const used = yield* all(Used, use, [yield* now, own])
+  return Option.fromUndefinedOr(used.find(({ token_sha256 }) => token_sha256 === own))
 })

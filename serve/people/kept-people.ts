@@ -1,27 +1,39 @@
 /** People in the console's tables. */
 import { Clock, Effect, Layer, Option, Schema } from "effect"
 import { randomText } from "../access/random-text.ts"
-import { ConsoleDatabase, type ConsoleUnavailable } from "../console-database/console-database.ts"
+import { ConsoleDatabase, type Statements } from "../console-database/console-database.ts"
 import { timestampOf } from "../ledger/moments.ts"
 import { makeAttempts } from "./attempts.ts"
 import { emailIn } from "./email.ts"
-import { findInvitation, takeInvitation, writeFirstInvitation, writeInvitation } from "./invitations.ts"
+import {
+  findInvitation,
+  openInvitations,
+  takeInvitation,
+  withdrawInvitation,
+  withdrawResets,
+  writeFirstInvitation,
+  writeInvitation,
+  writeReset
+} from "./invitations.ts"
+import { makeJudge } from "./judge.ts"
+import { isKnownBrowser } from "./known-browsers.ts"
 import { Passwords } from "./password.ts"
 import {
   EmailTaken,
   InvalidEmail,
   InvitationGone,
-  type Invited,
+  type OpenInvitation,
   People,
   Person,
-  TooManyAttempts,
+  type SignedIn,
+  UnknownInvitation,
   UnknownPerson,
   WrongCredentials
 } from "./people.ts"
-import { beginSession, endOtherSessions, endSession, endSessionsOf, personSignedIn } from "./sessions.ts"
+import { beginSession, endSession, endSessionsOf, personSignedIn } from "./sessions.ts"
+import { sha256Of } from "./tokens.ts"
 
 const Known = Schema.Struct({ ...Person.fields, password: Schema.String })
-type Known = typeof Known.Type
 const Id = Schema.Struct({ id: Schema.String })
 
 const columns = "id, account_id, email, is_operator"
@@ -38,38 +50,49 @@ const newPerson = `
  * beside a change or a removal.
  */
 const replacePassword = "update console.person set password = $1 where id = $2 and password = $3 returning id"
+/** Holds changes of this person's password up until the transaction ends. */
+const lockPerson = "update console.person set email = email where id = $1 returning id"
+const setPassword = `update console.person set password = $1 where id = $2 returning ${columns}`
 const removePerson = `
   delete from console.person where id = $1 and ($2::text is null or account_id = $2) returning ${columns}`
+const keepRemoved = `
+  insert into console.removed_person (id, account_id, email, removed_at) values ($1, $2, $3, $4)`
+
+const isNobodyIn = ({ all }: Statements) =>
+  Effect.map(all(Id, "select id from console.person limit 1"), (found) => found.length === 0)
+
+/** Whoever a link is for, with a password from now on. */
+const entered = Effect.fnUntraced(function* (
+  { all, run }: Statements,
+  { account_id, is_operator, person_id }: OpenInvitation,
+  { email, kept }: { readonly email: string; readonly kept: string }
+) {
+  if (person_id !== null) {
+    const [found] = yield* all(Person, setPassword, [kept, person_id])
+    return found ?? (yield* new InvitationGone()) // removed meanwhile
+  }
+  const person: Person = { id: `pers_${randomText(20)}`, account_id, email, is_operator }
+  const now = timestampOf(yield* Clock.currentTimeMillis)
+  const written = yield* run(newPerson, [person.id, account_id, email, kept, is_operator, now])
+  if (written === 0) return yield* new EmailTaken() // and the invitation is as good as before
+  return person
+})
 
 const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const passwords = yield* Passwords
   const attempts = makeAttempts()
+  const judged = makeJudge(passwords)
+  const signIns = { signed_in: 0, refused: 0, put_off: 0 }
+  const count = (outcome: keyof typeof signIns) => Effect.sync(() => signIns[outcome]++)
+  const noted = (message: string, { person }: SignedIn) =>
+    Effect.annotateLogs(Effect.logInfo(message), { person_id: person.id })
 
   const known = (query: string, value: string) => Effect.map(database.all(Known, query, [value]), ([found]) => found)
-  const isEmpty = Effect.map(database.all(Id, "select id from console.person limit 1"), (found) => found.length === 0)
   const isTaken = (email: string) => Effect.map(known(ofEmail, email), (found) => found !== undefined)
 
-  /** Whoever somebody claims to be, where the password is right. `email` is what the failures are counted by. */
-  const judged = Effect.fnUntraced(function* (
-    { address, email, password }: { readonly email: string; readonly address?: string; readonly password: string },
-    look: Effect.Effect<Known | undefined, ConsoleUnavailable>
-  ) {
-    const attempt = attempts.begin(email, address, yield* Clock.currentTimeMillis)
-    if (attempt instanceof TooManyAttempts) return yield* attempt
-    const found = yield* look.pipe(
-      Effect.flatMap((known) =>
-        Effect.map(passwords.isRight(password, known?.password), (isRight) => (isRight ? known : undefined))
-      ),
-      Effect.onError(() => Effect.map(Clock.currentTimeMillis, attempt.withdrawn))
-    )
-    if (found === undefined) return yield* new WrongCredentials()
-    attempt.succeeded(yield* Clock.currentTimeMillis)
-    return found
-  })
-
   /** The address that the person will have: what the invitation says, else what was typed. */
-  const addressFor = ({ email }: Invited, typed: string) => {
+  const addressFor = ({ email }: OpenInvitation, typed: string) => {
     const address = email ?? emailIn(typed)
     return address === undefined ? Effect.fail(new InvalidEmail()) : Effect.succeed(address)
   }
@@ -82,71 +105,128 @@ const make = Effect.gen(function* () {
       return yield* database.transaction((statements) => writeInvitation(statements, { ...invited, email }))
     }),
     inviteFirst: Effect.fn("People.inviteFirst")(function* (accountId) {
-      if (!(yield* isEmpty)) return Option.none()
-      return Option.some(yield* database.transaction((statements) => writeFirstInvitation(statements, accountId)))
+      return yield* database.transaction(
+        Effect.fnUntraced(function* (statements) {
+          if (!(yield* isNobodyIn(statements))) return Option.none()
+          return Option.some(yield* writeFirstInvitation(statements, accountId))
+        })
+      )
     }),
     invitation: (token) => findInvitation(database, token),
-    accept: Effect.fn("People.accept")(function* ({ email: typed, password, token }) {
-      const invitation = yield* findInvitation(database, token)
-      if (Option.isNone(invitation)) return yield* new InvitationGone()
-      const email = yield* addressFor(invitation.value, typed)
-      if (yield* isTaken(email)) return yield* new EmailTaken()
-      const kept = yield* passwords.keep(password, email) // slow: before the transaction, which others wait for
+    invitations: (accountId) => openInvitations(database, accountId),
+    withdraw: Effect.fn("People.withdraw")(function* (invitationId) {
+      const withdrawn = yield* withdrawInvitation(database, invitationId)
+      return Option.isSome(withdrawn) ? withdrawn.value : yield* new UnknownInvitation({ id: invitationId })
+    }),
+    reset: Effect.fn("People.reset")(function* (personId) {
+      const nobodys = yield* passwords.nobodys
       return yield* database.transaction(
         Effect.fnUntraced(function* (statements) {
-          const taken = yield* takeInvitation(statements, token)
-          if (Option.isNone(taken)) return yield* new InvitationGone()
-          const { account_id, is_operator } = taken.value
-          const person: Person = { id: `pers_${randomText(20)}`, account_id, email, is_operator }
-          const now = timestampOf(yield* Clock.currentTimeMillis)
-          const written = yield* statements.run(newPerson, [person.id, account_id, email, kept, is_operator, now])
-          if (written === 0) return yield* new EmailTaken() // and the invitation is as good as before
-          return yield* beginSession(statements, person)
+          yield* withdrawResets(statements, personId)
+          const [person] = yield* statements.all(Person, setPassword, [nobodys, personId])
+          if (person === undefined) return yield* new UnknownPerson({ id: personId })
+          yield* endSessionsOf(statements, personId)
+          return yield* writeReset(statements, person)
         })
       )
     }),
-    signIn: Effect.fn("People.signIn")(function* ({ address, email: typed, password }) {
-      const email = emailIn(typed)
-      const look = email === undefined ? Effect.undefined : known(ofEmail, email)
-      const { password: kept, ...person } = yield* judged(
-        { email: email ?? typed.slice(0, 254), address, password },
-        look
-      )
-      return yield* database.transaction(
-        Effect.fnUntraced(function* (statements) {
-          const written = yield* statements.run(replacePassword, [kept, person.id, kept])
-          if (written === 0) return yield* new WrongCredentials() // changed or removed meanwhile
-          return yield* beginSession(statements, person)
-        })
-      )
-    }),
+    accept: Effect.fn("People.accept")(
+      function* ({ email: typed, password, token }) {
+        const invitation = yield* findInvitation(database, token)
+        if (Option.isNone(invitation)) return yield* new InvitationGone()
+        const email = yield* addressFor(invitation.value, typed)
+        if (invitation.value.person_id === null && (yield* isTaken(email))) return yield* new EmailTaken()
+        const kept = yield* passwords.keep(password, email) // slow: before the transaction, which others wait for
+        return yield* database.transaction(
+          Effect.fnUntraced(function* (statements) {
+            const taken = yield* takeInvitation(statements, token)
+            if (Option.isNone(taken)) return yield* new InvitationGone()
+            return yield* beginSession(statements, yield* entered(statements, taken.value, { email, kept }))
+          })
+        )
+      },
+      Effect.tap((signedIn) => noted("signed in by a one-time link", signedIn))
+    ),
+    signIn: Effect.fn("People.signIn")(
+      function* ({ address, email: typed, known_browser, password }) {
+        const email = emailIn(typed)
+        const isKnown =
+          email !== undefined && known_browser !== undefined && (yield* isKnownBrowser(database, known_browser, email))
+        const { password: kept, ...person } = yield* judged(
+          {
+            what: "sign-in",
+            password,
+            caller: address,
+            begin: (now) =>
+              isKnown
+                ? attempts.ofKnown(`browser ${sha256Of(known_browser)}`, now)
+                : attempts.ofStranger(email ?? typed.slice(0, 254), address, now)
+          },
+          email === undefined ? Effect.undefined : known(ofEmail, email)
+        )
+        return yield* database.transaction(
+          Effect.fnUntraced(function* (statements) {
+            const written = yield* statements.run(replacePassword, [kept, person.id, kept])
+            if (written === 0) return yield* new WrongCredentials() // changed or removed meanwhile
+            return yield* beginSession(statements, person, known_browser)
+          })
+        )
+      },
+      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), noted("signed in", signedIn))),
+      Effect.tapErrorTag("WrongCredentials", () => count("refused")),
+      Effect.tapErrorTag("TooManyAttempts", () => count("put_off"))
+    ),
     session: (token) => personSignedIn(database, token),
-    signOut: (token) => endSession(database, token),
-    changePassword: Effect.fn("People.changePassword")(function* ({ current, next, person_id, token }) {
-      const found = yield* known(ofId, person_id)
-      if (found === undefined) return yield* new WrongCredentials()
-      yield* judged({ email: found.email, password: current }, Effect.succeed(found))
-      const kept = yield* passwords.keep(next, found.email)
-      yield* database.transaction(
-        Effect.fnUntraced(function* (statements) {
-          const written = yield* statements.run(replacePassword, [kept, person_id, found.password])
-          if (written === 0) return yield* new WrongCredentials()
-          yield* endOtherSessions(statements, person_id, token)
-        })
-      )
-    }),
+    signOut: (token) => Effect.asVoid(endSession(database, token)),
+    changePassword: Effect.fn("People.changePassword")(
+      function* ({ current, next, person_id }) {
+        const begin = (now: number) => attempts.ofKnown(`person ${person_id}`, now)
+        const { password: old, ...person } = yield* judged(
+          { what: "change of the password", password: current, begin },
+          known(ofId, person_id)
+        )
+        const kept = yield* passwords.keep(next, person.email)
+        return yield* database.transaction(
+          Effect.fnUntraced(function* (statements) {
+            const written = yield* statements.run(replacePassword, [kept, person_id, old])
+            if (written === 0) return yield* new WrongCredentials()
+            yield* endSessionsOf(statements, person_id)
+            return yield* beginSession(statements, person)
+          })
+        )
+      },
+      Effect.tap((signedIn) => noted("password changed; all other sessions ended", signedIn))
+    ),
+    signOutElsewhere: Effect.fn("People.signOutElsewhere")(
+      function* ({ person, token }) {
+        return yield* database.transaction(
+          Effect.fnUntraced(function* (statements) {
+            yield* statements.run(lockPerson, [person.id])
+            // who has just been signed out by a change of the password does not come in again beside it
+            if ((yield* endSession(statements, token)) === 0) return Option.none()
+            yield* endSessionsOf(statements, person.id)
+            return Option.some(yield* beginSession(statements, person))
+          })
+        )
+      },
+      Effect.tap((begun) => (Option.isSome(begun) ? noted("signed out everywhere else", begun.value) : Effect.void))
+    ),
     people: (accountId) => database.all(Person, ofAccount, [accountId]),
     remove: Effect.fn("People.remove")(function* ({ account_id = null, person_id }) {
       return yield* database.transaction(
         Effect.fnUntraced(function* (statements) {
+          yield* withdrawResets(statements, person_id)
           const [removed] = yield* statements.all(Person, removePerson, [person_id, account_id])
           if (removed === undefined) return yield* new UnknownPerson({ id: person_id })
           yield* endSessionsOf(statements, person_id)
+          const now = timestampOf(yield* Clock.currentTimeMillis)
+          yield* statements.run(keepRemoved, [removed.id, removed.account_id, removed.email, now])
           return removed
         })
       )
     }),
-    isEmpty
+    isEmpty: isNobodyIn(database),
+    signIns: () => ({ ...signIns })
   })
 })
 

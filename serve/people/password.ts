@@ -35,7 +35,7 @@ const hashed = Effect.fnUntraced(function* (password: string, parameters: Parame
   return textOf(parameters, salt, yield* derived(password, salt, parameters))
 })
 
-/** What is compared where nobody is known: as much work as a real one. */
+/** No password fits it, and to find that out is as much work as with a real one. */
 const nobodys = (parameters: Parameters) => textOf(parameters, randomBytes(saltBytes), randomBytes(hashBytes))
 
 const matches = Effect.fnUntraced(function* (password: string, kept: string) {
@@ -48,32 +48,40 @@ const matches = Effect.fnUntraced(function* (password: string, kept: string) {
 /** A longer text would only be work; it is more than any password manager makes. */
 const longest = 200
 const shortest = 12
-const fewestCharacters = 5
 
-/** What is wrong with a new password; undefined where it will do. */
-export const weaknessOf = (password: string, email: string): string | undefined => {
+/** What is wrong with the form of a new password; undefined where it will do. */
+const malformationOf = (password: string, email: string): string | undefined => {
   const characters = [...password.normalize("NFKC")]
   if (characters.length < shortest) return `A password has at least ${shortest} characters.`
   if (characters.length > longest) return `A password has at most ${longest} characters.`
-  if (new Set(characters).size < fewestCharacters) {
-    return `A password has at least ${fewestCharacters} different characters.`
-  }
   const lower = password.toLowerCase()
   const [local = "", domain = ""] = email.toLowerCase().split("@")
   const isAddress = [local, domain, email.toLowerCase()].includes(lower)
   return isAddress || lower.includes(email.toLowerCase()) ? "The e-mail address is no password." : undefined
 }
 
+/** What is wrong with a new password; undefined where it will do. */
+export const weaknessOf = Effect.fnUntraced(function* (password: string, email: string) {
+  const malformation = malformationOf(password, email)
+  if (malformation !== undefined) return malformation
+  const { isGuessable } = yield* Effect.promise(() => import("./guessable.ts"))
+  return isGuessable(password, email)
+    ? "This password is easy to guess. Take several words that do not belong together, or let a password manager make one."
+    : undefined
+})
+
 interface Work {
   /** The text to keep of a new password. */
   readonly keep: (password: string, email: string) => Effect.Effect<string, WeakPassword | TooManyAttempts>
   /** Whether it is the password; where nobody is known (undefined) it takes as long, and is not. */
   readonly isRight: (password: string, kept: string | undefined) => Effect.Effect<boolean, TooManyAttempts>
+  /** A text to keep that no password fits. */
+  readonly nobodys: Effect.Effect<string>
 }
 
 const make = Effect.fnUntraced(function* (parameters: Parameters) {
   const workers = yield* Semaphore.make(atOnce)
-  const noPassword = yield* Effect.sync(() => nobodys(parameters))
+  const noPassword = yield* Effect.sync(() => nobodys(parameters)) // where nobody is known
   let waiting = 0
   const queued = <A>(work: Effect.Effect<A>) =>
     Effect.suspend(() => {
@@ -87,15 +95,17 @@ const make = Effect.fnUntraced(function* (parameters: Parameters) {
       )
     })
   return Passwords.of({
-    keep: (password, email) => {
-      const problem = weaknessOf(password, email)
-      return problem === undefined ? queued(hashed(password, parameters)) : Effect.fail(new WeakPassword({ problem }))
-    },
+    keep: Effect.fnUntraced(function* (password, email) {
+      const problem = yield* weaknessOf(password, email)
+      if (problem !== undefined) return yield* new WeakPassword({ problem })
+      return yield* queued(hashed(password, parameters))
+    }),
     isRight: (password, kept) =>
       // what is too long is nobody's password, and how long that took tells nothing about anybody
       password.length > 4 * longest
         ? Effect.succeed(false)
-        : Effect.map(queued(matches(password, kept ?? noPassword)), (is) => is && kept !== undefined)
+        : Effect.map(queued(matches(password, kept ?? noPassword)), (is) => is && kept !== undefined),
+    nobodys: Effect.sync(() => nobodys(parameters))
   })
 })
 

@@ -5,17 +5,19 @@
 import { Context, Effect, Schema } from "effect"
 import { ConsoleUnavailable } from "../console-database/console-database.ts"
 import { Administration, AdministrationError } from "../ledger/administration.ts"
-import { EmailTaken, InvalidEmail, People, Person, UnknownPerson } from "./people.ts"
+import {
+  EmailTaken,
+  InvalidEmail,
+  type NewInvitation,
+  OpenInvitation,
+  People,
+  Person,
+  UnknownInvitation,
+  UnknownPerson
+} from "./people.ts"
 
-export const Invitation = Schema.Struct({
-  /** Good once. Whoever opens it first chooses the password. */
-  link: Schema.String,
-  account_id: Schema.String,
-  email: Schema.NullOr(Schema.String),
-  is_operator: Schema.Boolean,
-  expires_at: Schema.String
-})
-export type Invitation = typeof Invitation.Type
+/** The link is good once: whoever opens it first chooses the password. */
+const Invitation = Schema.Struct({ link: Schema.String, ...OpenInvitation.fields })
 
 /** What can be asked, and what is answered; also the wire of the control channel. */
 export const peopleOperations = {
@@ -27,7 +29,12 @@ export const peopleOperations = {
     }),
     output: Invitation
   },
-  listPeople: { input: Schema.Struct({ account_id: Schema.String }), output: Schema.Array(Person) },
+  withdrawInvitation: { input: Schema.Struct({ invitation_id: Schema.String }), output: OpenInvitation },
+  listPeople: {
+    input: Schema.Struct({ account_id: Schema.String }),
+    output: Schema.Struct({ people: Schema.Array(Person), invitations: Schema.Array(OpenInvitation) })
+  },
+  resetPerson: { input: Schema.Struct({ person_id: Schema.String }), output: Invitation },
   removePerson: { input: Schema.Struct({ person_id: Schema.String }), output: Person }
 } as const
 
@@ -37,6 +44,7 @@ export const PeopleError = Schema.Union([
   ...AdministrationError.members,
   EmailTaken,
   InvalidEmail,
+  UnknownInvitation,
   UnknownPerson,
   ConsoleUnavailable
 ])
@@ -58,13 +66,21 @@ export const invitationLink = (consoleUrl: string, token: string) => `${consoleU
 export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const administration = yield* Administration
   const people = yield* People
+  const linked = ({ token, ...invitation }: NewInvitation) => ({
+    link: invitationLink(consoleUrl(), token),
+    ...invitation
+  })
   return PeopleAdministration.of({
     invitePerson: Effect.fn("PeopleAdministration.invitePerson")(function* (invited) {
       yield* administration.account({ account_id: invited.account_id })
-      const { expires_at, token } = yield* people.invite(invited)
-      return { link: invitationLink(consoleUrl(), token), ...invited, expires_at }
+      return linked(yield* people.invite(invited))
     }),
-    listPeople: ({ account_id }) => Effect.andThen(administration.account({ account_id }), people.people(account_id)),
+    withdrawInvitation: ({ invitation_id }) => people.withdraw(invitation_id),
+    listPeople: Effect.fn("PeopleAdministration.listPeople")(function* ({ account_id }) {
+      yield* administration.account({ account_id })
+      return { people: yield* people.people(account_id), invitations: yield* people.invitations(account_id) }
+    }),
+    resetPerson: ({ person_id }) => Effect.map(people.reset(person_id), linked),
     removePerson: ({ person_id }) => people.remove({ person_id })
   })
 })

@@ -1,5 +1,5 @@
 /**
- * People who sign in to the console, each for one account: invitations, passwords and sessions. Tokens are 32 random bytes
+ * People who sign in to the console, each for one account: one-time links, passwords and sessions. Tokens are 32 random bytes
  * and passwords go through scrypt; what is stored opens nothing. E-mail addresses are kept in lower case and are unique
  * over all accounts. How they are kept: `kept-people.ts`.
  */
@@ -22,12 +22,36 @@ export interface SignedIn {
   readonly person: Person
   /** ISO text in UTC; the session ends then at the latest. */
   readonly expires_at: string
+  /** For a cookie of its own: by it the browser is known as one that the person has signed in with. */
+  readonly known_browser: { readonly token: string; readonly expires_at: string }
 }
 
-/** A one-time link's token, shown once. */
-export interface NewInvitation {
+/** What became of the sign-ins since the start. */
+export interface SignIns {
+  readonly signed_in: number
+  /** A wrong address or password. */
+  readonly refused: number
+  /** Too many attempts, or too many at once: the password was not looked at. */
+  readonly put_off: number
+}
+
+/** A one-time link that is good now, without the token that opens it. */
+export const OpenInvitation = Schema.Struct({
+  /** `inv_…` */
+  id: Schema.String,
+  account_id: Schema.String,
+  /** As it will be kept; null where the invited person chooses it. */
+  email: Schema.NullOr(Schema.String),
+  is_operator: Schema.Boolean,
+  /** Who chooses a new password with it; null where it makes a new person. */
+  person_id: Schema.NullOr(Schema.String),
+  expires_at: Schema.String
+})
+export type OpenInvitation = typeof OpenInvitation.Type
+
+/** The token goes into the link and nowhere else. */
+export interface NewInvitation extends OpenInvitation {
   readonly token: string
-  readonly expires_at: string
 }
 
 export interface Invited {
@@ -56,10 +80,10 @@ const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 
 const waitOf = (seconds: number) =>
   seconds < 120 ? counted(seconds, "second") : counted(Math.ceil(seconds / 60), "minute")
 
-/** The link was used, has expired, or never existed. */
+/** The link was used or withdrawn, has expired, or never existed. */
 export class InvitationGone extends Schema.TaggedError<InvitationGone>()("InvitationGone", {}) {
   override get message() {
-    return "This invitation was used already, or has expired. Ask for a new one."
+    return "This link was used already, was withdrawn, or has expired. Ask for a new one."
   }
 }
 
@@ -87,17 +111,36 @@ export class UnknownPerson extends Schema.TaggedError<UnknownPerson>()("UnknownP
   }
 }
 
+export class UnknownInvitation extends Schema.TaggedError<UnknownInvitation>()("UnknownInvitation", {
+  id: Schema.String
+}) {
+  override get message() {
+    return `There is no open invitation ${this.id}. List them with: larder-serve people list --account ID`
+  }
+}
+
 interface Access {
-  /** A link that is valid for seven days and once. Whether the account exists is for the caller to know. */
+  /**
+   * A link that is valid for seven days and once. It takes the place of the account's earlier ones for the same e-mail
+   * address. Whether the account exists is for the caller to know.
+   */
   readonly invite: (invited: Invited) => Effect.Effect<NewInvitation, EmailTaken | InvalidEmail | ConsoleUnavailable>
   /**
-   * A link for the first person, an operator; none where somebody can sign in already. The links that it made before are
-   * gone then: each start prints one, and they stay in terminals and logs.
+   * A link for the first person, an operator; none where somebody can sign in already. Each start prints one, and they
+   * stay in terminals and logs: so it takes the place of the earlier ones, and is good only while nobody can sign in.
    */
   readonly inviteFirst: (accountId: string) => Effect.Effect<Option.Option<NewInvitation>, ConsoleUnavailable>
   /** What a link is for, as long as it is good. Uses nothing up. */
-  readonly invitation: (token: string) => Effect.Effect<Option.Option<Invited>, ConsoleUnavailable>
-  /** Uses the link up. `email` counts where the invitation names none. */
+  readonly invitation: (token: string) => Effect.Effect<Option.Option<OpenInvitation>, ConsoleUnavailable>
+  /** Those of an account that are good now. */
+  readonly invitations: (accountId: string) => Effect.Effect<ReadonlyArray<OpenInvitation>, ConsoleUnavailable>
+  readonly withdraw: (invitationId: string) => Effect.Effect<OpenInvitation, UnknownInvitation | ConsoleUnavailable>
+  /**
+   * For who has forgotten the password: ends the person's sessions, makes the old password worthless, and gives a link to
+   * choose a new one with. The person stays the same. Earlier such links are gone.
+   */
+  readonly reset: (personId: string) => Effect.Effect<NewInvitation, UnknownPerson | ConsoleUnavailable>
+  /** Uses the link up, and those for the first person. `email` counts where the invitation names none. */
   readonly accept: (asked: {
     readonly token: string
     readonly email: string
@@ -106,31 +149,40 @@ interface Access {
     SignedIn,
     InvitationGone | EmailTaken | InvalidEmail | WeakPassword | TooManyAttempts | ConsoleUnavailable
   >
-  /** `address` is the caller's network address. Failures of an e-mail or of an address make the next ones wait. */
+  /**
+   * `address` is the caller's network address. Failures of an e-mail or of an address make the next ones wait; those of a
+   * browser that the person has signed in with count for it alone. `known_browser` is the token that it has, if any.
+   */
   readonly signIn: (asked: {
     readonly email: string
     readonly password: string
     readonly address: string
+    readonly known_browser?: string | undefined
   }) => Effect.Effect<SignedIn, WrongCredentials | TooManyAttempts | ConsoleUnavailable>
   /** Who is signed in: within seven days, and not away for twelve hours. */
   readonly session: (token: string) => Effect.Effect<Option.Option<Person>, ConsoleUnavailable>
   readonly signOut: (token: string) => Effect.Effect<void, ConsoleUnavailable>
-  /** Ends every other session of the person; `token` is the one that stays. */
+  /** Ends every session of the person, also the one that asks: it may have been copied. A new one begins. */
   readonly changePassword: (asked: {
     readonly person_id: string
-    readonly token: string
     readonly current: string
     readonly next: string
-  }) => Effect.Effect<void, WrongCredentials | WeakPassword | TooManyAttempts | ConsoleUnavailable>
+  }) => Effect.Effect<SignedIn, WrongCredentials | WeakPassword | TooManyAttempts | ConsoleUnavailable>
+  /** The same for who is signed in by `token`; none where that session has ended meanwhile. */
+  readonly signOutElsewhere: (asked: {
+    readonly person: Person
+    readonly token: string
+  }) => Effect.Effect<Option.Option<SignedIn>, ConsoleUnavailable>
   /** By e-mail. */
   readonly people: (accountId: string) => Effect.Effect<ReadonlyArray<Person>, ConsoleUnavailable>
-  /** Ends the person's sessions, too. With `account_id` a person of another account is unknown. */
+  /** Ends the person's sessions and links, too. With `account_id` a person of another account is unknown. */
   readonly remove: (asked: {
     readonly person_id: string
     readonly account_id?: string
   }) => Effect.Effect<Person, UnknownPerson | ConsoleUnavailable>
   /** Nobody can sign in yet. */
   readonly isEmpty: Effect.Effect<boolean, ConsoleUnavailable>
+  readonly signIns: () => SignIns
 }
 
 export class People extends Context.Service<People, Access>()("larder/serve/People") {}

@@ -2,6 +2,7 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import type { Statements } from "../console-database/console-database.ts"
 import { timestampOf } from "../ledger/moments.ts"
+import { forgetBrowsersOf, rememberBrowser } from "./known-browsers.ts"
 import { Person, type SignedIn } from "./people.ts"
 import { newToken, sha256Of } from "./tokens.ts"
 
@@ -24,14 +25,23 @@ const personOfSession = `
 
 const aliveSince = (now: number) => timestampOf(now - longestAway)
 
-/** Signs a person in, and forgets the sessions that have ended. */
-export const beginSession = Effect.fn("People.beginSession")(function* ({ run }: Statements, person: Person) {
+/**
+ * Signs a person in, and forgets the sessions that have ended. The browser is known from now on; `earlier` is the token
+ * by which it was known until now.
+ */
+export const beginSession = Effect.fn("People.beginSession")(function* (
+  statements: Statements,
+  person: Person,
+  earlier?: string
+) {
+  const { run } = statements
   const now = yield* Clock.currentTimeMillis
   const token = yield* newToken
   const expires_at = timestampOf(now + longest)
   yield* run(expiredSessions, [timestampOf(now), aliveSince(now)])
   yield* run(newSession, [sha256Of(token), person.id, timestampOf(now), expires_at])
-  const begun: SignedIn = { token, person, expires_at }
+  const known_browser = yield* rememberBrowser(statements, person.id, earlier)
+  const begun: SignedIn = { token, person, expires_at, known_browser }
   return begun
 })
 
@@ -47,10 +57,11 @@ export const personSignedIn = Effect.fn("People.session")(function* ({ all, run 
 })
 
 export const endSession = ({ run }: Statements, token: string) =>
-  Effect.asVoid(run("delete from console.session where token_sha256 = $1", [sha256Of(token)]))
+  run("delete from console.session where token_sha256 = $1 returning person_id", [sha256Of(token)])
 
-export const endOtherSessions = ({ run }: Statements, personId: string, token: string) =>
-  run("delete from console.session where person_id = $1 and token_sha256 <> $2", [personId, sha256Of(token)])
-
-export const endSessionsOf = ({ run }: Statements, personId: string) =>
-  run("delete from console.session where person_id = $1", [personId])
+/** All of them; and no browser is known any more. */
+export const endSessionsOf = (statements: Statements, personId: string) =>
+  Effect.andThen(
+    statements.run("delete from console.session where person_id = $1", [personId]),
+    forgetBrowsersOf(statements, personId)
+  )

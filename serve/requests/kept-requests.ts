@@ -28,8 +28,9 @@ const latestRequests = `
     and ($3::text is null or endpoint = $3)
     and ($4::integer is null or status = $4)
     and ($5::text is null or (occurred_at, id) < ($5, $6))
+    and ($7::text is null or id = $7)
   order by occurred_at desc, id desc
-  limit $7::integer`
+  limit $8::integer`
 /** A moment is more than its day, as texts go. The newest day of each key is the end of an index. */
 const lastUsesOfKeys = `
   select key_id, max(used) as used
@@ -112,12 +113,12 @@ const make = Effect.gen(function* () {
       else drop(1, "they arrive faster than they are written")
     },
     dropped: () => dropped,
-    latest: ({ account_id, before, endpoint = null, key_id = null, limit, status = null }) =>
+    latest: ({ account_id, before, endpoint = null, id = null, key_id = null, limit, status = null }) =>
       Effect.andThen(
         write,
         database.all(NotedRequest, latestRequests, [
           ...[account_id, key_id, endpoint, status],
-          ...[before?.occurred_at ?? null, before?.id ?? null, limit]
+          ...[before?.occurred_at ?? null, before?.id ?? null, id, limit]
         ])
       ),
     lastUses: ({ account_id, keys, today }) =>

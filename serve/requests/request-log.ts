@@ -45,6 +45,7 @@ export type PlaceInRequests = Pick<NotedRequest, "occurred_at" | "id">
 
 export interface RequestsAsked {
   readonly account_id: string
+  readonly id?: string
   readonly key_id?: string
   readonly endpoint?: string
   readonly status?: number

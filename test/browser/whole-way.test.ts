@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest"
 import { ask } from "../contract/client.ts"
 import { admin } from "../programs.ts"
 import { consoleInBrowser } from "./console-in-browser.ts"
+import { sizes } from "./look.ts"
 
 const stage = consoleInBrowser()
 const { look, scene } = stage
@@ -37,6 +38,13 @@ const until = async (page: Page, says: string | RegExp) => {
 /** Presses what leads to another page, and waits until that is there. */
 const press = async (page: Page, what: Locator) => {
   await Promise.all([page.waitForEvent("load"), what.click()])
+}
+/** The same, and says which buttons showed that they were pressed when the page was left. */
+const pressAndSeeBusy = async (page: Page, what: Locator) => {
+  const busy = "[...document.querySelectorAll('form[data-sent] [aria-busy=true]')].map((one) => one.textContent)"
+  await page.evaluate(`addEventListener("pagehide", () => sessionStorage.setItem("busy", ${busy}.join()))`)
+  await press(page, what)
+  return page.evaluate("sessionStorage.getItem('busy')")
 }
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name })
 
@@ -157,7 +165,7 @@ describe("the way through the console", () => {
       await page.goto("/billing")
       await press(page, page.getByRole("link", { name: "$50", exact: true }))
       await look(page, "top-up")
-      await press(page, button(page, "Pay $50.00 by card"))
+      await press(page, button(page, "Continue to the card page"))
       await look(page, "checkout")
       const checkout = page.url()
       await payByCard(page, declinedCard)
@@ -179,7 +187,14 @@ describe("the way through the console", () => {
       await page.getByLabel("Charge", { exact: true }).fill("10")
       await page.getByLabel("When the balance falls below").fill("54.96")
       await look(page, "auto-recharge")
+      await page.getByLabel("When the balance falls below").fill("100")
       await press(page, button(page, "Switch on"))
+      expect(await content(page)).toMatch(/charged \$10\.00\s+now, and again as calls are made/)
+      await look(page, "auto-recharge-asks")
+      await press(page, button(page, "Back"))
+      expect(await page.getByLabel("When the balance falls below").inputValue()).toBe("100")
+      await page.getByLabel("When the balance falls below").fill("54.96")
+      expect(await pressAndSeeBusy(page, button(page, "Switch on"))).toBe("Switch on")
       expect(await content(page)).toContain("Auto-recharge is on")
       await callTimes(1) // 54.96 is not below 54.96
       await callTimes(1)
@@ -212,6 +227,11 @@ describe("the way through the console", () => {
     scene(async (page) => {
       await page.goto("/simulator")
       await look(page, "simulator")
+      await page.getByLabel("Lose the next answer").check()
+      await press(page, button(page, "Apply"))
+      await look(page, "simulator-played")
+      await press(page, button(page, "Back to normal"))
+      expect(await content(page)).toContain("All is well")
       await press(page, page.locator("tbody a").last())
       await look(page, "simulator-payment")
       await page.getByLabel("Amount").fill("20")
@@ -219,6 +239,17 @@ describe("the way through the console", () => {
       await page.goto("/billing/ledger")
       await until(page, "−20,000")
       await look(page, "ledger")
+      await page.setViewportSize(sizes.phone)
+      const afterTime = "getComputedStyle(document.querySelector('tbody th time'), '::after').content"
+      expect(await page.evaluate(afterTime)).toBe('" UTC"')
+      const entry = page.getByRole("row").nth(1)
+      const topOf = async (label: string) => (await entry.locator(`[data-label=${label}]`).boundingBox())?.y
+      expect(await topOf("Credits")).toBe(await topOf("What"))
+      expect((await entry.boundingBox())?.height).toBeLessThan(160)
+      const both = [page.getByRole("button", { name: "Show" }), page.getByRole("link", { name: /as CSV/ })]
+      const tops = await Promise.all(both.map(async (one) => (await one.boundingBox())?.y))
+      expect(tops[0]).toBe(tops[1])
+      await page.setViewportSize(sizes.desktop)
       expect(await balance(page)).toBe(54_940)
     }))
 
@@ -251,9 +282,22 @@ describe("the way through the console", () => {
         expect(await heading(page)).toBe(name)
         await look(page, `data-${name.toLowerCase()}`)
       }
-      await page.getByLabel("Beside it").selectOption("cheese-block-sales-price-weekly")
+      await page.getByLabel("Compare with").selectOption("cheese-block-sales-price-weekly")
       await press(page, button(page, "Show"))
       await look(page, "data-prices-two")
+      const dashOf = (line: number) =>
+        page.evaluate(`getComputedStyle(document.querySelector(".plot .line-${line}")).strokeDasharray`)
+      expect(await dashOf(1)).toBe("none")
+      expect(await dashOf(2)).not.toBe("none")
+      await page.setViewportSize(sizes.phone)
+      await page.goto("/data/feeds")
+      const feed = page.getByRole("row", { name: "gov-mars/1603" })
+      expect(
+        await feed
+          .locator("td")
+          .evaluateAll((cells) => cells.flatMap((cell) => (cell.checkVisibility() ? [cell.dataset.label] : [])))
+      ).toEqual(["Read to"])
+      await page.setViewportSize(sizes.desktop)
       await page.goto("/data/runs")
       await press(page, page.locator("tbody a").first())
       await look(page, "data-run")

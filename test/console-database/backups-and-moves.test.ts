@@ -64,9 +64,9 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of what a server kee
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
 
       const here = restored(path.join(other, "here"), file)
-      const { session, invitation, recharge: _, ...same } = yield* rowsAt(here)
-      assert.deepStrictEqual([session, invitation], [[], []])
-      const { session: _s, invitation: _i, recharge: _r, ...expected } = before
+      const { session, known_browser, invitation, recharge: _, ...same } = yield* rowsAt(here)
+      assert.deepStrictEqual([session, known_browser, invitation], [[], [], []])
+      const { session: _s, known_browser: _b, invitation: _i, recharge: _r, ...expected } = before
       assert.deepStrictEqual(same, expected)
       assert.isFalse(yield* isSignedIn(here, kept.session))
       assert.isFalse(yield* isInvited(here, kept.invitation))

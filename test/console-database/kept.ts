@@ -1,4 +1,7 @@
-/** A ledger and a console in use: somebody who signs in, payments in every state, a saved card, a recharge, requests. */
+/**
+ * A ledger and a console in use: somebody who signs in, somebody who was removed, payments in every state, a saved card, a
+ * recharge, requests.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -62,11 +65,16 @@ export const fill = (place: Place) =>
       const people = yield* People
       const { token } = yield* people.invite({ account_id, email, is_operator: true })
       const { token: session } = yield* people.accept({ token, email, password })
+      const former = yield* people.invite({ account_id, email: "former@example.com", is_operator: false })
+      const { person } = yield* people.accept({ token: former.token, email: "", password })
+      yield* people.remove({ person_id: person.id })
       const invitation = (yield* people.invite({ account_id, email: null, is_operator: true })).token
       const { run } = yield* ConsoleDatabase
       yield* run(
         `insert into console.request values ('req_ä', '${account_id}', 'k', '/v1/stores', 200, 1, 0.125, '2026-11-01T00:00:00.000Z')`
       )
+      // of a processor that is not in use now: it stays until that is
+      yield* run("insert into console.card_to_forget values ('pm_1', 'stripe', '2026-11-01T00:00:00.000Z')")
       yield* run(
         `insert into console.usage_of_status values ('2026-11-01', '${account_id}', 'k', '/v1/stores', 200, 2000000000)`
       )

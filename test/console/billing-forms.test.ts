@@ -1,6 +1,7 @@
 /** The forms about money, filled in and sent over HTTP: what is typed wrong, and what is paid. */
 
 import { Billing } from "@larder/serve/billing/billing.ts"
+import { whyCardsAreSaved } from "@larder/serve/billing/card-text.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -22,8 +23,12 @@ const valueAt = (html: string, name: string) =>
 const hidden = (html: string, name: string) =>
   unescaped(new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "")
 
-/** From the amount over the processor's page back to the console. */
-const payByCard = async (who: SignedIn, amount: string, number: string) => {
+/** Of the page's content: what its buttons are called. */
+const buttonsOf = (html: string) =>
+  [...html.replace(/<header.*<\/header>/s, "").matchAll(/<button[^>]*>([^<]*)<\/button>/g)].map(([, text]) => text)
+
+/** As far as the processor's page: what the customer can do there. */
+const beginByCard = async (who: SignedIn, amount: string) => {
   const review = await who.browser.get(`/billing/top-up?amount=${amount}`)
   const left = await who.browser.post("/billing/top-up", {
     amount: hidden(review.text, "amount"),
@@ -32,13 +37,25 @@ const payByCard = async (who: SignedIn, amount: string, number: string) => {
   })
   expect(left.status).toBe(303)
   const reference = new URL(left.headers.get("location") ?? "").pathname.split("/").at(-1) ?? ""
-  const paid = await console.run(
-    Simulator.use((simulator) => simulator.pay(reference, { number, expires: "12/40", cvc: "123" }))
-  )
+  const page = await console.run(Simulator.use((simulator) => simulator.payment(reference)))
+  const back = new URL(page?.cancel_url ?? "")
+  return {
+    payment_id: page?.payment_id ?? "",
+    back: back.pathname + back.search,
+    pay: (number: string) =>
+      console.run(Simulator.use((simulator) => simulator.pay(reference, { number, expires: "12/40", cvc: "123" })))
+  }
+}
+
+/** From the amount over the processor's page back to the console. */
+const payByCard = async (who: SignedIn, amount: string, number: string) => {
+  const paid = await (await beginByCard(who, amount)).pay(number)
   if (paid.kind !== "paid") throw new Error(`the simulator says ${JSON.stringify(paid)}`)
   const back = new URL(paid.url)
   return who.browser.get(back.pathname + back.search)
 }
+
+const notFinished = "The payment was not finished, and nothing was charged."
 
 const amounts = [
   ["", "Type an amount in US dollars."],
@@ -82,7 +99,9 @@ describe("a top-up", () => {
     expect(status).toBe(200)
     expect(text).toContain(`<dd>${paid}</dd>`)
     expect(text).toContain(`<dd>${got}</dd>`)
-    expect(text).toContain(`Pay ${paid} by card</button>`)
+    expect(text).toContain("Nothing is charged yet")
+    expect(text).toContain(whyCardsAreSaved)
+    expect(buttonsOf(text)).toEqual(["Continue to the card page"])
   })
 
   it("with a new card leads to the processor, saves the card and adds its credits once", async () => {
@@ -134,9 +153,31 @@ describe("a top-up", () => {
     expect((await paymentsOf(who)).filter(({ cents }) => cents === 7_000).length).toBe(1)
   })
 
-  it("that was left on the processor's page says that nothing was charged", async () => {
-    const { text } = await who.browser.get("/billing/top-up?amount=100&left=yes")
-    expect(text).toContain("The payment was not finished, and nothing was charged.")
+  it("that was left on the processor's page says that nothing was charged, and can be paid no more", async () => {
+    const { back, pay, payment_id } = await beginByCard(who, "80")
+    const { status, text } = await who.browser.get(back)
+    expect([status, text.includes(notFinished)]).toEqual([200, true])
+    expect((await paymentsOf(who)).find(({ id }) => id === payment_id)?.state).toBe("expired")
+    expect((await pay("4242424242424242")).kind).not.toBe("paid")
+  })
+
+  it("that was paid in another tab says so to who goes back without paying", async () => {
+    const before = await balanceOf(who)
+    const { back, pay, payment_id } = await beginByCard(who, "80")
+    expect((await pay("4242424242424242")).kind).toBe("paid")
+    const { headers, status } = await who.browser.get(back)
+    expect([status, headers.get("location")]).toEqual([303, `/billing/payments/${payment_id}`])
+    expect(await balanceOf(who)).toBe(before + 80_000)
+  })
+
+  it("of another account, or none, is not left by anybody else", async () => {
+    const { payment_id } = await beginByCard(who, "80")
+    const stranger = await console.signedIn()
+    for (const id of [payment_id, "pay_9", "yes"]) {
+      const { status, text } = await stranger.browser.get(`/billing/top-up?amount=80&left=${id}`)
+      expect([status, text.includes(notFinished)]).toEqual([200, false])
+    }
+    expect((await paymentsOf(who)).find(({ id }) => id === payment_id)?.state).toBe("open")
   })
 
   it("with a saved card that there is none of is refused", async () => {
@@ -151,16 +192,14 @@ describe("a top-up", () => {
 })
 
 describe("a saved card", () => {
-  it("that cannot be removed while the processor is away is still there, and the page says what has happened", async () => {
+  it("that is removed while the processor is away is gone here at once", async () => {
     const who = await console.signedIn()
     await payByCard(who, "100", "4242424242424242")
     await console.run(Simulator.use((simulator) => simulator.play({ outage: true })))
-    const refused = await who.browser.post("/billing/card", {})
+    const removed = await who.browser.post("/billing/card", {})
     await console.run(Simulator.use((simulator) => simulator.play({ outage: false })))
-    expect(refused.status).toBe(503)
-    expect(refused.text).toContain("so the card is still saved there. Auto-recharge is off")
-    expect(refused.text).toContain("Visa ending in 4242")
-    expect((await who.browser.post("/billing/card", {})).headers.get("location")).toBe("/billing")
+    expect([removed.status, removed.headers.get("location")]).toEqual([303, "/billing"])
+    expect((await who.browser.get("/billing")).text).toContain("No card saved")
     expect((await settingsOf(who)).card).toBeNull()
   })
 })
@@ -214,7 +253,7 @@ describe("auto-recharge", () => {
     expect((await settingsOf(who)).recharge).toMatchObject({ is_on: false, cents: 8_000, trigger_credits: 1_000 })
   })
 
-  it("goes off with the saved card, and says why", async () => {
+  it("goes off with the saved card, which is asked before and no alarm afterwards", async () => {
     await save("75.50", "20")
     const asked = await who.browser.get("/billing/card")
     expect(asked.text).toContain("Auto-recharge is on. It is switched off")
@@ -222,7 +261,115 @@ describe("auto-recharge", () => {
     await who.browser.post("/billing/card", {})
     expect(await settingsOf(who)).toMatchObject({ card: null, recharge: { is_on: false } })
     const { text } = await who.browser.get("/billing")
-    expect(text).toContain("Auto-recharge was switched off. The saved card was removed.")
+    expect(text).not.toContain("Auto-recharge was switched off")
     expect(linkCalled(text, "Remove")).toBeUndefined()
+  })
+})
+
+describe("auto-recharge that charges at once", () => {
+  const path = "/billing/auto-recharge"
+  let who: SignedIn
+  const save = (recharge_amount: string, trigger: string, payments?: string, is_on = "yes") =>
+    who.browser.post(path, { recharge_amount, trigger, is_on, ...(payments !== undefined && { payments }) })
+  const recharges = async () => (await paymentsOf(who)).filter(({ kind }) => kind === "auto_recharge")
+  beforeAll(async () => {
+    who = await console.signedIn()
+    await payByCard(who, "10", "4242424242424242") // 15,000 credits
+  })
+
+  it("asks first: how much is charged to which card, how often, and until when", async () => {
+    const { status, text } = await save("10", "5,000")
+    expect(status).toBe(200)
+    const words = unescaped(text.replace(/<[^>]*>/g, "")).replace(/\s+/g, " ")
+    expect(words).toContain("The balance is $15.00, below the $5,000.00 that you chose.")
+    expect(words).toContain(
+      "Visa ending in 4242 is charged $10.00 now, and again as calls are made, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in all"
+    )
+    expect(buttonsOf(text)).toEqual(["Charge $10.00 and save", "Back"])
+    expect(["recharge_amount", "trigger", "payments"].map((name) => hidden(text, name))).toEqual(["10", "5,000", "499"])
+    expect((await settingsOf(who)).recharge).toMatchObject({ is_on: false, was_chosen: false })
+    expect(await recharges()).toEqual([])
+  })
+
+  it("asks again where more payments follow than were told, and leads back with what was typed", async () => {
+    for (const told of ["498", "0", "many", ""]) {
+      expect([told, buttonsOf((await save("10", "5000", told)).text)]).toEqual([
+        told,
+        ["Charge $10.00 and save", "Back"]
+      ])
+    }
+    const { text } = await save("12.50", "5000", "400", "not_yet")
+    expect([valueAt(text, "recharge_amount"), valueAt(text, "trigger")]).toEqual(["12.50", "5000"])
+    expect((await settingsOf(who)).recharge.is_on).toBe(false)
+    expect(await recharges()).toEqual([])
+  })
+
+  it("does not ask where the balance is at the trigger: then nothing is charged", async () => {
+    expect((await save("10", "15")).status).toBe(303)
+    expect((await save("", "", "", "no")).status).toBe(303)
+  })
+
+  it("charges once where once was told", async () => {
+    const { text } = await save("10", "16")
+    expect(text).not.toContain("and again")
+    expect((await save("10", "16", hidden(text, "payments"))).headers.get("location")).toBe("/billing")
+    await expect.poll(() => balanceOf(who)).toBe(25_000)
+    expect((await recharges()).map(({ cents, state }) => [cents, state])).toEqual([[1_000, "succeeded"]])
+  })
+})
+
+describe("auto-recharge on the pages that tell of it", () => {
+  let who: SignedIn
+  const sectionOf = (html: string, heading: string) => {
+    const [, body = ""] = new RegExp(`<section aria-labelledby="s-${heading}">(.*?)</section>`, "s").exec(html) ?? []
+    return unescaped(body.replace(/<[^>]*>/g, " "))
+  }
+  beforeAll(async () => {
+    who = await console.signedIn()
+  })
+
+  it("leads from each of them to its own page, which explains it, before there is a card", async () => {
+    const billing = await who.browser.get("/billing")
+    expect(linkCalled(billing.text, "How it works")).toBe("/billing/auto-recharge")
+    expect(linkCalled((await who.browser.get("/")).text, "Set up")).toBe("/billing/auto-recharge")
+    const own = await who.browser.get("/billing/auto-recharge")
+    expect(linkCalled(own.text, "Add credits")).toBe("/billing/top-up")
+    for (const { text } of [billing, own]) expect(text).toContain(whyCardsAreSaved)
+  })
+
+  it("tells no amounts that nobody has chosen as settings", async () => {
+    await payByCard(who, "10", "4000000000000341") // 15,000 credits; every later charge is declined
+    const { text } = await who.browser.get("/billing")
+    expect(sectionOf(text, "auto-recharge")).not.toContain("$")
+    expect(linkCalled(text, "Set up")).toBe("/billing/auto-recharge")
+    expect((await who.browser.get("/billing/auto-recharge")).text).toContain("the amounts are a proposal")
+  })
+
+  it("that went off by itself says with which card and when, in one tone, and leads on", async () => {
+    const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1" }
+    await who.browser.post("/billing/auto-recharge", choice)
+    await expect.poll(async () => (await settingsOf(who)).recharge.is_on).toBe(false)
+    const pages = await Promise.all(["/", "/billing", "/billing/auto-recharge"].map((path) => who.browser.get(path)))
+    for (const { text } of pages) {
+      expect(text).toMatch(
+        /Auto-recharge was switched off\. A recharge of \$10\.00 with Visa ending in 0341 failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. The card was declined\./
+      )
+      expect(text).not.toContain("notice bad")
+    }
+    for (const { text } of pages.slice(0, 2)) {
+      expect(linkCalled(text, "add credits with another card")).toBe("/billing/top-up")
+      expect(linkCalled(text, "switch it on again, or leave it off")).toBe("/billing/auto-recharge")
+    }
+    expect(buttonsOf(pages[2]?.text ?? "")).toEqual(["Leave it off", "Switch on"])
+  })
+
+  it("can be left off, which puts the warning away and keeps the amounts", async () => {
+    await who.browser.post("/billing/auto-recharge", { is_on: "no" })
+    const [overview, billing] = await Promise.all(["/", "/billing"].map((path) => who.browser.get(path)))
+    for (const page of [overview, billing]) expect(page?.text).not.toContain("was switched off")
+    expect(linkCalled(overview?.text ?? "", "Switch on")).toBe("/billing/auto-recharge")
+    expect(sectionOf(billing?.text ?? "", "auto-recharge")).toMatch(
+      /Last used\s+\$10\.00 whenever the balance falls below \$16\.00/
+    )
   })
 })

@@ -1,72 +1,12 @@
 /** The pages about the warehouse, over the bundled samples, with runs and rows that did not go well beside them. */
-import { rmSync } from "node:fs"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { DataRead } from "@larder/serve/console/data-read.ts"
-import type { Answer, PageContext } from "@larder/serve/console/page.ts"
 import { dataPages } from "@larder/serve/console/pages/data.ts"
-import { loadReadModel } from "@larder/serve/read-model.ts"
-import { writeToJournal } from "@larder/warehouse/generation/journal.ts"
-import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { watchLive } from "@larder/warehouse/generation/live.ts"
-import { aRun, tamper } from "@larder/warehouse/pantry-for-tests.ts"
-import { Effect, Layer, Option, Redacted } from "effect"
-import { inject } from "vitest"
-import { copyHome } from "../sample-home.ts"
-
-/** After whatever the samples were read on. */
-const now = Date.parse("2099-11-01T12:00:00.000Z")
-
-const contextOf = (target: string, params: Readonly<Record<string, string>>): PageContext => ({
-  person: { id: "pers_1", account_id: "acct_1", email: "operator@example.com", is_operator: true },
-  account: { id: "acct_1", name: "Operators", created_at: "2026-10-01T00:00:00.000Z", balance_credits: 5000 },
-  url: new URL(target, "http://127.0.0.1:8081"),
-  params,
-  console: "http://127.0.0.1:8081",
-  api: "http://127.0.0.1:8080",
-  now,
-  session: Redacted.make("not a session")
-})
-
-/** What a page shows, as HTML. */
-const shown = Effect.fnUntraced(function* (target: string, params: Readonly<Record<string, string>> = {}) {
-  const path = Object.keys(params).length === 0 ? target.split("?")[0] : "/data/runs/:id"
-  const page = dataPages.find((candidate) => candidate.path === path)
-  if (page?.get === undefined) return yield* Effect.die(`no page at ${path}`)
-  const answer: Answer = yield* page.get(contextOf(target, params))
-  if (answer.kind !== "page") return yield* Effect.die(`${target} answers ${answer.kind}`)
-  return String(yield* Effect.promise(async () => answer.body)).replaceAll("<wbr>", "") // names may break there
-})
-
-const failed = aRun({
-  run_id: "20991031T100000000Z-commodities-fa11ed",
-  pipeline: "commodities",
-  outcome: "checks_failed",
-  started_at: "2099-10-31T10:00:00.000Z",
-  finished_at: "2099-10-31T10:01:05.000Z",
-  rows_read: 10,
-  rows_unchanged: 10,
-  message: "Checks failed; nothing was published.\n  price_positive: 2 bad rows"
-})
-const failedCheck = {
-  name: "price_positive",
-  severity: "error",
-  description: "every price is above zero",
-  bad_rows: 2,
-  examples: '[{"value":"-1"}]'
-} as const
+import { bytesText } from "@larder/serve/console/pages/data-pieces.ts"
+import { Effect } from "effect"
+import { answered, dataAfter, failed, failureOf, partial, shown } from "./data-console.ts"
 
 const rejected = 60
-/** One that left feeds out. */
-const partial = aRun({
-  run_id: "20991101T100000000Z-storefronts-9a47a1",
-  pipeline: "storefronts",
-  outcome: "partial",
-  started_at: "2099-11-01T10:00:00.000Z",
-  finished_at: "2099-11-01T10:00:05.000Z",
-  message: "1 feed of storefronts could not be read."
-})
-
 /** Rows that were refused, one of them long and hostile, and one of a file of a feed. */
 const addRejects = `
   insert into ingest.reject
@@ -75,23 +15,13 @@ const addRejects = `
     case when i = 60 then '<script>alert(1)</script>' || repeat('x', 1000) else '{}' end
   from generate_series(1, ${rejected}) as t(i);
   insert into ingest.reject
-  values ('branded-foods', 'gov-fdc/csv/food.csv', '20261001T000000000Z-branded-foods-000001', 'cd', 7, 'fdc_id: is empty', '{}')`
-
-/** The samples, tampered with as told, opened as a server opens them. */
-const dataAfter = (sql: string) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const home = yield* Effect.acquireRelease(
-        Effect.sync(() => copyHome(inject("sampleHome"))),
-        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-      )
-      const layout = yield* layoutOf(home)
-      yield* tamper(Option.getOrThrow(yield* currentFile(layout)), sql)
-      yield* writeToJournal(layout, failed, [failedCheck])
-      yield* writeToJournal(layout, partial, [])
-      return DataRead.layer(yield* watchLive(layout, loadReadModel(layout)), layout)
-    })
-  ).pipe(Layer.provide(NodeServices.layer))
+  values ('branded-foods', 'gov-fdc/csv/food.csv', '20261001T000000000Z-branded-foods-000001', 'cd', 7, 'fdc_id: is empty', '{}');
+  insert into ingest.reject
+  select 'commodities', 'gov-mars/1603', '20261001T000000000Z-commodities-000001', 'ef', i,
+    'close_price is "1.' || i || 'x", which is no price', '{"commodity":"Butter, \\"AA\\"","close_price":1.5000}'
+  from generate_series(1, 30) as t(i);
+  insert into ingest.unknown_field
+  values ('commodities', 'gov-mars/1603', 'settlement_price', '20261001T000000000Z-commodities-000001', '1.6200')`
 
 layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with rejects and a failed run", (it) => {
   describe("the state of the warehouse", () => {
@@ -116,6 +46,26 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         const page = yield* shown("/data")
         assert.include(page, "The last run of Commodities did not end well")
         assert.include(page, "24 series")
+        assert.include(page, "Commodities, Branded foods, and Storefronts: these are the bundled samples")
+        assert.notInclude(page, "That is late")
+      })
+    )
+    it.effect("calls pipelines by their titles, months by their names, and tells how many series have stopped", () =>
+      Effect.gen(function* () {
+        const page = yield* shown("/data")
+        assert.notMatch(page, />(branded-foods|storefronts|commodities)</)
+        assert.include(page, '<time datetime="2026-10">Oct 2026</time>')
+        assert.match(page, /1 of 24 series<\/a> <span[^>]*>stopped</)
+        assert.include(page, "Rows are those of the payloads")
+      })
+    )
+    it.effect("tells the size of the live generation, and of all that are kept", () =>
+      Effect.gen(function* () {
+        const generations = yield* (yield* DataRead).generations
+        const page = yield* shown("/data")
+        const all = bytesText(generations.reduce((sum, { bytes }) => sum + bytes, 0))
+        assert.match(page, new RegExp(`Size of the live one</dt>.*${bytesText(generations[0]?.bytes ?? 0)}`))
+        assert.include(page, `${all} in 3 generations`)
       })
     )
     it.effect("lists the generations that are kept, the live one marked, with the runs that published them", () =>
@@ -172,18 +122,32 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
           (yield* runs(wanted)).rows.map(({ run_id }) => run_id),
           [failed.run_id]
         )
-        assert.include(yield* shown("/data/runs?pipeline=nothing"), "No such run")
+        const none = yield* shown("/data/runs?pipeline=branded-foods&outcome=interrupted")
+        assert.include(none, "No such run")
+        assert.include(none, "Show all")
       })
     )
     it.effect("tell what went wrong and which check found it, also before a generation has taken them up", () =>
       Effect.gen(function* () {
         const page = yield* shown(`/data/runs/${failed.run_id}`, { id: failed.run_id })
         assert.include(page, "price_positive")
+        const { title } = yield* answered(`/data/runs/${failed.run_id}`, { id: failed.run_id })
+        assert.strictEqual(title, "Run of Commodities, 31 Oct 2099, 10:00:00\u00A0UTC")
+        assert.notInclude(page, "Days asked for")
         assert.include(page, "2 bad rows")
-        const { tag } = yield* Effect.flip(shown("/data/runs/none", { id: "none" })).pipe(
-          Effect.map((error) => ({ tag: Reflect.get(Object(error), "_tag") }))
-        )
-        assert.strictEqual(tag, "PageNotFound")
+        assert.strictEqual(yield* failureOf("/data/runs/none", { id: "none" }), "PageNotFound")
+      })
+    )
+    it.effect("lead to their rejects only where a generation keeps them", () =>
+      Effect.gen(function* () {
+        const page = yield* shown(`/data/runs/${failed.run_id}`, { id: failed.run_id })
+        assert.match(page, /4 <small class="nowrap">not kept<\/small>, as this run published nothing/)
+        const all = yield* shown("/data/runs")
+        assert.notInclude(all, `/data/rejects?run=${failed.run_id}`)
+        const { runs } = yield* DataRead
+        const { rows } = yield* runs({ pipeline: undefined, outcome: "published", before: undefined, limit: 10 })
+        const kept = rows.find(({ rows_rejected }) => rows_rejected > 0)
+        assert.include(all, `/data/rejects?run=${kept?.run_id}`)
       })
     )
   })
@@ -220,12 +184,52 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
     it.effect("are counted by reason", () =>
       Effect.gen(function* () {
         const { reasons } = yield* DataRead
-        assert.deepInclude(yield* reasons("storefronts"), {
-          pipeline: "storefronts",
-          reason: "price: is not a number",
-          feeds: 3,
-          rejects: 59
-        })
+        const reason = "price: is not a number"
+        const price = { pipeline: "storefronts", reason, example: reason }
+        const any = { pipeline: "storefronts", feed: undefined, run_id: undefined }
+        assert.deepInclude(yield* reasons(any), { ...price, feeds: 3, rejects: 59 })
+        assert.deepStrictEqual(yield* reasons({ ...any, feed: "shop-1" }), [{ ...price, feeds: 1, rejects: 20 }])
+        assert.deepStrictEqual(yield* reasons({ ...any, run_id: failed.run_id }), [])
+      })
+    )
+    it.effect("have one reason where only its values differ, and its link finds exactly as many", () =>
+      Effect.gen(function* () {
+        const { reasons, rejects } = yield* DataRead
+        const any = { pipeline: "commodities", feed: undefined, run_id: undefined }
+        const reason = "close_price is …, which is no price"
+        const example = 'close_price is "1.10x", which is no price'
+        assert.deepStrictEqual(yield* reasons(any), [
+          { pipeline: "commodities", reason, example, feeds: 1, rejects: 30 }
+        ])
+        const found = yield* rejects({ ...any, reason, before: undefined, limit: 100 })
+        assert.deepStrictEqual([...new Set(found.rows.map((row) => row.feed))], ["gov-mars/1603"])
+        assert.strictEqual(found.rows.length, 30)
+        const none = yield* rejects({ ...any, reason: "fdc_id: is empty", before: undefined, limit: 100 })
+        assert.deepStrictEqual(none.rows, [])
+        const page = yield* shown("/data/rejects?pipeline=commodities")
+        assert.include(page, "such as: close_price is &quot;1.10x&quot;, which is no price")
+      })
+    )
+    it.effect("show the row as it was read: a line for each field, and every digit", () =>
+      Effect.gen(function* () {
+        const page = yield* shown("/data/rejects?feed=gov-mars/1603")
+        assert.include(page, "Row as read")
+        const row = '{"commodity":"Butter, \\"AA\\"",\n"close_price":1.5000}'
+        assert.include(page, row.replaceAll('"', "&quot;"))
+      })
+    )
+    it.effect("are filtered by feeds that have some; a reason and a run are told, with a way back to all", () =>
+      Effect.gen(function* () {
+        const page = yield* shown(`/data/rejects?pipeline=storefronts&run=${failed.run_id}&reason=price:+is+odd`)
+        const [, feeds = ""] = /<select id="feed"(.*?)<\/select>/s.exec(page) ?? []
+        assert.deepStrictEqual(
+          [...feeds.matchAll(/<option value="([^"]*)"/g)].map(([, feed]) => feed),
+          ["", "shop-0", "shop-1", "shop-2", "store/orchard-pantry.example"]
+        )
+        assert.include(page, "<q>price: is odd</q>")
+        assert.include(page, `<input type="hidden" name="run" value="${failed.run_id}">`)
+        assert.include(page, '<a href="/data/rejects?pipeline=storefronts">Show all</a>')
+        assert.include(page, "No such rejects")
       })
     )
     it.effect("are counted by feed with those of its files, and its link finds as many", () =>
@@ -269,6 +273,54 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(yield* shown("/data/feeds"), "gov-mars/1603")
       })
     )
+    it.effect("name the report that a feed reads, and which feeds stopped while others of their rhythm went on", () =>
+      Effect.gen(function* () {
+        const { feeds } = yield* DataRead
+        const { rows } = yield* feeds({ pipeline: undefined, after: undefined, limit: 1000 })
+        const titleOf = (name: string) => rows.find(({ feed }) => feed === name)?.title
+        assert.strictEqual(titleOf("gov-mars/1603"), "CME Group - Daily Cash Trading - Week to Date")
+        assert.strictEqual(
+          titleOf("gov-mpr/2993/Final Butter Prices and Sales"),
+          "National Dairy Products Sales Report"
+        )
+        assert.isUndefined(titleOf("gov-fdc/csv"))
+        const barrels = "500 Pound Barrel Cheddar Cheese Prices, Sales, and Moisture Content"
+        assert.deepStrictEqual(
+          rows.flatMap(({ feed, hasStopped }) => (hasStopped ? [feed] : [])),
+          [`gov-mpr/2993/${barrels}`, `gov-mpr/2993/Final ${barrels}`]
+        )
+        const page = yield* shown("/data/feeds")
+        assert.include(page, "CME Group - Daily Cash Trading - Week to Date")
+        assert.strictEqual(page.match(/>stopped</g)?.length, 2)
+        assert.include(page, "as a whole")
+      })
+    )
+    it.effect("tell of fields that no mapping knows before all feeds, and so does the state", () =>
+      Effect.gen(function* () {
+        const page = yield* shown("/data/feeds")
+        assert.include(page, "settlement_price")
+        assert.isBelow(page.indexOf("settlement_price"), page.indexOf("Feeds and how far they have been read"))
+        assert.include(yield* shown("/data"), "Upstream has a field that no mapping knows")
+      })
+    )
+    it.effect("say how many checks passed, and show those of each pipeline with their run", () =>
+      Effect.gen(function* () {
+        const checks = yield* (yield* DataRead).checks
+        const page = yield* shown("/data/checks")
+        assert.include(page, `All ${checks.length} passed`)
+        assert.deepStrictEqual([...page.matchAll(/<h2[^>]*>([^<]+)/g)].map(([, title]) => title).sort(), [
+          "Branded foods",
+          "Commodities",
+          "Storefronts"
+        ])
+        for (const run_id of new Set(checks.map((check) => check.run_id))) {
+          assert.strictEqual(page.split(`href="/data/runs/${run_id}"`).length, 2)
+        }
+        const state = yield* shown("/data")
+        assert.include(state, `All ${checks.length} passed`)
+        assert.include(state, '<a href="/data/checks">See the checks</a>')
+      })
+    )
     it.effect("are those of the newest published run of each pipeline, failures first", () =>
       Effect.gen(function* () {
         const { checks } = yield* DataRead
@@ -289,49 +341,17 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
     )
   })
 
-  describe("prices", () => {
-    it.effect("are drawn for the series and days that are asked for, with the same numbers as a table", () =>
-      Effect.gen(function* () {
-        const page = yield* shown("/data/prices?series=butter-sales-price-weekly&from=2026-08-01&to=2026-08-31")
-        assert.match(page, /<svg[^>]+role="img"/)
-        assert.include(page, "29 Aug 2026")
-        assert.notInclude(page, "5 Sep 2026:")
-      })
-    )
-    it.effect("are drawn beside others of the same unit alone", () =>
-      Effect.gen(function* () {
-        const page = yield* shown("/data/prices?series=butter-sales-price-weekly&beside=milk-class-iii-price-monthly")
-        assert.include(page, "is not drawn: it is in USD per cwt")
-      })
-    )
-    it.effect("have names that tell them apart", () =>
-      Effect.gen(function* () {
-        const page = yield* shown("/data/prices")
-        const [, series = ""] = /<select id="series"(.*?)<\/select>/s.exec(page) ?? []
-        const names = [...series.matchAll(/>([^<]+)<\/option>/g)].map(([, name]) => name)
-        assert.isAbove(names.length, 100)
-        assert.strictEqual(new Set(names).size, names.length)
-      })
-    )
-    it.effect("mark the days that are shown, which are all of them where none is asked for", () =>
-      Effect.gen(function* () {
-        const current = /aria-current="true">([^<]+)/
-        assert.strictEqual(current.exec(yield* shown("/data/prices"))?.[1], "1 year")
-        assert.strictEqual(current.exec(yield* shown("/data/prices?from="))?.[1], "Everything")
-        assert.notMatch(yield* shown("/data/prices?to=2026-08-31"), current)
-      })
-    )
-    it.effect("stand below each other with as many decimals as their unit is quoted in", () =>
-      Effect.gen(function* () {
-        const page = yield* shown("/data/prices")
-        for (const figure of ["1.3560", "1.3500", "17.60"]) assert.include(page, `<div>${figure}</div>`)
-      })
-    )
-    it.effect("fall back to what there is when a name or a day is unknown", () =>
-      Effect.gen(function* () {
-        const page = yield* shown("/data/prices?series=gold&from=2026-02-30")
-        assert.match(page, /<svg[^>]+role="img"/)
-      })
+  describe("a filter that is chosen from a list", () => {
+    it.effect.each([
+      "/data/runs?pipeline=nothing",
+      "/data/runs?outcome=zzz",
+      "/data/feeds?pipeline=nothing",
+      "/data/rejects?pipeline=nothing",
+      "/data/rejects?before=first",
+      "/data/prices?series=gold",
+      "/data/prices?beside=gold"
+    ])("is no page where the list does not have it: %s", (target) =>
+      Effect.map(failureOf(target), (tag) => assert.strictEqual(tag, "PageNotFound"))
     )
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import { ask } from "../contract/client.ts"
 import { operate } from "../contract/operator.ts"
 import { ledgers } from "../contract/served.ts"
+import type { Browser, Fields } from "./browser.ts"
 import { keyIn, servedConsole } from "./served-console.ts"
 
 /** The JSON that an example on the page of a new key holds. */
@@ -12,6 +13,18 @@ const exampleIn = (page: string, id: string): unknown => {
 }
 
 const newKey = { name: "Dashboard", access: "all", budget: "25" }
+
+/** What a form carries unseen. */
+const carriedIn = (page: string): Fields =>
+  Object.fromEntries(
+    [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)].map(([, name = "", value = ""]) => [
+      name,
+      value
+    ])
+  )
+/** Opens the form of a key and sends it. */
+const edit = async (browser: Browser, path: string, fields: Fields) =>
+  browser.post(path, { ...carriedIn((await browser.get(path)).text), ...fields })
 
 describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
   const site = servedConsole({ ledger })
@@ -34,6 +47,7 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
     expect(created.status).toBe(200)
     expect(created.headers.get("cache-control")).toBe("no-store")
     expect(created.text).toContain("only time that the key is shown")
+    expect(created.text).toContain("It may read everything. It may spend up to $25.00 a month.")
     expect(created.text).toContain(`curl -H &quot;Authorization: Bearer ${key}&quot;`)
     expect(await call(key)).toBe(200)
     const { id, last4 } = await oneKey(account.id)
@@ -60,7 +74,8 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
         }
       }
     })
-    expect(text).toContain("LARDER_FOLDER is where Larder is installed.")
+    expect(text).toContain("Replace LARDER_FOLDER by the folder of your copy of Larder.")
+    expect(text).toContain(`<a href="${site.api()}/docs/assistants">`)
     const params = { name: "search_stores", arguments: { limit: 1 } }
     const answer = await fetch(url, {
       method: "POST",
@@ -83,9 +98,12 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
     const { account, browser } = await site.signedIn()
     const key = keyIn((await browser.post("/keys/new", { ...newKey, budget: "0.02" })).text) ?? ""
     const keyPage = `/keys/${(await oneKey(account.id)).id}`
-    expect((await browser.get("/keys")).text).toContain("not yet")
+    for (const path of ["/keys", keyPage]) expect((await browser.get(path)).text).toContain("not yet")
     expect(await call(key)).toBe(200)
     expect((await browser.get("/keys")).text).not.toContain("budget spent")
+    for (const path of [keyPage, `${keyPage}/revoke`]) {
+      expect((await browser.get(path)).text).toMatch(/<dt>Last used<\/dt><dd><time datetime="\d{4}-/)
+    }
     expect((await browser.get(keyPage)).text).toContain("valid</span>")
     expect([await call(key), await call(key)]).toEqual([200, 402])
     const { text } = await browser.get("/keys")
@@ -101,21 +119,88 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
   })
 
   it("says that the budget is spent once its rest pays for no call of the key", async () => {
-    const { account, browser } = await site.signedIn()
+    const { browser } = await site.signedIn()
     const stores = { ...newKey, access: "custom", scopes: "search-stores", budget: "0.15" }
     const key = keyIn((await browser.post("/keys/new", stores)).text) ?? ""
     expect([await call(key, "/v1/stores"), await call(key, "/v1/stores")]).toEqual([200, 402])
     expect((await browser.get("/keys")).text).toContain('$0.10 of $0.15 <span class="badge warning">budget spent')
-    const { id } = await oneKey(account.id)
-    await browser.post(`/keys/${id}`, { ...newKey, budget: "0" })
-    expect((await browser.get(`/keys/${id}`)).text).toContain("paused</span>")
+  })
+
+  it("says in words what is left of a budget that is nearly spent", async () => {
+    const { browser } = await site.signedIn()
+    const key = keyIn((await browser.post("/keys/new", { ...newKey, budget: "0.05" })).text) ?? ""
+    for (let calls = 0; calls < 3; calls++) await call(key)
+    expect((await browser.get("/keys")).text).not.toContain(" left</small>")
+    await call(key)
+    expect((await browser.get("/keys")).text).toContain("$0.01 left</small>")
+  })
+
+  it("shows what was spent of a key that is paused, and of one that is revoked", async () => {
+    const { account, browser } = await site.signedIn()
+    await call(keyIn((await browser.post("/keys/new", newKey)).text) ?? "")
+    const path = `/keys/${(await oneKey(account.id)).id}`
+    await edit(browser, path, { ...newKey, budget: "0" })
+    expect((await browser.get("/keys")).text).toContain("It may read everything. It is paused: its budget is 0.")
+    expect((await browser.get("/keys")).text).toMatch(/\$0\.01 of \$0\.00 <span class="badge warning">paused/)
+    const paused = (await browser.get(path)).text
+    expect(paused).toContain("$0.01 of $0.00")
+    expect(paused).toContain("paused</span>")
+    await browser.post(`${path}/revoke`, {})
+    expect((await browser.get("/keys?revoked=1")).text).toContain("$0.01 of $0.00")
+    expect((await browser.get(path)).text).not.toContain("paused")
+  })
+
+  it("has a page whose heading says that it is a key, and that leads back to all", async () => {
+    const { account, browser } = await site.signedIn()
+    await browser.post("/keys/new", { ...newKey, name: "Billing" })
+    const path = `/keys/${(await oneKey(account.id)).id}`
+    for (const revoked of [false, true]) {
+      if (revoked) await browser.post(`${path}/revoke`, {})
+      const { text } = await browser.get(path)
+      expect(text).toContain("<h1>Key “Billing”</h1>")
+      expect(text).toContain('<a href="/keys">All keys</a>')
+      if (!revoked) expect((await browser.get(`${path}/revoke`)).text).toContain("<h1>Revoke “Billing”?</h1>")
+    }
+  })
+
+  it("tells the price of a call beside each choice of what a key may read", async () => {
+    const { browser } = await site.signedIn()
+    const { text } = await browser.get("/keys/new")
+    const hintOf = (label: string) => {
+      const [, hint = ""] = new RegExp(`<span>${label} <small>(.*?)</small>`, "s").exec(text) ?? []
+      return hint.replace(/<[^>]*>/g, "")
+    }
+    expect(hintOf("Everything")).toBe("All data sets – $0.01 to $0.10 a\u00a0call")
+    expect(hintOf("Commodities")).toBe("search-commodities, get-commodity-prices – $0.01 a\u00a0call")
+    expect(hintOf("Storefronts")).toMatch(/^search-stores, .* – \$0\.10 a\u00a0call$/)
+    expect(hintOf("get-store-products")).toBe("/v1/stores/{id}/products – $0.10 a\u00a0call")
+    expect(text).toContain('<span class="unbroken">get-commodity-prices</span>')
+    expect(text).toContain('<code class="path">/v1/<wbr>stores/<wbr>{id}/<wbr>products</code>')
+  })
+
+  it("makes one key of one form, however often it is sent, and says so", async () => {
+    const { account, browser } = await site.signedIn()
+    const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
+    const created = await browser.post("/keys/new", form)
+    expect(keyIn(created.text)).toBeDefined()
+    const again = await browser.post("/keys/new", form)
+    expect(again.status).toBe(409)
+    expect(again.text).toContain("“Dashboard” was created the first time and is in the list")
+    expect(keyIn(again.text)).toBeUndefined()
+    expect(await keysOf(account.id)).toHaveLength(1)
+    const stranger = await site.signedIn()
+    expect(keyIn((await stranger.browser.post("/keys/new", form)).text)).toBeDefined()
+    expect(keyIn((await browser.post("/keys/new", { ...form, name: "Another" })).text)).toBeDefined()
+    const anew = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
+    expect(keyIn((await browser.post("/keys/new", anew)).text)).toBeDefined()
+    expect(await keysOf(account.id)).toHaveLength(3)
   })
 
   it("changes name, scopes and budget from the next call on, and the key stays", async () => {
     const { account, browser } = await site.signedIn()
     const key = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
     const { id } = await oneKey(account.id)
-    const edited = await browser.post(`/keys/${id}`, {
+    const edited = await edit(browser, `/keys/${id}`, {
       name: "Prices",
       access: "custom",
       scopes: ["get-commodity-prices", "search-stores"],
@@ -130,9 +215,56 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
     expect((await browser.get("/keys")).text).toContain("“Prices” is saved")
     expect(await call(key)).toBe(403)
     expect(await call(key, "/v1/commodities/prices?series=butter-sales-price-weekly")).toBe(200)
-    await browser.post(`/keys/${id}`, { name: "Prices", access: "all", budget: "0" })
+    await edit(browser, `/keys/${id}`, { name: "Prices", access: "all", budget: "0" })
     expect(await call(key)).toBe(402)
     expect((await browser.get("/keys")).text).toContain("paused")
+  })
+
+  it("saves only what the person changed: what a colleague has narrowed meanwhile stays narrow", async () => {
+    const { account, browser } = await site.signedIn()
+    await browser.post("/keys/new", newKey)
+    const { id } = await oneKey(account.id)
+    const opened = carriedIn((await browser.get(`/keys/${id}`)).text)
+    const narrowed = { ...newKey, access: "custom", scopes: "get-store", budget: "1" }
+    expect((await edit(browser, `/keys/${id}`, narrowed)).status).toBe(303)
+    const renamed = await browser.post(`/keys/${id}`, { ...opened, ...newKey, name: "Renamed" })
+    expect(renamed.status).toBe(303)
+    expect(await oneKey(account.id)).toMatchObject({ name: "Renamed", scopes: ["get-store"], budget_usd: 1 })
+    const { text } = await browser.get("/keys")
+    expect(text).toContain("“Renamed” is saved. It may read get-store. It may spend up to $1.00 a month.")
+  })
+
+  it("tells what a colleague has changed meanwhile beside what the person typed, and saves it when sent again", async () => {
+    const { account, browser } = await site.signedIn()
+    await browser.post("/keys/new", newKey)
+    const { id } = await oneKey(account.id)
+    const opened = carriedIn((await browser.get(`/keys/${id}`)).text)
+    await edit(browser, `/keys/${id}`, { name: "Shop", access: "custom", scopes: "get-store", budget: "1" })
+    const mine = { ...newKey, access: "commodities", budget: "50" }
+    const told = await browser.post(`/keys/${id}`, { ...opened, ...mine })
+    expect(told.status).toBe(409)
+    expect(told.text).toContain("Changed meanwhile: the key may read this now: get-store.")
+    expect(told.text).toContain("Changed meanwhile: the budget is $1.00 a month now.")
+    expect(told.text).not.toContain("the name is")
+    expect(told.text).toContain('value="50"')
+    expect(told.text).toContain('value="Shop"')
+    expect(told.text).toMatch(/value="commodities" checked/)
+    expect(await oneKey(account.id)).toMatchObject({ name: "Shop", scopes: ["get-store"], budget_usd: 1 })
+    const again = await browser.post(`/keys/${id}`, { ...carriedIn(told.text), ...mine, name: "Shop" })
+    expect(again.status).toBe(303)
+    expect(await oneKey(account.id)).toMatchObject({
+      name: "Shop",
+      scopes: ["search-commodities", "get-commodity-prices"],
+      budget_usd: 50
+    })
+  })
+
+  it("takes each scope once, however often the form names it", async () => {
+    const { account, browser } = await site.signedIn()
+    const scopes = [...Array.from({ length: 8 }, () => "get-store"), "get-product"]
+    await browser.post("/keys/new", { ...newKey, access: "custom", scopes })
+    expect((await oneKey(account.id)).scopes).toEqual(["get-store", "get-product"])
+    expect((await browser.get("/keys")).text).not.toContain("Everything")
   })
 
   it("revokes a key for good after asking, and the next call is refused", async () => {
@@ -233,12 +365,13 @@ describe("an account with all the keys that it may have", () => {
         { concurrency: 8, discard: true }
       )
     )
-    const seen = await browser.post("/keys/new", newKey)
+    const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
+    const seen = await browser.post("/keys/new", form)
     expect(seen.status).toBe(422)
     expect(seen.text).toContain("No key was created: there are 1,000 valid keys")
     expect(seen.text).toContain(`value="${newKey.name}"`)
     const [one] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
     await browser.post(`/keys/${one?.id}/revoke`, {})
-    expect(keyIn((await browser.post("/keys/new", newKey)).text)).toBeDefined()
+    expect(keyIn((await browser.post("/keys/new", form)).text)).toBeDefined()
   })
 })

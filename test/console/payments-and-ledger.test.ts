@@ -2,6 +2,7 @@
 import { Billing } from "@larder/serve/billing/billing.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
+import { People } from "@larder/serve/people/people.ts"
 import { Effect, Stream } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -14,20 +15,25 @@ let other: SignedIn
 const notes = ["@SUM(1)", "+1", 'Good will, "thanks"', "-1"]
 
 /** A payment with a card of the simulator. */
-const paid = (of: SignedIn, cents: number, submission: string, number = "4242424242424242") =>
+const paid = (
+  of: SignedIn,
+  cents: number,
+  submission: string,
+  { number = "4242424242424242", person_id = "pers_1" } = {}
+) =>
   console.run(
     Effect.gen(function* () {
       const billing = yield* Billing
       const simulator = yield* Simulator
       const asked = yield* billing.topUp({
         account_id: of.account.id,
-        person_id: "pers_1",
+        person_id,
         email: "a@example.com",
         cents,
         pay_with: "new_card",
         submission,
         success_url: (id) => `${console.url()}/billing/payments/${id}`,
-        cancel_url: console.url()
+        cancel_url: console.url
       })
       if (!("redirect" in asked)) return yield* Effect.die("it was paid at once")
       const reference = new URL(asked.redirect).pathname.split("/").at(-1) ?? ""
@@ -113,6 +119,12 @@ describe("the ledger", () => {
     expect(text).not.toContain("req_of_other")
   })
 
+  it("leads back to billing, and names its file as what it is: all of it, whatever is shown", async () => {
+    const { text } = await mine.browser.get("/billing/ledger?what=grants")
+    expect(linkCalled(text, "Back to billing")).toBe("/billing")
+    expect(linkCalled(text, "Download all as CSV")).toBe("/billing/ledger.csv")
+  })
+
   it.each(["what=everything", "before=0", "before=-1", "before=1.5", "before=x"])(
     "with %s is no page",
     async (query) => {
@@ -122,6 +134,24 @@ describe("the ledger", () => {
 })
 
 describe("payments", () => {
+  it("lead back to billing, also where there are none", async () => {
+    for (const { browser } of [mine, other]) {
+      expect(linkCalled((await browser.get("/billing/payments")).text, "Back to billing")).toBe("/billing")
+    }
+  })
+
+  it("that were simulated say so wherever they are, and before they are made", async () => {
+    const path = `/billing/payments/${payments[0]?.id}`
+    for (const page of [path, `${path}/receipt`]) {
+      expect((await mine.browser.get(page)).text).toContain("Simulated: no money moved")
+    }
+    for (const page of ["/billing", "/billing/top-up?amount=50"]) {
+      const { text } = await mine.browser.get(page)
+      expect(text).toContain("Payments are simulated here: no money moves")
+      expect(text).not.toMatch(/of the card processor|by the card processor/)
+    }
+  })
+
   it("are listed once each, newest first", async () => {
     const pages = await followed(mine.browser, "/billing/payments")
     expect(pages.length).toBe(2)
@@ -147,16 +177,39 @@ describe("payments", () => {
     }
   })
 
+  it("name in their receipt who paid, also after that person was removed", async () => {
+    const customer = await console.signedIn("Named")
+    const { person } = await console.run(
+      Effect.gen(function* () {
+        const people = yield* People
+        const invited = { account_id: customer.account.id, email: "payer@example.com", is_operator: false }
+        const { token } = yield* people.invite(invited)
+        return yield* people.accept({ token, email: "", password: "a long enough pass phrase" })
+      })
+    )
+    const payer = { person_id: person.id }
+    const payment = await paid(customer, 5_000, "submission-named-001", payer)
+    const paidBy = async () => {
+      const { text } = await customer.browser.get(`/billing/payments/${payment.id}/receipt`)
+      return /<dt>Paid by<\/dt><dd>([^<]*)/.exec(text)?.[1]
+    }
+    expect(await paidBy()).toBe("payer@example.com")
+    await console.run(People.use((people) => people.remove(payer)))
+    expect(await paidBy()).toBe("payer@example.com")
+  })
+
   it("that went back say so, and their receipts take off what went back", async () => {
     const third = await console.signedIn("Third")
-    const payment = await paid(third, 5_000, "submission-disputed-01", "4000000000000259")
+    const payment = await paid(third, 5_000, "submission-disputed-01", { number: "4000000000000259" })
     const { text } = await third.browser.get(`/billing/payments/${payment.id}`)
     expect(text).toContain("$50.00 of it went back, and 50,000 credits were taken from your balance.")
     const receipt = await third.browser.get(`/billing/payments/${payment.id}/receipt`)
+    expect(column(receipt.text, 1)).toEqual(["50,000", "−50,000", "0"])
     expect(column(receipt.text, 2)).toEqual(["$50.00", "−$50.00", "$0.00"])
     expect(column((await third.browser.get("/billing/payments")).text, 3)).toEqual(["Disputed"])
     const ledger = await third.browser.get("/billing/ledger?what=refunds")
-    expect(column(ledger.text, 2)).toEqual([`Payment ${payment.id}: dispute`])
+    const [begin, rest] = [payment.id.slice(0, 8), payment.id.slice(8)]
+    expect(column(ledger.text, 2)).toEqual([`$50.00 of payment ${begin}…${rest}: dispute`])
     expect(ledger.text).toContain(`href="/billing/payments/${payment.id}"`)
   })
 
@@ -192,7 +245,7 @@ describe("payments", () => {
           pay_with: "new_card",
           submission: "open-submission-0001",
           success_url: (id) => `${console.url()}/billing/payments/${id}`,
-          cancel_url: console.url()
+          cancel_url: console.url
         })
         const [payment] = yield* billing.payments(other.account.id, { before: null, limit: 1 })
         return { payment }

@@ -13,6 +13,8 @@ import { makeBrowser } from "./browser.ts"
 
 export const password = "a long enough pass phrase"
 
+type Administered = PeopleAdministration["Service"]
+
 interface Settings {
   readonly environment?: Environment
   readonly ledger?: (typeof ledgers)[number]
@@ -41,16 +43,25 @@ export const servedConsole = ({ environment: given = {}, ledger = "in its folder
     rmSync(home, { recursive: true, force: true })
   })
 
-  /** As `larder-serve people invite` does it, through the running server. */
-  const invite = async (account_id: string, { email = null, is_operator = false }: Partial<Invitation> = {}) => {
+  /** As `larder-serve people` does it, through the running server. */
+  const linkFrom = async (asked: (people: Administered) => ReturnType<Administered["resetPerson"]>) => {
     const { link } = await Effect.runPromise(
-      PeopleAdministration.use((people) => people.invitePerson({ account_id, email, is_operator })).pipe(
+      PeopleAdministration.use(asked).pipe(
         Effect.provide(layerPeopleAdministration(home)),
         Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
       )
     )
     return new URL(link).pathname
   }
+  const invite = (account_id: string, { email = null, is_operator = false }: Partial<Invitation> = {}) =>
+    linkFrom((people) => people.invitePerson({ account_id, email, is_operator }))
+  /** Of the only person of an account. */
+  const reset = (account_id: string) =>
+    linkFrom((people) =>
+      Effect.flatMap(people.listPeople({ account_id }), (listed) =>
+        people.resetPerson({ person_id: listed.people[0]?.id ?? "" })
+      )
+    )
   const origin = () => environment.LARDER_CONSOLE_URL ?? running().console
   const browser = () => makeBrowser(running().console, origin())
   const newAccount = (name = "Bakery") => operate(home, (ledger) => ledger.createAccount({ name }))
@@ -61,7 +72,10 @@ export const servedConsole = ({ environment: given = {}, ledger = "in its folder
     url: () => running().console,
     logs: () => running().logs(),
     home: () => home,
+    /** Of the server, for another one over the same ledger. */
+    environment: () => environment,
     invite,
+    reset,
     browser,
     newAccount,
     /** Somebody who has just signed in to a new account with its 5,000 credits. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
 import { makeBrowser, type Seen } from "./browser.ts"
-import { password, servedConsole } from "./served-console.ts"
+import { keyIn, password, servedConsole } from "./served-console.ts"
 
 const site = servedConsole()
 const session = "larder_session"
@@ -42,9 +42,19 @@ describe("an invitation", () => {
       return (await browser.get("/account")).text
     })
     const [operators, members] = await Promise.all(pages)
-    expect(operators).toContain("larder-serve people")
+    expect(operators).toMatch(/npx larder-serve people invite --account acct_\w+<\/code>/)
     expect(members).not.toContain("larder-serve")
     expect(members).toContain("Ask the operator")
+  })
+
+  it.each([
+    ["an operator", true],
+    ["a member", false]
+  ])("says to which account it leads, that one joins as %s, and until when it is good", async (role, is_operator) => {
+    const account = await site.newAccount("Corner & Shop")
+    const { text } = await site.browser().get(await site.invite(account.id, { is_operator }))
+    expect(text).toContain(`You join the account <strong>Corner &amp; Shop</strong> as ${role}.`)
+    expect(text).toMatch(/This link is good once, until \d+ \w{3} \d{4}, [\d:]+\u00A0UTC\./)
   })
 
   it("is as good as before after a weak password or no address", async () => {
@@ -70,6 +80,25 @@ describe("an invitation", () => {
     expect(page.text).not.toContain("other@example.com")
   })
 
+  it("of a reset chooses a new password for the address that the person has, and signs in", async () => {
+    const { account, browser: lost, email } = await site.signedIn()
+    const link = await site.reset(account.id)
+    expect((await lost.get("/")).location).toContain("/sign-in")
+    const browser = site.browser()
+    const page = await browser.get(link)
+    expect(page.text).toContain("Choose a new password")
+    expect(page.text).toContain(`value="${email}"`)
+    const next = "another pass phrase, long enough"
+    const accepted = await browser.post(link, { email: "other@example.com", password: next })
+    expect([accepted.status, accepted.location]).toEqual([303, "/"])
+    expect((await browser.get("/account")).text).toContain(email)
+    const used = await browser.get(link)
+    expect(used.status).toBe(410)
+    expect(used.text).toContain("This link was used already, was withdrawn, or has expired.")
+    expect((await site.browser().post("/sign-in", { email, password })).status).toBe(422)
+    expect((await site.browser().post("/sign-in", { email, password: next })).status).toBe(303)
+  })
+
   it("that never existed is no secret's oracle: 410", async () => {
     expect((await site.browser().get(`/invitation/${"A".repeat(43)}`)).status).toBe(410)
   })
@@ -78,8 +107,9 @@ describe("an invitation", () => {
 describe("a session", () => {
   it("is a cookie that scripts and other sites do not get, and ends within seven days", async () => {
     const accepted = await site.browser().post(await invited(), { email: "cookie@example.com", password })
-    const [cookie = ""] = accepted.headers.getSetCookie()
+    const [cookie = "", known = ""] = accepted.headers.getSetCookie()
     expect(cookie).toMatch(/^larder_session=[A-Za-z0-9_-]{43}; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect(known).toMatch(/^larder_browser=[A-Za-z0-9_-]{43}; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/)
     const days = (Date.parse(/Expires=([^;]+)/.exec(cookie)?.[1] ?? "") - Date.now()) / 86_400_000
     expect(days).toBeGreaterThan(6.9)
     expect(days).toBeLessThanOrEqual(7)
@@ -97,8 +127,11 @@ describe("a session", () => {
     expect((await thief.get("/keys")).location).toBe("/sign-in?next=%2Fkeys")
   })
 
-  it("is of one browser: a change of the password ends the others and keeps this one", async () => {
+  it("is of one browser: a change of the password ends all others, also a copy of this one, and begins a new one", async () => {
     const { browser, email } = await site.signedIn()
+    const thief = site.browser()
+    thief.cookies.set(session, browser.cookies.get(session) ?? "")
+    expect((await thief.get("/account")).status).toBe(200)
     const other = site.browser()
     await other.post("/sign-in", { email, password })
     expect((await other.get("/account")).status).toBe(200)
@@ -111,9 +144,33 @@ describe("a session", () => {
     expect([changed.status, changed.location]).toEqual([303, "/account"])
     expect((await browser.get("/account")).text).toContain("Your password is changed.")
     expect((await other.get("/account")).status).toBe(303)
+    expect((await thief.get("/account")).status).toBe(303)
     expect((await site.browser().post("/sign-in", { email, password })).status).toBe(422)
     const next = "another long pass phrase"
     expect((await site.browser().post("/sign-in", { email, password: next })).status).toBe(303)
+  })
+
+  it("signs out everywhere else from the account page, and goes on here", async () => {
+    const { browser, email } = await site.signedIn()
+    const other = site.browser()
+    await other.post("/sign-in", { email, password })
+    const [, name = "", value = ""] =
+      /<button[^>]*name="([^"]+)" value="([^"]+)"[^>]*>Sign out everywhere else/.exec(
+        (await browser.get("/account")).text
+      ) ?? []
+    const sent = await browser.post("/account", { [name]: value })
+    expect([sent.status, sent.location]).toEqual([303, "/account"])
+    expect((await browser.get("/account")).text).toContain("You were signed out everywhere else.")
+    expect((await other.get("/account")).location).toBe("/sign-in?next=%2Faccount")
+  })
+
+  it("takes the place of the one that the browser had", async () => {
+    const { browser, email } = await site.signedIn()
+    const copy = site.browser()
+    copy.cookies.set(session, browser.cookies.get(session) ?? "")
+    expect((await browser.post("/sign-in", { email, password })).status).toBe(303)
+    expect((await copy.get("/account")).status).toBe(303)
+    expect((await browser.get("/account")).status).toBe(200)
   })
 
   it.each(["", "x", "A".repeat(43), "%00", "../../x"])("is nothing that somebody made up: %j", async (token) => {
@@ -145,6 +202,13 @@ describe("signing in", () => {
     expect(there.location).toBe("/usage?from=2026-01-01")
   })
 
+  it("is not asked of who is signed in: the address leads on", async () => {
+    const { browser } = await site.signedIn()
+    expect((await browser.get("/sign-in")).location).toBe("/")
+    expect((await browser.get("/sign-in?next=%2Fusage%3Ffrom%3D2026-01-01")).location).toBe("/usage?from=2026-01-01")
+    expect((await browser.get("/sign-in?next=%2F%2Fevil.example")).location).toBe("/")
+  })
+
   it("never leads to another site", async () => {
     const { email } = await site.signedIn()
     for (const next of [
@@ -160,12 +224,15 @@ describe("signing in", () => {
     }
   })
 
-  it("waits after failures, for that address", async () => {
-    const { email } = await site.signedIn()
+  it("waits after failures, but for browsers that have signed in with that address", async () => {
+    const { browser, email } = await site.signedIn()
     await failUntilRefused((typed) => site.browser().post("/sign-in", { email, password: typed }))
     const right = await site.browser().post("/sign-in", { email, password })
     expect(right.status).toBe(429)
-    expect(right.text).toMatch(/Too many attempts\. Try again in \d+ (second|minute)s?\./)
+    const [, seconds = ""] = /Too many attempts\. Try again in (\d+) seconds?\./.exec(right.text) ?? []
+    expect(right.headers.get("retry-after")).toBe(seconds)
+    await browser.post("/sign-out", {})
+    expect((await browser.post("/sign-in", { email, password })).status).toBe(303)
   })
 
   it("waits for those who failed: behind a proxy of this machine, their own address", async () => {
@@ -199,8 +266,9 @@ describe("who is not signed in", () => {
     }
     for (const path of ["/keys/new", "/keys/key_x", "/keys/key_x/revoke", "/account"]) {
       const seen = await browser.post(path, { name: "x", access: "all", budget: "1" })
-      expect([path, seen.status, seen.location]).toEqual([path, 303, "/sign-in"])
+      expect([path, seen.status, seen.location]).toEqual([path, 303, `/sign-in?next=${encodeURIComponent(path)}`])
     }
+    expect((await browser.get("/sign-in")).text).toContain("You are not signed in, so nothing was changed.")
   })
 
   it("still reaches health, and no endpoint of the API", async () => {
@@ -210,10 +278,41 @@ describe("who is not signed in", () => {
   })
 })
 
+it("operators see attempts to sign in, and who made, changed and revoked a key, by ids alone", async () => {
+  const { browser, email } = await site.signedIn()
+  const metric = async (outcome: string) => {
+    const { text } = await browser.get("/metrics")
+    return Number(new RegExp(`^larder_sign_ins_total{outcome="${outcome}"} (\\d+)$`, "m").exec(text)?.[1])
+  }
+  const before = await Promise.all(["signed_in", "refused", "put_off"].map(metric))
+  await site.browser().post("/sign-in", { email, password: "not the right one" })
+  await site.browser().post("/sign-in", { email, password })
+  const after = await Promise.all(["signed_in", "refused", "put_off"].map(metric))
+  expect(after).toEqual([(before[0] ?? 0) + 1, (before[1] ?? 0) + 1, before[2]])
+
+  const key = { name: "Dashboard", access: "all", budget: "25" }
+  const made = keyIn((await browser.post("/keys/new", key)).text) ?? "none"
+  const path = /\/keys\/(key_\w+)"/.exec((await browser.get("/keys")).text)?.[1] ?? ""
+  const shown = [
+    ...(await browser.get(`/keys/${path}`)).text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)
+  ].map(([, name = "", value = ""]) => [name, value])
+  await browser.post(`/keys/${path}`, { ...Object.fromEntries(shown), ...key, name: "Board" })
+  await browser.post(`/keys/${path}/revoke`, {})
+  const lines = site.logs().split("\n")
+  const about = (message: string) => lines.filter((line) => line.includes(message) && line.includes(path))
+  for (const message of ["key made", "key changed", "key revoked"]) {
+    expect(about(message), message).toEqual([expect.stringMatching(/pers_\w{20}/)])
+  }
+  expect(lines.filter((line) => line.includes("sign-in refused") && line.includes("pers_"))).not.toEqual([])
+  expect(site.logs()).not.toContain(email)
+  expect(site.logs()).not.toContain(made)
+})
+
 it("passwords, sessions and links stand in no log", async () => {
   const { browser } = await site.signedIn()
   const logs = site.logs()
   expect(logs).not.toContain(password)
   expect(logs).not.toContain(browser.cookies.get(session))
+  expect(logs).not.toContain(browser.cookies.get("larder_browser"))
   expect(logs).not.toContain("/invitation/")
 })

@@ -13,7 +13,9 @@ import { makeConsole } from "@larder/serve/console/app.ts"
 import type { Page } from "@larder/serve/console/page.ts"
 import { rechargePages } from "@larder/serve/console/pages/auto-recharge.ts"
 import { billingPages } from "@larder/serve/console/pages/billing.ts"
+import { keysPage } from "@larder/serve/console/pages/keys.ts"
 import { ledgerPages } from "@larder/serve/console/pages/ledger.ts"
+import { overviewPage } from "@larder/serve/console/pages/overview.ts"
 import { paymentPages } from "@larder/serve/console/pages/payment.ts"
 import { requestPages } from "@larder/serve/console/pages/requests.ts"
 import { topUpPages } from "@larder/serve/console/pages/top-up.ts"
@@ -28,12 +30,15 @@ import { layerPeople } from "@larder/serve/people/kept-people.ts"
 import { People } from "@larder/serve/people/people.ts"
 import { layerRequestLog } from "@larder/serve/requests/kept-requests.ts"
 import type { RequestLog } from "@larder/serve/requests/request-log.ts"
+import { loopback } from "@larder/serve/trusted-proxies.ts"
 import { Cause, Context, Effect, Layer, ManagedRuntime, References } from "effect"
 import { afterAll, beforeAll } from "vitest"
 
 const pages: ReadonlyArray<Page<Administration | Billing | RequestLog>> = [
+  overviewPage,
   ...usagePages,
   ...requestPages,
+  keysPage,
   ...billingPages,
   ...topUpPages,
   ...rechargePages,
@@ -66,8 +71,9 @@ const served = (folder: string, now: () => number) => {
         report: (message, about, cause) => console.error(message, about, Cause.pretty(cause)),
         now,
         publicUrl: undefined,
-        api: "http://127.0.0.1:8080",
-        paysAt: undefined
+        trustedProxies: loopback,
+        apiFor: () => "http://127.0.0.1:8080",
+        processor: "simulator"
       })
       url = yield* listen(app, { what: "console", host: "127.0.0.1", port: 0, setting: "LARDER_CONSOLE_PORT" })
       return Address.of({ url })
@@ -143,13 +149,13 @@ export const spendingConsole = ({ now = Date.now }: { readonly now?: () => numbe
 export type SpendingConsole = ReturnType<typeof spendingConsole>
 export type SignedIn = Awaited<ReturnType<SpendingConsole["signedIn"]>>
 
-/** A charged call of the account, one after the other. */
-export const call = (key: SignedIn["key"], token: string, requestId: string) =>
+/** A charged call of the account, of now or of another moment, one after the other. */
+export const call = (key: SignedIn["key"], token: string, requestId: string, at = Date.now()) =>
   Effect.gen(function* () {
     const ledger = yield* Ledger
     const view = yield* Effect.promise(() => ledger.authenticate(token))
     if (view === undefined) return yield* Effect.die(`the key ${key.id} is unknown`)
-    const admission = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 100, Date.now()))
+    const admission = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 100, at))
     if ("refused" in admission) return yield* Effect.die(admission.refused)
     yield* Effect.promise(() => admission.held.commit(requestId))
   })

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { call, column, followed, linkCalled, type SignedIn, spendingConsole } from "./spending-console.ts"
 
 const console = spendingConsole()
+const onTheSeventh = spendingConsole({ now: () => Date.parse("2026-11-07T12:00:00.000Z") })
 const formula = '=HYPERLINK("http://example.com","x")'
 let mine: SignedIn
 let other: SignedIn
@@ -51,6 +52,40 @@ describe("the usage page", () => {
     expect(text).toContain('<code class="path">/v1/<wbr>stores</code>')
     expect(text).toContain("Balance or budget reached")
     expect(text).not.toContain(other.key.id)
+  })
+
+  it("calls what was charged and what was counted by different names, as refused calls are only in the second", async () => {
+    const { text } = await mine.browser.get("/usage")
+    const headed = (caption: string) =>
+      [...(text.split(caption)[2]?.split("</thead>")[0] ?? "").matchAll(/scope="col"[^>]*>([^<]+)/g)].map(
+        ([, head]) => head
+      )
+    for (const [by, name] of [
+      ["key", "Key"],
+      ["endpoint", "Endpoint"],
+      ["day, newest first", "Day"]
+    ]) {
+      expect(headed(`Charged calls by ${by}`)).toEqual([name, "Charged calls", "Credits", "Cost"])
+    }
+    expect(headed("All calls by status")).toEqual(["Status", "Meaning", "All calls", "Share"])
+    expect(text).toContain("Refused calls are counted here, too")
+  })
+
+  it("divides a day's average by the days of the account alone", async () => {
+    const { text } = await mine.browser.get("/usage")
+    expect(text).toMatch(/<dd class="more">[\d.]+ calls, over (1 day|2 days)<\/dd>/) // two where midnight went by
+  })
+
+  it("says of one day without calls that it was on that day", async () => {
+    const { text } = await mine.browser.get("/usage?from=2024-02-29&to=2024-02-29")
+    expect(text).toContain("Nothing was charged on 29 Feb 2024.")
+  })
+
+  it("marks one of the periods alone where two are the same days", async () => {
+    const { browser } = await onTheSeventh.signedIn()
+    const { text } = await browser.get("/usage?from=2026-11-01&to=2026-11-07")
+    const marked = [...text.matchAll(/<a [^>]*aria-current="true"[^>]*>([^<]*)</g)].map(([, label]) => label)
+    expect(marked).toEqual(["7 days"])
   })
 
   it("shows what was typed, with the mistake at its field", async () => {
@@ -135,7 +170,24 @@ describe("the requests page", () => {
     expect([status, text.includes("None of the latest calls matches.")]).toEqual([200, true])
   })
 
-  it.each(["before=yesterday", "before=2026-10-15T12:00:00.000Z", "status=2xx"])(
+  it("finds the one call of the account that has a request id", async () => {
+    const { id } = noted(mine, 77)
+    const { text } = await mine.browser.get(`/requests?request=+${id}+`)
+    expect(column(text, 1)).toEqual([id])
+    expect(text).toContain(`name="request" type="search" value="${id}"`)
+  })
+
+  it("finds no call of another account by its request id", async () => {
+    const { text } = await mine.browser.get(`/requests?request=${noted(other, 77).id}`)
+    expect(text).toContain("None of the latest calls matches.")
+  })
+
+  it("says which calls it does not list", async () => {
+    const { text } = await mine.browser.get("/requests")
+    expect(text).toContain("Not listed are calls with a revoked or unknown key")
+  })
+
+  it.each(["before=yesterday", "before=2026-10-15T12:00:00.000Z", "status=2xx", "status=405"])(
     "with %s is no page",
     async (query) => {
       expect((await mine.browser.get(`/requests?${query}`)).status).toBe(404)

@@ -43,7 +43,9 @@ const commands: ReadonlyArray<readonly [Program, ReadonlyArray<string>]> = [
   ["larder-serve", ["ledger", "backup"]],
   ["larder-serve", ["ledger", "migrate"]],
   ["larder-serve", ["people", "invite"]],
+  ["larder-serve", ["people", "withdraw"]],
   ["larder-serve", ["people", "list"]],
+  ["larder-serve", ["people", "reset"]],
   ["larder-serve", ["people", "remove"]],
   ["larder-serve", ["mcp"]]
 ]

@@ -52,7 +52,7 @@ const atTill = (stand: Stand) => {
   const buy = Effect.fnUntraced(function* (payment_id: string, cents: number, card: TestCardName) {
     const { asked, opened } = yield* checkout(payment_id, cents)
     yield* stand.pay(payment_id, card)
-    const looked = yield* look({ ...asked, reference: opened.reference, customer: null, kind: "top_up" })
+    const looked = yield* look({ ...asked, reference: opened.reference, customer: null, card: null })
     assert.isDefined(looked)
     return looked
   })
@@ -65,7 +65,7 @@ const atTill = (stand: Stand) => {
     return { asked, charged: yield* Effect.result(stand.processor.charge(asked)) }
   })
   const lookAt = ({ reference }: Looked, payment_id: string, cents: number) =>
-    Effect.flatMap(asking(payment_id, cents), (asked) => look({ ...asked, reference, customer: null, kind: "top_up" }))
+    Effect.flatMap(asking(payment_id, cents), (asked) => look({ ...asked, reference, customer: null, card: null }))
   return { ...stand, asking, checkout, buy, charge, lookAt, look }
 }
 type Till = ReturnType<typeof atTill>
@@ -103,7 +103,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
   test("leaves a payment open while nobody has paid, and after a decline on the page", ({ buy, checkout, look, pay }) =>
     Effect.gen(function* () {
       const { asked, opened } = yield* checkout("pay_1", 5000)
-      const sought = { ...asked, reference: opened.reference, customer: null, kind: "top_up" as const }
+      const sought = { ...asked, reference: opened.reference, customer: null, card: null }
       const open = { state: "open" as const, cents: 0, problem: null, reversed: [] }
       assert.deepStrictEqual(short((yield* look(sought)) ?? (yield* Effect.die("gone"))), open)
       yield* pay("pay_1", "declined")
@@ -162,7 +162,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
         const failed = { state: "failed" as const, cents: 0, problem, reversed: [] }
         const looked = yield* Effect.fromResult(charged)
         assert.deepStrictEqual(short(looked), failed)
-        const sought = { ...asked, reference: looked.reference, kind: "auto_recharge" as const }
+        const sought = { ...asked, reference: looked.reference }
         assert.deepStrictEqual(short((yield* look(sought)) ?? looked), failed)
         assert.strictEqual(yield* kept, 1000)
       }))
@@ -192,7 +192,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       yield* loseNextAnswer
       const lost = { ...asked, payment_id: "pay_2", cents: 2000 }
       assert.strictEqual((yield* Effect.flip(processor.charge(lost)))._tag, "ProcessorUnavailable")
-      const found = yield* look({ ...lost, reference: null, kind: "auto_recharge" })
+      const found = yield* look({ ...lost, reference: null })
       assert.deepStrictEqual(found && short(found), paid(2000))
       assert.deepStrictEqual(yield* processor.charge(lost), found)
       assert.strictEqual(yield* kept, 13_000)
@@ -204,18 +204,41 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       const asked = yield* asking("pay_1", 5000)
       const lost = yield* Effect.flip(processor.checkout({ ...asked, email, customer: null, ...urls }))
       assert.strictEqual(lost._tag, "ProcessorUnavailable")
-      const sought = { ...asked, reference: null, customer: null, kind: "top_up" as const }
+      const sought = { ...asked, reference: null, customer: null, card: null }
       assert.strictEqual((yield* look(sought))?.state, "open")
       yield* pay("pay_1", "good")
       const found = yield* look(sought)
       assert.deepStrictEqual(found && short(found), paid(5000))
     }))
 
+  test("lets nobody pay on a page that was left", ({ checkout, kept, look, pay, processor }) =>
+    Effect.gen(function* () {
+      const { asked, opened } = yield* checkout("pay_1", 5000)
+      const sought = { ...asked, reference: opened.reference, customer: null, card: null }
+      const left = yield* processor.closePage({ ...sought, reference: null })
+      assert.deepStrictEqual(left && short(left), { state: "expired", cents: 0, problem: null, reversed: [] })
+      assert.deepStrictEqual(yield* processor.closePage(sought), left)
+      yield* Effect.exit(pay("pay_1", "good"))
+      assert.deepStrictEqual(yield* look(sought), left)
+      assert.strictEqual(yield* kept, 0)
+    }))
+
+  test("keeps what was paid on a page before it was left", ({ checkout, pay, processor }) =>
+    Effect.gen(function* () {
+      const { asked, opened } = yield* checkout("pay_1", 5000)
+      yield* pay("pay_1", "good")
+      const left = yield* processor.closePage({ ...asked, reference: opened.reference, customer: null, card: null })
+      assert.deepStrictEqual(left && short(left), paid(5000))
+      assert.isUndefined(
+        yield* processor.closePage({ ...asked, payment_id: "pay_9", reference: null, customer: null, card: null })
+      )
+    }))
+
   test("knows nothing of a payment that it was never asked for", ({ asking, look }) =>
     Effect.gen(function* () {
       const asked = yield* asking("pay_9", 5000)
-      for (const kind of ["top_up", "auto_recharge"] as const) {
-        assert.isUndefined(yield* look({ ...asked, reference: null, customer: null, kind }))
+      for (const card of [null, "pm_1"]) {
+        assert.isUndefined(yield* look({ ...asked, reference: null, customer: null, card }))
       }
     }))
 
@@ -224,7 +247,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       const { asked } = yield* charge("pay_1", 10_000, "good")
       yield* outage(true)
       const next = { ...asked, payment_id: "pay_2" }
-      const sought = { ...next, reference: null, kind: "auto_recharge" as const }
+      const sought = { ...next, reference: null }
       for (const work of [processor.charge(next), look(sought), processor.forget(asked.card)]) {
         assert.strictEqual(
           (yield* Effect.flip<unknown, { readonly _tag: string }, never>(work))._tag,
@@ -280,10 +303,11 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
 
   test("says which payment its events are about, and believes no others", ({ buy, event, processor }) =>
     Effect.gen(function* () {
-      yield* buy("pay_1", 5000, "good")
+      const { reference } = yield* buy("pay_1", 5000, "good")
       const { body, header } = yield* event("pay_1")
-      assert.deepStrictEqual(yield* processor.paymentsOf(body, header), ["pay_1"])
-      assert.deepStrictEqual(yield* processor.paymentsOf(body, header), ["pay_1"])
+      const about = [{ payment_id: "pay_1", reference }]
+      assert.deepStrictEqual(yield* processor.paymentsOf(body, header), about)
+      assert.deepStrictEqual(yield* processor.paymentsOf(body, header), about)
       const forgeries = [
         processor.paymentsOf(body.replace("pay_1", "pay_2"), header),
         processor.paymentsOf(body, () => null),

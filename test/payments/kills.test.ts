@@ -140,7 +140,7 @@ const history = Effect.fnUntraced(function* (
   const first = chance.between(0, stages.length - 1)
   for (let number = 0; killed < kills || number === 0; number++) {
     const events = yield* inShop((shop) => happen(shop, chance, disputes), account)
-    const stage = stages[(first + number * 5) % stages.length] ?? "before a booking" // in turn: five and twelve share no divisor
+    const stage = stages[(first + number * 5) % stages.length] ?? "before a booking" // in turn: five and fourteen share no divisor
     const end = number === 0 ? null : { stage, time: chance.between(1, Math.max(1, met[stage] ?? 0)) }
     const ended = yield* runPayer({ place, stripe: url, end, ...account, run: `run${number}`, events })
     if (ended === undefined) killed++
@@ -161,6 +161,7 @@ const history = Effect.fnUntraced(function* (
           }
           assert.isFalse((yield* billing.settings(account.account_id)).recharge.running)
           yield* shop.checkBooks
+          yield* shop.checkCards
           const succeeded = (yield* rowsOf(shop)).filter(({ state }) => state === "succeeded")
           assert.strictEqual(succeeded.length, yield* shop.stand.paid)
           return { killed, paid: succeeded.length, bookings: (yield* shop.bookings).length }

@@ -1,10 +1,12 @@
-/** Servers that share a database settle the same recharge at the same moment. */
+/** Servers that share a database settle the same recharge, or two payments of an account, at the same moment. */
 import { assert, describe, it } from "@effect/vitest"
 import { endRecharge } from "@larder/serve/billing/card-rows.ts"
-import { findPayment, giveUp } from "@larder/serve/billing/payment-rows.ts"
+import { findPayment, giveUp, soughtOf } from "@larder/serve/billing/payment-rows.ts"
 import { makeSettle } from "@larder/serve/billing/settle.ts"
-import { Deferred, Effect, Fiber, References, Schema } from "effect"
-import { openShop, places, until } from "./shop.ts"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
+import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"
+import { openShop, places, type Shop, until } from "./shop.ts"
 import { simulatorStand } from "./simulator-stand.ts"
 import { storesIn } from "./stores.ts"
 
@@ -14,10 +16,65 @@ const waiting = `
   from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`
 
+/** Some transaction waits for another one: seen by connections of its own, which never wait behind those. */
+const makeUntilOneWaits = (url: string | undefined) =>
+  Effect.map(Layer.build(postgresConsole(Redacted.make(url ?? ""))), (built) => {
+    const database = Context.get(built, ConsoleDatabase)
+    return until(Effect.map(database.all(Waiting, waiting), ({ length }) => length > 0))
+  })
+
 describe("two servers on PostgreSQL", () => {
+  it.live("that book two new cards at once save one, and forget the others", () =>
+    Effect.gen(function* () {
+      const place = yield* places.PostgreSQL
+      yield* Effect.gen(function* () {
+        const untilOneWaits = yield* makeUntilOneWaits(place.url)
+        const { administration, buy, checkBooks, checkCards, database, form, stand, visit } = yield* openShop(
+          yield* simulatorStand,
+          () => Effect.void
+        )
+        const { processor } = stand
+        /** Paid on the processor's page, and not booked. */
+        const paid = Effect.fnUntraced(function* (card: "mastercard" | "amex") {
+          const { asked, sent } = form("new_card", 20_00)
+          yield* visit((billing) => billing.topUp(asked))
+          yield* stand.pay(sent.payment_id, card)
+          const payment = yield* findPayment(database, sent.payment_id)
+          if (payment === undefined) return yield* Effect.die("no payment was written down")
+          const looked = yield* processor.look(soughtOf(payment))
+          return looked === undefined ? yield* Effect.die("the processor knows no payment") : { payment, looked }
+        })
+        yield* visit((billing) => buy(billing, 20_00, "good"))
+        const [one, other] = [yield* paid("mastercard"), yield* paid("amex")]
+        const isDone = yield* Deferred.make<void>()
+        const waits = yield* Deferred.make<void>()
+        const slow: Shop["database"] = {
+          ...database,
+          transaction: (work) =>
+            database.transaction((db) =>
+              work(db).pipe(Effect.tap(Deferred.succeed(isDone, undefined)), Effect.tap(Deferred.await(waits)))
+            )
+        }
+        const settleWith = (tables: Shop["database"]) =>
+          makeSettle({ administration, database: tables, processor, mark: () => {} })
+        const later = Effect.andThen(Deferred.await(isDone), settleWith(database)(other.payment, other.looked))
+        const watched = Deferred.await(isDone).pipe(
+          Effect.andThen(untilOneWaits),
+          Effect.andThen(Deferred.succeed(waits, undefined))
+        )
+        yield* Effect.all([watched, later, settleWith(slow)(one.payment, one.looked)], { concurrency: 3 })
+        yield* checkCards
+        assert.strictEqual((yield* stand.savedCards).length, 1)
+        yield* checkBooks
+      }).pipe(Effect.provide(storesIn(place)), Effect.provideService(References.MinimumLogLevel, "Fatal"))
+    }).pipe(Effect.scoped, Effect.orDie)
+  )
+
   it.live("do not wait for each other where one gives a recharge up and the other one books it", () =>
     Effect.gen(function* () {
+      const place = yield* places.PostgreSQL
       yield* Effect.gen(function* () {
+        const untilOneWaits = yield* makeUntilOneWaits(place.url)
         const shop = yield* openShop(yield* simulatorStand, () => Effect.void)
         const { account_id, administration, database, stand, visit } = shop
         yield* visit((billing) =>
@@ -50,14 +107,11 @@ describe("two servers on PostgreSQL", () => {
         const waits = yield* Deferred.make<void>()
         const payment = yield* findPayment(database, id)
         if (payment === undefined) return yield* Effect.die("no payment was written down")
-        const settle = makeSettle({ administration, database, processor: stand.processor })
+        const settle = makeSettle({ administration, database, processor: stand.processor, mark: () => {} })
         const known = { ...payment, reference: looked.reference } // nothing is left to write before the two rows
         const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), settle(known, looked)))
         yield* Effect.forkChild(
-          Deferred.await(locked).pipe(
-            Effect.andThen(until(Effect.map(database.all(Waiting, waiting), ({ length }) => length > 0))),
-            Effect.andThen(Deferred.succeed(waits, undefined))
-          )
+          Deferred.await(locked).pipe(Effect.andThen(untilOneWaits), Effect.andThen(Deferred.succeed(waits, undefined)))
         )
         yield* database.transaction((db) =>
           Effect.gen(function* () {
@@ -70,10 +124,7 @@ describe("two servers on PostgreSQL", () => {
         yield* Fiber.join(booking)
         assert.strictEqual((yield* findPayment(database, id))?.state, "succeeded")
         yield* shop.checkBooks
-      }).pipe(
-        Effect.provide(storesIn(yield* places.PostgreSQL)),
-        Effect.provideService(References.MinimumLogLevel, "Fatal")
-      )
+      }).pipe(Effect.provide(storesIn(place)), Effect.provideService(References.MinimumLogLevel, "Fatal"))
     }).pipe(Effect.scoped, Effect.orDie)
   )
 })

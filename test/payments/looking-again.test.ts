@@ -1,8 +1,8 @@
 /** Payments that nobody tells of are looked at again, whatever stands beside them. Half a minute. */
 import { assert, describe, it } from "@effect/vitest"
 import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
-import { Clock, Duration, Effect } from "effect"
-import { inEachShop, type Shop, until } from "./shop.ts"
+import { Clock, Effect, Logger, References } from "effect"
+import { inEachShop, inHaste, type Shop, until } from "./shop.ts"
 
 /** Payments that the processor never made, before all others in the order of ids and newer than those. */
 const addOthers = ({ account_id, database, stand }: Shop, count: number, state: "open" | "succeeded") =>
@@ -38,16 +38,8 @@ const pay = ({ form, stand, visit }: Shop) =>
     const { asked, sent } = form("new_card", 50_00)
     yield* visit((billing) => billing.topUp(asked))
     yield* stand.pay(sent.payment_id, "good")
+    return sent.payment_id
   })
-
-/** Rounds of a minute and of an hour follow each other at once. */
-const inHaste = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Clock.Clock, (clock) =>
-    Effect.provideService(work, Clock.Clock, {
-      ...clock,
-      sleep: (duration) => clock.sleep(Duration.toMillis(duration) < 60_000 ? duration : Duration.millis(50))
-    })
-  )
 
 inEachShop((name, within) => {
   describe(`looking again with ${name}`, () => {
@@ -59,6 +51,24 @@ inEachShop((name, within) => {
           const processor = withOthers(shop.stand, open)
           yield* shop.visit(() => until(Effect.map(shop.moved, ({ length }) => length === 1)), { processor })
           yield* shop.checkBooks
+        })
+      )
+    )
+
+    it.live("tells the log once that a payment is booked, however many servers look at once", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          const told: Array<string> = []
+          const logger = Logger.make(({ message }) => told.push(String([message].flat()[0])))
+          const id = yield* pay(shop)
+          const look = shop.visit((billing) => billing.payment(shop.account_id, id))
+          yield* Effect.all([look, look, look, look], { concurrency: "unbounded" }).pipe(
+            Effect.provide(Logger.layer([logger])),
+            Effect.provideService(References.MinimumLogLevel, "Info")
+          )
+          const booked = told.filter((message) => message === "payment booked")
+          assert.strictEqual(booked.length, 1)
+          assert.deepStrictEqual(yield* shop.moved, [["top_up", 50_000]])
         })
       )
     )

@@ -36,6 +36,7 @@ const processorOf = (url: string | null) =>
         stripeProcessor({
           key: Redacted.make(stripeKey),
           webhookSecret: Redacted.make(webhookSecret),
+          isTest: true,
           api: new URL(url)
         })
       )
@@ -48,7 +49,7 @@ const form = (pay_with: "new_card" | "saved_card", cents: number) => ({
   pay_with,
   submission: `${run} ${pay_with}`,
   success_url: (id: string) => `http://127.0.0.1:9/billing/payments/${id}`,
-  cancel_url: "http://127.0.0.1:9/billing"
+  cancel_url: (id: string) => `http://127.0.0.1:9/billing/top-up?left=${id}`
 })
 
 await Effect.gen(function* () {

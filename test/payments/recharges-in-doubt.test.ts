@@ -1,6 +1,7 @@
 /** Recharges whose outcome is not known for a while: outages, lost and slow answers, and cards that are replaced meanwhile. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing/billing.ts"
+import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
 import { Effect, type Scope } from "effect"
 import { aWhile, begin, paidTimes, settingsOf, spendAndTell } from "./recharging.ts"
 import { inEachShop, type Shop, until } from "./shop.ts"
@@ -147,16 +148,95 @@ inEachShop((name, within) => {
       })
     )
 
-    plays("stays on where the card that failed was replaced meanwhile, and charges the new one", (shop) =>
+    plays("is not asked for again with a card that was replaced meanwhile, and begins anew with the new one", (shop) =>
       Effect.gen(function* () {
+        const { processor } = shop.stand
+        const keeping: CardProcessor = { ...processor, forget: () => Effect.void }
+        yield* shop.visit(
+          (billing) =>
+            Effect.gen(function* () {
+              yield* beginInOutage(shop, billing)
+              yield* aWhile
+              yield* shop.stand.outage(false)
+              yield* billing.saveRecharge(shop.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
+              yield* shop.buy(billing, 10_00, "mastercard")
+            }),
+          { processor: keeping }
+        )
+        yield* shop.visit(() => aWhile, { processor: keeping })
+        assert.strictEqual(yield* shop.balance, 11_000)
+        yield* shop.putForward(16 * 60_000)
         yield* shop.visit((billing) =>
           Effect.gen(function* () {
-            yield* beginInOutage(shop, billing)
-            yield* aWhile
-            yield* shop.stand.outage(false)
-            yield* billing.saveRecharge(shop.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
-            yield* shop.buy(billing, 10_00, "mastercard") // the first card is forgotten
+            yield* balanceIs(shop, 31_000)
+            yield* settled(shop, billing)
+            const payments = yield* billing.payments(shop.account_id, { before: null, limit: 3 })
+            assert.deepStrictEqual(
+              payments.map(({ card, kind, state }) => [kind, state, card?.brand]),
+              [
+                ["auto_recharge", "succeeded", "mastercard"],
+                ["top_up", "succeeded", "mastercard"],
+                ["auto_recharge", "expired", "visa"]
+              ]
+            )
           })
+        )
+      })
+    )
+
+    plays(
+      "is not asked for again with an amount that was changed meanwhile, and begins anew with the new one",
+      (shop) =>
+        Effect.gen(function* () {
+          const choice = { is_on: true, cents: 10_00, trigger_credits: 5_000 }
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* beginInOutage(shop, billing)
+              yield* aWhile
+              yield* billing.saveRecharge(shop.account_id, choice)
+            })
+          )
+          yield* shop.stand.outage(false)
+          yield* shop.visit(() => aWhile)
+          assert.strictEqual(yield* shop.balance, 1_000)
+          yield* shop.putForward(16 * 60_000)
+          yield* shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* balanceIs(shop, 11_000)
+              yield* settled(shop, billing)
+              const payments = yield* billing.payments(shop.account_id, { before: null, limit: 2 })
+              assert.deepStrictEqual(
+                payments.map(({ cents, state }) => [cents, state]),
+                [
+                  [10_00, "succeeded"],
+                  [20_00, "expired"]
+                ]
+              )
+            })
+          )
+        })
+    )
+
+    plays("stays on where the card that failed was replaced meanwhile, and charges the new one", (shop) =>
+      Effect.gen(function* () {
+        const { processor } = shop.stand
+        const lost = new ProcessorUnavailable({ processor: processor.name, cause: new Error("the answer is lost") })
+        const deaf: CardProcessor = {
+          ...processor,
+          charge: (asked) => Effect.andThen(processor.charge(asked), Effect.fail(lost)),
+          look: (sought) => (sought.card !== null ? Effect.sync(() => undefined) : processor.look(sought))
+        }
+        yield* shop.visit(
+          (billing) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing, { card: "declined_later" })
+              yield* spendAndTell(shop, billing, 14_000)
+              yield* underWay(shop, billing)
+              yield* aWhile
+              yield* billing.saveRecharge(shop.account_id, { is_on: true, cents: 20_00, trigger_credits: 20_000 })
+              yield* shop.buy(billing, 10_00, "mastercard")
+            }),
+          { processor: deaf }
         )
         yield* shop.visit((billing) =>
           Effect.gen(function* () {

@@ -156,7 +156,7 @@ inEachShop((name, within) => {
     it.live.each([
       ["declined_later", /declined/i],
       ["owner_always", /owner|confirm|bank|authentic/i]
-    ] as const)("is switched off by a card that %s, and says why", ([card, why]) =>
+    ] as const)("is switched off by a card that %s, and says why until somebody leaves it off", ([card, why]) =>
       within((shop) =>
         shop.visit((billing) =>
           Effect.gen(function* () {
@@ -165,7 +165,10 @@ inEachShop((name, within) => {
             yield* until(isOff(shop, billing))
             const { off_reason, running } = yield* settingsOf(shop, billing)
             assert.isFalse(running)
-            assert.match(off_reason ?? "", /^A recharge of \$20\.00 failed\. /)
+            assert.match(
+              off_reason ?? "",
+              /^A recharge of \$20\.00 with Visa ending in \d{4} failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. /
+            )
             assert.match(off_reason ?? "", why)
             billing.charged(shop.account_id)
             yield* aWhile
@@ -175,14 +178,14 @@ inEachShop((name, within) => {
               cents: 30_00,
               trigger_credits: 1_000
             })
-            assert.deepInclude(on.recharge, { off_reason, cents: 30_00 })
+            assert.deepInclude(on.recharge, { off_reason: null, cents: 30_00 })
             yield* shop.checkBooks
           })
         )
       )
     )
 
-    it.live("needs a saved card, and goes off with it", () =>
+    it.live("needs a saved card, and goes off with it, without an alarm", () =>
       within((shop) =>
         shop.visit((billing) =>
           Effect.gen(function* () {
@@ -192,7 +195,7 @@ inEachShop((name, within) => {
             yield* begin(shop, billing)
             const { card, recharge } = yield* billing.removeCard(shop.account_id)
             assert.isNull(card)
-            assert.deepStrictEqual([recharge.is_on, recharge.off_reason], [false, "The saved card was removed."])
+            assert.deepStrictEqual([recharge.is_on, recharge.off_reason], [false, null])
             yield* shop.spend(14_000)
             billing.charged(shop.account_id)
             yield* aWhile
@@ -209,23 +212,61 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("goes off when the card is to be removed while the processor is away, which says so", () =>
+    it.live("is not begun by a payment or a refund, only by the next charged call", () =>
       within((shop) =>
         shop.visit((billing) =>
           Effect.gen(function* () {
-            yield* begin(shop, billing)
-            yield* shop.stand.outage(true)
-            const { message } = yield* Effect.flip(billing.removeCard(shop.account_id))
-            assert.strictEqual(
-              message,
-              "The card processor does not answer, so the card is still saved there. Auto-recharge is off, and nothing charges the card by itself any more. Remove it again in a moment."
-            )
-            const { card, recharge } = yield* billing.settings(shop.account_id)
-            assert.deepStrictEqual([card?.last4, recharge.is_on], ["4242", false])
-            yield* shop.stand.outage(false)
-            assert.isNull((yield* billing.removeCard(shop.account_id)).card)
+            yield* begin(shop, billing, { trigger_credits: 50_000 })
+            const has = (credits: number) => until(Effect.map(shop.balance, (balance) => balance === credits))
+            yield* has(35_000) // that it was switched on has been evaluated, too
+            const [paid] = yield* billing.payments(shop.account_id, { before: null, limit: 1 })
+            yield* shop.stand.refund(paid?.id ?? "", null)
+            const { body, header } = yield* shop.stand.event(paid?.id ?? "")
+            yield* billing.webhook(body, header)
+            yield* has(15_000)
+            yield* aWhile
+            assert.strictEqual(yield* shop.stand.paid, 2)
+            yield* spendAndTell(shop, billing, 100)
+            yield* has(34_900)
+            assert.strictEqual(yield* shop.stand.paid, 3)
+            yield* shop.checkBooks
           })
         )
+      )
+    )
+
+    it.live("reads the settings of the accounts that are marked, however many, and of no others", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          const read = new Set<unknown>()
+          const watched: Shop["database"] = {
+            ...shop.database,
+            all: (row, sql, params) =>
+              Effect.tap(shop.database.all(row, sql, params), (rows) =>
+                Effect.sync(() => {
+                  if (/from console\.recharge\b/.test(sql)) for (const one of rows) read.add(JSON.stringify(one))
+                })
+              )
+          }
+          yield* shop.visit(
+            (billing) =>
+              Effect.gen(function* () {
+                yield* begin(shop, billing)
+                yield* aWhile
+                yield* shop.database.run(
+                  `insert into console.recharge (account_id, is_on, cents, trigger_credits, changed_at)
+                   values ('another', true, 2000, 5000, '2026-11-01T00:00:00.000Z')
+                   returning account_id`
+                )
+                for (let number = 0; number < 2_500; number++) billing.charged(`acct_${number}`)
+                yield* spendAndTell(shop, billing, 14_000)
+                yield* until(Effect.map(shop.balance, (balance) => balance === 21_000))
+                assert.isAbove(read.size, 0)
+                assert.notInclude([...read].join(), '"another"')
+              }),
+            { tables: watched }
+          )
+        })
       )
     )
 

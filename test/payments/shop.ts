@@ -14,7 +14,7 @@ import { ConsoleDatabase } from "@larder/serve/console-database/console-database
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
-import { Clock, Effect, References, type Scope, Stream } from "effect"
+import { Clock, Duration, Effect, References, Schema, type Scope, Stream } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../postgres.ts"
 import { simulatorStand } from "./simulator-stand.ts"
@@ -55,6 +55,16 @@ export const adjustableClock = Effect.map(Clock.Clock, (real) => {
   return { clock, putForward }
 })
 
+/** Rounds of a minute and of an hour follow each other at once. */
+export const inHaste = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Clock.Clock, (clock) =>
+    Effect.provideService(work, Clock.Clock, {
+      ...clock,
+      sleep: (duration) => clock.sleep(Duration.toMillis(duration) < 60_000 ? duration : Duration.millis(50))
+    })
+  )
+
+const CardRow = Schema.Struct({ card: Schema.String })
 const isOfMoney = ({ request_id, type }: Entry) => type !== "charge" && request_id !== null
 
 export interface Account {
@@ -102,7 +112,7 @@ export const openShop = Effect.fnUntraced(function* (
         sent.payment_id = id
         return `http://127.0.0.1:9/billing/payments/${id}`
       },
-      cancel_url: "http://127.0.0.1:9/billing"
+      cancel_url: (id) => `http://127.0.0.1:9/billing/top-up?left=${id}`
     }
     return { asked, sent }
   }
@@ -146,6 +156,17 @@ export const openShop = Effect.fnUntraced(function* (
       yield* stand.pay(sent.payment_id, card)
       yield* billing.payment(account_id, sent.payment_id)
       return sent.payment_id
+    }),
+    /** No card but the saved one can be charged, once the processor has answered. */
+    checkCards: Effect.gen(function* () {
+      yield* until(
+        Effect.map(database.all(CardRow, "select card from console.card_to_forget"), ({ length }) => length === 0)
+      )
+      const saved = yield* database.all(CardRow, "select card from console.customer where card is not null")
+      assert.deepStrictEqual(
+        yield* stand.savedCards,
+        saved.map(({ card }) => card)
+      )
     }),
     /** Money in equals credits granted, exactly; and the ledger holds. */
     checkBooks: Effect.gen(function* () {

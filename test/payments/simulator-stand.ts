@@ -1,5 +1,6 @@
 /** The built-in simulator, played as its pages play it. */
 import { eventBody, newEventId } from "@larder/serve/billing/simulator/events.ts"
+import { cards } from "@larder/serve/billing/simulator/kept.ts"
 import { leftOf, referenceOf } from "@larder/serve/billing/simulator/payments.ts"
 import { sign, signatureHeader } from "@larder/serve/billing/simulator/signature.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
@@ -36,6 +37,7 @@ export const simulatorStand = Effect.gen(function* () {
     paid: Effect.orDie(
       Effect.map(payments(all), (seen) => seen.filter(({ payment }) => payment.state === "succeeded").length)
     ),
+    savedCards: Effect.orDie(Effect.map(cards.all(database), (saved) => saved.map(({ id }) => id))),
     event: (id) =>
       Effect.gen(function* () {
         const [settings] = yield* database.all(Settings, "select body from console.simulated where kind = 'settings'")

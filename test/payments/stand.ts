@@ -24,6 +24,8 @@ export interface Stand {
   readonly kept: Effect.Effect<number>
   /** Payments that brought money, whatever became of it later. */
   readonly paid: Effect.Effect<number>
+  /** Cards that can be charged without their owner, as the processor names them. */
+  readonly savedCards: Effect.Effect<ReadonlyArray<string>>
   /** As the processor would send it now. */
   readonly event: (payment_id: string) => Effect.Effect<Event>
 }

@@ -69,9 +69,11 @@ export const openBooks = (now: () => number, page: () => string) => {
   }
 
   const dispute = (intent: Intent): Dispute => {
+    const amount = intent.received - goneOf(intent)
     const made: Dispute = {
       id: newId("du"),
-      amount: intent.received - goneOf(intent),
+      amount,
+      moved: [-amount],
       intent,
       created: seconds(),
       status: "needs_response"
@@ -197,6 +199,18 @@ export const openBooks = (now: () => number, page: () => string) => {
     return session
   }
 
+  const expire = (id: string): Json => {
+    const session = current(one(sessions, "checkout.session", id))
+    if (session.status !== "open") {
+      throw invalid(
+        `Only Checkout Sessions with a status in ["open"] can be expired. This Session has a status of ${session.status}.`
+      )
+    }
+    session.status = "expired"
+    tell("checkout.session.expired", sessionJson(session, false))
+    return sessionJson(session, false)
+  }
+
   /** What the customer does on the page of Checkout. */
   const pay = (session: Session, plays: TestCardName): "paid" | "declined" | "over" => {
     if (current(session).status !== "open") return "over"
@@ -230,6 +244,7 @@ export const openBooks = (now: () => number, page: () => string) => {
   }
   const close = (made: Dispute, status: string) => {
     made.status = status
+    if (status === "won") made.moved = [...made.moved, made.amount]
     tell("charge.dispute.closed", disputeJson(made))
   }
 
@@ -266,6 +281,7 @@ export const openBooks = (now: () => number, page: () => string) => {
     createSession,
     createIntent,
     cancel,
+    expire,
     detach,
     customer: (id: string): Json => ({ id: customerAt404(customers, id), object: "customer" }),
     method: (id: string) => methodJson(one(methods, "PaymentMethod", id)),

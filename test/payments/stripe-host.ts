@@ -86,6 +86,7 @@ const route = (books: Books, method: string, path: string, params: Params): Json
   if (method === "POST" && at === "payment_intents") return books.createIntent(params)
   if (method === "POST" && kind === "payment_methods" && action === "detach") return books.detach(id)
   if (method === "POST" && kind === "payment_intents" && action === "cancel") return books.cancel(id, params)
+  if (method === "POST" && kind === "checkout/sessions" && action === "expire") return books.expire(id)
   if (method === "GET" && id === "" && kind in books.listed) {
     return list(books.listed[kind as keyof Books["listed"]](isExpanded), params, path)
   }
@@ -131,6 +132,8 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     loseNextAnswer: false,
     /** The next answer is no JSON. */
     nonsense: false,
+    /** Why Stripe refuses to charge saved cards, such as an account that may not. */
+    refuses: undefined as string | undefined,
     /** The next payment is not made, and 500 is kept under its idempotency key. */
     failNext: false
   }
@@ -145,6 +148,8 @@ export const startStripeHost = async (now: () => number = Date.now) => {
         mishaps.failNext = false
         return { status: 500, body: { error: { type: "api_error", message: "An unknown error occurred" } } }
       }
+      if (mishaps.refuses !== undefined && path === "/v1/payment_intents" && method === "POST")
+        throw invalid(mishaps.refuses)
       return { status: 200, body: route(books, method, path, params) }
     } catch (error) {
       if (error instanceof Refusal) return { status: error.status, body: { error: error.error } }

@@ -50,6 +50,8 @@ export interface Dispute {
   readonly intent: Intent
   readonly created: number
   status: string
+  /** Withdrawn (below zero) and reinstated. */
+  moved: ReadonlyArray<number>
 }
 
 export type Json = Readonly<Record<string, unknown>>
@@ -150,10 +152,19 @@ export const refundJson = ({ amount, created, id, intent, status }: Refund): Jso
   status
 })
 
-export const disputeJson = ({ amount, created, id, intent, status }: Dispute): Json => ({
+export const disputeJson = ({ amount, created, id, intent, moved, status }: Dispute): Json => ({
   id,
   object: "dispute",
   amount,
+  balance_transactions: moved.map((cents, index) => ({
+    id: `${id.replace("du_", "txn_")}${index}`,
+    object: "balance_transaction",
+    amount: cents,
+    currency: "usd",
+    fee: cents < 0 ? 1500 : 0,
+    reporting_category: cents < 0 ? "dispute" : "dispute_reversal",
+    type: "adjustment"
+  })),
   charge: intent.id.replace("pi_", "ch_"),
   created,
   currency: "usd",

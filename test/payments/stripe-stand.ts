@@ -17,6 +17,7 @@ export const stripeStandWithHost = Effect.gen(function* () {
   const settings = {
     key: Redacted.make(stripeKey),
     webhookSecret: Redacted.make(webhookSecret),
+    isTest: true,
     api: new URL(host.url)
   }
 
@@ -54,6 +55,9 @@ export const stripeStandWithHost = Effect.gen(function* () {
     }),
     kept: Effect.sync(() => paid().reduce((sum, intent) => sum + intent.received - books.goneOf(intent), 0)),
     paid: Effect.sync(() => paid().length),
+    savedCards: Effect.sync(() =>
+      [...books.methods.values()].filter(({ customer }) => customer !== null).map(({ id }) => id)
+    ),
     event: (id) =>
       Effect.sync(() => {
         const session = [...books.sessions.values()].find(({ metadata }) => metadata.payment_id === id)

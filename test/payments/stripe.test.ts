@@ -4,7 +4,7 @@ import type { Sought } from "@larder/serve/billing/processor.ts"
 import { apiVersion } from "@larder/serve/billing/stripe/stripe-client.ts"
 import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { Effect, Redacted } from "effect"
-import { eventBodyOf, signatureOf, webhookSecret } from "./stripe-host.ts"
+import { eventBodyOf, type StripeHost, signatureOf, webhookSecret } from "./stripe-host.ts"
 import { stripeStandWithHost } from "./stripe-stand.ts"
 
 const now = new Date().toISOString()
@@ -14,7 +14,7 @@ const sought = (payment_id: string, more: Partial<Sought> = {}): Sought => ({
   ...asked(payment_id),
   reference: null,
   customer: null,
-  kind: "top_up",
+  card: null,
   ...more
 })
 
@@ -31,6 +31,16 @@ const afterOnePayment = Effect.gen(function* () {
   if (intent === undefined) return yield* Effect.die("no intent")
   return { host, settings, stand, processor, opened, saved, intent }
 })
+
+/** More pages of others than anybody looks through. */
+const fillWithSessions = ({ books: { sessions } }: StripeHost) => {
+  const [one] = sessions.values()
+  if (one === undefined) throw new Error("Stripe has no session")
+  for (let i = 0; i < 2000; i++) {
+    const id = `cs_test_other${i}`
+    sessions.set(id, { ...one, id, metadata: {}, intent: null, status: "open" })
+  }
+}
 
 describe("Stripe", () => {
   it.live("is asked with the pinned version of its API, with every request", () =>
@@ -60,7 +70,7 @@ describe("Stripe", () => {
       host.mishaps.outage = "none"
       host.mishaps.nonsense = true
       assert.strictEqual((yield* charge("pay_3"))._tag, "ProcessorUnavailable")
-      const found = yield* processor.look(sought("pay_3", { kind: "auto_recharge", customer: saved.customer }))
+      const found = yield* processor.look(sought("pay_3", saved))
       assert.strictEqual(found?.state, "succeeded")
       yield* Effect.promise(host.close)
       assert.match((yield* charge("pay_4")).message, /no connection/)
@@ -73,7 +83,7 @@ describe("Stripe", () => {
       host.mishaps.failNext = true
       const again = { ...asked("pay_2"), ...saved }
       for (const _ of [1, 2]) assert.match((yield* Effect.flip(processor.charge(again))).message, /500/)
-      assert.isUndefined(yield* processor.look(sought("pay_2", { kind: "auto_recharge", customer: saved.customer })))
+      assert.isUndefined(yield* processor.look(sought("pay_2", saved)))
       assert.strictEqual(yield* stand.kept, 5000)
     })
   )
@@ -121,7 +131,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("ends a recharge that was made and never confirmed, so that another one can begin", () =>
+  it.live("ends a charge that was made and never confirmed, so that another one can begin", () =>
     Effect.gen(function* () {
       const { host, intent, processor, saved } = yield* afterOnePayment
       const created = Math.floor(Date.now() / 1000)
@@ -131,11 +141,11 @@ describe("Stripe", () => {
         metadata: { payment_id: "pay_2" },
         status: "requires_confirmation"
       } as const
-      const recharge = sought("pay_2", { customer: saved.customer, kind: "auto_recharge" })
+      const charge = sought("pay_2", saved)
       host.books.intents.set(half.id, { ...half, created })
-      assert.strictEqual((yield* processor.look(recharge))?.state, "open") // it may still be on its way
+      assert.strictEqual((yield* processor.look(charge))?.state, "open") // it may still be on its way
       host.books.intents.set(half.id, { ...half, created: created - 1000 })
-      const late = { ...recharge, created_at: new Date((created - 1000) * 1000).toISOString() }
+      const late = { ...charge, created_at: new Date((created - 1000) * 1000).toISOString() }
       const looked = yield* processor.look(late)
       assert.deepStrictEqual(
         [looked?.state, looked?.cents, looked?.problem],
@@ -170,6 +180,40 @@ describe("Stripe", () => {
     })
   )
 
+  it.live("looks for a saved card's charge among those of its customer, however many pages were opened", () =>
+    Effect.gen(function* () {
+      const { host, processor, saved } = yield* afterOnePayment
+      yield* processor.charge({ ...asked("pay_2", 3000), ...saved })
+      fillWithSessions(host)
+      host.asked()
+      assert.strictEqual((yield* processor.look(sought("pay_2", saved)))?.cents, 3000)
+      assert.notInclude(host.asked(), "GET /v1/checkout/sessions")
+    })
+  )
+
+  it.live("finds what an event names without looking through lists, also a page by its charge", () =>
+    Effect.gen(function* () {
+      const { host, intent, opened, processor } = yield* afterOnePayment
+      fillWithSessions(host)
+      assert.match((yield* Effect.flip(processor.look(sought("pay_1")))).message, /cannot be found among them/)
+      for (const reference of [opened.reference, intent.id]) {
+        const looked = yield* processor.look(sought("pay_1", { reference }))
+        assert.deepStrictEqual([looked?.state, looked?.reference], ["succeeded", opened.reference])
+      }
+    })
+  )
+
+  it.live("keeps a payment open whose page has seen a declined card, also where the event names the charge", () =>
+    Effect.gen(function* () {
+      const { host, processor, stand } = yield* afterOnePayment
+      const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: null })
+      yield* stand.pay("pay_2", "declined")
+      const charge = [...host.books.intents.values()].find(({ metadata }) => metadata.payment_id === "pay_2")
+      const looked = yield* processor.look(sought("pay_2", { reference: charge?.id ?? null }))
+      assert.deepStrictEqual([looked?.state, looked?.reference], ["open", reference])
+    })
+  )
+
   it.live("takes no money for an inquiry, and no more than was paid for a dispute", () =>
     Effect.gen(function* () {
       const { host, intent, opened, processor, stand } = yield* afterOnePayment
@@ -179,10 +223,14 @@ describe("Stripe", () => {
       const id = yield* stand.dispute("pay_1")
       const dispute = host.books.disputes.get(id)
       if (dispute === undefined) return yield* Effect.die("no dispute")
+      const { moved } = dispute
+      dispute.moved = []
       for (const status of ["warning_needs_response", "warning_under_review", "warning_closed", "prevented"]) {
         dispute.status = status
         assert.deepStrictEqual(yield* reversed, [])
       }
+      dispute.moved = moved
+      assert.deepStrictEqual(yield* reversed, ["dispute 5000 taken"]) // prevented, by giving the money back
       intent.received = 4900
       for (const status of ["needs_response", "under_review", "lost", "appeal_under_review"]) {
         dispute.status = status
@@ -195,7 +243,7 @@ describe("Stripe", () => {
 
   it.live("tells in events of refunds and disputes only its own names, and they are looked up", () =>
     Effect.gen(function* () {
-      const { host, processor, stand } = yield* afterOnePayment
+      const { host, intent, processor, stand } = yield* afterOnePayment
       host.takeEvents()
       yield* stand.failRefund("pay_1", yield* stand.refund("pay_1", 1000))
       yield* stand.closeDispute("pay_1", yield* stand.dispute("pay_1"), "won")
@@ -205,7 +253,8 @@ describe("Stripe", () => {
         ["refund.created", "refund.failed", "charge.dispute.created", "charge.dispute.closed"]
       )
       for (const { body, signature } of events) {
-        assert.deepStrictEqual(yield* processor.paymentsOf(body, () => signature), ["pay_1"])
+        const about = [{ payment_id: "pay_1", reference: intent.id }]
+        assert.deepStrictEqual(yield* processor.paymentsOf(body, () => signature), about)
       }
     })
   )

@@ -19,7 +19,9 @@ export const stages = [
   "before a charge",
   "after a charge",
   "before a look",
-  "after a look"
+  "after a look",
+  "before a card is forgotten",
+  "after a card is forgotten"
 ] as const
 export type Stage = (typeof stages)[number]
 
@@ -64,7 +66,8 @@ export const stumble = (end: End | null) => {
       ...it,
       checkout: (asked) => around("before a page is made", it.checkout(asked), "after a page is made"),
       charge: (asked) => around("before a charge", it.charge(asked), "after a charge"),
-      look: (sought) => around("before a look", it.look(sought), "after a look")
+      look: (sought) => around("before a look", it.look(sought), "after a look"),
+      forget: (card) => around("before a card is forgotten", it.forget(card), "after a card is forgotten")
     })
   }
 }

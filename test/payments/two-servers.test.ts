@@ -136,6 +136,7 @@ inEachShop((name, within) => {
               yield* billing.removeCard(shop.account_id) // so that no recharge begins while the books are compared
               yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
               yield* shop.checkBooks
+              yield* shop.checkCards
               const succeeded = (yield* rowsOf(shop)).filter(({ state }) => state === "succeeded")
               assert.isAbove(succeeded.length, 1)
               assert.strictEqual(succeeded.length, yield* shop.stand.paid)

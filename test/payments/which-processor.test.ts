@@ -1,16 +1,16 @@
 /** Which card processor a server takes, and when it refuses to take any. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
-import { openPayments } from "@larder/serve/payments.ts"
+import { nothingIsTaken, openPayments } from "@larder/serve/payments.ts"
 import { ConfigProvider, Effect, Exit } from "effect"
 import { places } from "./shop.ts"
 import { storesIn } from "./stores.ts"
 
-const opened = (env: Readonly<Record<string, string>>) =>
-  Effect.map(
-    openPayments(() => "http://127.0.0.1:9"),
-    ({ processor }) => processor.name
-  ).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(env)))
+const paymentsIn = (env: Readonly<Record<string, string>>) =>
+  openPayments(() => "http://127.0.0.1:9").pipe(
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(env))
+  )
+const opened = (env: Readonly<Record<string, string>>) => Effect.map(paymentsIn(env), ({ processor }) => processor.name)
 const withStripe = { LARDER_STRIPE_KEY: "sk_test_1", LARDER_STRIPE_WEBHOOK_SECRET: "whsec_1" }
 
 describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (store) => {
@@ -19,6 +19,11 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
       yield* Effect.gen(function* () {
         const database = yield* ConsoleDatabase
         assert.deepStrictEqual([yield* opened({}), yield* opened(withStripe)], ["simulator", "stripe"])
+        const modes = Effect.forEach([{}, withStripe, { ...withStripe, LARDER_STRIPE_KEY: "rk_live_1" }], paymentsIn)
+        assert.deepStrictEqual(
+          (yield* modes).map(({ mode }) => mode),
+          ["simulated", "test", "live"]
+        )
         const add = (id: string, processor: string) =>
           database.run(
             `insert into console.payment (id, account_id, kind, cents, state, processor, created_at)
@@ -40,4 +45,19 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
       }).pipe(Effect.provide(storesIn(yield* places[store])))
     }).pipe(Effect.scoped, Effect.orDie)
   )
+})
+
+describe("what a start says of payments that move no money", () => {
+  it("is loud where the console is public", () => {
+    for (const mode of ["simulated", "test"] as const) {
+      const here = nothingIsTaken(mode, undefined)
+      assert.match(here ?? "", /^Card payments are .* for nothing\.$/)
+      assert.strictEqual(nothingIsTaken(mode, "http://console.lan"), here)
+      assert.strictEqual(
+        nothingIsTaken(mode, "https://console.example.com"),
+        `NO MONEY IS TAKEN AT https://console.example.com! ${here} Set a live key of Stripe before customers sign in.`
+      )
+    }
+    assert.isUndefined(nothingIsTaken("live", "https://console.example.com"))
+  })
 })

@@ -2,26 +2,36 @@
 
 import { assert, describe, it } from "@effect/vitest"
 import { layerPeople } from "@larder/serve/people/kept-people.ts"
-import { People, type Person } from "@larder/serve/people/people.ts"
+import { type OpenInvitation, People, type Person } from "@larder/serve/people/people.ts"
 import { Effect, Layer } from "effect"
 import { consolePlaces } from "../console-databases.ts"
 import { admin } from "../programs.ts"
 
+type Linked = OpenInvitation & { readonly link: string }
+
 describe("people over PostgreSQL, from the command line", () => {
-  it.live("are invited, listed and removed", () =>
+  it.live("are invited, listed, reset and removed, and invitations withdrawn", () =>
     Effect.gen(function* () {
       const { environment, layer } = yield* consolePlaces.PostgreSQL
       const command = <A>(...args: ReadonlyArray<string>) =>
         Effect.promise(() => admin<A>(environment.LARDER_HOME ?? "", args, environment))
       const { id } = yield* command<{ readonly id: string }>("accounts", "create", "--name", "Ann Co")
-      const { link } = yield* command<{ readonly link: string }>("people", "invite", "--account", id)
+      const { link } = yield* command<Linked>("people", "invite", "--account", id)
       const { person } = yield* People.use((people) =>
         people.accept({ token: link.slice(-43), email: "ann@example.com", password: "correct horse battery" })
       ).pipe(Effect.provide(layerPeople.pipe(Layer.provide(layer))))
       assert.strictEqual(person.account_id, id)
-      assert.deepStrictEqual(yield* command<ReadonlyArray<Person>>("people", "list", "--account", id), [person])
+      assert.deepStrictEqual(yield* command("people", "list", "--account", id), { people: [person], invitations: [] })
+      const { link: reset, ...open } = yield* command<Linked>("people", "reset", "--person", person.id)
+      assert.match(reset, /\/invitation\/[\w-]{43}$/)
+      assert.strictEqual(open.person_id, person.id)
+      assert.deepStrictEqual(yield* command("people", "list", "--account", id), {
+        people: [person],
+        invitations: [open]
+      })
+      assert.deepStrictEqual(yield* command("people", "withdraw", "--invitation", open.id), open)
       assert.deepStrictEqual(yield* command<Person>("people", "remove", "--person", person.id), person)
-      assert.deepStrictEqual(yield* command<ReadonlyArray<Person>>("people", "list", "--account", id), [])
+      assert.deepStrictEqual(yield* command("people", "list", "--account", id), { people: [], invitations: [] })
     }).pipe(Effect.scoped)
   )
 })

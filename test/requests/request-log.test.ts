@@ -38,7 +38,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
       return yield* Effect.provide(work, layerRequestLog.pipe(Layer.provideMerge(layer)))
     }).pipe(Effect.scoped)
 
-  it.live("gives back what was noted, newest first, by key, endpoint and status", () =>
+  it.live("gives back what was noted, newest first, by key, endpoint, status and id", () =>
     at(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -53,6 +53,8 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
         assert.deepStrictEqual(yield* log.latest({ ...ask, key_id: "key_c" }), [])
         assert.deepStrictEqual(yield* log.latest({ ...ask, status: 402 }), [tooPoor])
         assert.deepStrictEqual(yield* log.latest({ ...ask, endpoint: "/v1/commodities/prices", status: 200 }), [prices])
+        assert.deepStrictEqual(yield* log.latest({ ...ask, id: tooPoor.id }), [tooPoor])
+        assert.deepStrictEqual(yield* log.latest({ ...ask, id: foreign.id }), [])
         assert.strictEqual(log.dropped(), 0)
       })
     )

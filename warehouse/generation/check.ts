@@ -37,7 +37,7 @@ export class ChecksFailed extends Schema.TaggedError<ChecksFailed>()("ChecksFail
 const accounting: Check = {
   name: "rows_accounted_for",
   severity: "error",
-  description: "rows_read = rows_loaded + rows_unchanged + rows_rejected in every run",
+  description: "rows read = new + unchanged + rejected in every run",
   sql: `select run_id, rows_read, rows_loaded, rows_unchanged, rows_rejected from ingest.run
         where rows_read <> rows_loaded + rows_unchanged + rows_rejected`
 }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { formOf } from "../../console/form.ts"
+import { whyCardsAreSaved } from "../card-text.ts"
 import { type CheckoutAnswer, checkoutPageOf } from "./checkout-page.ts"
 import { aSimulator, asked, good, onPage } from "./opened-for-tests.ts"
 import { testCards } from "./test-cards.ts"
@@ -16,11 +17,7 @@ const focused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* au
 const opened = Effect.gen(function* () {
   const simulator = yield* aSimulator
   const page = checkoutPageOf(simulator)
-  const { reference } = yield* simulator.processor.checkout({
-    ...asked("pay_1"),
-    ...onPage,
-    email: "<script>alert(1)</script>@example.test"
-  })
+  const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
   const get = Effect.flatMap(page.get(reference), textOf)
   const post = (fields: Record<string, string>) =>
     Effect.flatMap(page.post(reference, formOf(new URLSearchParams(fields))), textOf)
@@ -41,10 +38,43 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has nothing that the console's policy forbids, and escapes what it shows", () =>
+  it.live("says at its top that no money moves, and lets no browser offer a real card", () =>
     Effect.gen(function* () {
       const { get } = yield* opened
       const text = yield* get
+      assert.include(text, "Simulated payment: no money moves. Use a test card below, never a real one.")
+      assert.isBelow(text.indexOf("Simulated payment:"), text.indexOf("<form"))
+      const inputs = [...text.matchAll(/<input[^>]*>/g)].map(([input]) => input)
+      assert.strictEqual(inputs.length, 3)
+      for (const input of inputs) assert.include(input, 'autocomplete="off"')
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says what is bought, where the receipt will be, and what the saved card is for", () =>
+    Effect.gen(function* () {
+      const { get } = yield* opened
+      const text = yield* get
+      assert.include(text, "for 50,000 credits")
+      assert.match(text, /The receipt will be in the console, under\s+Billing\./)
+      assert.include(text, whyCardsAreSaved)
+      assert.notInclude(text, "@")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("tells the test cards apart", () =>
+    Effect.gen(function* () {
+      const { get } = yield* opened
+      const abouts = Object.values(testCards).map(({ about }) => about)
+      assert.strictEqual(new Set(abouts).size, abouts.length)
+      const text = yield* get
+      for (const about of abouts) assert.include(text, about)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has nothing that the console's policy forbids, and escapes what it shows", () =>
+    Effect.gen(function* () {
+      const { post } = yield* opened
+      const text = yield* post({ ...good, number: "<script>alert(1)</script>" })
       assert.notMatch(text, /<script|<style| style=| on[a-z]+="/)
       assert.include(text, "&lt;script&gt;")
     }).pipe(Effect.scoped)
@@ -84,7 +114,7 @@ describe("the simulator's payment page", () => {
       const { post } = yield* opened
       const text = yield* post({ ...good, number: testCards.insufficient_funds.number })
       assert.match(text, /^402\n/)
-      assert.include(text, "The card has insufficient funds. Nothing was charged.")
+      assert.include(text, "The card has insufficient funds. Nothing was charged. Try another card.")
       assert.notInclude(text, 'value="4000')
       assert.deepStrictEqual(focused(text), ["number"])
       assert.include(yield* post({ ...good, number: "4111111111111111" }), "Only the test cards below are taken here.")

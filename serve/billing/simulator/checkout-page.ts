@@ -5,8 +5,10 @@
 import { Effect } from "effect"
 import { assetPaths } from "../../console/assets.ts"
 import { button, type Form, field, postForm } from "../../console/form.ts"
-import { type Html, html, linkButton, notice, section, table, usdOfCents } from "../../console/html.ts"
+import { count, type Html, html, linkButton, notice, section, table, usdOfCents } from "../../console/html.ts"
 import type { ConsoleUnavailable } from "../../console-database/console-database.ts"
+import { creditsOfCents } from "../amounts.ts"
+import { whyCardsAreSaved } from "../card-text.ts"
 import type { Refusable } from "./kept.ts"
 import type { Paying } from "./payment-page.ts"
 import type { Typed } from "./payments.ts"
@@ -54,7 +56,7 @@ const spaced = (number: string) =>
 
 const cardList = section(
   "Test cards",
-  html`<p>Any later month and any three digits go with them (four for American Express).</p>${table({
+  html`<p>Any later month and any three digits go with them.</p>${table({
     caption: "Test card numbers",
     columns: [{ label: "Number" }, { label: "What it does" }],
     rows: Object.values(testCards).map(({ about, number }) => [
@@ -75,13 +77,16 @@ const over = (payment: Payment) =>
 type Problems = Partial<Record<keyof Typed, string>>
 const empty: Typed = { number: "", expires: "", cvc: "" }
 
+/** The fields do not tell the browser that they take a card: it would offer the person's own. */
 const toPay = (payment: Payment, status: number, problems: Problems, typed: Typed, refused?: string) => {
   const first = (["number", "expires", "cvc"] as const).find((name) => problems[name] !== undefined) ?? "number"
   return shown(
     status,
     `Pay ${usdOfCents(payment.cents)}`,
-    html`${refused !== undefined && notice("bad", `${refused} Nothing was charged.`)}
-<p class="lead">To Larder, for credits of its data service${payment.email !== null && html`. The receipt is for <strong>${payment.email}</strong>`}. The card is saved for later recharges.</p>
+    html`${notice("warning", "Simulated payment: no money moves. Use a test card below, never a real one.")}
+${refused !== undefined && notice("bad", `${refused} Nothing was charged. Try another card.`)}
+<p class="lead">To Larder, for ${count(creditsOfCents(payment.cents))} credits of its data service. The receipt will be in the console, under
+Billing. ${whyCardsAreSaved}</p>
 ${section(
   "Card",
   postForm({
@@ -89,7 +94,6 @@ ${section(
       name: "number",
       label: "Card number",
       inputmode: "numeric",
-      autocomplete: "cc-number",
       maxlength: 30,
       value: typed.number,
       error: problems.number,
@@ -100,7 +104,6 @@ ${field({
   name: "expires",
   label: "Expires",
   hint: "Month and year, such as 04/30",
-  autocomplete: "cc-exp",
   maxlength: 10,
   value: typed.expires,
   error: problems.expires,
@@ -111,7 +114,6 @@ ${field({
   name: "cvc",
   label: "Security code",
   inputmode: "numeric",
-  autocomplete: "cc-csc",
   maxlength: 4,
   error: problems.cvc,
   required: true,

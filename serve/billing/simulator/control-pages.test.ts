@@ -4,6 +4,7 @@ import { formOf } from "../../console/form.ts"
 import type { Answer, FormContext } from "../../console/page.ts"
 import { simulatorPages } from "./control-pages.ts"
 import { aSimulator, asked, good, onPage } from "./opened-for-tests.ts"
+import { noMishaps } from "./records.ts"
 
 const textOf = (answer: Answer) => {
   if (answer.kind === "redirect") return Effect.succeed(`goes to ${answer.to}: ${answer.flash?.text}`)
@@ -48,7 +49,10 @@ describe("the simulator's pages for operators", () => {
   it.live("play mishaps, and say what is played", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* opened
-      assert.include(yield* visit("/simulator"), "pay_1")
+      const before = yield* visit("/simulator")
+      assert.include(before, "pay_1")
+      assert.include(before, "All is well: nothing goes wrong now.")
+      assert.notInclude(before, "Back to normal")
       const told = yield* visit("/simulator", { on: "outage", slow: "2.5", events: "twice" })
       assert.strictEqual(told, "goes to /simulator: This is played from now on.")
       assert.deepStrictEqual(yield* simulator.mishaps, {
@@ -57,7 +61,26 @@ describe("the simulator's pages for operators", () => {
         slow_ms: 2500,
         events: "twice"
       })
-      assert.match(yield* visit("/simulator"), /value="outage" checked/)
+      const text = yield* visit("/simulator")
+      assert.match(text, /value="outage" checked/)
+      assert.include(
+        text,
+        "Played now: nothing is answered, each answer takes 2.5 seconds, webhook events are sent twice."
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lead back to normal with one button, whatever stands in the fields", () =>
+    Effect.gen(function* () {
+      const { simulator, visit } = yield* opened
+      yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })
+      assert.match(
+        yield* visit("/simulator"),
+        /the next answer is lost, each answer takes 1 second, forged webhook events come first\.[\s\S]*Back to normal/
+      )
+      const told = yield* visit("/simulator", { normal: "yes", slow: "soon" })
+      assert.strictEqual(told, "goes to /simulator: All is back to normal.")
+      assert.deepStrictEqual(yield* simulator.mishaps, noMishaps)
     }).pipe(Effect.scoped)
   )
 
@@ -78,7 +101,10 @@ describe("the simulator's pages for operators", () => {
         seen?.looked.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
       const back = `goes to /simulator/payments/${reference}`
+      const hint = (left: string) => `Leave it empty to refund all that is left: ${left}.`
+      assert.include(yield* visit(payment), hint("$50.00"))
       assert.strictEqual(yield* visit(payment, { do: "refund", amount: "12.50" }), `${back}: It was refunded.`)
+      assert.include(yield* visit(payment), hint("$37.50"))
       assert.match(
         yield* visit(payment, { do: "refund", amount: "100" }),
         /^422 [\s\S]*A refund takes \$0.01 to \$37.50/

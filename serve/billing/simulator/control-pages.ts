@@ -1,10 +1,10 @@
 /** Where an operator plays what processors, banks and networks do. A page of the console. */
 import { Effect, Option, Schema } from "effect"
 import { button, choices, type Form, field, postForm, select } from "../../console/form.ts"
-import { badge, empty, html, moment, notice, section, table, usdOfCents } from "../../console/html.ts"
+import { counted, empty, html, moment, notice, section, table, usdOfCents } from "../../console/html.ts"
 import { type Page, redirect, show } from "../../console/page.ts"
-import { addressOf, cardOf, simulatedPaymentPage, tones } from "./control-payment.ts"
-import { Mishaps, type Notice } from "./records.ts"
+import { addressOf, cardOf, simulatedPaymentPage, stateBadge } from "./control-payment.ts"
+import { Mishaps, type Notice, noMishaps } from "./records.ts"
 import type { SeenPayment, Simulator } from "./simulator.ts"
 
 type Simulated = Simulator["Service"]
@@ -39,7 +39,8 @@ ${field({
 })}
 ${select({
   name: "events",
-  label: "Events",
+  label: "Webhook events",
+  hint: "How the console is told of payments, refunds and disputes.",
   value: mishaps.events,
   options: [
     { value: "once", label: "Sent once" },
@@ -49,8 +50,31 @@ ${select({
     { value: "none", label: "Never sent" }
   ]
 })}
-<p>${button("Play")}</p>`
+<p>${button("Apply")}</p>`
   })
+
+const eventTexts = {
+  once: "webhook events are sent once",
+  twice: "webhook events are sent twice",
+  reversed: "webhook events are sent in reverse",
+  forged: "forged webhook events come first",
+  none: "no webhook event is sent"
+} as const
+
+/** What is played now, in words; none where all is well. */
+const played = ({ events, lose_next_answer, outage, slow_ms }: Mishaps): ReadonlyArray<string> => [
+  ...(outage ? ["nothing is answered"] : []),
+  ...(lose_next_answer ? ["the next answer is lost"] : []),
+  ...(slow_ms > 0 ? [`each answer takes ${counted(slow_ms / 1000, "second")}`] : []),
+  ...(events === noMishaps.events ? [] : [eventTexts[events]])
+]
+
+const now = (mishaps: Mishaps) => {
+  const all = played(mishaps)
+  if (all.length === 0) return html`<p>All is well: nothing goes wrong now.</p>`
+  const normal = postForm({ body: button("Back to normal", "plain", { name: "normal", value: "yes" }) })
+  return notice("warning", html`<p>Played now: ${all.join(", ")}.</p>${normal}`)
+}
 
 const decodeEvents = Schema.decodeUnknownOption(Mishaps.fields.events)
 
@@ -84,7 +108,7 @@ const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
           html`<a href="${addressOf(seen)}"><code>${seen.payment.payment_id}</code></a>`,
           moment(seen.payment.made_at),
           usdOfCents(seen.payment.cents),
-          badge(seen.looked.state, tones[seen.looked.state]),
+          stateBadge(seen.looked),
           cardOf(seen.payment)
         ])
       })
@@ -117,11 +141,14 @@ const overview = Effect.fnUntraced(function* (simulator: Simulated, problem?: st
   const events = yield* simulator.events(shownEvents)
   const body = html`${problem !== undefined && notice("bad", problem)}
 <p class="lead">This card processor is built in and moves no money. What goes wrong with real ones can be played here.</p>
-${section("Mishaps", mishapForm(mishaps))}
+${section("Mishaps", html`${now(mishaps)}${mishapForm(mishaps)}`)}
 ${section("Payments", paymentTable(payments))}
-${section("Events", eventTable(events))}`
+${section("Webhook events", eventTable(events))}`
   return show("Simulator", body, problem === undefined ? 200 : 422)
 })
+
+const toldOf = (mishaps: Mishaps) =>
+  played(mishaps).length === 0 ? "All is back to normal." : "This is played from now on."
 
 /** For operators only. */
 export const simulatorPages = (simulator: Simulated): ReadonlyArray<Page> => [
@@ -131,10 +158,10 @@ export const simulatorPages = (simulator: Simulated): ReadonlyArray<Page> => [
     operatorsOnly: true,
     get: () => overview(simulator),
     post: ({ form }) => {
-      const mishaps = mishapsIn(form)
+      const mishaps = form.has("normal") ? noMishaps : mishapsIn(form)
       return mishaps === undefined
         ? overview(simulator, `Seconds go from 0 to ${mostSeconds}.`)
-        : Effect.as(simulator.play(mishaps), redirect("/simulator", "This is played from now on."))
+        : Effect.as(simulator.play(mishaps), redirect("/simulator", toldOf(mishaps)))
     }
   },
   simulatedPaymentPage(simulator)

@@ -16,14 +16,18 @@ import {
 import { type FormContext, type Page, PageNotFound, redirect, show } from "../../console/page.ts"
 import type { ConsoleUnavailable } from "../../console-database/console-database.ts"
 import { cardText } from "../card-text.ts"
+import type { Looked } from "../processor.ts"
 import type { SimulatorRefuses } from "./kept.ts"
-import { referenceOf } from "./payments.ts"
+import { leftIn, referenceOf } from "./payments.ts"
 import type { Payment } from "./records.ts"
 import type { SeenPayment, Simulator } from "./simulator.ts"
 
 type Simulated = Simulator["Service"]
 
-export const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
+const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
+/** In the words of the billing pages. */
+const stateTexts = { open: "Not paid yet", succeeded: "Paid", failed: "Failed", expired: "Not paid" } as const
+export const stateBadge = ({ state }: Looked) => badge(stateTexts[state], tones[state])
 
 export const addressOf = ({ payment }: SeenPayment) =>
   `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
@@ -61,18 +65,19 @@ const onePayment = (seen: SeenPayment, problem?: string) => {
           label: "Amount",
           prefix: "$",
           inputmode: "decimal",
-          hint: "All that is left where it is empty."
+          hint: `Leave it empty to refund all that is left: ${usdOfCents(leftIn(looked))}.`
         })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
       })
     )}
-${section("Dispute", postForm({ body: button("The owner disputes it", "danger", { name: "do", value: "dispute" }) }))}`
+${section("Dispute", postForm({ body: button("The owner disputes it", "plain", { name: "do", value: "dispute" }) }))}`
   const { payment_id, problem: why } = payment
   const url = looked.state === "open" ? `/simulator/checkout/${encodeURIComponent(looked.reference)}` : null
   const about = facts([
     ["Payment", html`<code>${payment_id}</code>`],
     ["Account", html`<code>${payment.account_id}</code>`],
+    ...(payment.email === null ? [] : [["E-mail", payment.email] as const]),
     ["Amount", usdOfCents(payment.cents)],
-    ["State", badge(looked.state, tones[looked.state])],
+    ["State", stateBadge(looked)],
     ["Made", moment(payment.made_at)],
     ["Card", cardOf(payment)],
     ...(why === null ? [] : [["Problem", why] as const])

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
 import { randomText } from "../../access/random-text.ts"
 import type { ConsoleDatabase } from "../../console-database/console-database.ts"
+import type { Named } from "../processor.ts"
 import { referenceOf } from "./payments.ts"
 import { Notice, type Settings } from "./records.ts"
 import { sign, signatureHeader } from "./signature.ts"
@@ -43,14 +44,18 @@ export const eventBody = (id: string, type: string, about: Pick<Notice, "payment
 
 const Event = Schema.fromJsonString(
   Schema.Struct({
-    data: Schema.Struct({ object: Schema.Struct({ metadata: Schema.Struct({ payment_id: Schema.String }) }) })
+    data: Schema.Struct({
+      object: Schema.Struct({ id: Schema.String, metadata: Schema.Struct({ payment_id: Schema.String }) })
+    })
   })
 )
 const decodeEvent = Schema.decodeUnknownOption(Event)
 
-/** Our id of the payment that an event is about. */
-export const paymentOfEvent = (body: string): ReadonlyArray<string> =>
-  Option.match(decodeEvent(body), { onNone: () => [], onSome: ({ data }) => [data.object.metadata.payment_id] })
+export const paymentOfEvent = (body: string): ReadonlyArray<Named> =>
+  Option.match(decodeEvent(body), {
+    onNone: () => [],
+    onSome: ({ data }) => [{ payment_id: data.object.metadata.payment_id, reference: data.object.id }]
+  })
 
 /** Says what came of it: a status, or why there is none. */
 const post = (url: string, secret: string, body: string, now: number) =>

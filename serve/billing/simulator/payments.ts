@@ -34,11 +34,9 @@ export const lookedAt = (payment: Payment, now: string): Looked => ({
 })
 
 /** Cents of a payment that have not gone back. */
-export const leftOf = (payment: Payment, now: string): number =>
-  lookedAt(payment, now).reversed.reduce(
-    (left, { cents, state }) => (state === "taken" ? left - cents : left),
-    lookedAt(payment, now).cents
-  )
+export const leftIn = ({ cents, reversed }: Looked): number =>
+  reversed.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), cents)
+export const leftOf = (payment: Payment, now: string): number => leftIn(lookedAt(payment, now))
 
 /** Money is here; some test cards go on by themselves. */
 export const succeeded = (

@@ -1,10 +1,10 @@
 /** The simulator as the port of card processors sees it, with the mishaps that are played around each answer. */
 import { Clock, Effect } from "effect"
 import { ConsoleUnavailable } from "../../console-database/console-database.ts"
-import { type CardProcessor, ForgedEvent, ProcessorUnavailable } from "../processor.ts"
+import { type CardProcessor, ForgedEvent, ProcessorUnavailable, type Sought } from "../processor.ts"
 import { paymentOfEvent } from "./events.ts"
 import { type Books, cards, iso, newId, payments } from "./kept.ts"
-import { charged, checkoutMilliseconds, lookedAt, referenceOf } from "./payments.ts"
+import { charged, checkoutMilliseconds, isExpired, lookedAt, referenceOf } from "./payments.ts"
 import type { Payment } from "./records.ts"
 import { signatureHeader, wrongSignature } from "./signature.ts"
 
@@ -40,7 +40,7 @@ const anOpenPayment = (asked: ToCheckout | ToCharge, now: number): Payment => {
   }
 }
 
-export const simulatedProcessor = (books: Books, consoleUrl: () => string): CardProcessor => {
+export const simulatedProcessor = (books: Books): CardProcessor => {
   const { db, settings, takeLostAnswer } = books
   const once = Effect.fnUntraced(function* (made: Payment) {
     const payment = yield* books.once(made)
@@ -71,13 +71,20 @@ export const simulatedProcessor = (books: Books, consoleUrl: () => string): Card
   const paying = <A>(work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>) =>
     answering(work, takeLostAnswer)
 
+  const look = Effect.fnUntraced(function* ({ payment_id, reference }: Sought) {
+    const found = yield* payments.find(db, reference ?? referenceOf(payment_id))
+    return found?.value.payment_id === payment_id ? found : undefined
+  })
+
   return {
     name: "simulator",
     checkout: (asked) =>
       Effect.gen(function* () {
         const { customer, payment_id } = yield* once(anOpenPayment(asked, yield* Clock.currentTimeMillis))
         const reference = referenceOf(payment_id)
-        return { url: `${consoleUrl()}/simulator/checkout/${encodeURIComponent(reference)}`, reference, customer }
+        // the page is the console's: whoever came to it by another name of this machine stays there
+        const { href } = new URL(`/simulator/checkout/${encodeURIComponent(reference)}`, asked.success_url)
+        return { url: href, reference, customer }
       }).pipe(paying),
     charge: (asked) =>
       Effect.gen(function* () {
@@ -86,11 +93,21 @@ export const simulatedProcessor = (books: Books, consoleUrl: () => string): Card
         const made = charged(anOpenPayment(asked, now), saved?.value, newId("dp"), iso(now))
         return lookedAt(yield* once(made), iso(now))
       }).pipe(paying),
-    look: ({ payment_id, reference }) =>
+    look: (sought) =>
       Effect.gen(function* () {
         const now = iso(yield* Clock.currentTimeMillis)
-        const found = yield* payments.find(db, reference ?? referenceOf(payment_id))
-        return found?.value.payment_id === payment_id ? lookedAt(found.value, now) : undefined
+        const found = yield* look(sought)
+        return found && lookedAt(found.value, now)
+      }).pipe((work) => answering(work)),
+    closePage: (sought) =>
+      Effect.gen(function* () {
+        const now = iso(yield* Clock.currentTimeMillis)
+        const open = yield* look(sought)
+        if (open?.value.state === "open" && !isExpired(open.value, now)) {
+          yield* payments.change(db, open, { ...open.value, expires_at: now }) // or somebody pays at this moment
+        }
+        const found = yield* look(sought)
+        return found && lookedAt(found.value, now)
       }).pipe((work) => answering(work)),
     forget: (card) =>
       Effect.gen(function* () {

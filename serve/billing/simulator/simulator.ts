@@ -49,7 +49,7 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
   return Simulator.of({
     ...paymentPageOf(books),
     ...moneyOutOf(books),
-    processor: simulatedProcessor(books, consoleUrl),
+    processor: simulatedProcessor(books),
     payment: (reference) => Effect.map(payments.find(db, reference), (found) => found?.value),
     seen: Effect.fnUntraced(function* (reference) {
       const found = yield* payments.find(db, reference)
@@ -81,6 +81,6 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
 })
 
 export class Simulator extends Context.Service<Simulator, Simulates>()("larder/serve/Simulator") {
-  /** `consoleUrl` is the console's public address, asked for when it is needed: its port may be one it was given. */
+  /** `consoleUrl` is where events are sent, asked for when it is needed: the console's port may be one it was given. */
   static readonly layer = (consoleUrl: () => string) => Layer.effect(Simulator, make(consoleUrl))
 }

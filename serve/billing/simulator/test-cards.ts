@@ -15,10 +15,10 @@ export interface TestCard {
   readonly afterwards?: "disputed" | "refunds_fail"
 }
 
-const good = (number: string, brand: string): TestCard => ({
+const good = (number: string, brand: string, about: string): TestCard => ({
   number,
   brand,
-  about: "Pays",
+  about,
   at_checkout: "pays",
   later: "pays"
 })
@@ -32,11 +32,11 @@ const declining = (number: string, code: Decline, about: string): TestCard => ({
 
 /** By the name under which a payment remembers what is played; no number is kept anywhere. */
 export const testCards = {
-  good: good("4242424242424242", "visa"),
-  debit: good("4000056655665556", "visa"),
-  mastercard: good("5555555555554444", "mastercard"),
-  amex: good("378282246310005", "amex"),
-  discover: good("6011111111111117", "discover"),
+  good: good("4242424242424242", "visa", "Visa: pays"),
+  debit: good("4000056655665556", "visa", "Visa debit: pays"),
+  mastercard: good("5555555555554444", "mastercard", "Mastercard: pays"),
+  amex: good("378282246310005", "amex", "American Express, with a code of four digits: pays"),
+  discover: good("6011111111111117", "discover", "Discover: pays"),
   declined: declining("4000000000000002", "card_declined", "Is declined"),
   insufficient_funds: declining("4000000000009995", "insufficient_funds", "Is declined: insufficient funds"),
   lost: declining("4000000000009987", "lost_card", "Is declined: lost card"),

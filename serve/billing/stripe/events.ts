@@ -1,4 +1,4 @@
-/** Events of Stripe, verified on the raw body. They say which payment to look at; what they say of it is not used. */
+/** Events of Stripe, verified on the raw body. They say which payment to look at, and where; what else they say is not used. */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import Stripe from "stripe"
 import { type CardProcessor, ForgedEvent } from "../processor.ts"
@@ -45,8 +45,9 @@ export const paymentsOfEvents =
       const event = decodeEvent(body)
       if (Option.isNone(event)) return []
       const { id, metadata, object, payment_intent } = event.value.data.object
-      if (metadata?.payment_id) return [metadata.payment_id]
-      const intent = object === "payment_intent" ? id : idOf(payment_intent)
-      const paid = intent ? yield* intentOf(intent) : undefined
-      return paid?.metadata.payment_id ? [paid.metadata.payment_id] : []
+      const intent = (object === "payment_intent" ? id : idOf(payment_intent)) ?? null
+      const reference = (object === "checkout.session" ? id : intent) ?? null
+      if (metadata?.payment_id) return [{ payment_id: metadata.payment_id, reference }]
+      const paid = intent === null ? undefined : yield* intentOf(intent)
+      return paid?.metadata.payment_id ? [{ payment_id: paid.metadata.payment_id, reference }] : []
     })

@@ -10,7 +10,7 @@ const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? ` (${cause.code})` : ""
 
 /** The client's errors carry headers and bodies; what goes on is one sentence. */
-const sentenceOf = (error: InstanceType<typeof Stripe.errors.StripeError>): string => {
+export const sentenceOf = (error: InstanceType<typeof Stripe.errors.StripeError>): string => {
   const { code, message, requestId, statusCode, type } = error
   const request = requestId ? `, request ${requestId}` : ""
   if (statusCode === 401) return `the key in LARDER_STRIPE_KEY is refused (401${request})`
@@ -32,7 +32,7 @@ export const isMissing = (cause: unknown): boolean =>
   cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode === 404
 
 /** What was asked cannot be done as it stands, and nothing was. */
-export const isInvalid = (cause: unknown): boolean =>
+export const isInvalid = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeInvalidRequestError> =>
   cause instanceof Stripe.errors.StripeInvalidRequestError && (cause.statusCode === 400 || cause.statusCode === 404)
 
 /** The bank's answer is no. */

@@ -24,28 +24,36 @@ const refunded = ({ amount, id, status }: typeof Refund.Type): Reversed => ({
   state: status === "failed" || status === "canceled" ? "returned" : "taken"
 })
 
-/** An inquiry (`warning_…`) and a dispute that was prevented take no money. A dispute takes no more than was paid. */
-const disputed = ({ amount, currency, id, status }: typeof Dispute.Type, received: number): ReadonlyArray<Reversed> =>
-  status.startsWith("warning_") || status === "prevented"
-    ? []
-    : [
-        {
-          id,
-          kind: "dispute",
-          cents: currency === "usd" ? Math.min(amount, received) : received,
-          state: status === "won" ? "returned" : "taken"
-        }
-      ]
+const takesNothing = (status: string) => status.startsWith("warning_") || status === "prevented"
+
+/**
+ * A dispute takes what was withdrawn for it: nothing for an inquiry (`warning_…`) or where the bank blocked it, and the money
+ * of one that was settled before it began (`prevented` is the status of both). It takes no more than `most`, and all of it
+ * where nobody says how much that is in dollars. Stripe reinstates a part where a part had been refunded: that is no return.
+ */
+const disputed = (dispute: typeof Dispute.Type, most: number): ReadonlyArray<Reversed> => {
+  const { amount, currency, id, status } = dispute
+  const moved = dispute.balance_transactions ?? (takesNothing(status) ? [] : [{ amount: -amount, currency }])
+  const sum = (amounts: ReadonlyArray<number>) => amounts.reduce((all, one) => all + one, 0)
+  const withdrawn = -sum(moved.map(({ amount }) => Math.min(amount, 0)))
+  const reinstated = sum(moved.map(({ amount }) => Math.max(amount, 0)))
+  if (withdrawn === 0) return []
+  const inDollars = currency === "usd" ? amount : most
+  const cents = moved.every(({ currency }) => currency === "usd") ? withdrawn : inDollars
+  const isReturned = status === "won" || reinstated >= withdrawn
+  return [{ id, kind: "dispute", cents: Math.min(cents, most), state: isReturned ? "returned" : "taken" }]
+}
 
 /** Oldest first; lists come the other way round. */
 export const reversedOf = (
   { amount_received }: PaymentIntent,
   refunds: ReadonlyArray<typeof Refund.Type>,
   disputes: ReadonlyArray<typeof Dispute.Type>
-): ReadonlyArray<Reversed> => [
-  ...refunds.map(refunded).toReversed(),
-  ...disputes.flatMap((dispute) => disputed(dispute, amount_received)).toReversed()
-]
+): ReadonlyArray<Reversed> => {
+  const back = refunds.map(refunded).toReversed()
+  const left = back.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), amount_received)
+  return [...back, ...disputes.flatMap((dispute) => disputed(dispute, left)).toReversed()]
+}
 
 const inOtherCurrency = (currency: string) =>
   `The payment was made in ${currency.toUpperCase()}, and only US dollars are taken.`
@@ -116,12 +124,15 @@ export const lookedAtCheckout = (
   reversed: ReadonlyArray<Reversed>
 ): Looked => looked(session.id, checkoutState(session, intent), intent, idOf(session.customer), reversed)
 
-/** No trace of it is at Stripe, which does not know the card any more. */
-export const cardGone = (paymentId: string, customer: string): Looked => ({
+export const gone = "The card is not saved at the card processor any more."
+export const refused = "The card processor refuses the payment. Nothing was charged; the operator has been told."
+
+/** No trace of it is at Stripe, and asked again Stripe would say the same. */
+export const neverMade = (paymentId: string, customer: string, problem: string): Looked => ({
   state: "failed",
   reference: paymentId,
   cents: 0,
-  problem: "The card is not saved at the card processor any more.",
+  problem,
   customer,
   card: null,
   reversed: []

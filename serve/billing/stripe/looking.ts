@@ -59,9 +59,9 @@ export const makeLooking = (stripe: Stripe) => {
   const atCharge = Effect.fnUntraced(function* (intent: PaymentIntent) {
     return lookedAtCharge(intent, yield* reversalsOf(intent))
   })
-  /** A recharge that nobody goes on with is ended at Stripe, so that another one may begin: this one can charge no more. */
-  const atSought = Effect.fnUntraced(function* (intent: PaymentIntent, { kind }: Sought) {
-    if (kind !== "auto_recharge" || !isAbandoned(intent, yield* Clock.currentTimeMillis)) return yield* atCharge(intent)
+  /** A charge that nobody goes on with is ended at Stripe, so that another one may begin: this one can charge no more. */
+  const atSought = Effect.fnUntraced(function* (intent: PaymentIntent, { card }: Sought) {
+    if (card === null || !isAbandoned(intent, yield* Clock.currentTimeMillis)) return yield* atCharge(intent)
     const ended = yield* ask(
       () => stripe.paymentIntents.cancel(intent.id, { cancellation_reason: abandoned, expand: ["payment_method"] }),
       PaymentIntent
@@ -83,7 +83,8 @@ export const makeLooking = (stripe: Stripe) => {
   const sessionOf = (id: string) =>
     found(() => stripe.checkout.sessions.retrieve(id, { expand: sessionExpansions }), CheckoutSession)
 
-  const charge = Effect.fnUntraced(function* ({ created_at, customer, payment_id }: Sought) {
+  const charge = Effect.fnUntraced(function* (sought: Sought) {
+    const { created_at, customer, payment_id } = sought
     if (customer === null) return undefined
     const listed = yield* ask(
       () =>
@@ -92,7 +93,8 @@ export const makeLooking = (stripe: Stripe) => {
           .autoPagingToArray({ limit: mostListed }),
       Schema.Array(PaymentIntent)
     )
-    return (yield* whole(listed)).find(({ metadata }) => metadata.payment_id === payment_id)
+    const intent = (yield* whole(listed)).find(({ metadata }) => metadata.payment_id === payment_id)
+    return intent === undefined ? undefined : yield* atSought(intent, sought)
   })
   const checkout = Effect.fnUntraced(function* ({ created_at, payment_id }: Sought) {
     // not by customer: one who pays for the first time is made by Stripe, and unknown here
@@ -103,14 +105,17 @@ export const makeLooking = (stripe: Stripe) => {
           .autoPagingToArray({ limit: mostListed }),
       Schema.Array(CheckoutSession)
     )
-    return (yield* whole(listed)).find(({ metadata }) => metadata?.payment_id === payment_id)
+    const session = (yield* whole(listed)).find(({ metadata }) => metadata?.payment_id === payment_id)
+    return session === undefined ? undefined : yield* atCheckout(session)
   })
-
-  const unknown = Effect.fnUntraced(function* (sought: Sought) {
-    const session = sought.kind === "top_up" ? yield* checkout(sought) : undefined
-    if (session !== undefined) return yield* atCheckout(session)
-    const intent = yield* charge(sought)
-    return intent === undefined ? undefined : yield* atSought(intent, sought)
+  /** Events name the charge also of what was paid on a page, where a charge that failed does not end the payment. */
+  const checkoutOf = Effect.fnUntraced(function* (intent: PaymentIntent) {
+    const listed = yield* ask(
+      () => stripe.checkout.sessions.list({ payment_intent: intent.id }),
+      Schema.Struct({ data: Schema.Array(CheckoutSession) })
+    )
+    const [session] = listed.data
+    return session === undefined ? undefined : yield* atCheckout(session)
   })
 
   const mine = <A extends CheckoutSession | PaymentIntent>(object: A | undefined, { payment_id }: Sought) =>
@@ -126,15 +131,17 @@ export const makeLooking = (stripe: Stripe) => {
       return session === undefined ? undefined : yield* atCheckout(session)
     }
     const intent = yield* mine(yield* intentOf(reference), sought)
-    return intent === undefined ? undefined : yield* atSought(intent, sought)
+    if (intent === undefined) return undefined
+    return yield* sought.card === null ? checkoutOf(intent) : atSought(intent, sought)
   })
 
   return {
     atCharge,
     intentOf,
-    look: (sought: Sought): Looking<Looked | undefined> =>
-      sought.reference !== null && /^(cs|pi)_/.test(sought.reference)
-        ? known(sought.reference, sought)
-        : unknown(sought)
+    look: (sought: Sought): Looking<Looked | undefined> => {
+      const { card, reference } = sought
+      if (reference !== null && /^(cs|pi)_/.test(reference)) return known(reference, sought)
+      return card === null ? checkout(sought) : charge(sought)
+    }
   }
 }

@@ -4,6 +4,8 @@ import { Config, Effect, Option, Redacted, Schema } from "effect"
 export interface StripeSettings {
   readonly key: Redacted.Redacted
   readonly webhookSecret: Redacted.Redacted
+  /** A test key takes test cards alone, and moves no money. */
+  readonly isTest: boolean
   /** Where Stripe's API is, when it is not at its own address. */
   readonly api: URL | undefined
 }
@@ -43,10 +45,29 @@ const apiOf = (text: string) => {
       )
 }
 
+/** Secret and restricted keys, such as `sk_live_…` and `rk_test_…`. */
+const modeOf = (key: Redacted.Redacted) => {
+  const [, mode] = /^[sr]k_(?:[a-z]+_)?(live|test)_/.exec(Redacted.value(key)) ?? []
+  return mode === undefined
+    ? Effect.fail(
+        new StripeSettingsIncomplete({
+          problem:
+            "LARDER_STRIPE_KEY is no secret key of Stripe: those begin with sk_live_ or rk_live_, or with sk_test_ or rk_test_ for tests. A publishable key (pk_…) charges nobody."
+        })
+      )
+    : Effect.succeed(mode)
+}
+
 /** Undefined where there is no key. */
 export const stripeSettings = Effect.gen(function* () {
   const { api, key, webhookSecret } = yield* read
-  if (Option.isNone(key)) return undefined
+  if (Option.isNone(key) && Option.isNone(webhookSecret)) return undefined
+  if (Option.isNone(key)) {
+    return yield* new StripeSettingsIncomplete({
+      problem:
+        "LARDER_STRIPE_WEBHOOK_SECRET is set and LARDER_STRIPE_KEY is not: payments would be simulated, and everybody who signs in could add credits for nothing. Set the key, or take the secret away as well."
+    })
+  }
   if (Option.isNone(webhookSecret)) {
     return yield* new StripeSettingsIncomplete({
       problem:
@@ -56,6 +77,7 @@ export const stripeSettings = Effect.gen(function* () {
   return {
     key: key.value,
     webhookSecret: webhookSecret.value,
+    isTest: (yield* modeOf(key.value)) === "test",
     api: api === "" ? undefined : yield* apiOf(api)
   } satisfies StripeSettings
 })

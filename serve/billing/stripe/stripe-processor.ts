@@ -8,8 +8,8 @@ import { Effect, Schema } from "effect"
 import type Stripe from "stripe"
 import type { CardProcessor } from "../processor.ts"
 import { paymentsOfEvents } from "./events.ts"
-import { asUnavailable, isDeclined, isInvalid, isMissing, unavailable } from "./failures.ts"
-import { cardGone } from "./looked.ts"
+import { asUnavailable, isDeclined, isInvalid, isMissing, sentenceOf, unavailable } from "./failures.ts"
+import { gone, neverMade, refused } from "./looked.ts"
 import { makeLooking } from "./looking.ts"
 import type { StripeSettings } from "./settings.ts"
 import { ask, asking, openStripe } from "./stripe-client.ts"
@@ -114,14 +114,29 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
         Effect.catchTag("Refused", ({ cause }) =>
           Effect.gen(function* () {
             if (isDeclined(cause)) return yield* declined(cause)
-            const isUseless = isInvalid(cause) && !(yield* isSaved(asked.card, asked.customer))
-            return isUseless ? undefined : yield* asUnavailable(cause)
+            if (!isInvalid(cause)) return yield* asUnavailable(cause)
+            if (!(yield* isSaved(asked.card, asked.customer))) return gone
+            yield* Effect.logError(
+              `Stripe refuses the payment ${asked.payment_id} of account ${asked.account_id}, and nothing was charged: ${sentenceOf(cause)}. Nobody tries it again; where it was a recharge, it is switched off.`
+            )
+            return refused
           })
         )
       )
-      return charged === undefined ? cardGone(asked.payment_id, asked.customer) : yield* looking.atCharge(charged)
+      return typeof charged === "string"
+        ? neverMade(asked.payment_id, asked.customer, charged)
+        : yield* looking.atCharge(charged)
     }),
     look: Effect.fn("Stripe.look")(looking.look),
+    closePage: Effect.fn("Stripe.closePage")(function* (sought) {
+      const looked = yield* looking.look(sought)
+      if (looked?.state !== "open" || !looked.reference.startsWith("cs_")) return looked
+      yield* asking(() => stripe.checkout.sessions.expire(looked.reference), CheckoutSession).pipe(
+        // it was paid, or is over, since it was looked at
+        Effect.catchTag("Refused", ({ cause }) => (isInvalid(cause) ? Effect.void : Effect.fail(asUnavailable(cause))))
+      )
+      return yield* looking.look({ ...sought, reference: looked.reference })
+    }),
     forget: Effect.fn("Stripe.forget")(function* (card) {
       yield* asking(() => stripe.paymentMethods.detach(card), PaymentMethod).pipe(
         Effect.catchTag("Refused", ({ cause }) =>

@@ -64,7 +64,9 @@ export const Dispute = Schema.Struct({
   id: Schema.String,
   amount: Schema.Int,
   currency: Schema.String,
-  status: Schema.String
+  status: Schema.String,
+  /** What was withdrawn (below zero) and reinstated, in the currency of the account. */
+  balance_transactions: Schema.optionalKey(Schema.Array(Schema.Struct({ amount: Schema.Int, currency: Schema.String })))
 })
 
 /** An event is about an object, which names the payment, or names what names it. */

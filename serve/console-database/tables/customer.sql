@@ -1,4 +1,5 @@
--- An account at the card processor, and its saved card as far as it may be shown.
+-- An account at the card processor, and its saved card as far as it may be shown. `card_since` is when the payment was begun
+-- that the card came with, or when it was removed: what an older payment brings later is not saved.
 create table if not exists console.customer (
   account_id text primary key,
   processor text not null,
@@ -6,5 +7,6 @@ create table if not exists console.customer (
   card text,
   card_brand text,
   card_last4 text,
-  card_expires text
+  card_expires text,
+  card_since text
 )

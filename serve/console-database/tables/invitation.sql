@@ -1,4 +1,5 @@
--- One-time links with which a person makes an account's sign-in. The token itself is stored nowhere.
+-- One-time links with which a person makes an account's sign-in, or chooses a new password (`person_id`). `is_first` marks
+-- those that a start prints for the first person. The token itself is stored nowhere.
 create table if not exists console.invitation (
   token_sha256 text primary key,
   account_id text not null,
@@ -6,5 +7,7 @@ create table if not exists console.invitation (
   is_operator boolean not null,
   created_at text not null,
   expires_at text not null,
-  used_at text
+  used_at text,
+  is_first boolean,
+  person_id text
 )

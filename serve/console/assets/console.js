@@ -45,11 +45,14 @@ for (const form of document.querySelectorAll('form[method="post"]')) {
     if (event.defaultPrevented) return
     if (form.dataset.sent === "yes") return event.preventDefault()
     form.dataset.sent = "yes"
+    event.submitter?.setAttribute("aria-busy", "true")
   })
 }
 // back from the browser's memory it may be sent again
 addEventListener("pageshow", (event) => {
-  if (event.persisted) for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent
+  if (!event.persisted) return
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent
+  for (const button of document.querySelectorAll("[aria-busy]")) button.removeAttribute("aria-busy")
 })
 
 // the page is asked again while this element is on it: data-poll="milliseconds"

@@ -1,9 +1,9 @@
 /** `/account`: who I am here, my password, and who else signs in to this account. */
-import { Effect, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { People, type Person } from "../../people/people.ts"
 import { button, field, type Problems, postForm, summary } from "../form.ts"
 import { badge, day, facts, html, section, table } from "../html.ts"
-import { type Page, type PageContext, redirect, show } from "../page.ts"
+import { type FormContext, type Page, type PageContext, putOff, redirect, show, signedIn } from "../page.ts"
 
 const passwordForm = (email: string, problems: Problems) =>
   postForm({
@@ -13,13 +13,21 @@ ${field({
   name: "next",
   label: "New password",
   type: "password",
-  hint: "At least 12 characters. You are signed out in all other browsers.",
+  hint: "At least 12 characters. You are signed out everywhere else.",
   error: problems.next,
   autocomplete: "new-password",
   required: true
 })}
 <div class="row">${button("Change the password")}</div>`
   })
+
+/** Name of the button; the other form has none. */
+const elsewhere = "sign_out_elsewhere"
+
+const sessionsForm = postForm({
+  body: html`<p class="hint">For when a device is lost, or you forgot to sign out somewhere. You stay signed in here.</p>
+<div class="row">${button("Sign out everywhere else", "plain", { name: elsewhere, value: "yes" })}</div>`
+})
 
 const role = ({ is_operator }: Person) => (is_operator ? badge("operator", "good") : badge("member"))
 
@@ -33,16 +41,17 @@ const peopleTable = (people: ReadonlyArray<Person>, me: Person) =>
     ])
   })
 
-const invitations = ({ is_operator }: Person) =>
+const invitations = ({ account_id, is_operator }: Person) =>
   is_operator
-    ? html`People are invited and removed with <code>larder-serve people</code>.`
-    : "Ask the operator to invite or remove people."
+    ? html`<p class="small muted">This command makes a link that invites somebody. <code>npx larder-serve people --help</code> tells how people are removed.</p>
+<pre tabindex="0"><code>npx larder-serve people invite --account ${account_id}</code></pre>`
+    : html`<p class="small muted">Ask the operator to invite or remove people.</p>`
 
-const page = Effect.fnUntraced(function* ({ account, person }: PageContext, problems: Problems = {}, status = 200) {
+const title = "Account"
+
+const page = Effect.fnUntraced(function* ({ account, person }: PageContext, problems: Problems = {}) {
   const all = yield* People.use((people) => people.people(account.id))
-  return show(
-    "Account",
-    html`${summary(problems)}
+  return html`${summary(problems)}
 <div class="cards">
 ${section(
   "You",
@@ -55,37 +64,47 @@ ${section(
   ])
 )}
 ${section("Password", passwordForm(person.email, problems))}
+${section("Other browsers", sessionsForm)}
 </div>
 ${section(
   "People",
   html`${peopleTable(all, person)}
-<p class="small muted">Everybody here sees and changes the keys and payments of ${account.name}. Operators also see the state of the warehouse. ${invitations(person)}</p>`
-)}`,
-    status
-  )
+<p class="small muted">Everybody here sees and changes the keys and payments of ${account.name}. Operators also see the state of the warehouse, under Data, and while payments are simulated the payments of all accounts, under Simulator.</p>
+${invitations(person)}`
+)}`
+})
+
+const changePassword = Effect.fnUntraced(function* (context: FormContext) {
+  const { form, person } = context
+  const people = yield* People
+  return yield* people
+    .changePassword({ person_id: person.id, current: form.exact("current"), next: form.exact("next") })
+    .pipe(
+      Effect.map((begun) =>
+        signedIn(begun, "/account", "Your password is changed. You were signed out everywhere else.")
+      ),
+      Effect.catchTags({
+        WrongCredentials: () =>
+          Effect.map(page(context, { current: "This is not your current password." }), (body) =>
+            show(title, body, 422)
+          ),
+        WeakPassword: ({ message }) => Effect.map(page(context, { next: message }), (body) => show(title, body, 422)),
+        TooManyAttempts: ({ message, seconds }) =>
+          Effect.map(page(context, { current: message }), (body) => putOff(title, body, seconds))
+      })
+    )
+})
+
+const signOutElsewhere = Effect.fnUntraced(function* ({ person, session }: FormContext) {
+  const begun = yield* People.use((people) => people.signOutElsewhere({ person, token: Redacted.value(session) }))
+  return Option.isSome(begun)
+    ? signedIn(begun.value, "/account", "You were signed out everywhere else.")
+    : redirect("/sign-in", "You are not signed in, so nothing was changed.", "warning")
 })
 
 export const accountPage: Page<People> = {
   path: "/account",
-  nav: "Account",
-  get: (context) => page(context),
-  post: Effect.fnUntraced(function* (context) {
-    const { form, person, session } = context
-    const people = yield* People
-    return yield* people
-      .changePassword({
-        person_id: person.id,
-        token: Redacted.value(session),
-        current: form.exact("current"),
-        next: form.exact("next")
-      })
-      .pipe(
-        Effect.as(redirect("/account", "Your password is changed. You were signed out in all other browsers.")),
-        Effect.catchTags({
-          WrongCredentials: () => page(context, { current: "This is not your current password." }, 422),
-          WeakPassword: ({ message }) => page(context, { next: message }, 422),
-          TooManyAttempts: ({ message }) => page(context, { current: message }, 429)
-        })
-      )
-  })
+  nav: title,
+  get: (context) => Effect.map(page(context), (body) => show(title, body)),
+  post: (context) => (context.form.has(elsewhere) ? signOutElsewhere(context) : changePassword(context))
 }

@@ -1,9 +1,13 @@
-/** Auto-recharge: how much is charged, below which balance, and whether it is on; and why, where it went off by itself. */
+/**
+ * Auto-recharge: how much is charged, below which balance, and whether it is on; and why, where it went off by itself. A
+ * trigger above the balance charges the card as soon as it is saved, so that a page asks first.
+ */
 import { Effect } from "effect"
-import { highestTrigger, isTrigger, lowestTrigger } from "../../billing/amounts.ts"
-import { Billing, type BillingSettings, type RechargeChoice } from "../../billing/billing.ts"
+import { creditsOfCents, highestTrigger, isTrigger, lowestTrigger } from "../../billing/amounts.ts"
+import { Billing, type BillingSettings, type RechargeChoice, type SavedCard } from "../../billing/billing.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
 import { button, creditsTyped, field, type Problems, postForm, summary } from "../form.ts"
-import { badge, empty, facts, type Html, html, linkButton, notice, section, usd, usdOfCents } from "../html.ts"
+import { badge, count, empty, facts, type Html, html, linkButton, notice, section, usd, usdOfCents } from "../html.ts"
 import { type FormContext, type Page, type PageContext, redirect, show } from "../page.ts"
 import { savedCardText } from "./payment-pieces.ts"
 import { paymentTyped, topUpPath } from "./top-up.ts"
@@ -48,7 +52,7 @@ const fields = (balance: number, typed: Typed, problems: Problems) =>
     name: "trigger",
     label: "When the balance falls below",
     value: typed.trigger,
-    hint: `$1 to $50,000. The balance is ${usd(balance)} now; with a trigger above it the card is charged right away.`,
+    hint: `$1 to $50,000. The balance is ${usd(balance)} now; above it you are asked before the card is charged.`,
     error: problems.trigger,
     inputmode: "decimal",
     maxlength: 20,
@@ -65,34 +69,69 @@ interface Shown {
   readonly status?: number
 }
 
+const leaveOff = postForm({ body: button("Leave it off", "plain", { name: "is_on", value: "no" }) })
+const switchOff = postForm({ body: button("Switch off", "plain", { name: "is_on", value: "no" }) })
+
 const page = ({ context, problems = {}, settings, status, told, typed = savedTexts(settings) }: Shown) => {
   const { card, recharge } = settings
-  const { is_on, off_reason, running } = recharge
+  const { is_on, off_reason, running, was_chosen } = recharge
   const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
   if (card === null) {
     const add = linkButton(topUpPath, "Add credits", "primary")
-    const none = empty("Auto-recharge needs a saved card", "The card of your first payment is saved.", add)
-    return show(title, html`${told}${reason}<div class="card">${none}</div>`, status)
+    const none = empty("Auto-recharge needs a saved card", `Pay once by card. ${whyCardsAreSaved}`, add)
+    return show(title, html`${told}${reason}<div class="card">${none}</div>${reason && leaveOff}`, status)
   }
   const form = postForm({
     body: html`${fields(context.account.balance_credits, typed, problems)}
 <div class="row">${button(is_on ? "Save" : "Switch on", "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`
   })
-  const off = postForm({ body: button("Switch off", "plain", { name: "is_on", value: "no" }) })
   return show(
     title,
     html`${told}${summary(problems)}${reason}
-<p class="lead">The saved card is charged automatically before your credits run out, one payment at a time. Budgets of keys still apply. A
-declined card switches it off.</p>
+<p class="lead">The saved card is charged automatically before your credits run out: one payment after the other, until the balance is at
+least what you choose here. Budgets of keys still apply. A declined card switches it off.</p>
 <div class="cards uneven">${section(
       "State",
       html`${facts([
         ["Auto-recharge", is_on ? badge("On", "good") : badge("Off")],
         ["Card", savedCardText(card)],
         ...(running ? [["Now", "A recharge is under way."] as const] : [])
-      ])}${is_on && off}`
-    )}${section("How much, and when", form)}</div>`,
+      ])}${is_on && switchOff}${reason && leaveOff}`
+    )}${section(
+      "How much, and when",
+      html`${!was_chosen && html`<p class="hint">Nothing is chosen yet: the amounts are a proposal.</p>`}${form}`
+    )}</div>`,
     status
+  )
+}
+
+/** Payments until the balance is no more below the trigger. */
+const paymentsUntil = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
+  Math.max(0, Math.ceil((trigger_credits - balance) / creditsOfCents(cents)))
+
+/** Before the card is charged by what is chosen. The form says how many payments were told. */
+const question = (balance: number, card: SavedCard, choice: RechargeChoice, typed: Typed) => {
+  const payments = paymentsUntil(balance, choice)
+  const [amount, trigger] = [usdOfCents(choice.cents), usd(choice.trigger_credits)]
+  const all = `about ${count(payments)} payments, ${usdOfCents(choice.cents * payments)} in all`
+  return show(
+    "Charge the card now?",
+    html`<div class="card stack"><p>The balance is ${usd(balance)}, below the ${trigger} that you chose. ${cardText(card)} is charged <strong>${amount}
+now</strong>${
+      payments > 1
+        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${all}, besides what the calls cost.`
+        : "."
+    } Later it is charged ${amount} whenever the balance falls below ${trigger}.</p>
+${postForm({
+  body: html`<input type="hidden" name="recharge_amount" value="${typed.recharge_amount}">
+<input type="hidden" name="trigger" value="${typed.trigger}">
+<input type="hidden" name="payments" value="${payments}">
+<div class="row">${button(`Charge ${amount} and save`, "primary", { name: "is_on", value: "yes" })} ${button(
+    "Back",
+    "plain",
+    { name: "is_on", value: "not_yet" }
+  )}</div>`
+})}</div>`
   )
 }
 
@@ -138,6 +177,7 @@ const rechargePage: Page<Billing> = {
       return yield* save(context, settings, { ...settings.recharge, is_on: false }, savedTexts(settings))
     }
     const typed = { recharge_amount: form.text("recharge_amount"), trigger: form.text("trigger") }
+    if (form.text("is_on") === "not_yet") return page({ context, settings, typed })
     const amount = paymentTyped(typed.recharge_amount)
     const trigger = triggerTyped(typed.trigger)
     if ("problem" in amount || "problem" in trigger) {
@@ -148,6 +188,10 @@ const rechargePage: Page<Billing> = {
       return page({ context, settings, typed, problems, status: 422 })
     }
     const choice = { is_on: true, cents: amount.cents, trigger_credits: trigger.credits }
+    const balance = context.account.balance_credits
+    // a balance that has sunk since may mean more payments than were told
+    const wereTold = paymentsUntil(balance, choice) <= Number(form.text("payments"))
+    if (settings.card !== null && !wereTold) return question(balance, settings.card, choice, typed)
     return yield* save(context, settings, choice, typed)
   })
 }

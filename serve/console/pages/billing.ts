@@ -2,41 +2,47 @@
 import { Effect } from "effect"
 import { presets } from "../../billing/amounts.ts"
 import { Billing, type BillingSettings, type BillingUnavailable } from "../../billing/billing.ts"
-import { cardText } from "../../billing/card-text.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
 import { button, postForm } from "../form.ts"
 import { badge, credits, empty, facts, html, linkButton, notice, section, stats, usd, usdOfCents } from "../html.ts"
 import { type Page, type PageContext, redirect, show } from "../page.ts"
 import { rechargePath } from "./auto-recharge.ts"
-import { paymentsPath, paymentsTable, savedCardText } from "./payment-pieces.ts"
+import { paymentsAreSimulated, paymentsPath, paymentsTable, savedCardText } from "./payment-pieces.ts"
+import { rechargeOff } from "./recharge-off.ts"
 import { amountForm, topUpPath, wholeDollars } from "./top-up.ts"
 
 const shownPayments = 5
 const cardPath = "/billing/card"
 
-const topUp = section(
-  "Add credits",
-  html`<div class="stack"><div class="amounts">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, wholeDollars(cents)))}</div>
+const topUp = ({ is_simulated }: BillingSettings) =>
+  section(
+    "Add credits",
+    html`<div class="stack"><div class="amounts">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, wholeDollars(cents)))}</div>
 ${amountForm({ label: "Or any amount" })}</div>
-<p class="hint">You see what is charged before you pay. Cards are handled by the card processor; Larder never sees their numbers.</p>`
-)
+<p class="hint">You see what is charged before you pay.${
+      !is_simulated && " Cards are handled by the card processor; Larder never sees their numbers."
+    }</p>`
+  )
 
 const cardOf = ({ card }: BillingSettings) =>
   section(
     "Saved card",
     card === null
-      ? empty("No card saved", "The card of your first payment is saved, for the next one and for auto-recharge.")
+      ? empty("No card saved", `Pay once by card. ${whyCardsAreSaved}`)
       : html`${facts([["Card", savedCardText(card)]])}
 <p class="hint">To replace it, add credits and pay with another card.</p>`,
     card !== null && linkButton(cardPath, "Remove")
   )
 
-const rechargeOf = ({ card, recharge }: BillingSettings) => {
-  const { cents, is_on, off_reason, running, trigger_credits } = recharge
-  const why = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
+const rechargeOf = (settings: BillingSettings) => {
+  const { card, recharge } = settings
+  const { cents, is_on, running, trigger_credits, was_chosen } = recharge
+  const why = rechargeOff(settings)
   if (card === null) {
     return section(
       "Auto-recharge",
-      html`${why}${empty("Off", "It needs a saved card, which it charges before your credits run out.")}`
+      html`${why}${empty("Off", "It needs a saved card, which it charges before your credits run out.")}`,
+      linkButton(rechargePath, "How it works")
     )
   }
   const rule = `${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}`
@@ -44,11 +50,16 @@ const rechargeOf = ({ card, recharge }: BillingSettings) => {
     "Auto-recharge",
     html`${why}${facts([
       ["State", is_on ? badge("On", "good") : badge("Off")],
-      [is_on ? "Charges" : "Would charge", rule],
+      ...(was_chosen ? [[is_on ? "Charges" : "Last used", rule] as const] : []),
       ...(running ? [["Now", "A recharge is under way."] as const] : [])
     ])}`,
-    linkButton(rechargePath, is_on ? "Change" : "Set up")
+    linkButton(rechargePath, rechargeLink(recharge))
   )
+}
+
+const rechargeLink = ({ is_on, was_chosen }: BillingSettings["recharge"]) => {
+  if (is_on) return "Change"
+  return was_chosen ? "Switch on" : "Set up"
 }
 
 const billingPage: Page<Billing> = {
@@ -68,14 +79,14 @@ const billingPage: Page<Billing> = {
           "The balance is below zero, since money went back to your card. Calls are refused until it is topped up."
         )
       }
-${stats([
+${settings.is_simulated && paymentsAreSimulated}${stats([
   {
     label: "Balance",
     value: usd(balance),
     more: html`${credits(balance)}<br><a href="/billing/ledger">Where every credit came from and went: the ledger</a>`
   }
 ])}
-${topUp}
+${topUp(settings)}
 <div class="cards">${cardOf(settings)}${rechargeOf(settings)}</div>
 ${section(
   "Payments",

@@ -34,7 +34,9 @@ export const nameOf = (keys: Keys, id: string): string => {
 /** The same for a page, where the last four characters stay in one line. */
 export const shownName = (keys: Keys, id: string): Html => {
   const key = keys.get(id)
-  return key === undefined ? html`<code>${id}</code>` : html`${key.name} <span class="nowrap">(…${key.last4})</span>`
+  return key === undefined
+    ? html`<code>${id}</code>`
+    : html`<span class="key-name">${key.name} <span class="nowrap">(…${key.last4})</span></span>`
 }
 
 export const callsAsked = (query: URLSearchParams, keys: Keys): Effect.Effect<CallsAsked, PageNotFound> => {
@@ -51,7 +53,20 @@ export const callsOf = (account_id: string, { endpoint, key }: CallsAsked) => ({
   ...(endpoint !== undefined && { endpoint })
 })
 
-const revoked = (key: KeySummary) => (key.revoked_at === null ? "" : ", revoked")
+const isValid = ({ revoked_at }: KeySummary) => revoked_at === null
+
+/** An account may have revoked any number of keys. */
+const mostRevoked = 100
+
+/** All valid keys, then those that were revoked last; the one that is asked for in any case. */
+const offeredOf = (keys: Keys, asked: string | undefined) => {
+  const all = [...keys.values()]
+  const revoked = all
+    .filter((key) => !isValid(key))
+    .toSorted((a, b) => (b.revoked_at ?? "").localeCompare(a.revoked_at ?? ""))
+    .filter(({ id }, index) => index < mostRevoked || id === asked)
+  return [...all.filter(isValid), ...revoked]
+}
 
 export const callFields = ({ endpoint, key }: CallsAsked, keys: Keys): Html =>
   html`${select({
@@ -60,7 +75,10 @@ export const callFields = ({ endpoint, key }: CallsAsked, keys: Keys): Html =>
     value: key ?? "",
     options: [
       { value: "", label: "All keys" },
-      ...[...keys.values()].map((one) => ({ value: one.id, label: `${keyLabel(one)}${revoked(one)}` }))
+      ...offeredOf(keys, key).map((one) => ({
+        value: one.id,
+        label: `${keyLabel(one)}${isValid(one) ? "" : ", revoked"}`
+      }))
     ]
   })}${select({
     name: "endpoint",

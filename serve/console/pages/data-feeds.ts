@@ -1,11 +1,13 @@
 /** How far each feed has been read, what it has given, and fields of it that no mapping knows. */
+import type { UnknownField } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
 import { DataRead } from "../data-read.ts"
 import { button, searchForm } from "../form.ts"
-import { count, day, empty, html, paging, section, table } from "../html.ts"
+import { badge, count, day, empty, type Html, html, paging, section, table } from "../html.ts"
 import { type Page, show } from "../page.ts"
 import {
   asked,
+  askedPipeline,
   bytesText,
   dataNavigation,
   dated,
@@ -20,13 +22,31 @@ const feedsOnPage = 100
 /** A cursor is a day for reports, and the name of a release for others. */
 const readTo = (text: string) => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? day(text) : text)
 
+type UnknownFields = ReadonlyArray<typeof UnknownField.Type>
+
+const unknownSection = (fields: UnknownFields): Html =>
+  section(
+    "Fields that no mapping knows",
+    table({
+      caption: "Fields that upstream added",
+      stacks: true,
+      columns: [{ label: "Field" }, { label: "Feed" }, { label: "Pipeline" }, { label: "Such as" }],
+      rows: fields.map(({ example, feed, field, pipeline }) => [
+        named(field),
+        named(feed),
+        pipelineName(pipeline),
+        example
+      ])
+    })
+  )
+
 export const dataFeedsPage: Page<DataRead> = {
   path: "/data/feeds",
   operatorsOnly: true,
   get: ({ now, url }) =>
     Effect.gen(function* () {
       const data = yield* DataRead
-      const pipeline = asked(url, "pipeline")
+      const pipeline = yield* askedPipeline(url)
       const [fromPipeline, fromFeed] = [asked(url, "after_pipeline"), asked(url, "after")]
       const after =
         fromPipeline !== undefined && fromFeed !== undefined ? { pipeline: fromPipeline, feed: fromFeed } : undefined
@@ -37,11 +57,16 @@ export const dataFeedsPage: Page<DataRead> = {
       return show(
         "Feeds",
         html`${dataNavigation("/data/feeds")}
+${
+  fields.length === 0
+    ? html`<p class="lead">No feed has a field that the mappings do not know.</p>`
+    : unknownSection(fields)
+}
 ${searchForm(html`${pipelineSelect(pipeline)}${button("Show", "plain")}`)}
 ${
   rows.length === 0
     ? empty("No feeds", "No feed has been read yet.")
-    : html`<div class="card">${table({
+    : html`<div class="card feeds">${table({
         caption: "Feeds and how far they have been read",
         stacks: true,
         columns: [
@@ -55,9 +80,9 @@ ${
           { label: "Rejects", numeric: true }
         ],
         rows: rows.map((feed) => [
-          named(feed.feed),
+          html`${named(feed.feed)}${feed.title && html` <small class="muted">${feed.title}</small>`}`,
           pipelineName(feed.pipeline),
-          feed.read_to === null ? "–" : readTo(feed.read_to),
+          html`${feed.read_to === null ? "as a whole" : readTo(feed.read_to)}${feed.hasStopped && html` ${badge("stopped", "warning")}`}`,
           feed.fetched_at === null ? "none" : dated(feed.fetched_at, now),
           count(feed.payloads),
           bytesText(feed.bytes),
@@ -68,18 +93,7 @@ ${
         ])
       })}</div>`
 }
-${paging({ newer: after === undefined ? undefined : pathWith("/data/feeds", { pipeline }), older: hasMore ? next : undefined })}
-${section(
-  "Fields that no mapping knows",
-  fields.length === 0
-    ? empty("None", "Upstream has added no field that the mappings do not know.")
-    : table({
-        caption: "Fields that upstream added",
-        stacks: true,
-        columns: [{ label: "Field" }, { label: "Feed" }, { label: "Pipeline" }, { label: "Such as" }],
-        rows: fields.map((unknown) => [named(unknown.field), unknown.feed, unknown.pipeline, unknown.example])
-      })
-)}`
+${paging({ newer: after === undefined ? undefined : pathWith("/data/feeds", { pipeline }), older: hasMore ? next : undefined })}`
       )
     })
 }

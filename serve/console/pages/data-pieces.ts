@@ -1,8 +1,10 @@
 /** What the pages about the warehouse have in common: their own navigation, ages, sizes, outcomes and lists of runs. */
 import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
-import { pipelines } from "../data-sets.ts"
+import { Effect } from "effect"
+import { pipelines, titleOfPipeline } from "../data-sets.ts"
 import { type Option, select } from "../form.ts"
-import { badge, count, day, type Html, html, moment, type Part, type Tone, table } from "../html.ts"
+import { badge, count, day, type Html, html, moment, month, type Part, type Tone, table } from "../html.ts"
+import { PageNotFound } from "../page.ts"
 
 const parts = [
   ["/data", "State"],
@@ -36,45 +38,66 @@ export const pathWith = (path: string, parameters: Readonly<Record<string, strin
 /** What a parameter of the address says; undefined where it is missing or empty. */
 export const asked = (url: URL, name: string): string | undefined => url.searchParams.get(name)?.trim() || undefined
 
-/** The choice that leaves a filter out. */
-export const everyOne: Option = { value: "", label: "All" }
+/** The same of a list that is chosen from: what is not in it is no page. */
+export const askedOneOf = (
+  url: URL,
+  name: string,
+  known: ReadonlyArray<string>
+): Effect.Effect<string | undefined, PageNotFound> => {
+  const value = asked(url, name)
+  return value === undefined || known.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
+}
+
+/** The choice that leaves a filter out, such as `All pipelines`. */
+export const all = (what: string): Option => ({ value: "", label: `All ${what}` })
+export const askedPipeline = (url: URL) => askedOneOf(url, "pipeline", pipelines)
 export const pipelineSelect = (value: string | undefined): Html =>
   select({
     name: "pipeline",
     label: "Pipeline",
-    options: [everyOne, ...pipelines.map((name) => ({ value: name, label: name }))],
+    options: [all("pipelines"), ...pipelines.map((name) => ({ value: name, label: titleOfPipeline(name) }))],
     value: value ?? ""
   })
 
-const units = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000]
-] as const
+const millisOfDay = 86_400_000
 const relative = new Intl.RelativeTimeFormat("en-US", { numeric: "auto" })
-/** `3 days ago`, of a day or a moment. */
+const daysSinceEpoch = (millis: number) => Math.floor(millis / millisOfDay)
+/** `3 days ago`, of a day or a moment. Days are those of the calendar in UTC: `yesterday` is the date before today's. */
 export const ago = (iso: string, now: number): string => {
-  const millis = now - Date.parse(iso)
-  const isDay = iso.length === 10
-  const [unit, size] = units.find(([name, size]) => (isDay ? name === "day" : millis >= size)) ?? units[2]
-  return relative.format(-Math.max(0, Math.floor(millis / size)), unit)
+  const then = Date.parse(iso)
+  const millis = Math.max(0, now - then)
+  if (iso.length === 10 || millis >= millisOfDay) {
+    return relative.format(daysSinceEpoch(then) - daysSinceEpoch(now), "day")
+  }
+  const minutes = Math.floor(millis / 60_000)
+  return minutes < 60 ? relative.format(-minutes, "minute") : relative.format(-Math.floor(minutes / 60), "hour")
 }
 
 /** A day or a moment, and how long ago that was. */
 export const dated = (iso: string, now: number): Html =>
   html`${iso.length === 10 ? day(iso) : moment(iso)} <small class="age">${ago(iso, now)}</small>`
 
+const monthsSinceEpoch = (iso: string) => new Date(iso).getUTCFullYear() * 12 + new Date(iso).getUTCMonth()
+/** The month of a day, and how long ago that was: `last month`. */
+export const datedMonth = (iso: string, now: number): Html => {
+  const months = monthsSinceEpoch(iso) - monthsSinceEpoch(new Date(now).toISOString())
+  return html`${month(iso)} <small class="age">${relative.format(months, "month")}</small>`
+}
+
+const byteUnits = ["bytes", "kB", "MB", "GB", "TB"]
 /** `1.2 GB`, in powers of 1,000, as disks are sold. */
 export const bytesText = (bytes: number): string => {
-  const names = ["bytes", "kB", "MB", "GB", "TB"]
-  const power = bytes < 1000 ? 0 : Math.min(names.length - 1, Math.floor(Math.log10(bytes) / 3))
+  const fitting = byteUnits.findIndex((_, power) => Math.round(bytes / 1000 ** power) < 1000)
+  const power = fitting === -1 ? byteUnits.length - 1 : fitting
   const value = bytes / 1000 ** power
-  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${names[power]}`
+  return `${value < 9.95 && power > 0 ? value.toFixed(1) : Math.round(value)} ${byteUnits[power]}`
 }
 
 /** `12 s`, `3 min 5 s` */
-export const secondsText = (seconds: number): string =>
-  seconds < 60 ? `${Math.round(seconds)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+export const secondsText = (seconds: number): string => {
+  const whole = Math.round(seconds)
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`
+}
 
 const outcomes: Readonly<Record<RunRecord["outcome"], readonly [words: string, tone: Tone]>> = {
   published: ["published", "good"],
@@ -98,8 +121,15 @@ const firstLineOf = (message: string | null): string | null => {
   return line !== null && line.length > 160 ? `${line.slice(0, 160)}…` : line
 }
 
-/** In one line. */
-export const pipelineName = (name: string): Html => html`<span class="nowrap">${name}</span>`
+/** Its title, in one line. */
+export const pipelineName = (name: string): Html => html`<span class="nowrap">${titleOfPipeline(name)}</span>`
+
+/** Rows that were refused stand in generations: of a run that published nothing only their number is kept. */
+export const rejectedOf = ({ generation, rows_rejected, run_id }: RunRecord): Part => {
+  if (rows_rejected === 0) return "0"
+  if (generation === null) return html`${count(rows_rejected)} <small class="nowrap">not kept</small>`
+  return html`<a href="${pathWith("/data/rejects", { run: run_id })}">${count(rows_rejected)}</a>`
+}
 
 export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html =>
   table({
@@ -109,7 +139,7 @@ export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html 
       { label: "Started" },
       { label: "Pipeline" },
       { label: "Outcome" },
-      { label: "Read", numeric: true },
+      { label: "Rows read", numeric: true },
       { label: "New", numeric: true },
       { label: "Unchanged", numeric: true },
       { label: "Rejected", numeric: true },
@@ -125,9 +155,7 @@ export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html 
         count(run.rows_read),
         count(run.rows_loaded),
         count(run.rows_unchanged),
-        run.rows_rejected === 0
-          ? "0"
-          : html`<a href="${pathWith("/data/rejects", { run: run.run_id })}">${count(run.rows_rejected)}</a>`,
+        rejectedOf(run),
         secondsText(secondsOf(run)),
         run.generation ?? "none"
       ]

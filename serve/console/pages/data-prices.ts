@@ -1,99 +1,38 @@
 /** Prices drawn as charts: one series or metric, or two of one unit, over a range of days. From memory. */
-import { isDay, yearsBefore } from "@larder/schemas/dates.ts"
+import { yearsBefore } from "@larder/schemas/dates.ts"
 import type { CommodityModel, SeriesModel } from "@larder/warehouse/read-models/commodity.ts"
-import { jsonOfRange, type Points } from "@larder/warehouse/read-models/points.ts"
+import type { Points } from "@larder/warehouse/read-models/points.ts"
 import { Effect } from "effect"
 import { type Line, lineChart } from "../chart.ts"
 import { DataRead } from "../data-read.ts"
-import { button, field, type Option, searchForm, select } from "../form.ts"
-import { count, day, dayText, empty, html, notice, type Part, section, table } from "../html.ts"
+import { stoppedSeries } from "../data-stopped.ts"
+import { button, field, type OptionGroup, type Problems, searchForm, select } from "../form.ts"
+import {
+  badge,
+  count,
+  day,
+  dayText,
+  empty,
+  type Html,
+  html,
+  month,
+  notice,
+  type Part,
+  section,
+  table
+} from "../html.ts"
 import { type Page, show } from "../page.ts"
-import { asked, dataNavigation, named, pathWith } from "./data-pieces.ts"
+import { asked, askedOneOf, dataNavigation, named, pathWith } from "./data-pieces.ts"
+import { type Drawable, drawablesOf, mostPoints, readingsOf, summaryOf, thinned, titleOf } from "./data-readings.ts"
+import { problemsOfDays } from "./period.ts"
 
-/** Something that can be drawn: one of the curated series, or a metric of the whole catalog. */
-interface Drawable {
-  readonly name: string
-  readonly title: string
-  readonly unit: string
-  readonly points: Points
-}
-
-/** Units as people read them; what has no words of its own is shown as it is. */
-const unitWords: Readonly<Record<string, string>> = {
-  "USD/lb": "USD per lb",
-  "USD/cwt": "USD per cwt",
-  usd_per_lb: "USD per lb",
-  usd_per_cwt: "USD per cwt",
-  usd_per_metric_ton: "USD per metric ton",
-  usd_per_lb_basis: "USD per lb above or below the exchange price"
-}
-const wordsOf = (unit: string) => unitWords[unit] ?? unit
-
-/** What has no grade or package has a name in its report, such as `class_3_Price`. */
-const titleOf = (commodity: string, { frequency, market, measure, spec }: SeriesModel["record"]) =>
-  [commodity, spec ?? measure.replaceAll("_", " ").toLowerCase(), market, frequency].join(", ")
-
-const drawablesOf = (model: CommodityModel): ReadonlyMap<string, Drawable> => {
-  const series = model.groups.flatMap(({ commodity, series }) =>
-    series.map(({ points, record }): Drawable => {
-      return { name: record.slug, title: titleOf(commodity, record), unit: wordsOf(record.unit), points }
-    })
-  )
-  const metrics = [...model.metrics].map(
-    ([name, { points, unit }]): Drawable => ({
-      name,
-      title: name.replaceAll("_", " "),
-      unit: wordsOf(unit),
-      points
-    })
-  )
-  return new Map([...series, ...metrics].map((drawable) => [drawable.name, drawable]))
-}
-
-interface Reading {
-  readonly day: string
-  readonly value: number
-  /** The digits as published. */
-  readonly text: string
-}
-const readingsOf = (points: Points, from: string | undefined, to: string | undefined): ReadonlyArray<Reading> =>
-  [...jsonOfRange(points, from, to).matchAll(/"date":"([^"]+)","value":([^},]+)\}/g)].map(
-    ([, day = "", text = ""]) => ({
-      day,
-      value: Number(text),
-      text
-    })
-  )
-
-/** More than this many points are no better to see, and no table that anybody reads. */
-const mostPoints = 400
-const millisOfDay = 86_400_000
-const steps: ReadonlyArray<{ readonly name: string; readonly keyOf: (day: string) => string | number }> = [
-  { name: "week", keyOf: (day) => Math.floor((Date.parse(day) / millisOfDay + 3) / 7) }, // the epoch began on a Thursday
-  { name: "month", keyOf: (day) => day.slice(0, 7) },
-  { name: "year", keyOf: (day) => day.slice(0, 4) }
-]
-
-/** At most `mostPoints`: the last reading of each week, month or year where there are more. */
-const thinned = (readings: ReadonlyArray<Reading>) => {
-  if (readings.length <= mostPoints) return { readings, step: undefined }
-  const fewer = steps.map(({ keyOf, name }) => {
-    const last = new Map(readings.map((reading) => [keyOf(reading.day), reading]))
-    return { readings: [...last.values()], step: name }
-  })
-  const few = fewer.find((kept) => kept.readings.length <= mostPoints) ?? fewer.at(-1)
-  return few ?? { readings, step: undefined }
-}
-
-const optionsOf = (drawables: ReadonlyMap<string, Drawable>): ReadonlyArray<Option> =>
-  [...drawables.values()].map(({ name, title }) => ({ value: name, label: title }))
-
-const summaryOf = ({ title, unit }: Drawable, readings: ReadonlyArray<Reading>): string => {
-  const [first, last] = [readings[0], readings.at(-1)]
-  if (first === undefined || last === undefined) return `${title}: no readings in these days.`
-  const values = readings.map(({ value }) => value)
-  const [low, high] = [Math.min(...values), Math.max(...values)]
-  return `${title}: ${first.text} on ${dayText(first.day)}, ${last.text} ${unit} on ${dayText(last.day)}; lowest ${low}, highest ${high}.`
+const optionsOf = (drawables: ReadonlyMap<string, Drawable>, model: CommodityModel): ReadonlyArray<OptionGroup> => {
+  const options = [...drawables.values()].map(({ name, title }) => ({ value: name, label: title }))
+  const isSeries = ({ value }: { readonly value: string }) => model.series.has(value)
+  return [
+    { label: "Series", options: options.filter(isSeries) },
+    { label: "Metrics", options: options.filter((option) => !isSeries(option)) }
+  ]
 }
 
 /** Decimals that prices of a unit are quoted in: figures below each other are to have as many. */
@@ -103,17 +42,24 @@ const aligned = (text: string, unit: string) => {
   return text && Number(text).toFixed(Math.max(decimals.length, decimalsOf[unit] ?? 0))
 }
 
+/** What a reading is of: its day, or the week or month that the day stands for. */
+const observed = (on: string, frequency: SeriesModel["record"]["frequency"]): Html => {
+  if (frequency === "monthly") return month(on)
+  return frequency === "weekly" ? html`week to ${day(on)}` : day(on)
+}
+
 /** The newest reading of each curated series, and what it was before. */
-const seriesTable = (model: CommodityModel) =>
-  table({
+const seriesTable = (model: CommodityModel) => {
+  const stopped = stoppedSeries(model)
+  return table({
     caption: "The newest reading of each series",
     stacks: true,
     columns: [
       { label: "Series" },
       { label: "Newest", numeric: true },
-      { label: "Before", numeric: true },
+      { label: "Previous", numeric: true },
       { label: "Unit" },
-      { label: "Day" },
+      { label: "Of" },
       { label: "Readings", numeric: true }
     ],
     rows: model.groups.flatMap(({ commodity, series }) =>
@@ -122,16 +68,21 @@ const seriesTable = (model: CommodityModel) =>
         const on = (day: string | undefined) =>
           aligned((day && readingsOf(points, day, day)[0]?.text) ?? "", record.unit)
         return [
-          html`<a href="${pathWith("/data/prices", { series: record.slug })}">${titleOf(commodity, record)}</a> <small>${named(record.slug)}</small>`,
+          html`<a href="${pathWith("/data/prices", { series: record.slug })}">${titleOf(commodity, record)}</a> <small>${named(record.slug)}</small>${
+            newest !== undefined &&
+            stopped.has(record.slug) &&
+            html` ${badge(`no reading since ${dayText(newest)}`, "warning")}`
+          }`,
           on(newest),
           on(before),
           record.unit,
-          newest === undefined ? "none" : day(newest),
+          newest === undefined ? "none" : observed(newest, record.frequency),
           count(points.days.length)
         ]
       })
     )
   })
+}
 
 /** Days to begin with that are offered, and the one that is shown marked. */
 const rangesOf = ({ days }: Points, shown: string | undefined, to: (from: string) => string): Part => {
@@ -148,6 +99,56 @@ const rangesOf = ({ days }: Points, shown: string | undefined, to: (from: string
   )
 }
 
+interface Asked {
+  readonly chosen: Drawable
+  readonly beside: Drawable | undefined
+  readonly from: string | undefined
+  readonly to: string | undefined
+}
+
+const filters = (options: ReadonlyArray<OptionGroup>, { beside, chosen, from, to }: Asked, problems: Problems) =>
+  searchForm(
+    html`<div class="wide">${select({ name: "series", label: "Series or metric", options, value: chosen.name })}${select(
+      {
+        name: "beside",
+        label: "Compare with",
+        options: [{ value: "", label: "Nothing else" }, ...options],
+        value: beside?.name ?? ""
+      }
+    )}</div>${field({ name: "from", label: "From", type: "date", hint: "Empty: from the first", value: from ?? "", error: problems.from })}${field(
+      {
+        name: "to",
+        label: "To",
+        type: "date",
+        hint: "Empty: up to the newest",
+        value: to ?? "",
+        error: problems.to
+      }
+    )}${button("Show", "plain")}`
+  )
+
+const drawing = ({ beside, chosen, from, to }: Asked): Html => {
+  const isSameUnit = beside === undefined || beside.unit === chosen.unit
+  const drawables = [chosen, ...(beside !== undefined && isSameUnit && beside !== chosen ? [beside] : [])]
+  const whole = drawables.map(({ points }) => readingsOf(points, from, to))
+  const drawn = thinned(whole)
+  const lines = drawables.map(({ title }, index): Line => ({ name: title, points: drawn.lines[index] ?? [] }))
+  return html`${!isSameUnit && notice("warning", `${beside.title} is not drawn: it is in ${beside.unit}, not in ${chosen.unit}.`)}
+${
+  lines.every(({ points }) => points.length === 0)
+    ? empty("No readings in these days", "Choose other days, or everything.")
+    : html`<div class="card">${lineChart({
+        id: "prices",
+        title: lines.length > 1 ? `In ${chosen.unit}` : `${chosen.title}, in ${chosen.unit}`,
+        description: drawables.map((drawable, index) => summaryOf(drawable, whole[index] ?? [])).join(" "),
+        lines,
+        say: (value) => `${value} ${chosen.unit}`,
+        tick: (value, decimals) => value.toFixed(decimals)
+      })}</div>`
+}
+${drawn.step !== undefined && html`<p><small>Where a line has more than ${count(mostPoints)} readings, the lowest and the highest of each ${drawn.step} are drawn, and the first and the last of all.</small></p>`}`
+}
+
 export const dataPricesPage: Page<DataRead> = {
   path: "/data/prices",
   operatorsOnly: true,
@@ -160,59 +161,30 @@ export const dataPricesPage: Page<DataRead> = {
         const nothing = empty("No prices yet", "The commodities are not loaded. Run: npx larder-ingest commodities")
         return show("Prices", html`${dataNavigation("/data/prices")}${nothing}`)
       }
-      const chosen = drawables.get(asked(url, "series") ?? fallback.name) ?? fallback
-      const beside = drawables.get(asked(url, "beside") ?? "")
-      const isSameUnit = beside === undefined || beside.unit === chosen.unit
-      const newest = chosen.points.days.at(-1)
-      const askedDay = (name: string) => {
-        const text = asked(url, name)
-        return text !== undefined && isDay(text) ? text : undefined
+      const options = optionsOf(drawables, model)
+      const names = [...drawables.keys()]
+      const chosen = drawables.get((yield* askedOneOf(url, "series", names)) ?? "") ?? fallback
+      const beside = drawables.get((yield* askedOneOf(url, "beside", names)) ?? "")
+      const typed = { from: asked(url, "from"), to: asked(url, "to") }
+      const problems = problemsOfDays(typed.from, typed.to)
+      if (Object.keys(problems).length > 0) {
+        const form = filters(options, { chosen, beside, ...typed }, problems)
+        return show("Prices", html`${dataNavigation("/data/prices")}${form}`, 422)
       }
-      const from =
-        askedDay("from") ??
-        (newest === undefined || url.searchParams.get("from") === "" ? undefined : yearsBefore(newest, 1))
-      const to = askedDay("to")
-      const drawn = [chosen, ...(beside !== undefined && isSameUnit && beside !== chosen ? [beside] : [])].map(
-        (drawable) => ({ drawable, ...thinned(readingsOf(drawable.points, from, to)) })
-      )
-      const lines = drawn.map(({ drawable, readings }): Line => ({ name: drawable.title, points: readings }))
-      const step = drawn.find((line) => line.step !== undefined)?.step
+      const { to } = typed
+      const last = to ?? chosen.points.days.at(-1)
+      const isOpen = last === undefined || url.searchParams.get("from") === ""
+      const from = typed.from ?? (isOpen ? undefined : yearsBefore(last, 1))
+      const wanted = { chosen, beside, from, to }
       const path = (from: string) => pathWith("/data/prices", { series: chosen.name, beside: beside?.name, from })
       const shown = to === undefined ? (from ?? chosen.points.days[0]) : undefined
       return show(
         "Prices",
         html`${dataNavigation("/data/prices")}
-${searchForm(
-  html`<div class="wide">${select({ name: "series", label: "Series or metric", options: optionsOf(drawables), value: chosen.name })}${select(
-    {
-      name: "beside",
-      label: "Beside it",
-      options: [{ value: "", label: "Nothing" }, ...optionsOf(drawables)],
-      value: beside?.name ?? ""
-    }
-  )}</div>${field({ name: "from", label: "From", type: "date", value: from ?? "" })}${field({
-    name: "to",
-    label: "To",
-    type: "date",
-    value: to ?? ""
-  })}${button("Show", "plain")}`
-)}
+${filters(options, wanted, {})}
 <p class="ranges">${rangesOf(chosen.points, shown, path)}</p>
-${!isSameUnit && beside !== undefined && notice("warning", `${beside.title} is not drawn: it is in ${beside.unit}, not in ${chosen.unit}.`)}
-${
-  lines.every(({ points }) => points.length === 0)
-    ? empty("No readings in these days", "Choose other days, or everything.")
-    : html`<div class="card">${lineChart({
-        id: "prices",
-        title: lines.length > 1 ? `In ${chosen.unit}` : `${chosen.title}, in ${chosen.unit}`,
-        description: drawn.map(({ drawable, readings }) => summaryOf(drawable, readings)).join(" "),
-        lines,
-        say: (value) => `${value} ${chosen.unit}`,
-        tick: (value, decimals) => value.toFixed(decimals)
-      })}</div>`
-}
-${step !== undefined && html`<p><small>The last reading of each ${step} is drawn, because there are more than ${count(mostPoints)}.</small></p>`}
-${section("All series", seriesTable(model))}`
+${drawing(wanted)}
+${section("All series", html`<div class="series">${seriesTable(model)}</div>`)}`
       )
     })
 }

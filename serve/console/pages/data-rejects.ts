@@ -1,90 +1,132 @@
 /** Payload rows that were refused: which reasons there are, and the rows themselves, shortened. */
 import { Effect } from "effect"
 import { DataRead } from "../data-read.ts"
-import { type ShownReject, shownOfPayload, shownReasons } from "../data-rejects-read.ts"
-import { button, field, searchForm } from "../form.ts"
-import { count, empty, html, type Part, paging, section, table } from "../html.ts"
-import { type Page, show } from "../page.ts"
-import { asked, dataNavigation, named, pathWith, pipelineSelect, runPath } from "./data-pieces.ts"
+import { type RejectGroup, type ShownReject, shownOfPayload, shownReasons } from "../data-rejects-read.ts"
+import { button, type Option, searchForm, select } from "../form.ts"
+import { count, empty, type Html, html, linkButton, type Part, paging, section, table } from "../html.ts"
+import { type Page, PageNotFound, show } from "../page.ts"
+import {
+  all,
+  asked,
+  askedPipeline,
+  dataNavigation,
+  named,
+  pathWith,
+  pipelineName,
+  pipelineSelect,
+  runPath
+} from "./data-pieces.ts"
 
+const path = "/data/rejects"
 const rejectsOnPage = 25
+
+/** A line for each field of a JSON object. Only blanks are added: numbers keep the digits that they have. */
+const inLines = (payload: string) =>
+  payload.startsWith("{")
+    ? payload.replace(/"(?:[^"\\]|\\.)*"|,(?="(?:[^"\\]|\\.)*":)/g, (part) => (part === "," ? ",\n" : part))
+    : payload
 
 const payloadOf = ({ payload, payload_length }: ShownReject): Part =>
   payload_length > shownOfPayload
-    ? html`<code class="payload">${payload}…</code><small>${count(payload_length)} characters; the whole row is in <code>ingest.reject</code></small>`
-    : html`<code class="payload">${payload}</code>`
+    ? html`<code class="payload">${inLines(payload)}…</code><small>${count(payload_length)} characters; the whole row is in <code>ingest.reject</code></small>`
+    : html`<code class="payload">${inLines(payload)}</code>`
+
+interface Filters {
+  readonly pipeline: string | undefined
+  readonly feed: string | undefined
+  readonly reason: string | undefined
+  readonly run: string | undefined
+}
+
+const reasonTable = (reasons: ReadonlyArray<RejectGroup>, filters: Filters) =>
+  table({
+    caption:
+      reasons.length < shownReasons ? "Reasons, the most frequent first" : `The ${shownReasons} most frequent reasons`,
+    stacks: true,
+    columns: [
+      { label: "Reason" },
+      { label: "Pipeline" },
+      { label: "Feeds", numeric: true },
+      { label: "Rejects", numeric: true }
+    ],
+    rows: reasons.map(({ example, feeds, pipeline, reason, rejects }) => [
+      html`<a href="${pathWith(path, { ...filters, pipeline, reason })}">${reason}</a>${
+        example !== reason && html`<br><small class="muted">such as: ${example}</small>`
+      }`,
+      pipelineName(pipeline),
+      count(feeds),
+      count(rejects)
+    ])
+  })
+
+/** A reason and a run come by links, and stay while the lists are used. */
+const form = ({ feed, pipeline, reason, run }: Filters, feeds: ReadonlyArray<string>): Html => {
+  const listed = feed === undefined || feeds.includes(feed) ? feeds : [feed, ...feeds]
+  const options = [all("feeds"), ...listed.map((name): Option => ({ value: name, label: name }))]
+  const kept = (name: string, value: string | undefined) =>
+    value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`
+  return html`${searchForm(
+    html`${pipelineSelect(pipeline)}${select({ name: "feed", label: "Feed", options, value: feed ?? "" })}${kept("reason", reason)}${kept("run", run)}${button("Show", "plain")}`
+  )}
+${
+  (reason !== undefined || run !== undefined) &&
+  html`<p>Only ${reason !== undefined && html`<q>${reason}</q>`}${reason !== undefined && run !== undefined && ", "}${
+    run !== undefined && html`<a href="${runPath(run)}">run ${named(run)}</a>`
+  } · <a href="${pathWith(path, { pipeline, feed })}">Show all</a></p>`
+}`
+}
+
+const rowTable = (rows: ReadonlyArray<ShownReject>) =>
+  table({
+    caption: "Rows that were refused, newest first",
+    stacks: true,
+    columns: [{ label: "Place" }, { label: "Reason" }, { label: "Row as read" }, { label: "Run" }],
+    rows: rows.map((row) => [
+      row.position === 0 ? row.feed : `${row.feed}, row ${count(row.position)}`,
+      row.reason,
+      payloadOf(row),
+      html`<a href="${runPath(row.run_id)}">${named(row.run_id)}</a>`
+    ])
+  })
+
+const noRows = (filters: Filters) =>
+  Object.values(filters).every((value) => value === undefined)
+    ? empty("No rejects", "No row was refused. Rows are not kept where their run published nothing.")
+    : empty(
+        "No such rejects",
+        "No row that was refused matches. Rows are not kept where their run published nothing.",
+        linkButton(path, "Show all")
+      )
 
 export const dataRejectsPage: Page<DataRead> = {
-  path: "/data/rejects",
+  path,
   operatorsOnly: true,
   get: ({ url }) =>
     Effect.gen(function* () {
       const data = yield* DataRead
-      const filters = {
-        pipeline: asked(url, "pipeline"),
+      const filters: Filters = {
+        pipeline: yield* askedPipeline(url),
         feed: asked(url, "feed"),
         reason: asked(url, "reason"),
         run: asked(url, "run")
       }
       const { feed, pipeline, reason, run: run_id } = filters
       const place = asked(url, "before")
-      const before = place !== undefined && /^\d{1,9}$/.test(place) ? Number(place) : undefined
+      if (place !== undefined && !/^\d{1,9}$/.test(place)) return yield* new PageNotFound()
+      const before = place === undefined ? undefined : Number(place)
       const { hasMore, rows } = yield* data.rejects({ pipeline, feed, reason, run_id, before, limit: rejectsOnPage })
-      const reasons = yield* data.reasons(pipeline)
-      const to = (row: number | undefined) => pathWith("/data/rejects", { ...filters, before: row })
+      const reasons = yield* data.reasons({ pipeline, feed, run_id })
+      const feeds = yield* data.feedsWithRejects(pipeline)
+      const to = (row: number | undefined) => pathWith(path, { ...filters, before: row })
       return show(
         "Rejects",
-        html`${dataNavigation("/data/rejects")}
+        html`${dataNavigation(path)}
 <p class="lead">Rows of payloads that were refused, each with its reason. Nothing is dropped silently: read = new + unchanged + rejected.</p>
-${
-  reasons.length > 0 &&
-  section(
-    "Reasons",
-    table({
-      caption:
-        reasons.length < shownReasons
-          ? "Reasons, the most frequent first"
-          : `The ${shownReasons} most frequent reasons`,
-      stacks: true,
-      columns: [
-        { label: "Reason" },
-        { label: "Pipeline" },
-        { label: "Feeds", numeric: true },
-        { label: "Rejects", numeric: true }
-      ],
-      rows: reasons.map((group) => [
-        html`<a href="${pathWith("/data/rejects", { pipeline: group.pipeline, reason: group.reason })}">${group.reason}</a>`,
-        group.pipeline,
-        count(group.feeds),
-        count(group.rejects)
-      ])
-    })
-  )
-}
+${reasons.length > 0 && section("Reasons", reasonTable(reasons, filters))}
 ${section(
   "Rows",
-  html`${searchForm(
-    html`${pipelineSelect(pipeline)}${field({ name: "feed", label: "Feed", value: feed ?? "" })}${field({
-      name: "reason",
-      label: "Reason, in full",
-      value: reason ?? ""
-    })}${field({ name: "run", label: "Run id", value: run_id ?? "" })}${button("Show", "plain")}`
-  )}
-${
-  rows.length === 0
-    ? empty("No rejects", "No row that was refused matches.")
-    : table({
-        caption: "Rows that were refused, newest first",
-        stacks: true,
-        columns: [{ label: "Place" }, { label: "Reason" }, { label: "Row as it came" }, { label: "Run" }],
-        rows: rows.map((row) => [
-          row.position === 0 ? row.feed : `${row.feed}, row ${count(row.position)}`,
-          row.reason,
-          payloadOf(row),
-          html`<a href="${runPath(row.run_id)}">${named(row.run_id)}</a>`
-        ])
-      })
-}
+  html`${form(filters, feeds)}
+${rows.length === 0 ? noRows(filters) : rowTable(rows)}
 ${paging({ newer: before === undefined ? undefined : to(undefined), older: hasMore ? to(rows.at(-1)?.row) : undefined })}`
 )}`
       )

@@ -1,30 +1,55 @@
 /** Runs of the pipelines: the list of them all, and one with its checks and what went wrong. */
+import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { Effect, Option } from "effect"
 import { DataRead } from "../data-read.ts"
+import { titleOfPipeline } from "../data-sets.ts"
 import { button, searchForm, select } from "../form.ts"
-import { count, day, empty, facts, html, moment, notice, paging, section } from "../html.ts"
+import {
+  count,
+  day,
+  empty,
+  facts,
+  html,
+  linkButton,
+  moment,
+  momentText,
+  notice,
+  type Part,
+  paging,
+  section
+} from "../html.ts"
 import { type Page, PageNotFound, show } from "../page.ts"
 import { checkTable } from "./data-checks.ts"
 import {
+  all,
   asked,
+  askedOneOf,
+  askedPipeline,
   dataNavigation,
-  everyOne,
   outcomeBadge,
   outcomeNames,
   outcomeWords,
   pathWith,
   pipelineSelect,
+  rejectedOf,
   runTable
 } from "./data-pieces.ts"
 
 const runsOnPage = 50
+
+const noRuns = (isFiltered: boolean) =>
+  isFiltered
+    ? empty("No such run", "No run matches.", linkButton("/data/runs", "Show all"))
+    : empty("No runs yet", "Runs of larder-ingest are listed here, also those that published nothing.")
 
 export const dataRunsPage: Page<DataRead> = {
   path: "/data/runs",
   operatorsOnly: true,
   get: ({ url }) =>
     Effect.gen(function* () {
-      const [pipeline, outcome, before] = [asked(url, "pipeline"), asked(url, "outcome"), asked(url, "before")]
+      const pipeline = yield* askedPipeline(url)
+      const outcome = yield* askedOneOf(url, "outcome", outcomeNames)
+      const before = asked(url, "before")
       const wanted = { pipeline, outcome, before, limit: runsOnPage }
       const { hasMore, rows } = yield* DataRead.use((data) => data.runs(wanted))
       const to = (run_id: string | undefined) => pathWith("/data/runs", { pipeline, outcome, before: run_id })
@@ -35,13 +60,13 @@ ${searchForm(
   html`${pipelineSelect(pipeline)}${select({
     name: "outcome",
     label: "Outcome",
-    options: [everyOne, ...outcomeNames.map((name) => ({ value: name, label: outcomeWords(name) }))],
+    options: [all("outcomes"), ...outcomeNames.map((name) => ({ value: name, label: outcomeWords(name) }))],
     value: outcome ?? ""
   })}${button("Show", "plain")}`
 )}
 ${
   rows.length === 0
-    ? empty("No such run", "No run matches. Runs of larder-ingest are listed here, also those that published nothing.")
+    ? noRuns(pipeline !== undefined || outcome !== undefined || before !== undefined)
     : html`<div class="card">${runTable("Runs, newest first", rows)}</div>`
 }
 ${paging({ newer: before === undefined ? undefined : to(undefined), older: hasMore ? to(rows.at(-1)?.run_id) : undefined })}`
@@ -50,6 +75,16 @@ ${paging({ newer: before === undefined ? undefined : to(undefined), older: hasMo
 }
 
 const origins = { live: "the network", replay: "a recording", sample: "the bundled samples" } as const
+
+const daysAskedFor = ({ window_from, window_to }: RunRecord): ReadonlyArray<readonly [string, Part]> =>
+  window_from === null && window_to === null
+    ? []
+    : [
+        [
+          "Days asked for",
+          html`${window_from === null ? "…" : day(window_from)} to ${window_to === null ? "…" : day(window_to)}`
+        ]
+      ]
 
 export const dataRunPage: Page<DataRead> = {
   path: "/data/runs/:id",
@@ -61,7 +96,7 @@ export const dataRunPage: Page<DataRead> = {
       const { checks, run } = found.value
       const isBad = run.outcome === "failed" || run.outcome === "checks_failed"
       return show(
-        `Run of ${run.pipeline}`,
+        `Run of ${titleOfPipeline(run.pipeline)}, ${momentText(run.started_at)}`,
         html`${dataNavigation("/data/runs")}
 ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="message">${run.message}</pre>`)}
 <div class="card">${facts([
@@ -69,25 +104,18 @@ ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="mes
           ["Started", moment(run.started_at)],
           [run.generation === null ? "Ended" : "Reading ended", moment(run.finished_at)],
           ["Read from", origins[run.origin]],
-          [
-            "Days asked for",
-            run.window_from === null && run.window_to === null
-              ? "no limit"
-              : html`${run.window_from === null ? "…" : day(run.window_from)} to ${run.window_to === null ? "…" : day(run.window_to)}`
-          ],
+          ...daysAskedFor(run),
           ["Generation", run.generation ?? "none was published"],
           ["Rows read", count(run.rows_read)],
           ["New", count(run.rows_loaded)],
           ["Unchanged", count(run.rows_unchanged)],
           [
             "Rejected",
-            run.rows_rejected === 0
-              ? "0"
-              : html`${count(run.rows_rejected)} <a href="${pathWith("/data/rejects", { run: run.run_id })}">See them</a>`
+            html`${rejectedOf(run)}${run.rows_rejected > 0 && run.generation === null && ", as this run published nothing"}`
           ],
           ["Run id", html`<code>${run.run_id}</code>`]
         ])}</div>
-${section("Checks", checks.length === 0 ? empty("No checks", "This run did not come to its checks, or had nothing new to check.") : checkTable("Checks of this run", checks, false))}`
+${section("Checks", checks.length === 0 ? empty("No checks", "This run did not come to its checks, or had nothing new to check.") : checkTable("Checks of this run", checks))}`
       )
     })
 }

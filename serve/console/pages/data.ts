@@ -1,7 +1,9 @@
 /** The state of the warehouse at a glance: how fresh each data set is, what is kept, what ran last, and what looks wrong. */
+import type { CommodityModel } from "@larder/warehouse/read-models/commodity.ts"
 import { Effect } from "effect"
-import { DataRead, type GenerationFile, type ShownCheck } from "../data-read.ts"
-import type { DataSetState } from "../data-sets.ts"
+import { DataRead, type GenerationFile } from "../data-read.ts"
+import { type DataSetState, isLate, readIsLateAfter, titleOfPipeline } from "../data-sets.ts"
+import { stoppedSeries } from "../data-stopped.ts"
 import {
   badge,
   count,
@@ -17,16 +19,40 @@ import {
   table
 } from "../html.ts"
 import { type Page, show } from "../page.ts"
-import { dataChecksPage } from "./data-checks.ts"
+import { checksText, dataChecksPage } from "./data-checks.ts"
 import { dataFeedsPage } from "./data-feeds.ts"
-import { ago, bytesText, dataNavigation, dated, outcomeBadge, runPath, runTable } from "./data-pieces.ts"
+import {
+  ago,
+  bytesText,
+  dataNavigation,
+  dated,
+  datedMonth,
+  outcomeBadge,
+  pipelineName,
+  runPath,
+  runTable
+} from "./data-pieces.ts"
 import { dataPricesPage } from "./data-prices.ts"
 import { dataRejectsPage } from "./data-rejects.ts"
 import { dataRunPage, dataRunsPage } from "./data-runs.ts"
+import { isSample, oldSamples, unknownToMappings, worries } from "./data-worries.ts"
 
 const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part, index) => html`${index > 0 && html`<br>`}${part}`)
 
-const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, now: number) =>
+/** Where it is older than it should be. */
+const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): Part =>
+  isLate(on, late_after, now) && html` ${isSample(state) ? badge("sample") : badge("late", "warning")}`
+
+const newestOf = (state: DataSetState, now: number) =>
+  state.newest.flatMap(({ isMonth, late_after, on, what }) =>
+    on === null
+      ? []
+      : [
+          html`<small class="muted kind">${what}</small> ${isMonth ? datedMonth(on, now) : dated(on, now)}${lateBadge(on, late_after, state, now)}`
+        ]
+  )
+
+const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, stopped: Html | undefined, now: number) =>
   table({
     caption: "Data sets and how fresh they are",
     stacks: true,
@@ -37,17 +63,22 @@ const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, now: number) =>
       { label: "Last complete read" },
       { label: "Last run" }
     ],
-    rows: dataSets.map(({ holds, isLoaded, last_read, last_run, newest, title }) => [
-      html`<span class="nowrap">${title}</span>`,
-      isLoaded
-        ? lines(holds.map((held) => html`<span class="nowrap">${count(held.count)} ${held.what}</span>`))
-        : badge("not loaded", "warning"),
-      lines(newest.flatMap(({ on, what }) => (on === null ? [] : [html`${what}: ${dated(on, now)}`]))),
-      last_read === undefined ? "never" : dated(last_read.finished_at, now),
-      last_run === undefined
-        ? "none"
-        : html`<a href="${runPath(last_run.run_id)}">${moment(last_run.started_at)}</a> ${outcomeBadge(last_run)}`
-    ])
+    rows: dataSets.map((state) => {
+      const { holds, isLoaded, last_read, last_run, pipeline, title } = state
+      return [
+        html`<span class="nowrap">${title}</span>`,
+        isLoaded
+          ? lines(holds.map((held) => html`<span class="nowrap">${count(held.count)} ${held.what}</span>`))
+          : badge("not loaded", "warning"),
+        lines([...newestOf(state, now), ...(pipeline === "commodities" && stopped ? [stopped] : [])]),
+        last_read === undefined
+          ? "never"
+          : html`${dated(last_read.finished_at, now)}${lateBadge(last_read.finished_at, readIsLateAfter, state, now)}`,
+        last_run === undefined
+          ? "none"
+          : html`<a href="${runPath(last_run.run_id)}">${moment(last_run.started_at)}</a> ${outcomeBadge(last_run)}`
+      ]
+    })
   })
 
 const generationTable = (generations: ReadonlyArray<GenerationFile>) =>
@@ -57,8 +88,8 @@ const generationTable = (generations: ReadonlyArray<GenerationFile>) =>
     columns: [
       { label: "Generation" },
       { label: "Reading ended" },
-      { label: "By" },
-      { label: "New rows", numeric: true },
+      { label: "Pipeline" },
+      { label: "New payload rows", numeric: true },
       { label: "Size", numeric: true }
     ],
     rows: generations.map(({ bytes, id, isLive, run }) => [
@@ -66,31 +97,17 @@ const generationTable = (generations: ReadonlyArray<GenerationFile>) =>
       run === undefined
         ? "not known to the live one"
         : html`<a href="${runPath(run.run_id)}">${moment(run.finished_at)}</a>`,
-      run?.pipeline,
+      run && pipelineName(run.pipeline),
       run === undefined ? null : count(run.rows_loaded),
       bytesText(bytes)
     ])
   })
 
-/** What somebody should look at now, in sentences; nothing where all is well. */
-const worries = (dataSets: ReadonlyArray<DataSetState>, failing: ReadonlyArray<ShownCheck>): ReadonlyArray<Html> => [
-  ...dataSets.flatMap(({ last_run, title }) =>
-    last_run === undefined || last_run.outcome === "published" || last_run.outcome === "unchanged"
-      ? []
-      : [
-          html`The last run of ${title} did not end well: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`
-        ]
-  ),
-  ...(failing.length === 0
-    ? []
-    : [
-        html`${counted(failing.length, "check")} of the live generation found something. <a href="/data/checks">See the checks</a>`
-      ])
-]
-
-const checksText = (all: number, failing: number) => {
-  if (failing > 0) return `${count(failing)} found something`
-  return all === 0 ? "None yet" : `All ${count(all)} passed`
+const stoppedText = (model: CommodityModel): Html | undefined => {
+  const { size } = stoppedSeries(model)
+  return size === 0
+    ? undefined
+    : html`<a href="/data/prices">${count(size)} of ${count(model.series.size)} series</a> ${badge("stopped", "warning")}`
 }
 
 export const dataPage: Page<DataRead> = {
@@ -101,37 +118,49 @@ export const dataPage: Page<DataRead> = {
     Effect.gen(function* () {
       const data = yield* DataRead
       const latest = data.runs({ pipeline: undefined, outcome: undefined, before: undefined, limit: 8 })
-      const [dataSets, generations, checks, { rows: runs }] = yield* Effect.all(
-        [data.dataSets, data.generations, data.checks, latest],
+      const [dataSets, generations, checks, fields, { rows: runs }] = yield* Effect.all(
+        [data.dataSets, data.generations, data.checks, data.unknownFields, latest],
         { concurrency: "unbounded" }
       )
       const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
-      const told = worries(dataSets, failing)
+      const told = worries(dataSets, failing, now)
+      const old = oldSamples(dataSets, now)
       const live = generations.find(({ isLive }) => isLive)
+      const kept = generations.reduce((sum, { bytes }) => sum + bytes, 0)
       return show(
         "Data",
         html`${dataNavigation("/data")}
 ${told.length > 0 && notice("warning", html`<ul>${told.map((worry) => html`<li>${worry}</li>`)}</ul>`)}
+${old !== null && notice("quiet", old)}
+${fields.length > 0 && notice("quiet", unknownToMappings(fields))}
 ${stats([
   {
     label: "Live generation",
     value: data.generation(),
-    more: live?.run === undefined ? null : `${live.run.pipeline} finished reading ${ago(live.run.finished_at, now)}`
+    more:
+      live?.run === undefined
+        ? null
+        : `${titleOfPipeline(live.run.pipeline)} finished reading ${ago(live.run.finished_at, now)}`
   },
-  { label: "Size", value: bytesText(live?.bytes ?? 0), more: `${counted(generations.length, "generation")} kept` },
+  {
+    label: "Size of the live one",
+    value: bytesText(live?.bytes ?? 0),
+    more: `${bytesText(kept)} in ${counted(generations.length, "generation")}`
+  },
   {
     label: "Checks",
-    value: checksText(checks.length, failing.length),
-    more: failing.length > 0 && `of ${count(checks.length)}`
+    value: checksText(checks),
+    more: html`<a href="/data/checks">See the checks</a>`
   }
 ])}
-${section("Freshness", dataSetTable(dataSets, now))}
+${section("Freshness", dataSetTable(dataSets, stoppedText(data.commodities()), now))}
 ${section("Generations", generationTable(generations))}
 ${section(
   "Latest runs",
   runs.length === 0
     ? empty("No runs yet", "Runs of larder-ingest are listed here.")
-    : runTable("Runs, newest first", runs),
+    : html`<p class="hint">Rows are those of the payloads: one may give several prices, and many make one label.</p>
+${runTable("Runs, newest first", runs)}`,
   html`<a href="/data/runs">All runs</a>`
 )}`
       )

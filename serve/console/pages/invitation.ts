@@ -1,13 +1,47 @@
-/** `/invitation/…`: a one-time link becomes a sign-in. Looking at it uses nothing up. */
+/** `/invitation/…`: a one-time link becomes a sign-in, or a new password of one. Looking at it uses nothing up. */
 import { Effect, Option } from "effect"
-import { type Invited, People } from "../../people/people.ts"
+import { Administration } from "../../ledger/administration.ts"
+import { type OpenInvitation, People } from "../../people/people.ts"
 import { button, field, type Problems, summary } from "../form.ts"
-import { html, notice } from "../html.ts"
-import { show } from "../page.ts"
-import type { PublicAnswer, PublicPage } from "../public-page.ts"
+import { html, linkButton, momentText, notice } from "../html.ts"
+import { type Answer, putOff, show, signedIn } from "../page.ts"
+import type { PublicPage } from "../public-page.ts"
 
-const form = (invited: Invited, typed: string, problems: Problems = {}) => html`${summary(problems)}
-<p>Choose how you sign in from now on.</p>
+const ofNewPerson = {
+  title: "Welcome to Larder",
+  label: "Password",
+  button: "Create my sign-in"
+}
+const ofNewPassword = {
+  title: "Choose a new password",
+  label: "New password",
+  button: "Save and sign in"
+}
+const textsOf = ({ person_id }: OpenInvitation) => (person_id === null ? ofNewPerson : ofNewPassword)
+
+/** A link that is good, and to which account it leads. */
+interface Opened {
+  readonly invited: OpenInvitation
+  readonly account: string
+}
+
+const opened = Effect.fnUntraced(function* (token: string) {
+  const invitation = yield* People.use((people) => people.invitation(token))
+  if (Option.isNone(invitation)) return undefined
+  const { account_id } = invitation.value
+  const { name } = yield* Administration.use((ledger) => ledger.account({ account_id }))
+  return { invited: invitation.value, account: name }
+})
+
+const lead = ({ account, invited }: Opened) =>
+  invited.person_id === null
+    ? html`You join the account <strong>${account}</strong> as ${invited.is_operator ? "an operator" : "a member"}. Choose how you sign in from now on.`
+    : html`Your old password for the account <strong>${account}</strong> does not work any more.`
+
+const form = (of: Opened, typed: string, problems: Problems = {}) => {
+  const { invited } = of
+  return html`${summary(problems)}
+<p>${lead(of)}</p>
 <section aria-label="Your sign-in"><form method="post">
 ${
   invited.email === null
@@ -20,50 +54,54 @@ ${
         autocomplete: "username",
         inputmode: "email",
         required: true,
-        maxlength: 254
+        maxlength: 254,
+        autofocus: typed === ""
       })
     : html`<div class="field"><label for="email">E-mail</label><input id="email" name="email" type="email" value="${invited.email}" autocomplete="username" readonly></div>`
 }
 ${field({
   name: "password",
-  label: "Password",
+  label: textsOf(invited).label,
   type: "password",
   hint: "At least 12 characters. A password manager makes a good one.",
   error: problems.password,
   autocomplete: "new-password",
   required: true
 })}
-<div class="row">${button("Create my sign-in")}</div>
-</form></section>`
+<div class="row">${button(textsOf(invited).button)}</div>
+</form></section>
+<p class="small muted">This link is good once, until ${momentText(invited.expires_at)}.</p>`
+}
 
-const gone = html`${notice("warning", html`<p>This invitation was used already, or has expired.</p>`)}
-<p>If you have used it yourself, <a href="/sign-in">sign in</a>. Otherwise ask for a new one.</p>`
+const gone = html`${notice("warning", html`<p>This link was used already, was withdrawn, or has expired.</p>`)}
+<p>If you have used it yourself, sign in. Otherwise ask whoever sent it for a new one.</p>
+<p>${linkButton("/sign-in", "Sign in", "primary")}</p>`
 
-const title = "Welcome to Larder"
-const isGone: PublicAnswer = show("Invitation", gone, 410)
+const isGone: Answer = show("Invitation", gone, 410)
 
-export const invitationPage: PublicPage<People> = {
+export const invitationPage: PublicPage<Administration | People> = {
   path: "/invitation/:token",
   get: Effect.fnUntraced(function* ({ params }) {
-    const invited = yield* People.use((people) => people.invitation(params.token ?? ""))
-    return Option.isSome(invited) ? show(title, form(invited.value, "")) : isGone
+    const of = yield* opened(params.token ?? "")
+    return of === undefined ? isGone : show(textsOf(of.invited).title, form(of, ""))
   }),
   post: Effect.fnUntraced(function* ({ form: sent, params }) {
     const people = yield* People
     const token = params.token ?? ""
-    const invited = yield* people.invitation(token)
-    if (Option.isNone(invited)) return isGone
+    const of = yield* opened(token)
+    if (of === undefined) return isGone
     const email = sent.text("email")
-    const again = (problems: Problems, status = 422): PublicAnswer =>
-      show(title, form(invited.value, email, problems), status)
+    const { title } = textsOf(of.invited)
+    const again = (problems: Problems): Answer => show(title, form(of, email, problems), 422)
     return yield* people.accept({ token, email, password: sent.exact("password") }).pipe(
-      Effect.map((signedIn): PublicAnswer => ({ kind: "signed-in", signedIn, to: "/" })),
+      Effect.map((begun): Answer => signedIn(begun, "/")),
       Effect.catchTags({
         InvitationGone: () => Effect.succeed(isGone),
         InvalidEmail: ({ message }) => Effect.succeed(again({ email: message })),
         EmailTaken: ({ message }) => Effect.succeed(again({ email: message })),
         WeakPassword: ({ message }) => Effect.succeed(again({ password: message })),
-        TooManyAttempts: ({ message }) => Effect.succeed(again({ password: message }, 429))
+        TooManyAttempts: ({ message, seconds }) =>
+          Effect.succeed(putOff(title, form(of, email, { password: message }), seconds))
       })
     )
   })

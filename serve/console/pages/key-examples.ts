@@ -21,6 +21,20 @@ const callOf: ReadonlyArray<readonly [Scope, path: string]> = [
   ["get-product", "/v1/products/PRODUCT_ID"]
 ]
 
+const placeholders: ReadonlyArray<readonly [name: string, of: string]> = [
+  ["FOOD_ID", "a branded food"],
+  ["STORE_ID", "a store"],
+  ["PRODUCT_ID", "a product"]
+]
+
+/** Only keys without a scope that searches get such a call. */
+const replacing = (path: string): Pick<Example, "note"> => {
+  const [name, of] = placeholders.find(([name]) => path.includes(name)) ?? []
+  return name === undefined
+    ? {}
+    : { note: `Replace ${name} by the id of ${of}. This key cannot find one; a key that may search can.` }
+}
+
 const typescript = (key: string, url: string) => `// keep the key in the environment once this works
 const key = "${key}"
 
@@ -50,14 +64,20 @@ export const examplesFor = (
 ): ReadonlyArray<Example> => {
   const path = callOf.find(([scope]) => scopes.includes(scope))?.[1] ?? "/v1/commodities"
   const url = `${api}${path}`
+  const note = replacing(path)
   return [
-    { id: "curl", title: "Terminal", text: `curl -H "Authorization: Bearer ${key}" \\\n  "${url}"` },
-    { id: "typescript", title: "TypeScript", text: typescript(key, url) },
-    { id: "assistant", title: "Assistant (MCP over HTTP)", text: assistant(key, api) },
+    { id: "curl", title: "Terminal", ...note, text: `curl -H "Authorization: Bearer ${key}" \\\n  "${url}"` },
+    { id: "typescript", title: "TypeScript", ...note, text: typescript(key, url) },
+    {
+      id: "assistant",
+      title: "Assistant by address (MCP over HTTP)",
+      note: "For most assistants: it goes into their configuration.",
+      text: assistant(key, api)
+    },
     {
       id: "local-assistant",
-      title: "Assistant (MCP over stdio)",
-      note: "For assistants that start programs. LARDER_FOLDER is where Larder is installed.",
+      title: "Assistant that starts a program (MCP over stdio)",
+      note: "Only for assistants that cannot take an address. Replace LARDER_FOLDER by the folder of your copy of Larder.",
       text: localAssistant(key, api)
     }
   ]

@@ -1,10 +1,19 @@
 /** The form of a key, for a new one and for one that is edited: name, scopes by preset or one by one, and budget. */
-import { Scope } from "@larder/schemas/scopes.ts"
+import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
 import { Schema } from "effect"
 import { type BudgetCredits, Line, type Scopes } from "../../ledger/administration.ts"
 import { choices, creditsTyped, type Form, field, isVisible, type Problems } from "../form.ts"
-import { type Html, html, usd } from "../html.ts"
-import { chosenOneByOne, everything, presetOf, scopeGroups, scopesOfPreset } from "../scope-groups.ts"
+import { type Html, html, pathCode, usd } from "../html.ts"
+import {
+  chosenOneByOne,
+  everything,
+  presetOf,
+  priceInWords,
+  scopeGroups,
+  scopesInWords,
+  scopesOfPreset,
+  unbroken
+} from "../scope-groups.ts"
 
 /** As it stands in the form. */
 export interface KeyFields {
@@ -20,7 +29,7 @@ export interface KeyChoice {
   readonly budget_credits: typeof BudgetCredits.Type
 }
 
-export const newKeyFields: KeyFields = { name: "", access: everything, scopes: [], budget: "25" }
+export const newKeyFields: KeyFields = { name: "", access: everything, scopes: [], budget: "25.00" }
 
 export const fieldsOf = (key: {
   readonly name: string
@@ -30,7 +39,7 @@ export const fieldsOf = (key: {
   name: key.name,
   access: presetOf(key.scopes),
   scopes: key.scopes,
-  budget: String(key.budget_usd)
+  budget: budgetInWords(key.budget_usd).replace("$", "")
 })
 
 export const fieldsIn = (form: Form): KeyFields => ({
@@ -43,11 +52,10 @@ export const fieldsIn = (form: Form): KeyFields => ({
 const isLine = Schema.is(Line)
 /** A name that cannot be seen would be a link that cannot be seen. */
 const isName = (text: string) => isLine(text) && isVisible(text)
-const isScope = Schema.is(Scope)
 
 /** What was chosen, or what is wrong with it. */
 export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Problems } => {
-  const [first, ...rest] = scopesOfPreset(fields.access) ?? fields.scopes.filter(isScope)
+  const [first, ...rest] = scopesOfPreset(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
   const budget_credits = creditsTyped(fields.budget)
   if (isName(fields.name) && first !== undefined && budget_credits !== undefined) {
     return { name: fields.name, scopes: [first, ...rest], budget_credits }
@@ -64,23 +72,23 @@ export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Pr
 }
 
 const presets = [
-  { value: everything, label: "Everything", hint: "All data sets." },
-  ...scopeGroups.map((group) => ({
-    value: group.preset,
-    label: group.dataSet,
-    hint: group.scopes.map(({ scope }) => scope).join(", ")
-  })),
+  { value: everything, label: "Everything", hint: `All data sets – ${priceInWords(allScopes)}` },
+  ...scopeGroups.map(({ dataSet, preset, scopes }) => {
+    const names = scopes.map(({ scope }) => scope)
+    return { value: preset, label: dataSet, hint: html`${unbroken(names.join(", "))}– ${priceInWords(names)}` }
+  }),
   { value: chosenOneByOne, label: "Choose scopes one by one" }
 ]
 
-export const keyFieldset = (fields: KeyFields, problems: Problems): Html => html`${field({
+export const keyFieldset = (fields: KeyFields, problems: Problems, focus?: "name"): Html => html`${field({
   name: "name",
   label: "Name",
   value: fields.name,
   hint: "For you: where the key is used, such as “price dashboard”.",
   error: problems.name,
   required: true,
-  maxlength: 200
+  maxlength: 200,
+  autofocus: focus === "name"
 })}
 ${choices({ type: "radio", name: "access", legend: "May read", options: presets, chosen: [fields.access], error: problems.access })}
 <div class="scope-groups">${scopeGroups.map((group) =>
@@ -89,10 +97,10 @@ ${choices({ type: "radio", name: "access", legend: "May read", options: presets,
     name: "scopes",
     id: `scopes-${group.preset}`,
     legend: group.dataSet,
-    options: group.scopes.map(({ credits, paths, scope }) => ({
+    options: group.scopes.map(({ paths, scope }) => ({
       value: scope,
       label: scope,
-      hint: `${paths.join(", ")} – ${usd(credits)} a call`
+      hint: html`${paths.map((path, index) => html`${index > 0 && ", "}${pathCode(path)}`)} – ${priceInWords([scope])}`
     })),
     chosen: fields.scopes
   })
@@ -112,3 +120,14 @@ ${field({
 export const budgetInWords = (budgetUsd: number): string => usd(Math.round(budgetUsd * 1000))
 export const spentInWords = (spentUsd: number, budgetUsd: number): string =>
   `${usd(Math.round(spentUsd * 1000))} of ${budgetInWords(budgetUsd)}`
+
+/** What a key is good for, in whole sentences. */
+export const permissionInWords = (key: {
+  readonly scopes: ReadonlyArray<Scope>
+  readonly budget_usd: number
+}): string => {
+  const read = presetOf(key.scopes) === everything ? "everything" : scopesInWords(key.scopes)
+  return key.budget_usd === 0
+    ? `It may read ${read}. It is paused: its budget is 0.`
+    : `It may read ${read}. It may spend up to ${budgetInWords(key.budget_usd)} a month.`
+}

@@ -1,12 +1,23 @@
 /** `/keys/:id` and its revocation. A key of another account is no key at all. */
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
+import { RequestLog } from "../../requests/request-log.ts"
 import { button, type Problems, postForm, summary } from "../form.ts"
-import { day, facts, html, linkButton, moment, notice, section } from "../html.ts"
+import { facts, type Html, html, linkButton, moment, notice, section } from "../html.ts"
 import { type Page, type PageContext, PageNotFound, redirect, show } from "../page.ts"
-import { scopesInWords } from "../scope-groups.ts"
-import { budgetInWords, chosenIn, fieldsIn, fieldsOf, type KeyFields, keyFieldset, spentInWords } from "./key-form.ts"
-import { shownKey, stateBadge } from "./keys.ts"
+import { scopesInWords, unbroken } from "../scope-groups.ts"
+import { changesOf, type ShownKey, shownIn, shownInputs, shownOf } from "./key-changes.ts"
+import {
+  chosenIn,
+  fieldsIn,
+  fieldsOf,
+  type KeyFields,
+  keyFieldset,
+  permissionInWords,
+  spentInWords
+} from "./key-form.ts"
+import { lastUsed, shownKey, stateBadge } from "./keys.ts"
+import { todayOf } from "./period.ts"
 
 /** Asked before anything is done to it. */
 const ownKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
@@ -15,72 +26,95 @@ const ownKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
   return key ?? (yield* new PageNotFound())
 })
 
-const about = (key: KeySummary) =>
-  facts([
+const aboutOf = Effect.fnUntraced(function* ({ account, now }: PageContext, key: KeySummary) {
+  const today = todayOf(now)
+  const uses = yield* RequestLog.use((log) => log.lastUses({ account_id: account.id, keys: [key.id], today }))
+  return facts([
     ["Key", shownKey(key)],
     ["State", html`${stateBadge(key)} ${key.revoked_at && moment(key.revoked_at)}`],
-    ["Created", day(key.created_at)],
-    ["May read", scopesInWords(key.scopes)],
-    [
-      "Spent this month",
-      key.budget_usd === 0 ? "paused: its budget is 0" : spentInWords(key.spent_usd, key.budget_usd)
-    ],
+    ["Created", moment(key.created_at)],
+    ["Last used", lastUsed(key, uses.get(key.id), today)],
+    ["May read", unbroken(scopesInWords(key.scopes))],
+    ["Spent this month", spentInWords(key.spent_usd, key.budget_usd)],
     ["Key id", html`<code>${key.id}</code>`]
   ])
+})
 
-const links = (key: KeySummary) => html`<p class="small"><a href="/requests?key=${key.id}">Its latest requests</a></p>`
+const links = (key: KeySummary) =>
+  html`<p class="links small"><a href="/requests?key=${key.id}">Its latest requests</a> <a href="/keys">All keys</a></p>`
 
-const editing = (key: KeySummary, fields: KeyFields, problems: Problems = {}) => html`${summary(problems)}
+interface Editing {
+  readonly about: Html
+  readonly fields: KeyFields
+  /** What the form showed when its person began. */
+  readonly before: ShownKey
+  readonly problems: Problems
+}
+
+const editing = (key: KeySummary, { about, before, fields, problems }: Editing) => html`${summary(problems)}
 <div class="cards uneven">
-${section("About", html`${about(key)}${links(key)}`)}
+${section("About", html`${about}${links(key)}`)}
 ${section(
   "Change",
   postForm({
     body: html`<p class="hint">The key itself stays the same. Changes count from the next call on.</p>
-${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`
+${shownInputs(before)}${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`
   })
 )}
-${section("Revoke", html`<p>A revoked key is refused at once and for good.</p>${linkButton(`/keys/${key.id}/revoke`, "Revoke this key…")}`)}
+${section("Revoke", html`<p>A revoked key is refused at once and for good.</p><a class="button plain bad" href="/keys/${key.id}/revoke">Revoke this key…</a>`)}
 </div>`
 
-const shown = (key: KeySummary, fields: KeyFields, problems?: Problems, status?: number) =>
-  show(
-    key.name,
-    key.revoked_at === null ? editing(key, fields, problems) : section("About", html`${about(key)}${links(key)}`),
-    status
-  )
+const asItIs = (key: KeySummary, about: Html) =>
+  key.revoked_at === null
+    ? editing(key, { about, fields: fieldsOf(key), before: shownOf(key), problems: {} })
+    : section("About", html`${about}${links(key)}`)
+
+/** The name alone may be “Billing”, or “Sign out”. */
+const titleOf = ({ name }: KeySummary) => `Key “${name}”`
 
 const wasRevoked = () =>
   Effect.succeed(redirect("/keys", "This key was revoked before, so nothing was changed.", "warning"))
 
-export const keyPage: Page<Administration> = {
+export const keyPage: Page<Administration | RequestLog> = {
   path: "/keys/:id",
-  get: (context) => Effect.map(ownKey(context), (key) => shown(key, fieldsOf(key))),
+  get: Effect.fnUntraced(function* (context) {
+    const key = yield* ownKey(context)
+    return show(titleOf(key), asItIs(key, yield* aboutOf(context, key)))
+  }),
   post: Effect.fnUntraced(function* (context) {
     const key = yield* ownKey(context)
-    const fields = fieldsIn(context.form)
-    const chosen = chosenIn(fields)
-    if ("problems" in chosen) return shown(key, fields, chosen.problems, 422)
-    return yield* Administration.use((ledger) => ledger.editKey({ key_id: key.id, ...chosen })).pipe(
-      Effect.map(({ budget_usd, name }) =>
-        redirect("/keys", `“${name}” is saved: ${scopesInWords(chosen.scopes)}, ${budgetInWords(budget_usd)} a month.`)
-      ),
+    if (key.revoked_at !== null) return yield* wasRevoked()
+    const typed = fieldsIn(context.form)
+    const before = shownIn(context.form)
+    const chosen = chosenIn(typed)
+    if ("problems" in chosen) {
+      const about = yield* aboutOf(context, key)
+      return show(titleOf(key), editing(key, { about, fields: typed, before, problems: chosen.problems }), 422)
+    }
+    const { changed, fields, problems } = changesOf(key, before, chosen, typed)
+    if (Object.keys(problems).length > 0) {
+      const about = yield* aboutOf(context, key)
+      return show(titleOf(key), editing(key, { about, fields, before: shownOf(key), problems }), 409)
+    }
+    return yield* Administration.use((ledger) => ledger.editKey({ key_id: key.id, ...changed })).pipe(
+      Effect.map((saved) => redirect("/keys", `“${saved.name}” is saved. ${permissionInWords(saved)}`)),
       Effect.catchTag("KeyRevoked", wasRevoked)
     )
   })
 }
 
-const revoking = (key: KeySummary) => html`${notice(
+const revoking = (key: KeySummary, about: Html) => html`${notice(
   "warning",
   html`<p>Programs that use “${key.name}” are refused from the next call on. This cannot be undone.</p>`
 )}
-${section("Revoke it?", html`${about(key)}${postForm({ body: html`<div class="row">${button("Revoke for good", "danger")}${linkButton("/keys", "Keep it")}</div>` })}`)}`
+${section("About", html`${about}${postForm({ body: html`<div class="row">${button("Revoke for good", "danger")}${linkButton("/keys", "Keep it")}</div>` })}`)}`
 
-export const revokeKeyPage: Page<Administration> = {
+export const revokeKeyPage: Page<Administration | RequestLog> = {
   path: "/keys/:id/revoke",
   get: Effect.fnUntraced(function* (context) {
     const key = yield* ownKey(context)
-    return key.revoked_at === null ? show(`Revoke ${key.name}`, revoking(key)) : yield* wasRevoked()
+    if (key.revoked_at !== null) return yield* wasRevoked()
+    return show(`Revoke “${key.name}”?`, revoking(key, yield* aboutOf(context, key)))
   }),
   post: Effect.fnUntraced(function* (context) {
     const key = yield* ownKey(context)

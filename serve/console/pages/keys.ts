@@ -3,17 +3,35 @@ import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
 import { lastUseDays, RequestLog } from "../../requests/request-log.ts"
-import { badge, count, day, empty, type Html, html, linkButton, moment, type Part, section, table } from "../html.ts"
-import { type Page, show } from "../page.ts"
-import { cheapestCall, scopesInWords } from "../scope-groups.ts"
+import {
+  badge,
+  count,
+  day,
+  empty,
+  type Html,
+  html,
+  linkButton,
+  moment,
+  type Part,
+  paging,
+  section,
+  table,
+  usd
+} from "../html.ts"
+import { type Page, PageNotFound, show } from "../page.ts"
+import { cheapestCall, scopesInWords, unbroken } from "../scope-groups.ts"
 import { spentInWords } from "./key-form.ts"
 import { todayOf } from "./period.ts"
 
+const perPage = 100
+
 export const shownKey = ({ last4 }: { readonly last4: string }) => html`<code class="nowrap">svc_data_…${last4}</code>`
 
+/** Credits. */
+const leftOf = ({ budget_usd, spent_usd }: KeySummary) => Math.round((budget_usd - spent_usd) * 1000)
+
 /** A key is refused every call once the rest of its budget is less than its cheapest call costs. */
-const isSpent = ({ budget_usd, scopes, spent_usd }: KeySummary) =>
-  Math.round((budget_usd - spent_usd) * 1000) < cheapestCall(scopes)
+const isSpent = (key: KeySummary) => leftOf(key) < cheapestCall(key.scopes)
 
 /** What its next call would meet. */
 export const stateBadge = (key: KeySummary): Html => {
@@ -22,17 +40,20 @@ export const stateBadge = (key: KeySummary): Html => {
   return isSpent(key) ? badge("budget spent", "warning") : badge("valid", "good")
 }
 
+/** A bar that changes its colour says so in words, too. */
 const spent = (key: KeySummary) => {
   const { budget_usd, name, spent_usd } = key
-  if (budget_usd === 0) return stateBadge(key)
-  const nearly = spent_usd >= 0.8 * budget_usd
-  return html`${spentInWords(spent_usd, budget_usd)}${isSpent(key) && html` ${stateBadge(key)}`}<progress${
+  const text = spentInWords(spent_usd, budget_usd)
+  if (budget_usd === 0) return html`${text} ${stateBadge(key)}`
+  const nearly = leftOf(key) * 5 <= budget_usd * 1000
+  const left = html`<small class="muted nowrap">${usd(leftOf(key))} left</small>`
+  return html`${text} ${isSpent(key) ? stateBadge(key) : nearly && left}<progress${
     nearly && html` class="warning"`
   } max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
 }
 
 /** A day where the call itself is no longer kept. */
-const lastUsed = ({ created_at }: KeySummary, used: string | undefined, today: string) => {
+export const lastUsed = ({ created_at }: KeySummary, used: string | undefined, today: string) => {
   if (used === undefined) {
     const isNew = created_at.slice(0, 10) >= daysBefore(today, lastUseDays)
     return html`<span class="muted">${isNew ? "not yet" : `not in ${lastUseDays} days`}</span>`
@@ -54,42 +75,82 @@ const validKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string
     ],
     rows: keys.map(
       (key): ReadonlyArray<Part> => [
-        html`<a href="/keys/${key.id}"><strong>${key.name}</strong></a>`,
+        html`<a class="key-name" href="/keys/${key.id}"><strong>${key.name}</strong></a>`,
         shownKey(key),
-        scopesInWords(key.scopes),
+        unbroken(scopesInWords(key.scopes)),
         spent(key),
         lastUsed(key, lastUses.get(key.id), today),
-        html`<a href="/keys/${key.id}/revoke" aria-label="Revoke ${key.name}">Revoke</a>`
+        html`<a class="bad" href="/keys/${key.id}/revoke" aria-label="Revoke ${key.name}">Revoke</a>`
       ]
     )
   })
 
 /** There may be many more of them than of valid ones. */
 const revokedLink = (keys: ReadonlyArray<KeySummary>) =>
-  html`<p><a href="/keys?revoked=1#revoked">Revoked keys (${count(keys.length)})</a></p>`
+  html`<p class="links"><a href="/keys?revoked=1#revoked">Revoked keys (${count(keys.length)})</a></p>`
 
-const revokedKeys = (keys: ReadonlyArray<KeySummary>) =>
+const revokedTable = (keys: ReadonlyArray<KeySummary>) =>
+  table({
+    caption: "Revoked keys",
+    stacks: true,
+    columns: [
+      { label: "Name" },
+      { label: "Key" },
+      { label: "Spent this month" },
+      { label: "Created" },
+      { label: "Revoked" }
+    ],
+    rows: keys.map((key) => [
+      html`<a class="key-name" href="/keys/${key.id}">${key.name}</a>`,
+      shownKey(key),
+      spentInWords(key.spent_usd, key.budget_usd),
+      day(key.created_at),
+      key.revoked_at && moment(key.revoked_at)
+    ])
+  })
+
+const revokedKeys = ({ keys, links, of }: Shown) =>
   html`<div id="revoked">${section(
-    `Revoked keys (${count(keys.length)})`,
-    table({
-      caption: "Revoked keys",
-      stacks: true,
-      columns: [{ label: "Name" }, { label: "Key" }, { label: "Created" }, { label: "Revoked" }],
-      rows: keys.map((key) => [
-        html`<a href="/keys/${key.id}">${key.name}</a>`,
-        shownKey(key),
-        day(key.created_at),
-        key.revoked_at && moment(key.revoked_at)
-      ])
-    }),
+    `Revoked keys (${count(of)})`,
+    html`${revokedTable(keys)}${links}`,
     html`<a href="/keys">Hide</a>`
   )}</div>`
 
-const none = empty(
-  "No keys yet",
-  "A key lets a program read the data. It has its own budget, and you can revoke it at any time.",
-  linkButton("/keys/new", "Create a key", "primary")
-)
+const none = (revoked: number) =>
+  empty(
+    revoked === 0 ? "No keys yet" : "No valid keys",
+    "A key lets a program read the data. It has its own budget, and you can revoke it at any time.",
+    linkButton("/keys/new", "Create a key", "primary")
+  )
+
+/** Some of a list, with links to the pages before and after. */
+interface Shown {
+  readonly keys: ReadonlyArray<KeySummary>
+  readonly links: Html | null
+  /** How many the whole list has. */
+  readonly of: number
+}
+
+interface Paged {
+  /** Number of the page in the address; the first one where it is left out. */
+  readonly asked: string | null
+  /** Address of another page. */
+  readonly to: (number: number) => string
+  readonly label: string
+}
+
+const pageOf = Effect.fnUntraced(function* (list: ReadonlyArray<KeySummary>, { asked, label, to }: Paged) {
+  const number = Number(asked ?? "1")
+  const last = Math.max(1, Math.ceil(list.length / perPage))
+  if (!Number.isInteger(number) || number < 1 || number > last) return yield* new PageNotFound()
+  const links = paging({
+    label,
+    newer: number === 1 ? undefined : to(number - 1),
+    older: number === last ? undefined : to(number + 1)
+  })
+  const shown: Shown = { keys: list.slice((number - 1) * perPage, number * perPage), links, of: list.length }
+  return shown
+})
 
 export const keysPage: Page<Administration | RequestLog> = {
   path: "/keys",
@@ -99,18 +160,30 @@ export const keysPage: Page<Administration | RequestLog> = {
     const newest = keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at))
     const valid = newest.filter(({ revoked_at }) => revoked_at === null)
     const revoked = newest.filter(({ revoked_at }) => revoked_at !== null)
+    const query = url.searchParams
+    const { keys: shown, links } = yield* pageOf(valid, {
+      asked: query.get("page"),
+      to: (number) => `/keys?page=${number}`,
+      label: "Pages of valid keys"
+    })
+    const shownRevoked = yield* pageOf(revoked, {
+      asked: query.get("revoked"),
+      to: (number) => `/keys?revoked=${number}#revoked`,
+      label: "Pages of revoked keys"
+    })
     const today = todayOf(now)
-    const asked = { account_id: account.id, keys: valid.map(({ id }) => id), today }
+    const asked = { account_id: account.id, keys: shown.map(({ id }) => id), today }
     const uses = yield* RequestLog.use((log) => log.lastUses(asked))
-    const shown = valid.length === 0 ? none : validKeys(valid, uses, today)
-    const asksRevoked = url.searchParams.has("revoked") && revoked.length > 0
+    const asksRevoked = query.has("revoked") && revoked.length > 0
     return show(
       "Keys",
       html`${section(
-        "Your keys",
-        html`${shown}${!asksRevoked && revoked.length > 0 && revokedLink(revoked)}`,
+        valid.length === 0 ? "Valid keys" : `Valid keys (${count(valid.length)})`,
+        html`${valid.length === 0 ? none(revoked.length) : validKeys(shown, uses, today)}${links}${
+          !asksRevoked && revoked.length > 0 && revokedLink(revoked)
+        }`,
         valid.length > 0 && linkButton("/keys/new", "Create a key", "primary")
-      )}${asksRevoked && revokedKeys(revoked)}`
+      )}${asksRevoked && revokedKeys(shownRevoked)}`
     )
   })
 }

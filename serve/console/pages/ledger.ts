@@ -56,9 +56,15 @@ const isPayment = ({ type }: Entry) => type === "top_up" || type === "auto_recha
 
 const paymentLink = (id: string, text: Part) => html`<a href="${paymentsPath}/${encodeURIComponent(id)}">${text}</a>`
 
+/** `$20.00 of payment pay_7ee3…`; whoever listens hears the whole id. */
+const ofPayment = (credits: number, id: string) => {
+  const [begin, rest] = [id.slice(0, 8), id.slice(8)]
+  return html`${usd(Math.abs(credits))} of payment ${begin}<span aria-hidden="true">…</span><span class="hidden">${rest}</span>`
+}
+
 /** What the entry is about: the call, the payment, or the reason in words. */
 const about = (entry: Entry, keys: Keys): Part => {
-  const { endpoint, key_id, note, request_id, type } = entry
+  const { credits, endpoint, key_id, note, request_id, type } = entry
   if (key_id !== null) {
     return html`${endpoint !== null && html`${pathCode(endpoint)}<br>`}${shownName(keys, key_id)}${note !== null && html`<br><small>${note}</small>`}`
   }
@@ -67,7 +73,7 @@ const about = (entry: Entry, keys: Keys): Part => {
   // as what went back is noted
   const [, why = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
   if (payment === undefined) return note
-  const link = paymentLink(payment, html`Payment<span class="hidden"> ${payment}</span>`)
+  const link = paymentLink(payment, ofPayment(credits, payment))
   return why === type ? link : html`${link}: ${why}`
 }
 
@@ -92,7 +98,7 @@ const listed = (entries: ReadonlyArray<Entry>, keys: Keys) =>
       { label: "About" },
       { label: "Reference" },
       { label: "Credits", numeric: true },
-      { label: "Balance, credits", numeric: true }
+      { label: "Balance", numeric: true }
     ],
     rows: entries.map(rowOf(keys))
   })
@@ -133,10 +139,10 @@ ${searchForm(html`${select({
     ...Object.entries(kinds).map(([value, { label }]) => ({ value, label }))
   ]
 })}
-${button("Show", "plain")}
-${linkButton(`${path}.csv`, "Download CSV")}`)}
-<div class="card">${entries.length === 0 ? empty("No entries", "There is nothing of this kind.") : listed(entries, keys)}</div>
-${(before !== null || last !== undefined) && pages}`
+<p class="row">${button("Show", "plain")} ${linkButton(`${path}.csv`, "Download all as CSV")}</p>`)}
+<div class="card entries">${entries.length === 0 ? empty("No entries", "There is nothing of this kind.") : listed(entries, keys)}</div>
+${(before !== null || last !== undefined) && pages}
+<div class="row">${linkButton("/billing", "Back to billing")}</div>`
     )
   })
 }

@@ -1,39 +1,66 @@
-/** `/keys/new`. The new key is shown in the answer to its form and never again, in no address and no other page. */
+/**
+ * `/keys/new`. The new key is shown in the answer to its form and never again, in no address and no other page. The form
+ * carries a random text, so that it makes one key however often it is sent.
+ */
 import { Effect } from "effect"
+import { randomText } from "../../access/random-text.ts"
 import { Administration, type NewKey } from "../../ledger/administration.ts"
 import { mostKeys } from "../../ledger/decisions.ts"
 import { button, type Problems, postForm, summary } from "../form.ts"
-import { count, type Html, html, linkButton, notice, section } from "../html.ts"
-import { type Page, show } from "../page.ts"
+import { count, type Html, html, linkButton, notice, type Part, section } from "../html.ts"
+import { type FormContext, type Page, show } from "../page.ts"
+import { makeSentForms } from "../sent-forms.ts"
 import { type Example, examplesFor } from "./key-examples.ts"
-import { chosenIn, fieldsIn, type KeyFields, keyFieldset, newKeyFields } from "./key-form.ts"
+import {
+  chosenIn,
+  fieldsIn,
+  type KeyChoice,
+  type KeyFields,
+  keyFieldset,
+  newKeyFields,
+  permissionInWords
+} from "./key-form.ts"
 
-const form = (
-  fields: KeyFields,
-  problems: Problems = {},
-  refusal: Html | false = false
-) => html`${refusal}${summary(problems)}
+const sentForms = makeSentForms()
+
+interface Asking {
+  readonly fields: KeyFields
+  readonly problems?: Problems
+  /** Above the form. */
+  readonly told?: Html
+}
+
+/** Whoever begins finds the cursor in the first field; what is wrong comes before it. */
+const form = ({ fields, problems = {}, told }: Asking) => html`${told}${summary(problems)}
 <section aria-label="The new key">${postForm({
-  body: html`${keyFieldset(fields, problems)}<div class="row">${button("Create the key")}${linkButton("/keys", "Cancel")}</div>`
+  body: html`<input type="hidden" name="submission" value="${randomText(24)}">
+${keyFieldset(fields, problems, fields === newKeyFields ? "name" : undefined)}<div class="row">${button("Create the key")}${linkButton("/keys", "Cancel")}</div>`
 })}</section>`
 
-const copy = (id: string, what: string, kind: "primary" | "plain" = "plain") =>
-  html`<button type="button" class="button ${kind}" data-copy="${id}" hidden>Copy<span class="hidden"> ${what}</span></button>`
+const asked = (asking: Asking, status = 200) => show("Create a key", form(asking), status)
+
+const copy = (id: string, label: Part, kind: "primary" | "plain" = "plain") =>
+  html`<button type="button" class="button ${kind}" data-copy="${id}" hidden>${label}</button>`
 
 const shownExample = ({
   id,
   note,
   text,
   title
-}: Example) => html`<div class="example"><div class="heading"><h3>${title}</h3>${copy(id, title)}</div>
+}: Example) => html`<div class="example"><div class="heading"><h3>${title}</h3>${copy(id, html`Copy<span class="hidden"> ${title}</span>`)}</div>
 ${note !== undefined && html`<p class="hint">${note}</p>`}
 <pre tabindex="0"><code id="${id}">${text}</code></pre></div>`
 
 const created = (key: NewKey, api: string) => html`<div data-address="/keys">
-${notice("warning", html`<p><strong>Copy it now.</strong> This is the only time that the key is shown; nobody can look it up later. Whoever has it spends your credits.</p>`)}
+${notice("warning", html`<p><strong>Copy it now.</strong> This is the only time that the key is shown; nobody can look it up later. Whoever has it can spend your credits.</p>`)}
 <section aria-labelledby="key-name"><div class="heading"><h2 id="key-name">${key.name}</h2></div>
-<code class="secret" id="new-key">${key.key}</code><div class="row">${copy("new-key", "the key", "primary")}${linkButton("/keys", "Done, I have copied it", "primary")}</div></section>
-${section("Ready to use", examplesFor(key, api).map(shownExample))}
+<p>${permissionInWords(key)}</p>
+<code class="secret" id="new-key">${key.key}</code><div class="row">${copy("new-key", "Copy the key", "primary")}${linkButton("/keys", "Done, I have copied it", "primary")}</div></section>
+${section(
+  "Ready to use",
+  examplesFor(key, api).map(shownExample),
+  html`<a href="${api}/docs/assistants">Guide to assistants</a>`
+)}
 </div>`
 
 const tooMany = notice(
@@ -41,16 +68,33 @@ const tooMany = notice(
   html`<p>No key was created: there are ${count(mostKeys)} valid keys, which is the most. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
 )
 
+const createdBefore = ({ name }: KeyChoice) => html`${notice(
+  "warning",
+  html`<p>This form was sent twice. “${name}” was created the first time and is in the list; no second key was made.</p>`
+)}
+<p>The key itself was shown in the first answer, and cannot be shown again. If you have not copied it, revoke it in the list and create another one.</p>
+<div class="row">${linkButton("/keys", "To the list", "primary")}${linkButton("/keys/new", "Create another key")}</div>`
+
+/** A form that carries no random text is taken as it comes. */
+const firstTime = ({ account, form: sent, now }: FormContext, chosen: KeyChoice) => {
+  const submission = sent.text("submission")
+  return submission === "" ? { takeBack: () => {} } : sentForms.first([account.id, submission, chosen], now)
+}
+
 export const newKeyPage: Page<Administration> = {
   path: "/keys/new",
-  get: () => Effect.succeed(show("Create a key", form(newKeyFields))),
-  post: Effect.fnUntraced(function* ({ account, api, form: sent }) {
+  get: () => Effect.sync(() => asked({ fields: newKeyFields })),
+  post: Effect.fnUntraced(function* (context) {
+    const { account, api, form: sent } = context
     const fields = fieldsIn(sent)
     const chosen = chosenIn(fields)
-    if ("problems" in chosen) return show("Create a key", form(fields, chosen.problems), 422)
+    if ("problems" in chosen) return asked({ fields, problems: chosen.problems }, 422)
+    const first = firstTime(context, chosen)
+    if (first === undefined) return show("Created already", createdBefore(chosen), 409)
     return yield* Administration.use((ledger) => ledger.createKey({ account_id: account.id, ...chosen })).pipe(
+      Effect.onError(() => Effect.sync(first.takeBack)),
       Effect.map((key) => show("Your new key", created(key, api))),
-      Effect.catchTag("TooManyKeys", () => Effect.succeed(show("Create a key", form(fields, {}, tooMany), 422)))
+      Effect.catchTag("TooManyKeys", () => Effect.succeed(asked({ fields, told: tooMany }, 422)))
     )
   })
 }

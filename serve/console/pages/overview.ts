@@ -21,53 +21,54 @@ import {
   shortDayText,
   stats,
   table,
-  usd
+  usd,
+  usdOfCents
 } from "../html.ts"
 import { type Page, show } from "../page.ts"
+import { rechargePath } from "./auto-recharge.ts"
 import { type Pace, paceOf } from "./pace.ts"
-import { daysOf, type Period, todayOf } from "./period.ts"
+import { daysOf, type Period, todayOf, usualDays } from "./period.ts"
+import { rechargeOff } from "./recharge-off.ts"
 import { total } from "./usage-sums.ts"
 
 /** The longest month, so that the sums of these days are enough for the month so far. */
-const shownDays = 31
+const shownDays = usualDays
 /** A runway beyond it is no date that anybody plans with. */
 const mostDaysLeft = 365
+/** With less than that somebody should act before the weekend is over. */
+const fewDaysLeft = 3
 
 const runway = ({ credits_per_day, days, days_left }: Pace, today: string): Stat => {
   const label = "Lasts at this pace"
   if (days_left === undefined) return { label, value: "–", more: "No calls in the last 7 days." }
-  const pace = `${usd(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls" : `the last ${days} days`}`
+  const pace = `${usd(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls so far" : `the last ${days} days`}`
   if (days_left > mostDaysLeft) return { label, value: "Over a year", more: pace }
   const until = days_left === 0 ? "used up within a day" : `until about ${dayText(daysBefore(today, -days_left))}`
   return { label, value: `About ${counted(days_left, "day")}`, more: html`${until}<br>${pace}` }
 }
 
-/** Where it went off by itself the warning leads on. */
-const recharge = ({ recharge }: BillingSettings): Html => {
-  if (recharge.is_on) return html`Auto-recharge is on below ${usd(recharge.trigger_credits)}.`
-  return html`Auto-recharge is off.${recharge.off_reason === null && html` <a href="/billing">Set up</a>`}`
+/** Where it went off by itself the warning says so. */
+const rechargeText = ({ recharge }: BillingSettings): Html | false => {
+  const { cents, is_on, off_reason, trigger_credits, was_chosen } = recharge
+  if (is_on) return html`Auto-recharge adds ${usdOfCents(cents)} below ${usd(trigger_credits)}.`
+  const lead = was_chosen ? "Switch on" : "Set up"
+  return off_reason === null && html`Auto-recharge is off. <a href="${rechargePath}">${lead}</a>`
 }
 
-const warnings = (balance: number, { recharge }: BillingSettings): Html =>
-  html`${
-    recharge.off_reason !== null &&
-    !recharge.is_on &&
-    notice(
-      "bad",
-      html`<p>Auto-recharge was switched off. ${recharge.off_reason} <a href="/billing">Look at billing</a></p>`
-    )
-  }${
-    balance < 0
-      ? notice(
-          "bad",
-          html`<p>The balance is below zero, because money went back. Calls are refused until you add credits. <a href="/billing">Add credits</a></p>`
-        )
-      : balance < 100 &&
-        notice(
-          "warning",
-          html`<p>The balance covers few calls or none any more. <a href="/billing">Add credits</a></p>`
-        )
-  }`
+const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_left }: Pace): Html | false => {
+  const add = html`<a href="/billing">Add credits</a>`
+  if (balance < 0) {
+    const refused = "The balance is below zero, because money went back. Calls are refused until you add credits."
+    return notice("bad", html`<p>${refused} ${add}</p>`)
+  }
+  if (balance < 100) return notice("warning", html`<p>The balance covers few calls or none any more. ${add}</p>`)
+  if (recharge.is_on || days_left === undefined || days_left >= fewDaysLeft) return false
+  const lasts = days_left === 0 ? "less than a day" : `about ${counted(days_left, "day")}`
+  return notice(
+    "warning",
+    html`<p>At this pace the balance lasts ${lasts}, and auto-recharge is off. ${add}, or <a href="${rechargePath}">set up auto-recharge</a></p>`
+  )
+}
 
 const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
   const callsOn = new Map(byDay.map(({ calls, name }) => [name, calls]))
@@ -81,22 +82,30 @@ const callsChart = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
     bars,
     say: (value) => counted(value, "call"),
     tick: count,
-    columns: ["Day", "Calls"]
+    columns: ["Day", "Charged calls"]
   })
 }
 
 const byEndpoint = (sums: ReadonlyArray<UsageSum>) =>
   table({
     caption: "Calls and cost by endpoint",
-    columns: [{ label: "Endpoint" }, { label: "Calls", numeric: true }, { label: "Cost", numeric: true }],
+    columns: [{ label: "Endpoint" }, { label: "Charged calls", numeric: true }, { label: "Cost", numeric: true }],
     rows: sums.map(({ calls, credits, name }) => [pathCode(name), count(calls), usd(credits)])
   })
 
-const firstSteps = empty(
-  "No calls yet",
-  "Create a key, call the API with it, and see here what it costs.",
-  linkButton("/keys/new", "Create a key", "primary")
-)
+/** What to do next, for who has no key, has not called yet, or has not called for a while. */
+const noCalls = (hasKeys: boolean, createdOn: string, period: Period): Html => {
+  if (createdOn < period.from) {
+    const text = "Earlier calls and what they cost are under Usage."
+    return empty(`No calls in the last ${shownDays} days`, text, linkButton("/usage", "All usage", "plain"))
+  }
+  if (hasKeys) {
+    const text = "Call the API with one of your keys, and see here what it costs."
+    return empty("No calls yet", text, linkButton("/keys", "Your keys", "plain"))
+  }
+  const text = "Create a key, call the API with it, and see here what it costs."
+  return empty("No calls yet", text, linkButton("/keys/new", "Create a key", "primary"))
+}
 
 export const overviewPage: Page<Administration | Billing> = {
   path: "/",
@@ -109,24 +118,36 @@ export const overviewPage: Page<Administration | Billing> = {
     const billing = yield* Billing
     const { by_day, by_endpoint } = yield* administration.summedUsage({ account_id: account.id, ...period })
     const settings = yield* billing.settings(account.id)
+    const keys = by_day.length === 0 ? yield* administration.listKeys({ account_id: account.id }) : []
     const spent = total(by_day.filter(({ name }) => name >= month))
+    const pace = paceOf(by_day, account.balance_credits, now)
     return show(
       "Overview",
-      html`${warnings(account.balance_credits, settings)}
+      html`${rechargeOff(settings)}${balanceWarning(account.balance_credits, settings, pace)}
 ${stats([
   {
     label: "Balance",
     value: usd(account.balance_credits),
-    more: html`${credits(account.balance_credits)}<br>${recharge(settings)}`
+    more: html`${credits(account.balance_credits)}<br>${rechargeText(settings)}`
   },
   {
-    label: "This month so far",
+    label: "Spent this month",
     value: usd(spent.credits),
     more: html`${counted(spent.calls, "charged call")}<br>since ${dayText(month)}`
   },
-  runway(paceOf(by_day, account.balance_credits, today), today)
+  runway(pace, today)
 ])}
-${section("Calls", by_day.length === 0 ? firstSteps : callsChart(by_day, period), by_day.length > 0 && html`<a href="/usage">All usage</a>`)}
+${section(
+  "Calls",
+  by_day.length === 0
+    ? noCalls(
+        keys.some(({ revoked_at }) => revoked_at === null),
+        account.created_at.slice(0, 10),
+        period
+      )
+    : callsChart(by_day, period),
+  by_day.length > 0 && html`<a href="/usage">All usage</a>`
+)}
 ${by_endpoint.length > 0 && section(`Last ${shownDays} days by endpoint`, byEndpoint(by_endpoint))}`
     )
   })

@@ -2,24 +2,39 @@ import { assert, describe, it } from "@effect/vitest"
 import { paceOf } from "./pace.ts"
 
 const today = "2026-11-22"
+const endOfToday = Date.parse("2026-11-23T00:00:00.000Z") - 1
+const noon = Date.parse("2026-11-22T12:00:00.000Z")
 const spent = (name: string, credits: number) => ({ name, calls: 1, credits })
+
+/** To whole credits, so that the last millisecond of a day is that day. */
+const rounded = ({ credits_per_day, ...rest }: ReturnType<typeof paceOf>) => ({
+  ...rest,
+  credits_per_day: Math.round(credits_per_day)
+})
 
 describe("how long a balance lasts", () => {
   it("goes by the average of the last seven days, today included", () => {
     const usage = [spent("2026-10-01", 9_000), spent("2026-11-15", 9_000), spent("2026-11-16", 700), spent(today, 700)]
-    assert.deepStrictEqual(paceOf(usage, 5_000, today), { days: 7, credits_per_day: 200, days_left: 25 })
+    assert.deepStrictEqual(rounded(paceOf(usage, 5_100, endOfToday)), { days: 7, credits_per_day: 200, days_left: 25 })
   })
-  it("goes by the days since the first call where they are fewer", () => {
-    assert.deepStrictEqual(paceOf([spent(today, 700)], 5_000, today), { days: 1, credits_per_day: 700, days_left: 7 })
-    const usage = [spent("2026-11-21", 300), spent(today, 100)]
-    assert.deepStrictEqual(paceOf(usage, 5_000, today), { days: 2, credits_per_day: 200, days_left: 25 })
+  it("counts today as far as it has gone", () => {
+    const usage = [spent("2026-10-01", 9_000), spent("2026-11-16", 600), spent(today, 50)]
+    assert.deepStrictEqual(paceOf(usage, 5_000, noon), { days: 7, credits_per_day: 100, days_left: 50 })
+    assert.strictEqual(paceOf([spent("2026-11-21", 300)], 5_000, noon).credits_per_day, 200)
+  })
+  it("goes by the time since the day of the first call where that is less, and by a day at least", () => {
+    const first = { days: 1, credits_per_day: 700, days_left: 7 }
+    assert.deepStrictEqual(paceOf([spent(today, 700)], 5_000, noon), first)
+    assert.deepStrictEqual(rounded(paceOf([spent(today, 700)], 5_000, endOfToday)), first)
+    const usage = [spent("2026-11-21", 300), spent(today, 150)]
+    assert.deepStrictEqual(paceOf(usage, 5_100, noon), { days: 2, credits_per_day: 300, days_left: 17 })
   })
   it("is not known where nothing was spent lately", () => {
-    assert.deepStrictEqual(paceOf([], 5_000, today), { days: 1, credits_per_day: 0, days_left: undefined })
-    assert.deepStrictEqual(paceOf([spent("2026-10-01", 9_000)], 5_000, today).days_left, undefined)
+    assert.deepStrictEqual(paceOf([], 5_000, noon), { days: 1, credits_per_day: 0, days_left: undefined })
+    assert.deepStrictEqual(paceOf([spent("2026-10-01", 9_000)], 5_000, noon).days_left, undefined)
   })
   it("is no day for a balance that is used up, or below zero", () => {
-    assert.strictEqual(paceOf([spent(today, 700)], 699, today).days_left, 0)
-    assert.strictEqual(paceOf([spent(today, 700)], -5_000, today).days_left, 0)
+    assert.strictEqual(paceOf([spent(today, 700)], 699, noon).days_left, 0)
+    assert.strictEqual(paceOf([spent(today, 700)], -5_000, noon).days_left, 0)
   })
 })

@@ -1,13 +1,18 @@
 /** How payments and cards are written on every page. */
 import type { Payment, SavedCard } from "../../billing/billing.ts"
 import { cardText } from "../../billing/card-text.ts"
-import { badge, type Html, html, linkButton, moment, momentText, table, usdOfCents } from "../html.ts"
+import { badge, type Html, html, linkButton, moment, momentText, notice, table, usdOfCents } from "../html.ts"
 
 export const paymentsPath = "/billing/payments"
 export const pathOf = ({ id }: Payment): `/${string}` => `${paymentsPath}/${encodeURIComponent(id)}`
 
 /** `Visa ending in 4242, expires 12/2030` */
 export const savedCardText = (card: SavedCard): string => `${cardText(card)}, expires ${card.expires}`
+
+export const paymentsAreSimulated = notice(
+  "quiet",
+  "Payments are simulated here: no money moves, and only test cards are taken."
+)
 
 export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top-up" : "Auto-recharge")
 
@@ -17,6 +22,9 @@ export const centsGone = ({ reversals }: Payment): number =>
 
 const isDisputed = ({ reversals }: Payment) =>
   reversals.some(({ kind, state }) => kind === "dispute" && state === "taken")
+
+/** When its outcome became known, as on its receipt; until then, when it was begun. */
+export const momentOf = ({ created_at, settled_at }: Payment): string => settled_at ?? created_at
 
 export const stateBadge = (payment: Payment): Html => {
   if (payment.state === "open") return badge("Not confirmed yet", "warning")
@@ -30,9 +38,14 @@ export const stateBadge = (payment: Payment): Html => {
 
 export const receiptPathOf = (payment: Payment): `/${string}` => `${pathOf(payment)}/receipt`
 
+const amountText = (payment: Payment) => {
+  const gone = centsGone(payment)
+  return html`${usdOfCents(payment.cents)}${gone > 0 && html`<br><small>${usdOfCents(gone)} went back</small>`}`
+}
+
 export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
   table({
-    caption: "Payments, newest first",
+    caption: "Payments, the last begun first",
     stacks: true,
     columns: [
       { label: "When" },
@@ -43,13 +56,13 @@ export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
       { label: "Receipt", hidden: true }
     ],
     rows: payments.map((payment) => [
-      html`<a href="${pathOf(payment)}">${moment(payment.created_at)}</a>`,
+      html`<a href="${pathOf(payment)}">${moment(momentOf(payment))}</a>`,
       kindText(payment),
       payment.card === null ? "–" : cardText(payment.card),
       stateBadge(payment),
-      usdOfCents(payment.cents),
+      amountText(payment),
       payment.state === "succeeded" &&
-        html`<a href="${receiptPathOf(payment)}">Receipt<span class="hidden"> of ${momentText(payment.created_at)}</span></a>`
+        html`<a href="${receiptPathOf(payment)}">Receipt<span class="hidden"> of ${momentText(momentOf(payment))}</span></a>`
     ])
   })
 

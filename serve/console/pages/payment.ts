@@ -21,6 +21,7 @@ import { type Page, PageNotFound, show } from "../page.ts"
 import {
   centsGone,
   kindText,
+  momentOf,
   pathOf,
   paymentsOlder,
   paymentsPath,
@@ -76,13 +77,19 @@ const reversals = ({ reversals }: Payment) =>
     })
   )
 
+/** What happened when it was settled. */
+const settledText = { open: "Known", succeeded: "Paid", failed: "Failed", expired: "Ended" } as const
+
+const simulated = ({ is_simulated }: Payment) =>
+  is_simulated && notice("quiet", "Simulated: no money moved, and this is no proof of a payment.")
+
 const about = (payment: Payment): ReadonlyArray<readonly [string, Part]> => [
   ["What", kindText(payment)],
   ["Amount", usdOfCents(payment.cents)],
   ["State", stateBadge(payment)],
   ...(payment.card === null ? [] : [["Card", cardText(payment.card)] as const]),
   ["Begun", moment(payment.created_at)],
-  ...(payment.settled_at === null ? [] : [["Settled", moment(payment.settled_at)] as const]),
+  ...(payment.settled_at === null ? [] : [[settledText[payment.state], moment(payment.settled_at)] as const]),
   ["Payment id", html`<code>${payment.id}</code>`]
 ]
 
@@ -97,7 +104,7 @@ const paymentPage: Page<Billing> = {
       Effect.map((payment) =>
         show(
           `Payment of ${usdOfCents(payment.cents)}`,
-          html`${outcome(payment, now)}
+          html`${outcome(payment, now)}${simulated(payment)}
 <div class="card">${facts(about(payment))}</div>
 ${reversals(payment)}
 <div class="row">${
@@ -122,16 +129,20 @@ const receiptLines = (payment: Payment) =>
           count(-creditsOfCents(one.cents)),
           usdOfCents(-one.cents)
         ]),
-      [html`<strong>Total</strong>`, "", html`<strong>${usdOfCents(payment.cents - centsGone(payment))}</strong>`]
+      [
+        html`<strong>Total</strong>`,
+        count(payment.credits - creditsOfCents(centsGone(payment))),
+        html`<strong>${usdOfCents(payment.cents - centsGone(payment))}</strong>`
+      ]
     ]
   })
 
-const receipt = ({ account, email, payment }: Receipt) => html`<div class="card stack">
+const receipt = ({ account, email, payment }: Receipt) => html`${simulated(payment)}<div class="card stack">
 ${facts([
   ["Paid to", "Larder"],
   ["Receipt for", account.name],
   ["Account id", html`<code>${account.id}</code>`],
-  ["Paid", moment(payment.settled_at ?? payment.created_at)],
+  ["Paid", moment(momentOf(payment))],
   ...(payment.card === null ? [] : [["Paid with", cardText(payment.card)] as const]),
   ...(email === null ? [] : [["Paid by", email] as const]),
   ["Payment id", html`<code>${payment.id}</code>`]
@@ -160,16 +171,16 @@ const paymentsPage: Page<Billing> = {
     const last = found.length > perPage ? payments.at(-1) : undefined
     const listed =
       payments.length === 0
-        ? empty(
-            "No payments",
-            "Payments by card are listed here, with their receipts.",
-            linkButton("/billing", "Billing")
-          )
+        ? empty("No payments", "Payments by card are listed here, with their receipts.")
         : paymentsTable(payments)
     const pages = html`<nav class="paging" aria-label="Pages">${
       before !== null && linkButton(paymentsPath, "Newest")
     }${last !== undefined && paymentsOlder(last)}</nav>`
-    return show("Payments", html`<div class="card">${listed}</div>${(before !== null || last !== undefined) && pages}`)
+    return show(
+      "Payments",
+      html`<div class="card">${listed}</div>${(before !== null || last !== undefined) && pages}
+<div class="row">${linkButton("/billing", "Back to billing")}</div>`
+    )
   })
 }
 

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { daysOf, lengthOf, offered, periodAsked } from "./period.ts"
+import { daysOf, daysWithin, lengthOf, offered, periodAsked } from "./period.ts"
 
 const now = Date.parse("2026-03-01T00:00:00.000Z")
 const asked = (query: string) => periodAsked(new URLSearchParams(query), now)
 
 describe("the period of a page", () => {
-  it("is the last 30 days where nothing else is asked", () => {
+  it("is the last 31 days where nothing else is asked", () => {
     const { period } = asked("")
-    assert.deepStrictEqual(period, { from: "2026-01-31", to: "2026-03-01" })
-    assert.strictEqual(period && lengthOf(period), 30)
+    assert.deepStrictEqual(period, { from: "2026-01-30", to: "2026-03-01" })
+    assert.strictEqual(period && lengthOf(period), 31)
   })
 
   it("is what is asked, both days included", () => {
@@ -27,6 +27,20 @@ describe("the period of a page", () => {
     assert.deepStrictEqual(found, problems)
   })
 
+  it.each([
+    ["whole where the account is older", "2025-12-31", 10],
+    ["without the days before the account", "2026-02-05", 6],
+    ["a day where the account began behind it", "2026-02-20", 1]
+  ])("is %s, for an average", (_what, first, days) => {
+    assert.strictEqual(daysWithin({ from: "2026-02-01", to: "2026-02-10" }, first, "2026-03-01"), days)
+  })
+
+  it("is without the days to come, for an average", () => {
+    const period = { from: "2026-02-28", to: "2026-03-31" }
+    assert.strictEqual(daysWithin(period, "2025-12-31", "2026-03-01"), 2)
+    assert.strictEqual(daysWithin({ ...period, from: "2026-03-15" }, "2025-12-31", "2026-03-01"), 1)
+  })
+
   it("keeps what was typed", () => {
     assert.deepStrictEqual(asked("from=soon&to=2026-02-01").typed, { from: "soon", to: "2026-02-01" })
   })
@@ -36,7 +50,7 @@ describe("the period of a page", () => {
       offered("2026-03-01").map(({ from, label, to }) => `${label}: ${from} ${to}`),
       [
         "7 days: 2026-02-23 2026-03-01",
-        "30 days: 2026-01-31 2026-03-01",
+        "31 days: 2026-01-30 2026-03-01",
         "90 days: 2025-12-02 2026-03-01",
         "This month: 2026-03-01 2026-03-01",
         "Last month: 2026-02-01 2026-02-28"

@@ -3,10 +3,19 @@ import { Timestamp } from "@larder/schemas/dates.ts"
 import { Effect, Schema } from "effect"
 import type { Administration } from "../../ledger/administration.ts"
 import { type NotedRequest, type PlaceInRequests, RequestLog } from "../../requests/request-log.ts"
-import { button, searchForm, select } from "../form.ts"
+import { button, field, searchForm, select } from "../form.ts"
 import { count, empty, html, linkButton, momentBelow, pathCode, table } from "../html.ts"
 import { type Page, PageNotFound, show } from "../page.ts"
-import { type CallsAsked, callFields, callsAsked, type Keys, keysOf, linkTo, shownName } from "./calls-asked.ts"
+import {
+  type CallsAsked,
+  callFields,
+  callsAsked,
+  callsOf,
+  type Keys,
+  keysOf,
+  linkTo,
+  shownName
+} from "./calls-asked.ts"
 import { meaningOf, statusBadge, statuses } from "./statuses.ts"
 
 const path = "/requests"
@@ -24,23 +33,31 @@ const placeOf = (text: string): Effect.Effect<PlaceInRequests | undefined, PageN
 
 const statusOf = (text: string): Effect.Effect<number | undefined, PageNotFound> => {
   if (text === "") return Effect.succeed(undefined)
-  return /^[1-5]\d\d$/.test(text) ? Effect.succeed(Number(text)) : Effect.fail(new PageNotFound())
+  const status = statuses.find((one) => String(one) === text)
+  return status === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(status)
 }
 
 const duration = (milliseconds: number) =>
   milliseconds < 1_000 ? `${milliseconds.toFixed(1)} ms` : `${(milliseconds / 1_000).toFixed(2)} s`
 
-const filters = (asked: CallsAsked, status: number | undefined, keys: Keys) =>
+interface Filters extends CallsAsked {
+  readonly status: string | undefined
+  /** A request id, as it was typed. */
+  readonly request: string | undefined
+}
+
+const filters = (asked: Filters, keys: Keys) =>
   searchForm(html`${callFields(asked, keys)}
 ${select({
   name: "status",
   label: "Status",
-  value: String(status ?? ""),
+  value: asked.status ?? "",
   options: [
     { value: "", label: "All statuses" },
     ...statuses.map((one) => ({ value: String(one), label: `${one} ${meaningOf(one)}` }))
   ]
 })}
+${field({ name: "request", label: "Request id", type: "search", value: asked.request ?? "", placeholder: "req_…" })}
 ${button("Show", "plain")}`)
 
 const rowOf = (keys: Keys) => (call: NotedRequest) => [
@@ -75,33 +92,33 @@ export const requestsPage: Page<Administration | RequestLog> = {
   get: Effect.fnUntraced(function* ({ account, url }) {
     const query = url.searchParams
     const keys = yield* keysOf(account.id)
-    const asked = yield* callsAsked(query, keys)
+    const of = yield* callsAsked(query, keys)
     const status = yield* statusOf(query.get("status") ?? "")
+    const request = query.get("request")?.trim() || undefined
+    const asked: Filters = { ...of, status: status === undefined ? undefined : String(status), request }
     const before = yield* placeOf(query.get("before") ?? "")
     const found = yield* RequestLog.use((log) =>
       log.latest({
-        account_id: account.id,
+        ...callsOf(account.id, of),
         limit: perPage + 1,
-        ...(asked.key !== undefined && { key_id: asked.key }),
-        ...(asked.endpoint !== undefined && { endpoint: asked.endpoint }),
         ...(status !== undefined && { status }),
+        ...(request !== undefined && { id: request }),
         ...(before !== undefined && { before })
       })
     )
     const calls = found.slice(0, perPage)
     const last = found.length > perPage ? calls.at(-1) : undefined
-    const about = { ...asked, status: status === undefined ? undefined : String(status) }
-    const isAll = Object.values(about).every((value) => value === undefined)
+    const isAll = Object.values(asked).every((value) => value === undefined)
     const none = isAll
-      ? empty("No calls yet", "Every call with one of your keys is listed here within a second, refused ones too.")
+      ? empty("No calls yet", "Calls with a valid key are listed here within seconds, refused ones too.")
       : empty("No such calls", "None of the latest calls matches.", linkButton(path, "Show all"))
     const pages = html`<nav class="paging" aria-label="Pages">${
-      before !== undefined && linkButton(linkTo(path, about), "Newest")
-    }${last !== undefined && html`<a class="button plain" rel="next" href="${linkTo(path, { ...about, before: placeText(last) })}">Older</a>`}</nav>`
+      before !== undefined && linkButton(linkTo(path, { ...asked }), "Newest")
+    }${last !== undefined && html`<a class="button plain" rel="next" href="${linkTo(path, { ...asked, before: placeText(last) })}">Older</a>`}</nav>`
     return show(
       "Requests",
-      html`<p class="lead">Your latest calls; up to 10,000 are kept. Quote the request id when you ask for help.</p>
-${filters(asked, status, keys)}
+      html`<p class="lead">Your latest calls, refused ones too; up to 10,000 are kept. Not listed are calls with a revoked or unknown key, and calls that a busy server turned away at once. Quote the request id when you ask for help.</p>
+${filters(asked, keys)}
 <div class="card">${calls.length === 0 ? none : listed(calls, keys)}</div>
 ${(before !== undefined || last !== undefined) && pages}`
     )

@@ -1,10 +1,10 @@
 /** `/sign-in`. Where it leads afterwards stands in its address, and is a path of the console. */
-import { Effect } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { People } from "../../people/people.ts"
 import { button, field } from "../form.ts"
 import { html, notice, type Part } from "../html.ts"
-import { show } from "../page.ts"
-import { ownPath, type PublicAnswer, type PublicPage } from "../public-page.ts"
+import { type Answer, putOff, redirect, show, signedIn } from "../page.ts"
+import { ownPath, type PublicPage } from "../public-page.ts"
 
 const form = (email: string, problem?: Part) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
 <section aria-label="Sign in"><form method="post">
@@ -18,24 +18,28 @@ const nobodyYet = html`<p>Nobody can sign in yet. Whoever runs this server makes
 <pre><code>npx larder-serve accounts list
 npx larder-serve people invite --account ID --operator</code></pre>`
 
-const again = (email: string, problem: string, status: number): PublicAnswer =>
-  show("Sign in", form(email, problem), status)
-
 export const signInPage: PublicPage<People> = {
   path: "/sign-in",
-  get: Effect.fnUntraced(function* () {
-    const isEmpty = yield* People.use((people) => people.isEmpty)
+  get: Effect.fnUntraced(function* ({ session, url }) {
+    const people = yield* People
+    const person = session === undefined ? Option.none() : yield* people.session(Redacted.value(session))
+    if (Option.isSome(person)) return redirect(ownPath(url.searchParams.get("next")))
+    const isEmpty = yield* people.isEmpty
     return show("Sign in", isEmpty ? html`${notice("warning", nobodyYet)}${form("")}` : form(""))
   }),
-  post: Effect.fnUntraced(function* ({ address, form: sent, url }) {
+  post: Effect.fnUntraced(function* ({ address, form: sent, known_browser, url }) {
     const email = sent.text("email")
-    return yield* People.use((people) => people.signIn({ email, password: sent.exact("password"), address })).pipe(
-      Effect.map(
-        (signedIn): PublicAnswer => ({ kind: "signed-in", signedIn, to: ownPath(url.searchParams.get("next")) })
-      ),
+    const claim = {
+      email,
+      password: sent.exact("password"),
+      address,
+      known_browser: known_browser && Redacted.value(known_browser)
+    }
+    return yield* People.use((people) => people.signIn(claim)).pipe(
+      Effect.map((begun): Answer => signedIn(begun, ownPath(url.searchParams.get("next")))),
       Effect.catchTags({
-        WrongCredentials: ({ message }) => Effect.succeed(again(email, message, 422)),
-        TooManyAttempts: ({ message }) => Effect.succeed(again(email, message, 429))
+        WrongCredentials: ({ message }) => Effect.succeed(show("Sign in", form(email, message), 422)),
+        TooManyAttempts: ({ message, seconds }) => Effect.succeed(putOff("Sign in", form(email, message), seconds))
       })
     )
   })

@@ -5,12 +5,12 @@
 import { Effect } from "effect"
 import { randomText } from "../../access/random-text.ts"
 import { cheapestPayment, creditsOfCents, dearestPayment, isPayable } from "../../billing/amounts.ts"
-import { Billing, type SavedCard } from "../../billing/billing.ts"
-import { cardText } from "../../billing/card-text.ts"
+import { Billing, type BillingSettings, type SavedCard } from "../../billing/billing.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
 import { button, centsTyped, field, postForm } from "../form.ts"
 import { count, facts, type Html, html, linkButton, notice, usd, usdOfCents } from "../html.ts"
 import { type FormContext, leave, type Page, type PageContext, redirect, show } from "../page.ts"
-import { pathOf, paymentsPath, savedCardText } from "./payment-pieces.ts"
+import { pathOf, paymentsAreSimulated, paymentsPath, savedCardText } from "./payment-pieces.ts"
 
 export const topUpPath = "/billing/top-up"
 const title = "Add credits"
@@ -45,22 +45,29 @@ const asked = (typed: string, error?: string) =>
 interface Review {
   readonly context: PageContext
   readonly cents: number
-  readonly card: SavedCard | null
+  readonly settings: BillingSettings
   readonly submission: string
 }
 
+const nextStep = ({ card, is_simulated }: BillingSettings) => {
+  const page = is_simulated ? "a page that simulates a card processor" : "a page of the card processor"
+  return card === null
+    ? `Nothing is charged yet: the card is typed in on ${page}. ${whyCardsAreSaved}`
+    : `The saved card is charged at once. Another card is typed in on ${page}, and saved instead.`
+}
+
 const payButtons = (cents: number, card: SavedCard | null) => {
-  const amount = usdOfCents(cents)
   const newCard = { name: "pay_with", value: "new_card" }
-  if (card === null) return button(`Pay ${amount} by card`, "primary", newCard)
-  return html`${button(`Pay ${amount} with ${cardText(card)}`, "primary", { name: "pay_with", value: "saved_card" })}
+  if (card === null) return button("Continue to the card page", "primary", newCard)
+  return html`${button(`Pay ${usdOfCents(cents)} with ${cardText(card)}`, "primary", { name: "pay_with", value: "saved_card" })}
 ${button("Use another card", "plain", newCard)}`
 }
 
-const review = ({ card, cents, context, submission }: Review) => {
+const review = ({ cents, context, settings, submission }: Review) => {
+  const { card, is_simulated } = settings
   const added = creditsOfCents(cents)
   const balance = context.account.balance_credits
-  return html`<div class="card stack">${facts([
+  return html`${is_simulated && paymentsAreSimulated}<div class="card stack">${facts([
     ["You pay", usdOfCents(cents)],
     ["You get", `${count(added)} credits`],
     ["Balance afterwards", `${usd(balance + added)} (now ${usd(balance)})`],
@@ -72,11 +79,7 @@ ${postForm({
 <input type="hidden" name="submission" value="${submission}">
 <div class="row">${payButtons(cents, card)} ${linkButton("/billing", "Cancel")}</div>`
 })}
-<div><p class="hint">${
-    card === null
-      ? "The next page belongs to the card processor. The card is saved there for your next payment."
-      : "The saved card is charged at once. Another card is typed in on a page of the card processor, and saved instead."
-  }</p></div></div>`
+<div><p class="hint">${nextStep(settings)}</p></div></div>`
 }
 
 interface Asked {
@@ -96,17 +99,26 @@ const shown = Effect.fnUntraced(function* (of: Asked) {
   const amount = paymentTyped(of.typed)
   if ("problem" in amount) return show422(of, amount.problem)
   const { context, status, submission, told } = of
-  const { card } = yield* Billing.use((billing) => billing.settings(context.account.id))
-  return show(title, html`${told}${review({ context, cents: amount.cents, card, submission })}`, status)
+  const settings = yield* Billing.use((billing) => billing.settings(context.account.id))
+  return show(title, html`${told}${review({ context, cents: amount.cents, settings, submission })}`, status)
 })
 
 const newSubmission = Effect.sync(() => randomText(24))
+
+/** Whoever comes back may have paid in another tab. Undefined where there is no such payment of theirs. */
+const leftWithout = ({ account }: PageContext, payment_id: string) =>
+  Billing.use((billing) => billing.leave(account.id, payment_id)).pipe(
+    Effect.catchTag("UnknownPayment", () => Effect.succeed(undefined))
+  )
 
 const ask = Effect.fnUntraced(function* (context: PageContext) {
   const query = context.url.searchParams
   const typed = query.get("amount")?.trim()
   if (typed === undefined) return show(title, html`<div class="card">${asked("")}</div>`)
-  const told = query.has("left") ? notice("quiet", "The payment was not finished, and nothing was charged.") : undefined
+  const left = query.get("left")
+  const payment = left === null ? undefined : yield* leftWithout(context, left)
+  if (payment !== undefined && payment.state !== "expired") return redirect(pathOf(payment))
+  const told = payment && notice("quiet", "The payment was not finished, and nothing was charged.")
   return yield* shown({ context, typed, submission: yield* newSubmission, ...(told !== undefined && { told }) })
 })
 
@@ -124,7 +136,8 @@ const pay = Effect.fnUntraced(function* (context: FormContext) {
     pay_with: form.text("pay_with") === "saved_card" ? "saved_card" : "new_card",
     submission,
     success_url: (id: string) => `${context.console}${paymentsPath}/${encodeURIComponent(id)}`,
-    cancel_url: `${context.console}${topUpPath}?amount=${encodeURIComponent(typed)}&left=yes`
+    cancel_url: (id: string) =>
+      `${context.console}${topUpPath}?amount=${encodeURIComponent(typed)}&left=${encodeURIComponent(id)}`
   } as const
   return yield* Billing.use((billing) => billing.topUp(topUp)).pipe(
     Effect.map((done) => ("redirect" in done ? leave(done.redirect) : redirect(pathOf(done.payment)))),

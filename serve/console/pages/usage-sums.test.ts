@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { barsOf, callsADay, total, usdADay } from "./usage-sums.ts"
+import { barsOf, callsADay, duringText, total, usdADay } from "./usage-sums.ts"
 
 const sum = (name: string, calls: number) => ({ name, calls, credits: calls * 100 })
 const days = [sum("2026-10-01", 5), sum("2026-10-03", 2)]
@@ -27,6 +27,11 @@ describe("usage added up", () => {
       [0, 10, 30, 100_000].map((credits) => usdADay(credits, 30)),
       ["$0.00", "under $0.001", "$0.001", "$3.333"]
     )
+  })
+
+  it("is of one day, or of days from one to another", () => {
+    assert.strictEqual(duringText({ from: "2026-11-22", to: "2026-11-22" }), "on 22 Nov 2026")
+    assert.strictEqual(duringText({ from: "2026-11-01", to: "2026-11-22" }), "from 1 Nov 2026 to 22 Nov 2026")
   })
 
   it("has a bar for every day of the period, also for those without calls", () => {

@@ -1,6 +1,6 @@
 /** Sums of usage as a person reads them. */
 import type { UsageSum } from "../../ledger/summed-usage.ts"
-import { counted, dayText, shortDayText, usd } from "../html.ts"
+import { counted, dayText, monthText, shortDayText, usd } from "../html.ts"
 import { daysOf, lengthOf, type Period } from "./period.ts"
 
 export const total = (sums: ReadonlyArray<UsageSum>): Omit<UsageSum, "name"> => ({
@@ -24,17 +24,20 @@ export const usdADay = (credits: number, days: number): string => {
 /** More bars than these are too thin to touch: then it is a bar per month. */
 const mostBars = 92
 
-const monthText = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone: "UTC" })
-
 /** Calls per day, days without calls included; per month where the period is long. */
 export const barsOf = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
   const unit = lengthOf(period) > mostBars ? "month" : "day"
   const placeOf = (day: string) => (unit === "day" ? day : day.slice(0, 7))
   const calls = new Map(daysOf(period).map((day) => [placeOf(day), 0]))
   for (const day of byDay) calls.set(placeOf(day.name), (calls.get(placeOf(day.name)) ?? 0) + day.calls)
-  const labelOf = (place: string) => (unit === "day" ? shortDayText(place) : monthText.format(new Date(place)))
+  const labelOf = (place: string) => (unit === "day" ? shortDayText(place) : monthText(place))
   return { unit, bars: [...calls].map(([place, value]) => ({ label: labelOf(place), value })) } as const
 }
 
+/** `22 Nov 2026`, `1 Nov 2026 to 22 Nov 2026` */
 export const periodText = ({ from, to }: Period): string =>
   from === to ? dayText(from) : `${dayText(from)} to ${dayText(to)}`
+
+/** `on 22 Nov 2026`, `from 1 Nov 2026 to 22 Nov 2026` */
+export const duringText = (period: Period): string =>
+  `${period.from === period.to ? "on" : "from"} ${periodText(period)}`

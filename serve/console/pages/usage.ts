@@ -22,7 +22,7 @@ import {
   table,
   usd
 } from "../html.ts"
-import { type Page, show } from "../page.ts"
+import { type Page, type PageContext, show } from "../page.ts"
 import {
   type CallsAsked,
   callFields,
@@ -33,10 +33,23 @@ import {
   linkTo,
   shownName
 } from "./calls-asked.ts"
-import { lengthOf, offered, type Period, type PeriodAsked, periodAsked, todayOf } from "./period.ts"
+import { daysWithin, lengthOf, offered, type Period, type PeriodAsked, periodAsked, todayOf } from "./period.ts"
 import { meaningOf, statusBadge } from "./statuses.ts"
 import { usagePath as path, usageFiles } from "./usage-files.ts"
-import { barsOf, callsADay, periodText, total, usdADay } from "./usage-sums.ts"
+import { barsOf, callsADay, duringText, periodText, total, usdADay } from "./usage-sums.ts"
+
+/** On the 7th of a month two of them are the same days: the first one is marked. */
+const periods = (typed: Period, asked: CallsAsked, today: string) => {
+  const all = offered(today)
+  const shown = all.find(({ from, to }) => from === typed.from && to === typed.to)
+  return html`<nav class="row" aria-label="Period">${all.map((period) => {
+    const { from, label, to } = period
+    const href = linkTo(path, { from, to, ...asked })
+    return period === shown
+      ? html`<a class="button primary" aria-current="true" href="${href}">${label}</a>`
+      : linkButton(href, label)
+  })}</nav>`
+}
 
 const filters = (
   { problems, typed }: PeriodAsked,
@@ -44,13 +57,7 @@ const filters = (
   keys: Keys,
   now: number
 ) => html`<div class="stack">
-<nav class="row" aria-label="Period">${offered(todayOf(now)).map(({ from, label, to }) => {
-  const isShown = from === typed.from && to === typed.to
-  const href = linkTo(path, { from, to, ...asked })
-  return isShown
-    ? html`<a class="button primary" aria-current="true" href="${href}">${label}</a>`
-    : linkButton(href, label)
-})}</nav>
+${periods(typed, asked, todayOf(now))}
 ${searchForm(html`
 ${field({ name: "from", label: "From", type: "date", value: typed.from, error: problems.from, required: true })}
 ${field({ name: "to", label: "To", type: "date", value: typed.to, error: problems.to, required: true })}
@@ -62,7 +69,7 @@ const sums = (caption: string, name: string, rows: ReadonlyArray<UsageSum>, cell
     caption,
     columns: [
       { label: name },
-      { label: "Calls", numeric: true },
+      { label: "Charged calls", numeric: true },
       { label: "Credits", numeric: true },
       { label: "Cost", numeric: true }
     ],
@@ -74,16 +81,17 @@ const csv = (file: string, rows: string) => ({
   link: html`<a class="button plain" href="${file}">Download CSV<span class="hidden"> by ${rows}</span></a>`
 })
 
-const numbers = ({ by_day }: SummedUsage, period: Period) => {
+/** `days` of the period are behind the average. */
+const numbers = ({ by_day }: SummedUsage, period: Period, days: number) => {
   const { calls, credits } = total(by_day)
-  const days = lengthOf(period)
+  const isCut = days < lengthOf(period)
   return stats([
     { label: "Charged calls", value: count(calls), more: periodText(period) },
     { label: "Spent", value: usd(credits), more: counted(credits, "credit") },
     {
       label: "A day on average",
       value: usdADay(credits, days),
-      more: callsADay(calls, days)
+      more: `${callsADay(calls, days)}${isCut ? `, over ${counted(days, "day")}` : ""}`
     }
   ])
 }
@@ -97,7 +105,7 @@ const chart = ({ by_day }: SummedUsage, period: Period) => {
     bars,
     say: (value) => counted(value, "call"),
     tick: count,
-    columns: [unit === "day" ? "Day" : "Month", "Calls"]
+    columns: [unit === "day" ? "Day" : "Month", "Charged calls"]
   })
 }
 
@@ -130,7 +138,7 @@ const byStatus = (answered: ReadonlyArray<CallsByStatus>, file: string) => {
     columns: [
       { label: "Status" },
       { label: "Meaning" },
-      { label: "Calls", numeric: true },
+      { label: "All calls", numeric: true },
       { label: "Share", numeric: true }
     ],
     rows: answered.map(({ calls, status }) => [
@@ -140,18 +148,28 @@ const byStatus = (answered: ReadonlyArray<CallsByStatus>, file: string) => {
       `${((100 * calls) / all).toFixed(1)}%`
     ])
   })
-  return section("By status", html`${hint}${statuses}`, link)
+  return section(
+    "By status",
+    html`<p class="hint">Refused calls are counted here, too; they cost nothing.</p>${hint}${statuses}`,
+    link
+  )
 }
 
-const shown = Effect.fnUntraced(function* (account_id: string, period: Period, asked: CallsAsked, keys: Keys) {
-  const wanted = { ...callsOf(account_id, asked), ...period }
+const shown = Effect.fnUntraced(function* (
+  { account, now }: PageContext,
+  period: Period,
+  asked: CallsAsked,
+  keys: Keys
+) {
+  const wanted = { ...callsOf(account.id, asked), ...period }
   const usage = yield* Administration.use((ledger) => ledger.summedUsage(wanted))
   const statuses = yield* RequestLog.use((log) => log.byStatus(wanted))
   const link = (file: string) => linkTo(file, { ...period, ...asked })
-  return html`<div class="sums">${numbers(usage, period)}
+  const days = daysWithin(period, account.created_at.slice(0, 10), todayOf(now))
+  return html`<div class="sums">${numbers(usage, period, days)}
 ${
   usage.by_day.length === 0
-    ? html`<div class="card">${empty("No charged calls", `Nothing was charged from ${periodText(period)}.`)}</div>`
+    ? html`<div class="card">${empty("No charged calls", `Nothing was charged ${duringText(period)}.`)}</div>`
     : charged(usage, period, keys, link(`${path}.csv`))
 }
 ${byStatus(statuses, link(`${path}/statuses.csv`))}</div>`
@@ -166,7 +184,7 @@ const usagePage: Page<Administration | RequestLog> = {
     const when = periodAsked(context.url.searchParams, context.now)
     const head = filters(when, asked, keys, context.now)
     if (when.period === undefined) return show("Usage", head, 422)
-    return show("Usage", html`${head}${yield* shown(context.account.id, when.period, asked, keys)}`)
+    return show("Usage", html`${head}${yield* shown(context, when.period, asked, keys)}`)
   })
 }
 

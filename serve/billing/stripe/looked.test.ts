@@ -1,0 +1,76 @@
+import { assert, describe, it } from "@effect/vitest"
+import { reversedOf } from "./looked.ts"
+import type { Dispute, PaymentIntent, Refund } from "./wire.ts"
+
+/** 100 dollars. */
+const paid: PaymentIntent = {
+  id: "pi_1",
+  object: "payment_intent",
+  status: "succeeded",
+  cancellation_reason: null,
+  created: 1_700_000_000,
+  amount_received: 10_000,
+  currency: "usd",
+  metadata: {},
+  customer: null,
+  payment_method: null,
+  last_payment_error: null
+}
+const aRefund = (amount: number, status = "succeeded"): typeof Refund.Type => ({ id: "re_1", amount, status })
+const aDispute = (more: Partial<typeof Dispute.Type>): typeof Dispute.Type => ({
+  id: "du_1",
+  amount: 10_000,
+  currency: "usd",
+  status: "needs_response",
+  ...more
+})
+const inDollars = (...amounts: ReadonlyArray<number>) => amounts.map((amount) => ({ amount, currency: "usd" }))
+const inEuros = (...amounts: ReadonlyArray<number>) => amounts.map((amount) => ({ amount, currency: "eur" }))
+
+const disputed = (dispute: Partial<typeof Dispute.Type>, refunds: ReadonlyArray<typeof Refund.Type> = []) =>
+  reversedOf(paid, refunds, [aDispute(dispute)])
+    .filter(({ kind }) => kind === "dispute")
+    .map(({ cents, state }) => `${cents} ${state}`)
+
+describe("a dispute takes the money that has moved", () => {
+  it.each<readonly [string, Partial<typeof Dispute.Type>, ReadonlyArray<string>]>([
+    ["none yet", { balance_transactions: [] }, []],
+    ["a part of it", { balance_transactions: inDollars(-3700) }, ["3700 taken"]],
+    [
+      "in dollars, of a card in euros",
+      { amount: 3400, currency: "eur", balance_transactions: inDollars(-3700) },
+      ["3700 taken"]
+    ],
+    ["in euros, of a card in dollars", { amount: 3700, balance_transactions: inEuros(-3400) }, ["3700 taken"]],
+    ["in euros throughout", { amount: 3700, currency: "eur", balance_transactions: inEuros(-3700) }, ["10000 taken"]],
+    ["none, since the bank blocked it", { status: "prevented", balance_transactions: [] }, []],
+    [
+      "all, since it was settled at once",
+      { status: "prevented", balance_transactions: inDollars(-10_000) },
+      ["10000 taken"]
+    ],
+    ["and comes again", { status: "won", balance_transactions: inDollars(-10_000, 10_000) }, ["10000 returned"]],
+    [
+      "and comes again, at another rate",
+      { status: "won", balance_transactions: inEuros(-9000, 8900) },
+      ["10000 returned"]
+    ],
+    [
+      "and comes again, unnamed",
+      { status: "lost", balance_transactions: inDollars(-10_000, 10_000) },
+      ["10000 returned"]
+    ],
+    ["more than was paid", { balance_transactions: inDollars(-10_100) }, ["10000 taken"]],
+    ["and nobody says how much", { status: "lost", amount: 3700 }, ["3700 taken"]],
+    ["and nobody says how much, for an inquiry", { status: "warning_closed" }, []]
+  ])("%s", (_, dispute, expected) => {
+    assert.deepStrictEqual(disputed(dispute), expected)
+  })
+
+  it("takes no more than is left after refunds, but for those that failed", () => {
+    const whole = { status: "lost", balance_transactions: inDollars(-10_000, 6000) }
+    assert.deepStrictEqual(disputed(whole, [aRefund(6000)]), ["4000 taken"])
+    assert.deepStrictEqual(disputed(whole, [aRefund(6000, "failed")]), ["10000 taken"])
+    assert.deepStrictEqual(disputed({ currency: "eur" }, [aRefund(6000)]), ["4000 taken"])
+  })
+})

@@ -1,0 +1,66 @@
+/** Events of the processor: the payments that they name are looked at. What became of each event is counted. */
+import { Clock, Duration, Effect } from "effect"
+import type { EventCounts } from "./billing.ts"
+import { findPayment } from "./payment-rows.ts"
+import { ForgedEvent, ProcessorUnavailable } from "./processor.ts"
+import type { Pursue } from "./pursue.ts"
+import type { BillingNeeds } from "./settle.ts"
+
+/** Everybody can send something here; who does so all the time fills no log. */
+const refusalsToldEvery = Duration.toMillis("1 minute")
+
+export const makeWebhook = ({ database, processor }: BillingNeeds, { look }: Pick<Pursue, "look">) => {
+  const { name, paymentsOf } = processor
+  const counts = { taken: 0, refused: 0, failed: 0 }
+  const count = (outcome: keyof typeof counts) => Effect.sync(() => counts[outcome]++)
+  let toldAt = Number.NEGATIVE_INFINITY
+
+  /** Its money is nobody's credits until a person has looked. Sending the event again would change nothing. */
+  const tellUnknown = (payment_id: string) =>
+    Effect.logError(
+      `An event of ${name} tells of payment ${payment_id}, which is not known here; a restored backup does not know what was paid after it was made. Look it up at ${name}: where an account of this ledger has paid, credit it by hand with: larder-serve accounts credit --account ID --usd AMOUNT --note ${payment_id}`
+    )
+
+  const tellOther = (payment_id: string, other: string) =>
+    Effect.logWarning(
+      `An event of ${name} tells of payment ${payment_id}, which was made with ${other}: it is not looked at while ${name} is used.`
+    )
+
+  /** Who sent the event knows the payment, and who was asked does not: the event is wanted once more. */
+  const notThere = (payment_id: string) =>
+    new ProcessorUnavailable({
+      processor: name,
+      cause: new Error(
+        `an event tells of payment ${payment_id}, which is not to be found there. Does the secret of the events belong to the account of the key?`
+      )
+    })
+
+  const tellRefused = Effect.fnUntraced(function* ({ problem }: ForgedEvent) {
+    const now = yield* Clock.currentTimeMillis
+    if (now - toldAt < refusalsToldEvery) return
+    toldAt = now
+    yield* Effect.logWarning(
+      `An event was refused (${counts.refused} since the start). ${problem}. Where ${name} has sent it, the signing secret that is set here is not the one of its webhook endpoint, or a clock is wrong, and refunds and disputes are found late.`
+    )
+  })
+
+  const take = Effect.fn("Billing.webhook")(function* (body: string, header: (name: string) => string | null) {
+    for (const { payment_id, reference } of yield* paymentsOf(body, header)) {
+      const about = yield* findPayment(database, payment_id)
+      if (about === undefined) yield* tellUnknown(payment_id)
+      else if (about.processor !== name) yield* tellOther(payment_id, about.processor)
+      else if (!(yield* look(about, reference))) yield* notThere(payment_id)
+    }
+  })
+
+  return {
+    events: (): EventCounts => ({ ...counts }),
+    webhook: (body: string, header: (name: string) => string | null) =>
+      take(body, header).pipe(
+        Effect.tap(count("taken")),
+        Effect.tapError((error) =>
+          error instanceof ForgedEvent ? Effect.andThen(count("refused"), tellRefused(error)) : count("failed")
+        )
+      )
+  }
+}

@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { H3 } from "h3"
+import { makeCookies } from "./cookies.ts"
+
+const cookies = makeCookies(false)
+
+/** What the next page tells. */
+const told = async (text: string) => {
+  const app = new H3()
+  app.get("/", (event) => cookies.flashOf(event)?.text ?? "nothing")
+  const [cookie = ""] = cookies.setFlash({ tone: "good", text }).split(";")
+  assert.isBelow(cookie.length, 4_000)
+  const answer = await app.request("/", { headers: { cookie } })
+  return answer.text()
+}
+
+describe("what is told on the next page", () => {
+  it("is told whole, also where a key has a long name", async () => {
+    const text = `“${"😀".repeat(200)}” is saved.`
+    assert.strictEqual(await told(text), text)
+  })
+
+  it("loses its end where it is too long, and no half of a character is left", async () => {
+    assert.strictEqual(await told("x".repeat(501)), `${"x".repeat(499)}…`)
+    assert.strictEqual(await told("😀".repeat(251)), `${"😀".repeat(249)}…`)
+    assert.strictEqual(await told("語".repeat(501)), `${"語".repeat(499)}…`)
+  })
+})

@@ -1,0 +1,30 @@
+import { assert, describe, it } from "@effect/vitest"
+import { stoppedAmong } from "./data-stopped.ts"
+
+const followed = (name: string, frequency: "daily" | "weekly" | "monthly", newest: string | undefined) => ({
+  name,
+  frequency,
+  newest
+})
+const namesOf = (all: ReadonlyArray<ReturnType<typeof followed>>) => stoppedAmong(all).map(({ name }) => name)
+
+describe("what has stopped", () => {
+  it("is far behind the newest of its rhythm, however old that one is itself", () => {
+    const barrels = followed("barrels", "weekly", "2025-05-31")
+    assert.deepStrictEqual(namesOf([barrels, followed("butter", "weekly", "2025-09-26")]), ["barrels"])
+    assert.deepStrictEqual(namesOf([barrels, followed("butter", "weekly", "2025-06-07")]), [])
+  })
+  it("is not told by others of another rhythm, nor of what never had a reading", () => {
+    const all = [
+      followed("close", "daily", "2026-09-29"),
+      followed("average", "monthly", "2026-08-01"),
+      followed("class I, of a month to come", "monthly", "2026-10-01"),
+      followed("never", "weekly", undefined)
+    ]
+    assert.deepStrictEqual(namesOf(all), [])
+  })
+  it("are days of closes that end two weeks before the others", () => {
+    const all = [followed("whey", "daily", "2026-09-14"), followed("butter", "daily", "2026-09-29")]
+    assert.deepStrictEqual(namesOf(all), ["whey"])
+  })
+})

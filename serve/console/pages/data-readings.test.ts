@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import { daysBefore } from "@larder/schemas/dates.ts"
+import { pointsOf } from "@larder/warehouse/read-models/points.ts"
+import { mostPoints, type Reading, readingsOf, summaryOf, thinned } from "./data-readings.ts"
+
+/** One reading every so many days, up and down. */
+const aLine = (readings: number, everyDays = 1): ReadonlyArray<Reading> =>
+  Array.from({ length: readings }, (_, index) => {
+    const value = (index * 37) % 101
+    return { day: daysBefore("2020-01-01", -index * everyDays), value, text: value.toFixed(2) }
+  })
+const extremes = (readings: ReadonlyArray<Reading>) => {
+  const values = readings.map(({ value }) => value)
+  return [Math.min(...values), Math.max(...values)]
+}
+
+describe("a line with more readings than a drawing shows", () => {
+  const whole = aLine(2000)
+  const { lines, step } = thinned([whole])
+  const drawn = lines[0] ?? []
+
+  it("keeps the lowest and the highest of each week, and the first and the last of all", () => {
+    assert.strictEqual(step, "week")
+    assert.isAtMost(drawn.length, mostPoints)
+    assert.strictEqual(drawn[0], whole[0])
+    assert.strictEqual(drawn.at(-1), whole.at(-1))
+    // 6 January 2020 is a Monday
+    const week = (readings: ReadonlyArray<Reading>) =>
+      readings.filter(({ day }) => day >= "2020-01-06" && day <= "2020-01-12")
+    assert.strictEqual(week(drawn).length, 2)
+    assert.deepStrictEqual(extremes(week(drawn)), extremes(week(whole)))
+  })
+  it("keeps its readings in the order of their days", () => {
+    const days = drawn.map(({ day }) => day)
+    assert.deepStrictEqual(days, days.toSorted())
+  })
+  it("takes the longer step where a week's readings are still too many", () => {
+    assert.strictEqual(thinned([aLine(6000)]).step, "month")
+  })
+})
+
+describe("lines beside each other", () => {
+  it("are thinned by one step, which is the one that is named, and short ones not at all", () => {
+    const monthly = aLine(200, 30)
+    const drawn = thinned([aLine(2000), aLine(6000), monthly])
+    assert.strictEqual(drawn.step, "month")
+    assert.strictEqual(drawn.lines[2], monthly)
+    assert.deepStrictEqual(drawn.lines[0], thinned([aLine(2000), aLine(6000)]).lines[0])
+    assert.isBelow(drawn.lines[0]?.length ?? 0, 140)
+  })
+  it("are drawn whole where none has too many", () => {
+    const short = [aLine(mostPoints), aLine(10)]
+    assert.deepStrictEqual(thinned(short), { lines: short, step: undefined })
+  })
+})
+
+describe("what is said of a line", () => {
+  const points = pointsOf([
+    { day: "2021-01-04", value: "1.4675" },
+    { day: "2021-01-05", value: "1.2875" },
+    { day: "2021-01-06", value: "3.3375" },
+    { day: "2021-01-08", value: "1.4500" }
+  ])
+  const butter = { name: "butter", title: "Butter", unit: "USD per lb", points }
+
+  it("names the first, last, lowest and highest reading, with the digits as published", () => {
+    assert.strictEqual(
+      summaryOf(butter, readingsOf(points, undefined, undefined)),
+      "Butter: 1.4675 on 4 Jan 2021, 1.4500 USD per lb on 8 Jan 2021; lowest 1.2875, highest 3.3375."
+    )
+  })
+  it("says so where there is nothing in these days", () => {
+    assert.strictEqual(
+      summaryOf(butter, readingsOf(points, "2022-01-01", undefined)),
+      "Butter: no readings in these days."
+    )
+  })
+})

@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import { aRun } from "@larder/warehouse/pantry-for-tests.ts"
+import type { DataSetState } from "../data-sets.ts"
+import { oldSamples, worries } from "./data-worries.ts"
+
+const now = Date.parse("2026-11-22T12:00:00.000Z")
+const read = (finished_at: string, origin: "live" | "sample" = "live") => aRun({ finished_at, origin })
+
+const commodities = (of: Partial<DataSetState>): DataSetState => {
+  const last_read = of.last_read ?? read("2026-11-22T02:00:00.000Z")
+  return {
+    title: "Commodities",
+    pipeline: "commodities",
+    isLoaded: true,
+    holds: [],
+    newest: [],
+    last_read,
+    last_run: last_read,
+    ...of
+  }
+}
+const daily = (on: string | null) => [{ what: "daily reading", on, late_after: 5 }]
+const told = async (state: DataSetState) => {
+  const sentences = await Promise.all(worries([state], [], now).map(async (worry) => String(await worry)))
+  return sentences.map((sentence) => sentence.replaceAll(/<[^>]+>/g, ""))
+}
+
+describe("worries about freshness", () => {
+  it("are none while all is younger than its rhythm allows", async () => {
+    assert.deepStrictEqual(await told(commodities({ newest: daily("2026-11-18") })), [])
+  })
+  it("name the newest reading from the day on which it is late", async () => {
+    assert.deepStrictEqual(await told(commodities({ newest: daily("2026-11-17") })), [
+      "The newest daily reading of Commodities is of 17 Nov 2026. That is late: it should be less than 5 days old."
+    ])
+  })
+  it("name the month of a reading that stands for a month", async () => {
+    const monthly = { what: "monthly reading", isMonth: true, on: "2026-10-01", late_after: 45 }
+    assert.deepStrictEqual(await told(commodities({ newest: [monthly] })), [
+      "The newest monthly reading of Commodities is of Oct 2026. That is late: it should be less than 45 days old."
+    ])
+  })
+  it("name a complete read that is two days back, which a nightly job that has stopped leaves behind", async () => {
+    const stopped = commodities({ newest: daily("2026-11-20"), last_read: read("2026-11-20T02:00:00.000Z") })
+    assert.deepStrictEqual(await told(stopped), [
+      "The last complete read of Commodities ended on 20 Nov 2026. That is late: larder-ingest should read it every day."
+    ])
+  })
+  it("are none where nothing was read yet, or nobody can say when the next is due", async () => {
+    const release = { what: "release", on: "2026-04-30", late_after: null }
+    assert.deepStrictEqual(await told(commodities({ newest: [...daily(null), release] })), [])
+  })
+  it("are told calmly of the bundled samples, which do not get newer", async () => {
+    const samples = commodities({ newest: daily("2026-09-29"), last_read: read("2026-10-01T02:00:00.000Z", "sample") })
+    assert.deepStrictEqual(await told(samples), [])
+    assert.include(String(await oldSamples([samples], now)), "Commodities: these are the bundled samples")
+    assert.isNull(oldSamples([commodities({ newest: daily("2026-09-29") })], now))
+  })
+})

@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Payment } from "../../billing/billing.ts"
+import { paymentsTable } from "./payment-pieces.ts"
+
+const paid: Payment = {
+  id: "pay_1",
+  kind: "top_up",
+  cents: 50_00,
+  credits: 50_000,
+  state: "succeeded",
+  problem: null,
+  card: { brand: "visa", last4: "4242" },
+  created_at: "2026-11-21T23:59:00.000Z",
+  settled_at: "2026-11-22T08:15:00.000Z",
+  is_simulated: true,
+  reversals: []
+}
+const textOf = (payment: Payment) => Effect.promise(async () => String(await paymentsTable([payment])))
+
+describe("payments in a list", () => {
+  it.effect("have the moment of their receipt and of the ledger, not the one at which they were begun", () =>
+    Effect.gen(function* () {
+      const text = yield* textOf(paid)
+      assert.include(text, "22 Nov 2026, 08:15:00")
+      assert.notInclude(text, "21 Nov 2026")
+    })
+  )
+  it.effect("that are open have the moment at which they were begun", () =>
+    Effect.gen(function* () {
+      assert.include(yield* textOf({ ...paid, state: "open", settled_at: null }), "21 Nov 2026, 23:59:00")
+    })
+  )
+  it.effect("say how much went back", () =>
+    Effect.gen(function* () {
+      const refund = { id: "re_1", kind: "refund", cents: 20_00, changed_at: paid.created_at } as const
+      const text = yield* textOf({ ...paid, reversals: [{ ...refund, state: "taken" }] })
+      assert.include(text, "$50.00<br><small>$20.00 went back</small>")
+      assert.notInclude(yield* textOf({ ...paid, reversals: [{ ...refund, state: "returned" }] }), "went back")
+    })
+  )
+})

@@ -1,0 +1,15 @@
+/** Tells the operator which keys were made, changed and revoked, and by whom; never the key. */
+import { Effect } from "effect"
+import { Administration, type KeySummary } from "./ledger/administration.ts"
+
+/** The same administration. `by` is the id of a person, or what else asks. */
+export const notingKeys = (ledger: Administration["Service"], by: string) => {
+  const noted = (message: string) => (key: Pick<KeySummary, "id" | "account_id">) =>
+    Effect.annotateLogs(Effect.logInfo(message), { key_id: key.id, account_id: key.account_id, by })
+  return Administration.of({
+    ...ledger,
+    createKey: (input) => Effect.tap(ledger.createKey(input), noted("key made")),
+    editKey: (input) => Effect.tap(ledger.editKey(input), noted("key changed")),
+    revokeKey: (input) => Effect.tap(ledger.revokeKey(input), noted("key revoked"))
+  })
+}

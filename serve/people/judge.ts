@@ -1,0 +1,50 @@
+/**
+ * Whether people are who they say: the password is compared, failures make the next ones wait, and the operator is told of
+ * them, without the address that was typed.
+ */
+import { Clock, Effect } from "effect"
+import type { ConsoleUnavailable } from "../console-database/console-database.ts"
+import type { Attempt } from "./attempts.ts"
+import type { Passwords } from "./password.ts"
+import { type Person, TooManyAttempts, WrongCredentials } from "./people.ts"
+
+interface Claim {
+  readonly what: "sign-in" | "change of the password"
+  readonly password: string
+  /** The caller's network address, where it counts. */
+  readonly caller?: string
+  readonly begin: (now: number) => Attempt | TooManyAttempts
+}
+
+const refused = ({ caller, what }: Claim, known: Person | undefined, waitSeconds: number) =>
+  Effect.annotateLogs(
+    Effect.logInfo(
+      waitSeconds === 0 ? `${what} refused: wrong password` : `${what} refused: wrong password; the next has to wait`
+    ),
+    {
+      ...(known !== undefined && { person_id: known.id }),
+      ...(caller !== undefined && { caller }),
+      ...(waitSeconds > 0 && { wait_seconds: waitSeconds })
+    }
+  )
+
+export const makeJudge = (passwords: Passwords["Service"]) =>
+  /** Whoever somebody claims to be, where the password is right. Nobody has a password that is never right. */
+  Effect.fnUntraced(function* <P extends Person & { readonly password: string }>(
+    claim: Claim,
+    look: Effect.Effect<P | undefined, ConsoleUnavailable>
+  ) {
+    const attempt = claim.begin(yield* Clock.currentTimeMillis)
+    if (attempt instanceof TooManyAttempts) return yield* attempt
+    const { isRight, known } = yield* Effect.gen(function* () {
+      const known = yield* look
+      return { known, isRight: yield* passwords.isRight(claim.password, known?.password) }
+    }).pipe(Effect.onError(() => Effect.map(Clock.currentTimeMillis, attempt.withdrawn)))
+    const now = yield* Clock.currentTimeMillis
+    if (known !== undefined && isRight) {
+      attempt.succeeded(now)
+      return known
+    }
+    yield* refused(claim, known, attempt.waitAfter(now))
+    return yield* new WrongCredentials()
+  })

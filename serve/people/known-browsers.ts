@@ -1,0 +1,49 @@
+/**
+ * Browsers that a person has signed in with, by a token in a cookie of theirs (OWASP calls it a device cookie). It opens
+ * nothing: other people's failures to sign in as this person do not count for such a browser.
+ */
+import { Clock, Effect, Schema } from "effect"
+import type { Statements } from "../console-database/console-database.ts"
+import { timestampOf } from "../ledger/moments.ts"
+import { newToken, sha256Of } from "./tokens.ts"
+
+/** From the latest sign-in on. */
+const remembered = 180 * 24 * 60 * 60_000
+
+const Found = Schema.Struct({ person_id: Schema.String })
+const ofEmail = `
+  select person.id as person_id
+  from console.known_browser as browser
+  join console.person as person on person.id = browser.person_id
+  where browser.token_sha256 = $1 and browser.expires_at > $2 and person.email = $3`
+const newBrowser = `
+  insert into console.known_browser (token_sha256, person_id, created_at, expires_at) values ($1, $2, $3, $4)`
+const oldBrowsers = "delete from console.known_browser where token_sha256 = $1 or expires_at <= $2"
+
+/** Whether the person with this address has signed in with the browser that holds the token. */
+export const isKnownBrowser = Effect.fn("People.isKnownBrowser")(function* (
+  { all }: Statements,
+  token: string,
+  email: string
+) {
+  const now = timestampOf(yield* Clock.currentTimeMillis)
+  const found = yield* all(Found, ofEmail, [sha256Of(token), now, email])
+  return found.length > 0
+})
+
+/** Gives the browser a new token in place of the one that it had, whosever that was. */
+export const rememberBrowser = Effect.fn("People.rememberBrowser")(function* (
+  { run }: Statements,
+  personId: string,
+  earlier = ""
+) {
+  const now = yield* Clock.currentTimeMillis
+  const token = yield* newToken
+  const expires_at = timestampOf(now + remembered)
+  yield* run(oldBrowsers, [sha256Of(earlier), timestampOf(now)])
+  yield* run(newBrowser, [sha256Of(token), personId, timestampOf(now), expires_at])
+  return { token, expires_at }
+})
+
+export const forgetBrowsersOf = ({ run }: Statements, personId: string) =>
+  run("delete from console.known_browser where person_id = $1", [personId])

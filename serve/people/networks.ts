@@ -1,0 +1,16 @@
+/** Networks of callers. Whoever has IPv6 has 2^64 addresses at the least, and often 2^16 networks of that size. */
+import { isIP } from "node:net"
+
+/** The network of an IPv6 address, such as `2001:db8:0:0::/64`; any other text as it is. */
+export const networkOf = (address: string, bits: 48 | 64): string => {
+  if (isIP(address) !== 6) return address
+  const [head = "", tail] = address.split("::")
+  const groups = head === "" ? [] : head.split(":")
+  const behind = tail === undefined || tail === "" ? [] : tail.split(":")
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - behind.length)
+  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...behind]
+  return `${all
+    .slice(0, bits / 16)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":")}::/${bits}`
+}

@@ -1,0 +1,48 @@
+import { assert, describe, it } from "@effect/vitest"
+import { callerOf, loopback as here, proxiesIn } from "./trusted-proxies.ts"
+
+const trusting = (text: string) => {
+  const proxies = proxiesIn(text)
+  if (proxies === undefined) throw new Error(`${text} is no list of proxies`)
+  return (peer: string, forwardedFor: string | null) => callerOf(proxies, peer, forwardedFor)
+}
+const loopback = (peer: string, forwardedFor: string | null) => callerOf(here, peer, forwardedFor)
+
+describe("a caller", () => {
+  it("is the address that asked, where it is no trusted proxy, whatever its headers say", () => {
+    assert.strictEqual(loopback("192.0.2.7", null), "192.0.2.7")
+    assert.strictEqual(loopback("192.0.2.7", "198.51.100.1"), "192.0.2.7")
+    assert.strictEqual(loopback("::ffff:192.0.2.7", "198.51.100.1"), "192.0.2.7")
+    assert.strictEqual(loopback("2001:db8::1", "198.51.100.1"), "2001:db8::1")
+    assert.strictEqual(loopback("fe80::1%eth0", "198.51.100.1"), "fe80::1")
+    assert.strictEqual(loopback("", "198.51.100.1"), "")
+  })
+
+  it.each(["127.0.0.1", "::ffff:127.0.0.1", "::1"])("is what a trusted proxy (%s) has added last", (proxy) => {
+    assert.strictEqual(loopback(proxy, "198.51.100.1"), "198.51.100.1")
+    assert.strictEqual(loopback(proxy, "10.0.0.1, made up, 198.51.100.1"), "198.51.100.1")
+    assert.strictEqual(loopback(proxy, "2001:db8:1:2:3:4:5:6"), "2001:db8:1:2:3:4:5:6")
+    for (const nothing of [null, "", "unknown", "198.51.100.1, ", "198.51.100.1:80"]) {
+      assert.strictEqual(loopback(proxy, nothing), loopback(proxy, null))
+    }
+  })
+
+  it("is the nearest address that is no trusted proxy, behind several of them", () => {
+    const caller = trusting("127.0.0.1, 10.0.0.0/8,2001:db8:5::/48")
+    assert.strictEqual(caller("10.1.2.3", "198.51.100.1"), "198.51.100.1")
+    assert.strictEqual(caller("127.0.0.1", "203.0.113.9, 198.51.100.1, 2001:db8:5::7, 10.9.9.9"), "198.51.100.1")
+    assert.strictEqual(caller("127.0.0.1", "198.51.100.1, unknown, 10.9.9.9"), "10.9.9.9")
+    assert.strictEqual(caller("::1", "198.51.100.1"), "::1") // the list takes the place of the loopback
+    assert.strictEqual(caller("10.1.2.3", "10.0.0.4, 10.0.0.5"), "10.0.0.4")
+  })
+})
+
+it.each([
+  "nobody",
+  "10.0.0.0/33",
+  "10.0.0.0/8/8",
+  "10.0.0.1:80",
+  "10.0.0.1,,10.0.0.2",
+  "2001:db8::/129",
+  "10.0.0.0/-1"
+])("%s is no list of proxies", (text) => assert.isUndefined(proxiesIn(text)))

@@ -1,0 +1,110 @@
+/** Where pages and links lead when nobody has set a public address. Servers of its own; some 20 seconds. */
+import { rmSync } from "node:fs"
+import { request } from "node:http"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { type Server, startServer } from "../programs.ts"
+import { copyHome } from "../sample-home.ts"
+import { makeBrowser } from "./browser.ts"
+import { keyIn, password } from "./served-console.ts"
+
+const newKey = { name: "Dashboard", access: "all", budget: "25" }
+const portOf = (url: string) => new URL(url).port
+
+/** The page as it is answered to who names this host: `fetch` would name the true one. */
+const askedBy = (url: string, host: string, cookie = "") =>
+  new Promise<{ readonly text: string; readonly headers: string }>((resolve, reject) => {
+    request(url, { headers: { host, cookie } }, (answer) => {
+      let text = ""
+      answer.setEncoding("utf8").on("data", (piece) => {
+        text += piece
+      })
+      answer.on("end", () => resolve({ text, headers: JSON.stringify(answer.headers) }))
+    })
+      .on("error", reject)
+      .end()
+  })
+
+describe("a server on every address of its machine", () => {
+  let home = ""
+  let server: Server | undefined
+  const running = () => {
+    if (server === undefined) throw new Error("the server is started by beforeAll")
+    return server
+  }
+  beforeAll(async () => {
+    home = copyHome(inject("sampleHome"))
+    server = await startServer(home, { LARDER_HOST: "0.0.0.0" }, ["--demo"])
+    const link = new URL(server.first_link ?? "")
+    await makeBrowser(server.console).post(link.pathname, { email: "ada@example.com", password })
+  })
+  afterAll(async () => {
+    await server?.stop()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  const signedIn = async (url: string) => {
+    const browser = makeBrowser(url)
+    expect((await browser.post("/sign-in", { email: "ada@example.com", password })).status).toBe(303)
+    return browser
+  }
+
+  it("prints addresses and a first link that this machine can open, and warns that nothing is encrypted or paid", () => {
+    const { api, console, first_link, logs, payments } = running()
+    for (const url of [api, console]) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(first_link).toMatch(new RegExp(`^${console}/invitation/`))
+    expect(payments).toBe("simulated")
+    expect(logs()).toContain("Card payments are simulated: LARDER_STRIPE_KEY is not set")
+    expect(logs()).toContain(`The console listens on http://0.0.0.0:${portOf(console)} without https`)
+  })
+
+  it.each(["127.0.0.2", "localhost"])("shows examples, docs and payments at %s to who came there", async (host) => {
+    const at = `http://${host}:${portOf(running().console)}`
+    const api = `http://${host}:${portOf(running().api)}`
+    const browser = await signedIn(at)
+    const { headers, text } = await browser.post("/keys/new", newKey)
+    expect(keyIn(text)).toBeDefined()
+    expect(text).toContain(`&quot;${api}/v1/`)
+    expect(text).toContain(`<a href="${api}/docs">Docs</a>`)
+    expect(text).toContain(`&quot;url&quot;: &quot;${api}/mcp&quot;`)
+    expect(headers.get("content-security-policy")).toContain("form-action 'self';")
+    const asked = await browser.post("/billing/top-up", { amount: "50.00", submission: host, pay_with: "new_card" })
+    expect(asked.location).toMatch(new RegExp(`^${at}/simulator/checkout/`))
+    expect((await browser.get(asked.location ?? "")).text).toContain(`${at}/billing`)
+    expect(await (await fetch(`${api}/docs`)).text()).toContain(`href="${at}/"`)
+  })
+
+  it.each([`evil"><script>alert(1)</script>`, "evil;script-src *", "$(touch evil)", "x@evil.example", "evil.example/"])(
+    "believes no host %j: it stands in no page, no header and no link",
+    async (host) => {
+      const { console } = running()
+      const browser = await signedIn(console)
+      const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ")
+      for (const path of ["/", "/keys/new", "/nothing-here", "/sign-in"]) {
+        const { headers, text } = await askedBy(`${console}${path}`, host, path === "/sign-in" ? "" : cookie)
+        expect(text).toContain("</html>")
+        expect(text + headers).not.toContain("evil")
+      }
+      const { text } = await askedBy(`${console}/keys`, host, cookie)
+      expect(text).toContain(`<a href="${running().api}/docs">Docs</a>`)
+      const forged = await browser.post("/keys/new", newKey, { origin: `http://${host}` })
+      expect(forged.status).toBe(403)
+    }
+  )
+})
+
+it("a console of its own host is kept to this machine while the API is public", async () => {
+  const home = copyHome(inject("sampleHome"))
+  const hosts = { LARDER_HOST: "0.0.0.0", LARDER_CONSOLE_HOST: "127.0.0.1" }
+  const server = await startServer(home, hosts)
+  try {
+    const other = (url: string) => `http://127.0.0.2:${portOf(url)}`
+    expect((await fetch(`${other(server.api)}/openapi.json`)).status).toBe(200)
+    await expect(fetch(`${other(server.console)}/sign-in`)).rejects.toThrow()
+    expect((await fetch(`${server.console}/sign-in`)).status).toBe(200)
+    expect(await (await fetch(`${other(server.api)}/docs`)).text()).not.toContain(portOf(server.console))
+    expect(server.logs()).not.toContain("without https")
+  } finally {
+    await server.stop()
+    rmSync(home, { recursive: true, force: true })
+  }
+})

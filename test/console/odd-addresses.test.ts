@@ -1,0 +1,61 @@
+/** Addresses that no page leads to, on the database that takes them least. */
+
+import { isPassing } from "@larder/serve/console/passing.ts"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
+import { Effect, Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import { consolePlaces } from "../console-databases.ts"
+import { servedConsole } from "./served-console.ts"
+
+describe("an address with a control character", () => {
+  const site = servedConsole({ ledger: "in PostgreSQL" })
+
+  it("is no page, and tells the operator of no outage", async () => {
+    const { browser } = await site.signedIn()
+    for (const target of [
+      "/requests?before=2026-11-22T00:00:00.000Z~%00",
+      "/requests?request=req_%00",
+      "/billing/payments?before=%00",
+      "/billing/payments/%00",
+      "/billing/payments/%00/receipt",
+      "/billing/payments/a%1Fb",
+      "/keys/%7f",
+      "/usage?from=%0A2026-01-01"
+    ]) {
+      const { status, text } = await browser.get(target)
+      expect([target, status]).toEqual([target, 404])
+      expect(text).toContain("Page not found")
+    }
+    expect(site.logs()).not.toMatch(/cannot be used|a page of the console failed/)
+  })
+
+  it("is no page for somebody who is not signed in", async () => {
+    expect((await site.browser().get("/requests?before=%00")).status).toBe(404)
+  })
+
+  it("is not one whose percent sign is text", async () => {
+    const { browser } = await site.signedIn()
+    expect((await browser.get("/requests?request=%2500")).status).toBe(200)
+  })
+})
+
+describe("a failure of a page", () => {
+  it("is no outage where PostgreSQL refuses a value", async () => {
+    const refused = Effect.gen(function* () {
+      const { layer } = yield* consolePlaces.PostgreSQL
+      const asked = ConsoleDatabase.use((database) =>
+        database.all(Schema.Struct({ text: Schema.String }), "select $1::text as text", ["\0"])
+      )
+      return yield* Effect.flip(Effect.provide(asked, layer))
+    })
+    const error = await Effect.runPromise(Effect.scoped(refused))
+    expect(String(error)).toContain("invalid byte sequence")
+    expect(isPassing(error)).toBe(false)
+  })
+
+  it("is an outage where the database cannot be reached", () => {
+    const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" })
+    expect(isPassing(new LedgerUnavailable({ action: "be read", cause }))).toBe(true)
+  })
+})

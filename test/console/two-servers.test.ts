@@ -1,0 +1,71 @@
+/** One console behind several addresses: two running servers over one PostgreSQL, and people who meet now one, now the other. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Server, startServer } from "../programs.ts"
+import { type Browser, makeBrowser } from "./browser.ts"
+import { password, servedConsole } from "./served-console.ts"
+
+const site = servedConsole({ ledger: "in PostgreSQL" })
+let second: Server
+beforeAll(async () => {
+  second = await startServer(site.home(), site.environment())
+})
+afterAll(() => second?.stop())
+
+/** The same browser, sent to the other server: it brings its cookies. */
+const atTheOther = ({ cookies }: Browser) => {
+  const browser = makeBrowser(second.console)
+  for (const [name, value] of cookies) browser.cookies.set(name, value)
+  return browser
+}
+const another = "quite another pass phrase"
+const signIn = async (browser: Browser, email: string, given: string) =>
+  (await browser.post("/sign-in", { email, password: given })).status
+/** The page of somebody who is signed in, or the way to the sign-in. */
+const account = async (browser: Browser) => {
+  const { location, status } = await browser.get("/account")
+  return location === null ? status : location.split("?")[0]
+}
+
+describe("a sign-in at one of two servers", () => {
+  it("goes on at the other", async () => {
+    const { browser, email } = await site.signedIn()
+    const { status, text } = await atTheOther(browser).get("/account")
+    expect([status, text.includes(email)]).toEqual([200, true])
+  })
+
+  it("is over at both after a sign-out at either", async () => {
+    const here = (await site.signedIn()).browser
+    const there = atTheOther(here)
+    expect((await there.post("/sign-out", {})).location).toBe("/sign-in")
+    expect([await account(here), await account(atTheOther(here))]).toEqual(["/sign-in", "/sign-in"])
+  })
+
+  it("is ended by a new password at the other, where only the new one is taken from then on", async () => {
+    const { browser: here, email } = await site.signedIn()
+    const there = makeBrowser(second.console)
+    expect(await signIn(there, email, password)).toBe(303)
+    expect((await there.post("/account", { current: password, next: another })).status).toBe(303)
+    expect(await account(here)).toBe("/sign-in")
+    expect(await account(there)).toBe(200)
+    expect(await signIn(here, email, password)).toBe(422)
+    expect(await signIn(here, email, another)).toBe(303)
+    expect(await account(atTheOther(here))).toBe(200)
+  })
+
+  it("is ended by a sign-out everywhere else at the other", async () => {
+    const { browser: here, email } = await site.signedIn()
+    const there = makeBrowser(second.console)
+    await signIn(there, email, password)
+    await there.post("/account", { sign_out_elsewhere: "yes" })
+    expect([await account(here), await account(there)]).toEqual(["/sign-in", 200])
+  })
+
+  it("is made with a link at either, and the link is used up at both", async () => {
+    const { id } = await site.newAccount()
+    const link = await site.invite(id)
+    const there = makeBrowser(second.console)
+    expect((await there.post(link, { email: "guest@example.com", password })).status).toBe(303)
+    expect(await account(there)).toBe(200)
+    expect((await site.browser().get(link)).status).toBe(410)
+  })
+})

@@ -1,0 +1,183 @@
+/** Which card is saved, and which ones the processor forgets: whatever is told when, and whoever does not answer. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Billing } from "@larder/serve/billing/billing.ts"
+import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
+import { Effect, References, type Scope } from "effect"
+import { type Account, inEachShop, inHaste, openShop, places, type Shop, until } from "./shop.ts"
+import { simulatorStand } from "./simulator-stand.ts"
+import { storesIn } from "./stores.ts"
+
+type Open = Billing["Service"]
+
+const brand = ({ account_id }: Shop, billing: Open) =>
+  Effect.map(billing.settings(account_id), ({ card }) => card?.brand ?? null)
+
+/** Paid on the processor's page; nobody has told of it yet. */
+const payUntold = Effect.fnUntraced(function* (
+  { form, stand }: Shop,
+  billing: Open,
+  card: Parameters<Shop["stand"]["pay"]>[1]
+) {
+  const { asked, sent } = form("new_card", 20_00)
+  yield* billing.topUp(asked)
+  yield* stand.pay(sent.payment_id, card)
+  return sent.payment_id
+})
+
+const tell = ({ stand }: Shop, billing: Open, id: string) =>
+  Effect.flatMap(stand.event(id), ({ body, header }) => billing.webhook(body, header))
+
+/** The processor, which does not take what is to be forgotten. */
+const keeping = (processor: CardProcessor): CardProcessor => ({
+  ...processor,
+  forget: () => Effect.fail(new ProcessorUnavailable({ processor: processor.name, cause: new Error("503") }))
+})
+
+describe("a saved card of an earlier version", () => {
+  it.live.each(Object.entries(places))("is forgotten when it is replaced: %s", ([, made]) =>
+    Effect.gen(function* () {
+      const place = yield* made
+      const inShop = <A, E>(work: (shop: Shop, billing: Open) => Effect.Effect<A, E>, known?: Account) =>
+        Effect.gen(function* () {
+          const shop = yield* openShop(yield* simulatorStand, () => Effect.void, known)
+          return yield* shop.visit((billing) => work(shop, billing))
+        }).pipe(Effect.scoped, Effect.provide(storesIn(place)))
+      const account = yield* inShop((shop, billing) =>
+        Effect.gen(function* () {
+          yield* shop.buy(billing, 20_00, "good")
+          yield* shop.database.run("alter table console.customer drop column card_since")
+          yield* shop.database.run("drop table console.card_to_forget")
+          return shop
+        })
+      )
+      yield* inShop(
+        (shop, billing) =>
+          Effect.gen(function* () {
+            assert.strictEqual(yield* brand(shop, billing), "visa")
+            shop.form("new_card", 20_00) // the first form of this account was sent before
+            yield* shop.buy(billing, 20_00, "mastercard")
+            assert.strictEqual(yield* brand(shop, billing), "mastercard")
+            yield* shop.checkCards
+          }),
+        account
+      )
+    }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "Fatal"), Effect.orDie)
+  )
+})
+
+inEachShop((name, within) => {
+  const plays = <A, E>(what: string, play: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>) =>
+    it.live(what, () => within((shop) => Effect.andThen(play(shop), shop.checkBooks)))
+
+  describe.concurrent(`a saved card with ${name}`, () => {
+    plays("is that of the latest payment, also where an earlier one is told of later", (shop) =>
+      shop.visit((billing) =>
+        Effect.gen(function* () {
+          const early = yield* payUntold(shop, billing, "good")
+          yield* shop.buy(billing, 20_00, "mastercard")
+          yield* tell(shop, billing, early)
+          assert.strictEqual(yield* brand(shop, billing), "mastercard")
+          assert.strictEqual((yield* shop.moved).length, 2)
+          yield* shop.checkCards
+          yield* shop.buy(billing, 20_00, "amex")
+          assert.strictEqual(yield* brand(shop, billing), "amex")
+          yield* shop.checkCards
+        })
+      )
+    )
+
+    plays("that was removed does not come back with a payment that was begun before", (shop) =>
+      shop.visit((billing) =>
+        Effect.gen(function* () {
+          yield* shop.buy(billing, 20_00, "good")
+          const early = yield* payUntold(shop, billing, "mastercard")
+          yield* billing.removeCard(shop.account_id)
+          yield* tell(shop, billing, early)
+          assert.isNull(yield* brand(shop, billing))
+          assert.strictEqual((yield* shop.moved).length, 2)
+          yield* shop.checkCards
+          yield* shop.buy(billing, 20_00, "amex")
+          assert.strictEqual(yield* brand(shop, billing), "amex")
+          yield* shop.checkCards
+        })
+      )
+    )
+
+    plays("that was replaced while the processor does not answer is forgotten when it does", (shop) =>
+      Effect.gen(function* () {
+        yield* shop.visit(
+          (billing) =>
+            Effect.gen(function* () {
+              yield* shop.buy(billing, 20_00, "good")
+              yield* shop.buy(billing, 20_00, "mastercard")
+              assert.strictEqual((yield* shop.stand.savedCards).length, 2)
+            }),
+          { processor: keeping(shop.stand.processor) }
+        )
+        yield* shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* shop.checkCards
+            assert.strictEqual(yield* brand(shop, billing), "mastercard")
+          })
+        )
+      })
+    )
+
+    plays("that is removed while the processor is away is gone at once, and forgotten there when it answers", (shop) =>
+      Effect.gen(function* () {
+        yield* shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* shop.buy(billing, 20_00, "good")
+            yield* billing.saveRecharge(shop.account_id, { is_on: true, cents: 20_00, trigger_credits: 5_000 })
+            yield* shop.stand.outage(true)
+            const { card, recharge } = yield* billing.removeCard(shop.account_id)
+            assert.deepStrictEqual([card, recharge.is_on], [null, false])
+            yield* shop.stand.outage(false)
+            assert.strictEqual((yield* shop.stand.savedCards).length, 1)
+          })
+        )
+        yield* shop.visit(() => shop.checkCards)
+        assert.deepStrictEqual(yield* shop.stand.savedCards, [])
+      })
+    )
+
+    plays("is forgotten behind others that the processor refuses to forget", (shop) =>
+      Effect.gen(function* () {
+        const { processor } = shop.stand
+        yield* shop.visit((billing) => shop.buy(billing, 20_00, "good"), { processor })
+        yield* shop.visit((billing) => shop.buy(billing, 20_00, "mastercard"), { processor: keeping(processor) })
+        yield* shop.database.run(
+          `insert into console.card_to_forget (card, processor, since)
+           select 'card_' || number, $1, '2026-01-01T00:00:00.000Z'
+           from generate_series(1, 12) as numbers(number)
+           returning card`,
+          [processor.name]
+        )
+        const refusing: CardProcessor = {
+          ...processor,
+          forget: (card) => (/^card_\d+$/.test(card) ? keeping(processor).forget(card) : processor.forget(card))
+        }
+        yield* inHaste(
+          shop.visit(() => until(Effect.map(shop.stand.savedCards, ({ length }) => length === 1)), {
+            processor: refusing
+          })
+        )
+        yield* shop.visit(() => shop.checkCards)
+      })
+    )
+
+    plays("that the processor does not know any more is named by the payment that failed with it", (shop) =>
+      shop.visit((billing) =>
+        Effect.gen(function* () {
+          yield* shop.buy(billing, 20_00, "good")
+          for (const card of yield* shop.stand.savedCards) yield* shop.stand.processor.forget(card)
+          const answer = yield* billing.topUp(shop.form("saved_card", 30_00).asked)
+          assert.deepInclude("payment" in answer && answer.payment, {
+            state: "failed",
+            card: { brand: "visa", last4: "4242" }
+          })
+        })
+      )
+    )
+  })
+})

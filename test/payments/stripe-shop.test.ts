@@ -1,0 +1,188 @@
+/** What only Stripe can do to a shop: `Billing` in front of its wire format. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Logger, References, type Scope } from "effect"
+import { adjustableClock, openShop, places, type Shop, until } from "./shop.ts"
+import { storesIn } from "./stores.ts"
+import type { StripeHost } from "./stripe-host.ts"
+import { stripeStandWithHost } from "./stripe-stand.ts"
+
+const inShop = <A, E>(work: (shop: Shop & { readonly host: StripeHost }) => Effect.Effect<A, E, Scope.Scope>) =>
+  Effect.gen(function* () {
+    const { clock, putForward } = yield* adjustableClock
+    yield* Effect.gen(function* () {
+      const { host, stand } = yield* stripeStandWithHost
+      yield* work({ ...(yield* openShop(stand, putForward)), host })
+    }).pipe(
+      Effect.provide(storesIn(yield* places["an embedded ledger"])),
+      Effect.provideService(Clock.Clock, clock),
+      Effect.provideService(References.MinimumLogLevel, "Fatal") // mishaps are logged, and are wanted here
+    )
+  }).pipe(Effect.scoped, Effect.orDie)
+
+describe("a shop on Stripe", () => {
+  it.live("books what an event names, where the answer was lost among thousands of other pages", () =>
+    inShop(({ checkBooks, form, host, moved, stand, visit }) =>
+      visit((billing) =>
+        Effect.gen(function* () {
+          const { asked, sent } = form("new_card", 50_00)
+          yield* stand.loseNextAnswer
+          assert.strictEqual((yield* Effect.flip(billing.topUp(asked)))._tag, "BillingUnavailable")
+          yield* stand.pay(sent.payment_id, "good")
+          const [session] = host.books.sessions.values()
+          assert.isDefined(session)
+          for (let i = 0; i < 2000; i++) {
+            const id = `cs_test_other${i}`
+            if (session) host.books.sessions.set(id, { ...session, id, metadata: {}, intent: null, status: "open" })
+          }
+          const { body, header } = yield* stand.event(sent.payment_id)
+          yield* billing.webhook(body, header)
+          assert.deepStrictEqual(yield* moved, [["top_up", 50_000]])
+          yield* checkBooks
+        })
+      )
+    )
+  )
+
+  it.live("wants an event again whose payment is not to be found with its key", () =>
+    inShop(({ form, host, stand, visit }) =>
+      visit((billing) =>
+        Effect.gen(function* () {
+          const { asked, sent } = form("new_card", 50_00)
+          yield* billing.topUp(asked)
+          const { body, header } = yield* stand.event(sent.payment_id)
+          host.books.sessions.clear()
+          assert.strictEqual((yield* Effect.flip(billing.webhook(body, header)))._tag, "BillingUnavailable")
+        })
+      )
+    )
+  )
+
+  it.live("says of an event whose payment was made with another processor that it is known, and looks at nothing", () =>
+    inShop(({ database, form, host, moved, stand, visit }) =>
+      visit((billing) =>
+        Effect.gen(function* () {
+          const { asked, sent } = form("new_card", 50_00)
+          yield* billing.topUp(asked)
+          const id = sent.payment_id
+          yield* stand.pay(id, "good")
+          yield* database.run("update console.payment set processor = 'simulator' where id = $1 returning id", [id])
+          const { body, header } = yield* stand.event(id)
+          host.asked()
+          const said: Array<string> = []
+          const logger = Logger.make(({ message }) => {
+            said.push(String(message))
+          })
+          yield* billing
+            .webhook(body, header)
+            .pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Warn"))
+          assert.deepStrictEqual(said, [
+            `An event of stripe tells of payment ${id}, which was made with simulator: it is not looked at while stripe is used.`
+          ])
+          assert.deepStrictEqual([host.asked(), yield* moved], [[], []])
+        })
+      )
+    )
+  )
+
+  it.live("ends a top-up with the saved card that Stripe has made and never confirmed", () =>
+    inShop(({ account_id, buy, checkBooks, form, host, putForward, stand, visit }) =>
+      Effect.gen(function* () {
+        const id = yield* visit((billing) =>
+          Effect.gen(function* () {
+            yield* buy(billing, 10_00, "good")
+            yield* stand.outage(true)
+            const answer = yield* billing.topUp(form("saved_card", 20_00).asked)
+            yield* stand.outage(false)
+            const [paid] = host.books.intents.values()
+            if (paid === undefined || !("payment" in answer)) return yield* Effect.die("nothing was asked")
+            const { payment } = answer
+            assert.strictEqual(payment.state, "open")
+            const metadata = { payment_id: payment.id }
+            host.books.intents.set("pi_half", { ...paid, id: "pi_half", metadata, status: "requires_confirmation" })
+            return payment.id
+          })
+        )
+        yield* putForward(3_600_000)
+        yield* visit((billing) =>
+          Effect.gen(function* () {
+            yield* until(Effect.map(billing.payment(account_id, id), ({ state }) => state !== "open"))
+            const { problem, state } = yield* billing.payment(account_id, id)
+            assert.deepStrictEqual(
+              [state, problem],
+              ["expired", "The card processor did not finish the payment. Nothing was charged."]
+            )
+          })
+        )
+        assert.strictEqual(host.books.intents.get("pi_half")?.status, "canceled")
+        yield* checkBooks
+      })
+    )
+  )
+
+  it.live("gives back what a dispute took, also where the payment was refunded after it was won", () =>
+    inShop(({ buy, checkBooks, moved, stand, visit }) =>
+      visit((billing) =>
+        Effect.gen(function* () {
+          const id = yield* buy(billing, 100_00, "good")
+          const tell = Effect.flatMap(stand.event(id), ({ body, header }) => billing.webhook(body, header))
+          const dispute = yield* stand.dispute(id)
+          yield* tell
+          yield* stand.closeDispute(id, dispute, "won")
+          yield* stand.refund(id, null)
+          yield* tell
+          assert.deepStrictEqual((yield* moved).toSorted(), [
+            ["adjustment", -100_000],
+            ["adjustment", 100_000],
+            ["refund", -100_000],
+            ["top_up", 100_000]
+          ])
+          yield* checkBooks
+        })
+      )
+    )
+  )
+
+  it.live("ends a charge that Stripe refuses for good, and switches auto-recharge off with the reason", () =>
+    inShop(({ account_id, buy, checkBooks, form, host, stand, visit }) =>
+      visit((billing) =>
+        Effect.gen(function* () {
+          yield* buy(billing, 10_00, "good")
+          host.mishaps.refuses = "Your account cannot currently make live charges."
+          const answer = yield* billing.topUp(form("saved_card", 20_00).asked)
+          const why = "The card processor refuses the payment. Nothing was charged; the operator has been told."
+          assert.isTrue("payment" in answer)
+          if ("payment" in answer)
+            assert.deepStrictEqual([answer.payment.state, answer.payment.problem], ["failed", why])
+          yield* billing.saveRecharge(account_id, { is_on: true, cents: 20_00, trigger_credits: 50_000 })
+          const recharge = Effect.map(billing.settings(account_id), (settings) => settings.recharge)
+          yield* until(Effect.map(recharge, ({ is_on }) => !is_on))
+          assert.include((yield* recharge).off_reason, why)
+          assert.strictEqual(yield* stand.paid, 1)
+          yield* checkBooks
+        })
+      )
+    )
+  )
+
+  it.live("says that another currency was received, and books nothing for it", () =>
+    inShop(({ account_id, form, host, moved, stand, visit }) =>
+      visit((billing) =>
+        Effect.gen(function* () {
+          const { asked, sent } = form("new_card", 50_00)
+          yield* billing.topUp(asked)
+          yield* stand.pay(sent.payment_id, "good")
+          for (const intent of host.books.intents.values()) intent.currency = "eur"
+          const { problem, state } = yield* billing.payment(account_id, sent.payment_id)
+          assert.deepStrictEqual(
+            [state, problem],
+            [
+              "failed",
+              "The payment was made in EUR, and only US dollars are taken. No credits were added; the operator has been told."
+            ]
+          )
+          assert.deepStrictEqual(yield* moved, [])
+        })
+      )
+    )
+  )
+})

@@ -1,0 +1,223 @@
+/** One-time links on both databases: whose they are, how long they are good, and what takes their place. */
+
+import { assert, describe, it } from "@effect/vitest"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { firstLink } from "@larder/serve/people/first-link.ts"
+import { type OpenInvitation, People } from "@larder/serve/people/people.ts"
+import { Effect, Layer, Option } from "effect"
+import { consolePlaceNames, consolePlaces } from "../console-databases.ts"
+import { join, layerPeople, password, peopleAt, signIn } from "./joined.ts"
+
+const another = "staple correct horse"
+const operator = { account_id: "acct_demo", email: null, is_operator: true }
+
+/** What a start prints: the token, or nothing. */
+const printed = Effect.map(
+  firstLink("acct_demo", "http://127.0.0.1:8081"),
+  (link) => /^http:\/\/127\.0\.0\.1:8081\/invitation\/([\w-]{43})$/.exec(link ?? "")?.[1]
+)
+const isGood = (token = "") => People.use((people) => Effect.map(people.invitation(token), Option.isSome))
+const accept = (token: string | undefined, email = "") =>
+  People.use((people) => people.accept({ token: token ?? "", email, password }))
+const open = (account_id: string) => People.use((people) => people.invitations(account_id))
+const withoutToken = ({ token: _, ...invitation }: OpenInvitation & { readonly token: string }) => invitation
+
+describe.each(consolePlaceNames)("a link for the first person in %s", (name) => {
+  const at = peopleAt(name)
+
+  it.effect("makes an operator, and is printed while there is nobody", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const { person } = yield* accept(yield* printed, "a@example.com")
+        assert.deepStrictEqual([person.account_id, person.is_operator], ["acct_demo", true])
+        assert.isUndefined(yield* printed)
+      })
+    )
+  )
+
+  it.effect("takes the place of those that earlier starts printed, and of no other", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { token: invited } = yield* people.invite(operator)
+        const [earlier, latest] = [yield* printed, yield* printed]
+        assert.deepStrictEqual(yield* Effect.all([earlier, latest, invited].map(isGood)), [false, true, true])
+        yield* accept(invited, "a@example.com")
+      })
+    )
+  )
+
+  it.effect("is good for nobody once somebody has come in by another, also when they are gone again", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { token: invited } = yield* people.invite(operator)
+        const first = yield* printed
+        const { person } = yield* accept(invited, "a@example.com")
+        assert.isFalse(yield* isGood(first))
+        assert.deepStrictEqual(yield* open("acct_demo"), [])
+        assert.strictEqual((yield* Effect.flip(accept(first, "thief@example.com")))._tag, "InvitationGone")
+        yield* people.remove({ person_id: person.id })
+        assert.isFalse(yield* isGood(first))
+      })
+    )
+  )
+
+  it.effect("is good for nobody while somebody can sign in, however it came to be open", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const first = yield* printed
+        const { run } = yield* ConsoleDatabase
+        yield* run("insert into console.person values ('pers_a', 'acct_a', 'a@example.com', '', false, '')")
+        assert.isFalse(yield* isGood(first))
+        assert.strictEqual((yield* Effect.flip(accept(first, "thief@example.com")))._tag, "InvitationGone")
+      })
+    )
+  )
+
+  it.effect("lets one person in, where two servers that started at once have printed one each", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const { run } = yield* ConsoleDatabase
+        const one = yield* printed
+        yield* run("update console.invitation set is_first = false")
+        const two = yield* printed
+        yield* run("update console.invitation set is_first = true")
+        const exits = yield* Effect.all([accept(one, "a@example.com"), accept(two, "b@example.com")].map(Effect.exit), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(exits.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
+      })
+    )
+  )
+})
+
+describe.each(consolePlaceNames)("an invitation in %s", (name) => {
+  const at = peopleAt(name)
+  const ann = { account_id: "acct_a", email: " Ann@Example.com", is_operator: true }
+
+  it.effect("is told as it is kept, with the address in lower case, and listed for its account while it is open", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const invited = yield* people.invite(ann)
+        const { id, token, ...rest } = invited
+        assert.match(id, /^inv_[0-9a-f]{20}$/)
+        assert.deepStrictEqual(rest, {
+          account_id: "acct_a",
+          email: "ann@example.com",
+          is_operator: true,
+          person_id: null,
+          expires_at: "2026-11-08T00:00:00.000Z"
+        })
+        assert.deepStrictEqual(yield* open("acct_a"), [withoutToken(invited)])
+        assert.deepStrictEqual(yield* open("acct_b"), [])
+        yield* accept(token)
+        assert.deepStrictEqual(yield* open("acct_a"), [])
+      })
+    )
+  )
+
+  it.effect("takes the place of the open ones for the same address of the account, and of no other", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const earlier = yield* people.invite(ann)
+        const others = [
+          yield* people.invite({ ...ann, account_id: "acct_b" }),
+          yield* people.invite({ ...ann, email: "bob@example.com" }),
+          yield* people.invite({ ...ann, email: null })
+        ]
+        const latest = yield* people.invite({ ...ann, email: "ANN@example.com", is_operator: false })
+        const good = yield* Effect.all([earlier, latest, ...others].map(({ token }) => isGood(token)))
+        assert.deepStrictEqual(good, [false, true, true, true, true])
+        const { person } = yield* accept(latest.token)
+        assert.isFalse(person.is_operator)
+      })
+    )
+  )
+
+  it.effect("is withdrawn by its id, once", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const [wrong, right] = [yield* people.invite(ann), yield* people.invite({ ...ann, email: null })]
+        assert.deepStrictEqual(yield* people.withdraw(wrong.id), withoutToken(wrong))
+        assert.deepStrictEqual([yield* isGood(wrong.token), yield* isGood(right.token)], [false, true])
+        assert.strictEqual((yield* Effect.flip(people.withdraw(wrong.id)))._tag, "UnknownInvitation")
+      })
+    )
+  )
+
+  it.effect("of an earlier version is as good as before, and can be listed and withdrawn", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* consolePlaces[name]
+      const opened = layerPeople.pipe(Layer.provideMerge(Layer.fresh(layer)), Layer.fresh)
+      const { id, token } = yield* Effect.provide(
+        Effect.gen(function* () {
+          const invited = yield* People.use((people) => people.invite(ann))
+          const { run } = yield* ConsoleDatabase
+          yield* run("alter table console.invitation drop column is_first")
+          yield* run("alter table console.invitation drop column person_id")
+          yield* run("drop table console.removed_person")
+          return invited
+        }),
+        opened
+      )
+      yield* Effect.provide(
+        Effect.gen(function* () {
+          assert.isTrue(yield* isGood(token))
+          assert.strictEqual((yield* open("acct_a"))[0]?.id, id)
+          yield* People.use((people) => people.withdraw(id))
+          const { person } = yield* join("bob@example.com")
+          yield* People.use((people) => people.remove({ person_id: person.id }))
+        }),
+        opened
+      )
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.each(consolePlaceNames)("a reset of a password in %s", (name) => {
+  const at = peopleAt(name)
+
+  it.effect(
+    "gives a link to choose a new one, ends the sessions and the old password, and keeps who the person is",
+    () =>
+      at(() =>
+        Effect.gen(function* () {
+          const people = yield* People
+          const { person, token: session } = yield* join("ann@example.com", "acct_a", true)
+          const { token, ...listed } = yield* people.reset(person.id)
+          const { id: person_id, ...same } = person
+          assert.deepInclude(listed, { ...same, person_id })
+          assert.deepStrictEqual(yield* open("acct_a"), [listed])
+          assert.deepStrictEqual(yield* people.session(session), Option.none())
+          assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
+
+          const weak = yield* Effect.flip(people.accept({ token, email: "", password: "ann@example.com" }))
+          assert.strictEqual(weak._tag, "WeakPassword")
+          const again = yield* people.accept({ token, email: "eve@example.com", password: another })
+          assert.deepStrictEqual(again.person, person)
+          assert.deepStrictEqual(yield* people.session(again.token), Option.some(person))
+          assert.deepStrictEqual((yield* signIn("ann@example.com", another)).person, person)
+          assert.deepStrictEqual(yield* people.people("acct_a"), [person])
+          assert.strictEqual((yield* Effect.flip(accept(token)))._tag, "InvitationGone")
+        })
+      )
+  )
+
+  it.effect("takes the place of an earlier one, and is gone with the person", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { person } = yield* join("ann@example.com")
+        const [earlier, latest] = [yield* people.reset(person.id), yield* people.reset(person.id)]
+        assert.deepStrictEqual([yield* isGood(earlier.token), yield* isGood(latest.token)], [false, true])
+        yield* people.remove({ person_id: person.id })
+        assert.isFalse(yield* isGood(latest.token))
+        assert.strictEqual((yield* Effect.flip(people.reset(person.id)))._tag, "UnknownPerson")
+      })
+    )
+  )
+})

@@ -1,0 +1,35 @@
+/** People on one of the databases, on a clock that the test moves, and somebody who has joined. */
+import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { layerPeopleNoDeps } from "@larder/serve/people/kept-people.ts"
+import { Passwords } from "@larder/serve/people/password.ts"
+import { People } from "@larder/serve/people/people.ts"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../console-databases.ts"
+
+/** Passwords cost nothing here. */
+export const layerPeople = layerPeopleNoDeps.pipe(Layer.provide(Passwords.layerTest))
+
+export const password = "correct horse battery"
+
+const started = Date.parse("2026-11-01T00:00:00.000Z")
+
+/** On new tables, from 2026-11-01 on. */
+export const peopleAt =
+  (name: (typeof consolePlaceNames)[number]) =>
+  <A, E>(work: (place: ConsolePlace) => Effect.Effect<A, E, People | ConsoleDatabase>) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(started)
+      const place = yield* consolePlaces[name]
+      return yield* Effect.provide(work(place), layerPeople.pipe(Layer.provideMerge(place.layer)))
+    }).pipe(Effect.scoped)
+
+/** An invited person who has chosen a password. */
+export const join = Effect.fnUntraced(function* (email: string, account_id = "acct_a", is_operator = false) {
+  const people = yield* People
+  const { token } = yield* people.invite({ account_id, email: null, is_operator })
+  return yield* people.accept({ token, email, password })
+})
+
+export const signIn = (email: string, given = password, from = "192.0.2.7") =>
+  People.use((people) => people.signIn({ email, password: given, address: from }))

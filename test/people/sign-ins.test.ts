@@ -1,0 +1,187 @@
+/** What guesses of strangers, copied sessions and lost devices do to those who sign in, on both databases. */
+
+import { assert, describe, it } from "@effect/vitest"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { People, type SignedIn } from "@larder/serve/people/people.ts"
+import { Effect, Exit, Logger, Option, References, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { consolePlaceNames } from "../console-databases.ts"
+import { join, password, peopleAt, signIn } from "./joined.ts"
+
+const another = "staple correct horse"
+const email = "ann@example.com"
+
+const isSignedIn = ({ token }: SignedIn) =>
+  Effect.map(
+    People.use((people) => people.session(token)),
+    Option.isSome
+  )
+
+/** Ten networks try an address as often as they are let: from the fifty-first guess on strangers have to wait. */
+const besiege = Effect.gen(function* () {
+  for (let network = 0; network < 10; network++) {
+    for (let guess = 0; guess < 5; guess++) {
+      yield* Effect.ignore(signIn(email, "a guess", `2001:db8:${network}::1`))
+    }
+  }
+})
+
+const signInFrom = (known_browser: string | undefined, given = password) =>
+  People.use((people) => people.signIn({ email, password: given, address: "198.51.100.1", known_browser }))
+
+/** Lines of the log with what is noted about them. */
+const noting = <A, E, R>(work: Effect.Effect<A, E, R>) => {
+  const lines: Array<string> = []
+  const logger = Logger.make(({ fiber, message }) => {
+    lines.push(JSON.stringify([message, fiber.getRef(References.CurrentLogAnnotations)]))
+  })
+  return Effect.map(Effect.provide(work, Logger.layer([logger])), (done) => ({ done, lines }))
+}
+
+describe.each(consolePlaceNames)("people in %s", (name) => {
+  const at = peopleAt(name)
+
+  it.effect("sign in with a browser that they have signed in with, however many strangers guess their password", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const { known_browser } = yield* join(email)
+        const bob = yield* join("bob@example.com")
+        yield* besiege
+        assert.strictEqual((yield* Effect.flip(signInFrom(undefined)))._tag, "TooManyAttempts")
+        assert.strictEqual((yield* Effect.flip(signInFrom("made up")))._tag, "TooManyAttempts")
+        assert.strictEqual((yield* Effect.flip(signInFrom(bob.known_browser.token)))._tag, "TooManyAttempts")
+        const again = yield* signInFrom(known_browser.token)
+        assert.strictEqual(again.known_browser.expires_at.slice(0, 10), "2027-04-30")
+        // each sign-in replaces the token, and lets no stranger in earlier
+        assert.strictEqual((yield* Effect.flip(signInFrom(known_browser.token)))._tag, "TooManyAttempts")
+        yield* signInFrom(again.known_browser.token)
+      })
+    )
+  )
+
+  it.effect("wait with such a browser, too, after five failures of its own", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const { known_browser } = yield* join(email)
+        const { token } = known_browser
+        for (let failure = 0; failure < 5; failure++) {
+          assert.strictEqual((yield* Effect.flip(signInFrom(token, "wrong")))._tag, "WrongCredentials")
+        }
+        assert.strictEqual((yield* Effect.flip(signInFrom(token)))._tag, "TooManyAttempts")
+        yield* TestClock.adjust("1 second")
+        yield* signInFrom(token)
+      })
+    )
+  )
+
+  it.effect("are not known by a browser any more half a year after, nor after a change of the password", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { known_browser, person } = yield* join(email)
+        yield* TestClock.adjust("180 days")
+        yield* besiege
+        assert.strictEqual((yield* Effect.flip(signInFrom(known_browser.token)))._tag, "TooManyAttempts")
+        yield* TestClock.adjust("2 hours")
+        const { known_browser: lost } = yield* signIn(email)
+        const changed = yield* people.changePassword({ person_id: person.id, current: password, next: another })
+        yield* besiege
+        assert.strictEqual((yield* Effect.flip(signInFrom(lost.token, another)))._tag, "TooManyAttempts")
+        yield* signInFrom(changed.known_browser.token, another)
+      })
+    )
+  )
+
+  it.effect("change their password while strangers guess it", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { person } = yield* join(email)
+        yield* besiege
+        yield* people.changePassword({ person_id: person.id, current: password, next: another })
+      })
+    )
+  )
+
+  it.effect("sign out everywhere else, which ends the session that asks, too, and begins a new one", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { person, ...own } = yield* join(email)
+        const other = yield* signIn(email)
+        const bob = yield* join("bob@example.com")
+        const begun = Option.getOrThrow(yield* people.signOutElsewhere({ person, token: own.token }))
+        assert.deepStrictEqual(yield* Effect.all([{ person, ...own }, other, bob, begun].map(isSignedIn)), [
+          ...[false, false, true, true]
+        ])
+        // the session has ended meanwhile
+        assert.deepStrictEqual(yield* people.signOutElsewhere({ person, token: own.token }), Option.none())
+        assert.isTrue(yield* isSignedIn(begun))
+      })
+    )
+  )
+
+  it.effect("keep no session beside a change of the password, whoever signs out everywhere else meanwhile", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { person, token } = yield* join(email)
+        const [thief] = yield* Effect.all(
+          [
+            Effect.exit(people.signOutElsewhere({ person, token })),
+            people.changePassword({ person_id: person.id, current: password, next: another })
+          ],
+          { concurrency: "unbounded" }
+        )
+        if (Exit.isSuccess(thief) && Option.isSome(thief.value)) assert.isFalse(yield* isSignedIn(thief.value.value))
+      })
+    )
+  )
+
+  it.effect("are counted and noted by their ids alone: sign-ins, refused ones, waits, changes of the password", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { person } = yield* join(email)
+        const { lines } = yield* noting(
+          Effect.gen(function* () {
+            yield* signIn(email)
+            for (let failure = 0; failure < 5; failure++) yield* Effect.flip(signIn(email, "wrong"))
+            yield* Effect.flip(signIn(email))
+            yield* Effect.flip(signIn("nobody@example.com", "wrong"))
+            yield* Effect.flip(people.changePassword({ person_id: person.id, current: "wrong", next: another }))
+            yield* people.changePassword({ person_id: person.id, current: password, next: another })
+          })
+        )
+        const about = { person_id: person.id, caller: "192.0.2.7" }
+        assert.deepStrictEqual(
+          lines.map((line) => JSON.parse(line)),
+          [
+            [["signed in"], { person_id: person.id }],
+            ...Array.from({ length: 4 }, () => [["sign-in refused: wrong password"], about]),
+            [["sign-in refused: wrong password; the next has to wait"], { ...about, wait_seconds: 1 }],
+            [["sign-in refused: wrong password"], { caller: "192.0.2.7" }],
+            [["change of the password refused: wrong password"], { person_id: person.id }],
+            [["password changed; all other sessions ended"], { person_id: person.id }]
+          ]
+        )
+        assert.deepStrictEqual(people.signIns(), { signed_in: 1, refused: 6, put_off: 1 })
+      })
+    )
+  )
+
+  it.effect("leave no token of a browser in the tables", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const { known_browser, token } = yield* join(email)
+        const { all } = yield* ConsoleDatabase
+        const rows = yield* all(
+          Schema.Struct({ row: Schema.String }),
+          "select cast(to_json(t) as text) as row from console.known_browser as t"
+        )
+        assert.strictEqual(rows.length, 1)
+        for (const secret of [known_browser.token, token]) assert.isFalse(JSON.stringify(rows).includes(secret))
+      })
+    )
+  )
+})
