@@ -1,6 +1,7 @@
 /**
  * Kills processes that work with money, with -9, at stages before and after each thing that becomes durable, here or at
- * the card processor; meanwhile customers pay, and money goes back. In the end money in equals credits granted, exactly.
+ * the card processor; meanwhile customers pay, money goes back, the processor is away or slow or loses answers, and events
+ * come twice, late, in another order, and forged. In the end money in equals credits granted, exactly.
  * Two kills take ten seconds on each kind of store; `LARDER_CRASH_KILLS` says how many, `LARDER_CRASH_SEED` repeats
  * them.
  */
@@ -21,37 +22,47 @@ import { stripeStandWithHost } from "./stripe-stand.ts"
 import { type Stage, stages } from "./stumbling.ts"
 
 const kills = Number(process.env.LARDER_CRASH_KILLS ?? 2)
-const longest = 60_000 + kills * 15_000
+const longest = 90_000 + kills * 20_000
 const payer = fileURLToPath(new URL("./payer.ts", import.meta.url))
+
+const worksWell = ({ outage, slow }: Stand) => Effect.andThen(outage(false), slow(false))
 
 /** Where the processor is: in the same database, or a host on this machine that nobody kills. */
 type Processor = Effect.Effect<
   {
     readonly stand: Effect.Effect<Stand, ConsoleUnavailable, ConsoleDatabase | Scope.Scope>
     readonly url: string | null
+    /** Ends what the host outside of the payer plays. */
+    readonly endMishap: Effect.Effect<void>
   },
   never,
   Scope.Scope
 >
 const processors: Readonly<Record<"the simulator" | "Stripe's wire format", Processor>> = {
-  "the simulator": Effect.succeed({ stand: simulatorStand, url: null }),
+  "the simulator": Effect.succeed({ stand: simulatorStand, url: null, endMishap: Effect.void }),
   "Stripe's wire format": Effect.map(stripeStandWithHost, ({ host, stand }) => ({
     stand: Effect.succeed(stand),
-    url: host.url
+    url: host.url,
+    endMishap: worksWell(stand)
   }))
 }
 
 /** Ends by itself and tells how often it has met each stage, or is killed: undefined. */
-const runPayer = (work: Work) =>
+const runPayer = (work: Work, onBegun: () => void) =>
   Effect.promise(async () => {
     const child = spawn(process.execPath, [payer, JSON.stringify(work)], { stdio: ["ignore", "pipe", "inherit"] })
     const told: Array<Buffer> = []
+    child.stdout.once("data", onBegun)
     child.stdout.on("data", (chunk: Buffer) => told.push(chunk))
     const [code, signal] = await once(child, "close")
     if (signal === "SIGKILL") return undefined
     assert.strictEqual(code, 0)
-    return JSON.parse(Buffer.concat(told).toString()) as Met // the payer writes it
+    return JSON.parse(Buffer.concat(told).toString().replace("begun", "")) as Met // the payer writes it
   })
+
+/** What the processor does for a while after the payer has begun. Who has asked a slow one waits ten seconds. */
+const mishaps = ["none", "none", "none", "outage", "outage", "slow"] as const
+const mishapLasts = { none: 0, outage: 1_000, slow: 300 }
 
 type Met = Partial<Record<Stage, number>>
 
@@ -69,7 +80,7 @@ const eventOf = ({ stand }: Shop, id: string) =>
     const headers = Object.fromEntries(
       names.flatMap((name) => (event.header(name) ? [[name, event.header(name) ?? ""]] : []))
     )
-    return [{ body: event.body, headers }]
+    return [{ body: event.body, headers, isForged: false }]
   })
 
 interface Dispute {
@@ -77,9 +88,13 @@ interface Dispute {
   readonly id: string
 }
 
-/** Customers pay on open pages, some money goes back, some disputes end, an answer will get lost. Answers with events, some of them twice. */
+/**
+ * Customers pay on open pages, some money goes back, some disputes end, an answer will get lost, the processor may be away or
+ * slow. Answers with events, some of them twice and some of them forged.
+ */
 const happen = Effect.fnUntraced(function* (shop: Shop, chance: Chance, disputes: Array<Dispute>) {
   const { stand } = shop
+  yield* worksWell(stand) // who was killed has left it as it was
   const rows = yield* rowsOf(shop)
   const about = new Set<string>()
   for (const { card, id, state } of rows) {
@@ -106,7 +121,14 @@ const happen = Effect.fnUntraced(function* (shop: Shop, chance: Chance, disputes
     about.add(ending.payment_id)
   }
   const events = (yield* Effect.forEach(about, (id) => eventOf(shop, id))).flat()
-  return events.flatMap((event) => (chance.between(0, 1) === 0 ? [event] : [event, event])).toReversed()
+  const mishap = chance.oneOf(mishaps)
+  if (mishap === "outage") yield* stand.outage(true)
+  if (mishap === "slow") yield* stand.slow(true)
+  const forged = ({ body, headers }: (typeof events)[number]) => ({ body: `${body} `, headers, isForged: true })
+  const sent = events.flatMap((event) =>
+    chance.oneOf([[event], [event, event], [forged(event), event], [event, event, forged(event)]])
+  )
+  return { events: sent.toReversed(), mishap }
 })
 
 const history = Effect.fnUntraced(function* (
@@ -117,7 +139,7 @@ const history = Effect.fnUntraced(function* (
   const chance = chanceFrom(seed)
   const { clock, putForward } = yield* adjustableClock
   const place = yield* places[store]
-  const { stand, url } = yield* Effect.provideService(processors[processor], Clock.Clock, clock)
+  const { endMishap, stand, url } = yield* Effect.provideService(processors[processor], Clock.Clock, clock)
   const inShop = <A, E>(work: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>, account?: Account) =>
     Effect.gen(function* () {
       return yield* work(yield* openShop(yield* stand, putForward, account))
@@ -139,10 +161,12 @@ const history = Effect.fnUntraced(function* (
   let met: Met = {}
   const first = chance.between(0, stages.length - 1)
   for (let number = 0; killed < kills || number === 0; number++) {
-    const events = yield* inShop((shop) => happen(shop, chance, disputes), account)
+    const { events, mishap } = yield* inShop((shop) => happen(shop, chance, disputes), account)
     const stage = stages[(first + number * 5) % stages.length] ?? "before a booking" // in turn: five and fourteen share no divisor
     const end = number === 0 ? null : { stage, time: chance.between(1, Math.max(1, met[stage] ?? 0)) }
-    const ended = yield* runPayer({ place, stripe: url, end, ...account, run: `run${number}`, events })
+    const lasts = mishapLasts[mishap]
+    const work = { place, stripe: url, end, ...account, run: `run${number}`, events, mishapLasts: lasts }
+    const ended = yield* runPayer(work, () => setTimeout(() => Effect.runFork(endMishap), lasts))
     if (ended === undefined) killed++
     else met = ended
   }
@@ -153,6 +177,7 @@ const history = Effect.fnUntraced(function* (
     (shop) =>
       shop.visit((billing) =>
         Effect.gen(function* () {
+          yield* worksWell(shop.stand)
           yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
           for (const { id, state } of yield* rowsOf(shop)) {
             if (state !== "succeeded") continue

@@ -1,15 +1,16 @@
 /**
- * A process that works with money as a server does, and is killed on the way: it is told of events, pays on the
- * processor's page and with the saved card, and spends until the account is recharged. Prints how often it has met each stage
- * at which it can be killed.
+ * A process that works with money as a server does, and is killed on the way: it is told of events, true ones and forged
+ * ones, pays on the processor's page and with the saved card, and spends until the account is recharged. Prints a line when it
+ * begins, and in the end how often it has met each stage at which it can be killed.
  */
 import { openBilling } from "@larder/serve/billing/open-billing.ts"
+import { ForgedEvent } from "@larder/serve/billing/processor.ts"
 import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Effect, Redacted, References } from "effect"
 import { simulatorStand } from "./simulator-stand.ts"
-import { type Place, spender, storesIn, until } from "./stores.ts"
+import { inHaste, type Place, spender, storesIn, until } from "./stores.ts"
 import { stripeKey, webhookSecret } from "./stripe-host.ts"
 import { type End, stumble } from "./stumbling.ts"
 
@@ -23,15 +24,27 @@ export interface Work {
   readonly key: string
   /** Names the forms and calls of this run. */
   readonly run: string
-  readonly events: ReadonlyArray<{ readonly body: string; readonly headers: Readonly<Record<string, string>> }>
+  readonly events: ReadonlyArray<SentEvent>
+  /** Milliseconds from the beginning until the processor works well again; it is the simulator's part of this process. */
+  readonly mishapLasts: number
+}
+interface SentEvent {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly isForged: boolean
 }
 
 const work: Work = JSON.parse(process.argv[2] ?? "{}") // the test writes it
-const { account_id, end, events, key, place, run, stripe } = work
+const { account_id, end, events, key, mishapLasts, place, run, stripe } = work
 
+const simulated = Effect.gen(function* () {
+  const { outage, processor, slow } = yield* simulatorStand
+  yield* Effect.forkScoped(Effect.delay(Effect.andThen(outage(false), slow(false)), mishapLasts))
+  return processor
+})
 const processorOf = (url: string | null) =>
   url === null
-    ? Effect.map(simulatorStand, ({ processor }) => processor)
+    ? simulated
     : Effect.succeed(
         stripeProcessor({
           key: Redacted.make(stripeKey),
@@ -56,31 +69,39 @@ await Effect.gen(function* () {
   const { administration, database, met, processor } = stumble(end)
   const tables = yield* ConsoleDatabase
   const ledger = yield* Administration
+  process.stdout.write("begun\n")
   const charged = processor(yield* processorOf(stripe))
   const spend = yield* spender(key, `${run} `)
   const balance = Effect.map(ledger.account({ account_id }), ({ balance_credits }) => balance_credits)
   yield* Effect.gen(function* () {
     const billing = yield* openBilling(charged)
-    yield* Effect.forEach(
-      events,
-      ({ body, headers }) => billing.webhook(body, (name) => headers[name.toLowerCase()] ?? null),
-      { concurrency: 3, discard: true }
-    )
+    const told = ({ body, headers }: SentEvent) => billing.webhook(body, (name) => headers[name.toLowerCase()] ?? null)
+    const isTaken = (event: SentEvent) =>
+      Effect.catch(told(event), (error) => (error instanceof ForgedEvent ? Effect.die(error) : Effect.void)) // sent again later
+    const isRefused = (event: SentEvent) =>
+      Effect.flatMap(Effect.flip(told(event)), (error) =>
+        error instanceof ForgedEvent ? Effect.void : Effect.die(error)
+      )
+    yield* Effect.forEach(events, (event) => (event.isForged ? isRefused(event) : isTaken(event)), {
+      concurrency: 3,
+      discard: true
+    })
     yield* Effect.ignore(billing.topUp(form("new_card", 10_00))) // its answer may get lost
     yield* Effect.ignore(billing.topUp(form("saved_card", 11_00)))
-    const { recharge } = yield* billing.settings(account_id)
-    if (!recharge.is_on) yield* billing.saveRecharge(account_id, { is_on: true, cents: 50_00, trigger_credits: 20_000 })
+    const choice = { is_on: true, cents: 50_00, trigger_credits: 20_000 }
+    // a dispute switches it off, also one that is found while calls are made
+    const keptOn = Effect.flatMap(billing.settings(account_id), ({ recharge }) =>
+      recharge.is_on ? Effect.void : billing.saveRecharge(account_id, choice)
+    )
+    yield* keptOn
     const credits = yield* balance
     if (credits > 15_000) yield* spend(credits - 15_000)
     const call = Effect.sync(() => billing.charged(account_id))
-    yield* until(
-      Effect.andThen(
-        call,
-        Effect.map(balance, (left) => left >= 20_000)
-      )
-    )
+    const isRecharged = Effect.map(balance, (left) => left >= choice.trigger_credits)
+    yield* until(Effect.andThen(Effect.andThen(keptOn, call), isRecharged))
     yield* until(Effect.map(billing.settings(account_id), (settings) => !settings.recharge.running))
   }).pipe(
+    inHaste,
     Effect.scoped,
     Effect.provideService(ConsoleDatabase, database(tables)),
     Effect.provideService(Administration, administration(ledger))

@@ -14,15 +14,15 @@ import { ConsoleDatabase } from "@larder/serve/console-database/console-database
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
-import { Clock, Duration, Effect, References, Schema, type Scope, Stream } from "effect"
+import { Clock, Effect, References, Schema, type Scope, Stream } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../postgres.ts"
 import { simulatorStand } from "./simulator-stand.ts"
 import type { Stand } from "./stand.ts"
-import { type Place, spender, storesIn, until } from "./stores.ts"
+import { inHaste, type Place, spender, storesIn, until } from "./stores.ts"
 import { stripeStand } from "./stripe-stand.ts"
 
-export { until }
+export { inHaste, until }
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-payments-"))),
@@ -54,15 +54,6 @@ export const adjustableClock = Effect.map(Clock.Clock, (real) => {
     })
   return { clock, putForward }
 })
-
-/** Rounds of a minute and of an hour follow each other at once. */
-export const inHaste = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Clock.Clock, (clock) =>
-    Effect.provideService(work, Clock.Clock, {
-      ...clock,
-      sleep: (duration) => clock.sleep(Duration.toMillis(duration) < 60_000 ? duration : Duration.millis(50))
-    })
-  )
 
 const CardRow = Schema.Struct({ card: Schema.String })
 const isOfMoney = ({ request_id, type }: Entry) => type !== "charge" && request_id !== null

@@ -7,7 +7,7 @@ import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { testCards } from "@larder/serve/billing/simulator/test-cards.ts"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import type { Stand } from "./stand.ts"
+import { type Stand, tooLate } from "./stand.ts"
 
 const all = 10_000
 const Settings = Schema.Struct({ body: Schema.fromJsonString(Schema.Struct({ webhook_secret: Schema.String })) })
@@ -29,6 +29,7 @@ export const simulatorStand = Effect.gen(function* () {
     dispute: (id) => Effect.orDie(dispute(referenceOf(id))),
     closeDispute: (id, it, outcome) => Effect.orDie(close(referenceOf(id), it, outcome)),
     outage: (isOn) => Effect.orDie(play({ outage: isOn })),
+    slow: (isOn) => Effect.orDie(play({ slow_ms: isOn ? tooLate : 0 })),
     loseNextAnswer: Effect.orDie(play({ lose_next_answer: true })),
     kept: Effect.gen(function* () {
       const at = yield* now

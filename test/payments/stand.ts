@@ -3,6 +3,9 @@ import type { CardProcessor } from "@larder/serve/billing/processor.ts"
 import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
 import type { Effect } from "effect"
 
+/** Milliseconds: Larder waits ten seconds for an answer. */
+export const tooLate = 11_000
+
 export interface Event {
   readonly body: string
   readonly header: (name: string) => string | null
@@ -18,6 +21,8 @@ export interface Stand {
   readonly dispute: (payment_id: string) => Effect.Effect<string>
   readonly closeDispute: (payment_id: string, dispute: string, outcome: "won" | "lost") => Effect.Effect<void>
   readonly outage: (isOn: boolean) => Effect.Effect<void>
+  /** What is asked is done, and answered when nobody waits for it any more. */
+  readonly slow: (isOn: boolean) => Effect.Effect<void>
   /** The next payment is made, and its answer lost. */
   readonly loseNextAnswer: Effect.Effect<void>
   /** Money that came and has not gone back, in US cents. */

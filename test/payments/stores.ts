@@ -5,7 +5,7 @@ import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
-import { Effect, Layer, Redacted } from "effect"
+import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 
 export interface Place {
   readonly folder: string
@@ -41,3 +41,17 @@ export const spender = (key: string, prefix: string) =>
 /** Waits for what happens beside the test; its time-out is the limit. */
 export const until = <E, R>(isSo: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
   Effect.flatMap(isSo, (so) => (so ? Effect.void : Effect.andThen(Effect.sleep("20 millis"), until(isSo))))
+
+/** Rounds of a minute and of an hour follow each other at once. */
+export const inHaste = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Clock.Clock, (clock) =>
+    Effect.provideService(work, Clock.Clock, {
+      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
+      currentTimeMillis: clock.currentTimeMillis,
+      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+      currentTimeNanos: clock.currentTimeNanos,
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      sleep: (duration) => clock.sleep(Duration.toMillis(duration) < 60_000 ? duration : Duration.millis(50))
+    })
+  )

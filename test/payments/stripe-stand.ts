@@ -2,7 +2,7 @@
 import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
 import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { Clock, Effect, Redacted } from "effect"
-import type { Stand } from "./stand.ts"
+import { type Stand, tooLate } from "./stand.ts"
 import { eventBodyOf, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
 /** With the host behind it, for what only Stripe can play. */
@@ -49,6 +49,10 @@ export const stripeStandWithHost = Effect.gen(function* () {
     outage: (isOn) =>
       Effect.sync(() => {
         mishaps.outage = isOn ? "503" : "none"
+      }),
+    slow: (isOn) =>
+      Effect.sync(() => {
+        mishaps.slow_ms = isOn ? tooLate : 0
       }),
     loseNextAnswer: Effect.sync(() => {
       mishaps.loseNextAnswer = true

@@ -64,8 +64,8 @@ ${section(
   ])
 )}
 ${section("Password", passwordForm(person.email, problems))}
-${section("Other browsers", sessionsForm)}
 </div>
+${section("Other browsers", sessionsForm)}
 ${section(
   "People",
   html`${peopleTable(all, person)}

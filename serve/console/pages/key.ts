@@ -57,8 +57,8 @@ ${section("About", html`${about}${links(key)}`)}
 ${section(
   "Change",
   postForm({
-    body: html`<p class="hint">The key itself stays the same. Changes count from the next call on.</p>
-${shownInputs(before)}${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`
+    body: html`${shownInputs(before)}<p class="hint">The key itself stays the same. Changes count from the next call on.</p>
+${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`
   })
 )}
 ${section("Revoke", html`<p>A revoked key is refused at once and for good.</p><a class="button plain bad" href="/keys/${key.id}/revoke">Revoke this key…</a>`)}
