@@ -13,7 +13,7 @@ const brands: Readonly<Record<string, string>> = {
 
 /** For wherever a card is typed in or will be. */
 export const whyCardsAreSaved =
-  "The card is saved for your next payment. It is charged by itself only if you switch auto-recharge on."
+  "The card is saved for your next payment. It is charged by itself only while auto-recharge is on."
 
 /** `Visa ending in 4242` */
 export const cardText = ({ brand, last4 }: ShownCard): string => `${brands[brand] ?? brand} ending in ${last4}`

@@ -256,7 +256,7 @@ describe("auto-recharge", () => {
   it("goes off with the saved card, which is asked before and no alarm afterwards", async () => {
     await save("75.50", "20")
     const asked = await who.browser.get("/billing/card")
-    expect(asked.text).toContain("Auto-recharge is on. It is switched off")
+    expect(asked.text).toContain("Auto-recharge is on. Removing the card switches it off")
     expect((await settingsOf(who)).card).not.toBeNull()
     await who.browser.post("/billing/card", {})
     expect(await settingsOf(who)).toMatchObject({ card: null, recharge: { is_on: false } })
@@ -358,7 +358,7 @@ describe("auto-recharge on the pages that tell of it", () => {
     }
     for (const { text } of pages.slice(0, 2)) {
       expect(linkCalled(text, "add credits with another card")).toBe("/billing/top-up")
-      expect(linkCalled(text, "switch it on again, or leave it off")).toBe("/billing/auto-recharge")
+      expect(linkCalled(text, "switch auto-recharge on again, or leave it off")).toBe("/billing/auto-recharge")
     }
     expect(buttonsOf(pages[2]?.text ?? "")).toEqual(["Leave it off", "Switch on"])
   })

@@ -8,7 +8,7 @@ import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"
 import { openShop, places, type Shop, until } from "./shop.ts"
 import { simulatorStand } from "./simulator-stand.ts"
-import { storesIn } from "./stores.ts"
+import { type Place, storesIn } from "./stores.ts"
 
 const Waiting = Schema.Struct({ pid: Schema.Int })
 const waiting = `
@@ -16,19 +16,24 @@ const waiting = `
   from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`
 
-/** Some transaction waits for another one: seen by connections of its own, which never wait behind those. */
-const makeUntilOneWaits = (url: string | undefined) =>
-  Effect.map(Layer.build(postgresConsole(Redacted.make(url ?? ""))), (built) => {
-    const database = Context.get(built, ConsoleDatabase)
-    return until(Effect.map(database.all(Waiting, waiting), ({ length }) => length > 0))
-  })
+/** The tables by connections of their own, as another server has them: a statement may wait behind a transaction of the same ones. */
+const otherServer = ({ url }: Place) =>
+  Effect.map(Layer.fresh(postgresConsole(Redacted.make(url ?? ""))).pipe(Layer.build), (built) =>
+    Context.get(built, ConsoleDatabase)
+  )
+/** Some transaction waits for another one. */
+const makeUntilOneWaits = (place: Place) =>
+  Effect.map(otherServer(place), (database) =>
+    until(Effect.map(database.all(Waiting, waiting), ({ length }) => length > 0))
+  )
 
 describe("two servers on PostgreSQL", () => {
   it.live("that book two new cards at once save one, and forget the others", () =>
     Effect.gen(function* () {
       const place = yield* places.PostgreSQL
       yield* Effect.gen(function* () {
-        const untilOneWaits = yield* makeUntilOneWaits(place.url)
+        const untilOneWaits = yield* makeUntilOneWaits(place)
+        const other = yield* otherServer(place)
         const { administration, buy, checkBooks, checkCards, database, form, stand, visit } = yield* openShop(
           yield* simulatorStand,
           () => Effect.void
@@ -45,7 +50,7 @@ describe("two servers on PostgreSQL", () => {
           return looked === undefined ? yield* Effect.die("the processor knows no payment") : { payment, looked }
         })
         yield* visit((billing) => buy(billing, 20_00, "good"))
-        const [one, other] = [yield* paid("mastercard"), yield* paid("amex")]
+        const [first, second] = [yield* paid("mastercard"), yield* paid("amex")]
         const isDone = yield* Deferred.make<void>()
         const waits = yield* Deferred.make<void>()
         const slow: Shop["database"] = {
@@ -57,12 +62,12 @@ describe("two servers on PostgreSQL", () => {
         }
         const settleWith = (tables: Shop["database"]) =>
           makeSettle({ administration, database: tables, processor, mark: () => {} })
-        const later = Effect.andThen(Deferred.await(isDone), settleWith(database)(other.payment, other.looked))
+        const later = Effect.andThen(Deferred.await(isDone), settleWith(other)(second.payment, second.looked))
         const watched = Deferred.await(isDone).pipe(
           Effect.andThen(untilOneWaits),
           Effect.andThen(Deferred.succeed(waits, undefined))
         )
-        yield* Effect.all([watched, later, settleWith(slow)(one.payment, one.looked)], { concurrency: 3 })
+        yield* Effect.all([watched, later, settleWith(slow)(first.payment, first.looked)], { concurrency: 3 })
         yield* checkCards
         assert.strictEqual((yield* stand.savedCards).length, 1)
         yield* checkBooks
@@ -74,7 +79,8 @@ describe("two servers on PostgreSQL", () => {
     Effect.gen(function* () {
       const place = yield* places.PostgreSQL
       yield* Effect.gen(function* () {
-        const untilOneWaits = yield* makeUntilOneWaits(place.url)
+        const untilOneWaits = yield* makeUntilOneWaits(place)
+        const other = yield* otherServer(place)
         const shop = yield* openShop(yield* simulatorStand, () => Effect.void)
         const { account_id, administration, database, stand, visit } = shop
         yield* visit((billing) =>
@@ -107,7 +113,7 @@ describe("two servers on PostgreSQL", () => {
         const waits = yield* Deferred.make<void>()
         const payment = yield* findPayment(database, id)
         if (payment === undefined) return yield* Effect.die("no payment was written down")
-        const settle = makeSettle({ administration, database, processor: stand.processor, mark: () => {} })
+        const settle = makeSettle({ administration, database: other, processor: stand.processor, mark: () => {} })
         const known = { ...payment, reference: looked.reference } // nothing is left to write before the two rows
         const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), settle(known, looked)))
         yield* Effect.forkChild(

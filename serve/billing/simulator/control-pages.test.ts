@@ -76,7 +76,7 @@ describe("the simulator's pages for operators", () => {
       yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })
       assert.match(
         yield* visit("/simulator"),
-        /the next answer is lost, each answer takes 1 second, forged webhook events come first\.[\s\S]*Back to normal/
+        /the answer to the next payment is lost, each answer takes 1 second, forged webhook events come first\.[\s\S]*Back to normal/
       )
       const told = yield* visit("/simulator", { normal: "yes", slow: "soon" })
       assert.strictEqual(told, "goes to /simulator: All is back to normal.")

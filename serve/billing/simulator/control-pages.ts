@@ -64,7 +64,7 @@ const eventTexts = {
 /** What is played now, in words; none where all is well. */
 const played = ({ events, lose_next_answer, outage, slow_ms }: Mishaps): ReadonlyArray<string> => [
   ...(outage ? ["nothing is answered"] : []),
-  ...(lose_next_answer ? ["the next answer is lost"] : []),
+  ...(lose_next_answer ? ["the answer to the next payment is lost"] : []),
   ...(slow_ms > 0 ? [`each answer takes ${counted(slow_ms / 1000, "second")}`] : []),
   ...(events === noMishaps.events ? [] : [eventTexts[events]])
 ]

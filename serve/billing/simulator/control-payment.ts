@@ -83,7 +83,7 @@ ${section("Dispute", postForm({ body: button("The owner disputes it", "plain", {
     ...(why === null ? [] : [["Problem", why] as const])
   ])
   const body = html`${problem !== undefined && notice("bad", problem)}
-<p>${linkButton("/simulator", "All payments")} ${url !== null && linkButton(url, "Payment page")}</p>
+<p>${linkButton("/simulator", "Back to the simulator")} ${url !== null && linkButton(url, "Payment page")}</p>
 ${section("Payment", about)}
 ${forms}
 ${

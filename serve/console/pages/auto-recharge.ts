@@ -52,7 +52,7 @@ const fields = (balance: number, typed: Typed, problems: Problems) =>
     name: "trigger",
     label: "When the balance falls below",
     value: typed.trigger,
-    hint: `$1 to $50,000. The balance is ${usd(balance)} now; above it you are asked before the card is charged.`,
+    hint: `$1 to $50,000. With more than the balance, ${usd(balance)} now, the card is charged at once; you are asked first.`,
     error: problems.trigger,
     inputmode: "decimal",
     maxlength: 20,

@@ -105,7 +105,7 @@ const removal = Effect.fnUntraced(function* ({ account }: PageContext, away?: Bi
   return show(
     "Remove the saved card?",
     html`${away && notice("bad", away.problem)}<p>${cardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
-${recharge.is_on && notice("warning", "Auto-recharge is on. It is switched off, since it needs a saved card.")}
+${recharge.is_on && notice("warning", "Auto-recharge is on. Removing the card switches it off.")}
 ${postForm({ body: html`<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
     away && 503
   )

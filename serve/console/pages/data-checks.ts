@@ -50,7 +50,7 @@ export const dataChecksPage: Page<DataRead> = {
     const byRun = Map.groupBy(checks, ({ run_id }) => run_id)
     const sections = yield* Effect.forEach(byRun, ([run_id, ofRun]) => checksOf(run_id, ofRun))
     const lead =
-      "Before a generation goes live, each pipeline checks it. These are of the newest published run of each."
+      "A run checks what it has read before its generation goes live. These are of the newest published run of each pipeline."
     return show(
       "Checks",
       html`${dataNavigation("/data/checks")}

@@ -115,7 +115,7 @@ ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="mes
           ],
           ["Run id", html`<code>${run.run_id}</code>`]
         ])}</div>
-${section("Checks", checks.length === 0 ? empty("No checks", "This run did not come to its checks, or had nothing new to check.") : checkTable("Checks of this run", checks))}`
+${section("Checks", checks.length === 0 ? empty("No checks", "This run did not come to its checks, or had nothing new to check.") : html`<div class="checks">${checkTable("Checks of this run", checks)}</div>`)}`
       )
     })
 }

@@ -53,7 +53,7 @@ const nextStep = ({ card, is_simulated }: BillingSettings) => {
   const page = is_simulated ? "a page that simulates a card processor" : "a page of the card processor"
   return card === null
     ? `Nothing is charged yet: the card is typed in on ${page}. ${whyCardsAreSaved}`
-    : `The saved card is charged at once. Another card is typed in on ${page}, and saved instead.`
+    : `The saved card is charged at once. Another card is typed in on ${page}, and saved instead. A saved card is charged by itself only while auto-recharge is on.`
 }
 
 const payButtons = (cents: number, card: SavedCard | null) => {
