@@ -24,7 +24,7 @@ describe("sample release: committed and generated", () => {
     folder = mkdtempSync(join(tmpdir(), "larder-sample-release-"))
     files = await writeSampleFiles(folder)
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })) // a file may still be on its way out
 
   it.each(["csv", "json"] as const)("has in the %s archive what the generator writes", async (form) => {
     const committed = await unzipped(join(import.meta.dirname, sampleArchives[form]))
