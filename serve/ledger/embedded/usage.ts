@@ -70,7 +70,7 @@ const isNotSummed = ({ table }: Sums) => `
 
 /**
  * What a ledger of an earlier version lacks, or of a time with one. Counts only grow but for calls that were given back:
- * where all of them together agree, each does, and otherwise a verification finds it. Ten million rows take 20 s, once.
+ * where all of them together agree, each does, and otherwise a verification finds it. Once.
  */
 export const upToDate: ReadonlyArray<string> = [
   `update usage_of_day set key_hash = ${keyHash("key_id")} where key_hash is null`,
@@ -139,7 +139,7 @@ const ofAllKeys = (of: Input<"summedUsage">) => `${part("day::varchar", "null", 
   )
   group by key_id`
 
-/** Sums of each day, of each key and of each endpoint: 30 ms for a year of 1,000 keys, whose rows are a million. */
+/** Sums of each day, of each key and of each endpoint: of a year it reads sums, and days of two months at most. */
 export const partsOf = (db: DuckDb["Service"], of: Input<"summedUsage">) =>
   of.key_id === undefined
     ? db.all(PartOfUsage, ofAllKeys(of), { ...of, ...wholeMonths(of) })
