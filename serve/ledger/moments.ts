@@ -8,10 +8,49 @@ export const monthOf = (milliseconds: number): number => {
 
 const day = 86_400_000
 
-/** The months that lie in a period as a whole: from the first one up to the one that is not among them any more. */
-export const wholeMonths = ({ from, to }: { readonly from: string; readonly to: string }) => {
-  const first = monthOf(Date.parse(from)) + (from.endsWith("-01") ? 0 : 1)
-  return { first, next: Math.max(first, monthOf(Date.parse(to) + day)) }
+/** From a day to a later or the same one, both included. */
+export interface Days {
+  readonly from: string
+  readonly to: string
+}
+
+const beginOf = (month: number) => new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1)
+const textOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10)
+const lengthOf = ({ from, to }: Days) => (Date.parse(to) - Date.parse(from)) / day + 1
+
+/** What is added up for a period: months from `first` to the one before `next`, and days; what is taken out: days. */
+export interface InMonths {
+  readonly first: number
+  readonly next: number
+  readonly added: ReadonlyArray<Days>
+  readonly taken: ReadonlyArray<Days>
+}
+
+/**
+ * Of a month that lies in a period by a part the days in it are added, or the month is, and the days outside of the period
+ * are taken out: whichever are fewer, which is sixteen at most.
+ */
+export const inMonths = ({ from, to }: Days): InMonths => {
+  const [first, last] = [monthOf(Date.parse(from)), monthOf(Date.parse(to))]
+  const before = { from: textOf(beginOf(first)), to: textOf(Date.parse(from) - day) }
+  const after = { from: textOf(Date.parse(to) + day), to: textOf(beginOf(last + 1) - day) }
+  if (first >= last) {
+    const taken = [before, after].filter((days) => lengthOf(days) > 0)
+    const isShort = lengthOf({ from, to }) <= lengthOf(before) + lengthOf(after)
+    return isShort
+      ? { first, next: first, added: [{ from, to }], taken: [] }
+      : { first, next: first + 1, added: [], taken }
+  }
+  const head = { from, to: textOf(beginOf(first + 1) - day) }
+  const tail = { from: textOf(beginOf(last)), to }
+  const isHeadShort = lengthOf(head) <= lengthOf(before)
+  const isTailShort = lengthOf(tail) <= lengthOf(after)
+  return {
+    first: isHeadShort ? first + 1 : first,
+    next: isTailShort ? last : last + 1,
+    added: [...(isHeadShort ? [head] : []), ...(isTailShort ? [tail] : [])],
+    taken: [...(isHeadShort ? [] : [before]), ...(isTailShort ? [] : [after])].filter((days) => lengthOf(days) > 0)
+  }
 }
 
 let latest = { milliseconds: 0, text: new Date(0).toISOString() }

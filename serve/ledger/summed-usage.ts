@@ -10,9 +10,9 @@ export const UsageSum = Schema.Struct({
 })
 export type UsageSum = typeof UsageSum.Type
 
-/** Each has all calls that were asked for. */
+/** Each has all calls that were asked for. What has none, also because all were given back, is not named. */
 export const SummedUsage = Schema.Struct({
-  /** In their order; days without calls are missing. */
+  /** In their order. */
   by_day: Schema.Array(UsageSum),
   /** Dearest first. */
   by_key: Schema.Array(UsageSum),
@@ -40,7 +40,7 @@ const sumsBy = (parts: ReadonlyArray<PartOfUsage>, of: "day" | "key_id" | "endpo
     sum.calls += part.calls
     sum.credits += part.credits
   }
-  return [...sums.values()]
+  return [...sums.values()].filter(({ calls, credits }) => calls !== 0 || credits !== 0)
 }
 
 const byName = (a: UsageSum, b: UsageSum) => (a.name < b.name ? -1 : 1)

@@ -67,7 +67,13 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
     const holds = Array.from({ length: count }, (_, index) => {
       const number = state.sequence + index
       const at = start + Math.floor((number / entries) * year)
-      const admission = hold(state, idOf("key_", number % (accounts * keys)), endpoints[number % 3] ?? "", price, at)
+      const admission = hold(
+        state,
+        idOf("key_", number % (accounts * keys)),
+        endpoints[Math.floor(number / (accounts * keys)) % 3] ?? "",
+        price,
+        at
+      )
       if ("refused" in admission) throw new Error(`call ${number} was refused: ${admission.refused}`)
       return admission.hold
     })

@@ -5,9 +5,9 @@
  * A page of a year would read all of these rows. So there are sums of them, as in PostgreSQL: of all keys together, and of
  * whole months. The rows of one key are found by a number, because texts of 10 million rows take three times as long.
  */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { type Input, UsageOfDay } from "../administration.ts"
-import { wholeMonths } from "../moments.ts"
+import { type Days, inMonths } from "../moments.ts"
 import { PartOfUsage } from "../summed-usage.ts"
 
 /** Has to be the same in every version of DuckDB, which its own `hash` is not. */
@@ -98,10 +98,11 @@ export const sumDifferences: ReadonlyArray<string> = [
   order by day, key_id, endpoint`
 ]
 
-const isAsked = ({ endpoint, key_id }: Input<"usage">) => `
-    account_id = $account_id and day between $from::date and $to::date
+const isPart = ({ endpoint, key_id }: Input<"usage">) => `
+    account_id = $account_id
     ${key_id === undefined ? "" : `and key_id = $key_id and key_hash = ${keyHash("$key_id")}`}
     ${endpoint === undefined ? "" : "and endpoint = $endpoint"}`
+const isAsked = (of: Input<"usage">) => `${isPart(of)} and day between $from::date and $to::date`
 
 const usageAsked = (of: Input<"usage">) => `
   select day::varchar as day, key_id, endpoint, calls::double as calls, credits::double as credits
@@ -119,10 +120,16 @@ const ofOneKey = (of: Input<"summedUsage">) => `${part("day::varchar", "key_id",
   where ${isAsked(of)}
   group by grouping sets ((usage_of_day.day), (key_id), (endpoint))`
 
-const firstDayOf = (month: string) => `make_date(${month} // 12, ${month} % 12 + 1, 1)`
-
-/** Keys: whole months, and the days before and after them. */
-const ofAllKeys = (of: Input<"summedUsage">) => `${part("day::varchar", "null", "endpoint")}
+/** Keys: months, and days that are added to them or taken out. */
+const ofAllKeys = (of: Input<"summedUsage">) => {
+  const { added, first, next, taken } = inMonths(of)
+  const ofDays = (sign: "" | "-") => (days: Days) =>
+    `
+    union all
+    select key_id, ${sign}calls, ${sign}credits
+    from usage_of_day
+    where ${isPart(of)} and day between ${literal(days.from)}::date and ${literal(days.to)}::date`
+  return `${part("day::varchar", "null", "endpoint")}
   from usage_of_endpoint
   where ${isAsked(of)}
   group by grouping sets ((usage_of_endpoint.day), (endpoint))
@@ -130,17 +137,12 @@ const ofAllKeys = (of: Input<"summedUsage">) => `${part("day::varchar", "null", 
   from (
     select key_id, calls, credits
     from usage_of_month
-    where account_id = $account_id and month >= $first and month < $next
-      ${of.endpoint === undefined ? "" : "and endpoint = $endpoint"}
-    union all
-    select key_id, calls, credits from usage_of_day where ${isAsked(of)} and day < ${firstDayOf("$first")}
-    union all
-    select key_id, calls, credits from usage_of_day where ${isAsked(of)} and day >= ${firstDayOf("$next")}
+    where ${isPart(of)} and month >= ${first} and month < ${next}
+    ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
   )
   group by key_id`
+}
 
 /** Sums of each day, of each key and of each endpoint: of a year it reads sums, and days of two months at most. */
 export const partsOf = (db: DuckDb["Service"], of: Input<"summedUsage">) =>
-  of.key_id === undefined
-    ? db.all(PartOfUsage, ofAllKeys(of), { ...of, ...wholeMonths(of) })
-    : db.all(PartOfUsage, ofOneKey(of), { ...of })
+  db.all(PartOfUsage, of.key_id === undefined ? ofAllKeys(of) : ofOneKey(of), { ...of })

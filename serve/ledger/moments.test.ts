@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Days, inMonths, monthOf } from "./moments.ts"
+
+const monthOfDay = (day: string) => monthOf(Date.parse(day))
+const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+const daysOf = ({ from, to }: Days) => {
+  const days: Array<string> = []
+  for (let day = from; day <= to; day = dayAfter(day)) days.push(day)
+  return days
+}
+
+/** How often each day of two years is counted. */
+const counted = (period: Days) => {
+  const { added, first, next, taken } = inMonths(period)
+  const inAny = (some: ReadonlyArray<Days>, day: string) =>
+    some.filter(({ from, to }) => from <= day && day <= to).length
+  return daysOf({ from: "2027-01-01", to: "2028-12-31" }).map((day) => {
+    const isInMonth = first <= monthOfDay(day) && monthOfDay(day) < next
+    return [day, Number(isInMonth) + inAny(added, day) - inAny(taken, day)]
+  })
+}
+
+describe("a period, in months and days,", () => {
+  it("has each of its days once and no other, and sixteen days of a month at most", () => {
+    const ends = ["2027-02-01", "2027-02-28", "2027-03-01", "2028-01-15", "2028-01-16", "2028-02-16", "2028-02-29"]
+    for (const from of ends) {
+      for (const to of ends) {
+        const period = { from, to }
+        const expected = counted(period).map(([day]) => [day, Number(from <= String(day) && String(day) <= to)])
+        assert.deepStrictEqual(counted(period), expected)
+        const { added, taken } = inMonths(period)
+        for (const some of [...added, ...taken]) assert.isAtMost(daysOf(some).length, 16)
+      }
+    }
+  })
+
+  it("is a month as a whole where it has most of its days", () => {
+    const month = monthOfDay("2026-11-01")
+    assert.deepStrictEqual(inMonths({ from: "2026-10-23", to: "2026-11-22" }), {
+      first: month,
+      next: month + 1,
+      added: [{ from: "2026-10-23", to: "2026-10-31" }],
+      taken: [{ from: "2026-11-23", to: "2026-11-30" }]
+    })
+  })
+
+  it("may be all days that there are, or none", () => {
+    const { added, first, next, taken } = inMonths({ from: "0001-01-01", to: "9999-12-31" })
+    assert.deepStrictEqual([added, taken, next - first], [[], [], 9999 * 12])
+    const none = { from: "2028-03-01", to: "2028-02-01" }
+    assert.deepStrictEqual(inMonths(none).added, [none])
+  })
+})
