@@ -34,7 +34,7 @@ const list = Command.make(
       `…${one.last4}`,
       one.name,
       `${one.spent_usd} of ${one.budget_usd} USD`,
-      one.revoked_at === null ? "valid" : `revoked ${one.revoked_at}`,
+      one.revoked_at === null ? "active" : `revoked ${one.revoked_at}`,
       scopesOf(one)
     ])
     const none = `Account ${account} has no keys yet. Create one with: larder-serve keys create --account ${account} --name NAME --scopes all --budget-usd 5`

@@ -1,84 +1,36 @@
-/** The administrative commands as processes of their own, without a server and beside one. Takes some 20 seconds. */
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+/** The administrative commands, without a server and beside one. */
+import { spawn } from "node:child_process"
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
-import { fileURLToPath } from "node:url"
-import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { scopes } from "@larder/schemas/scopes.ts"
+import { larderInAHome } from "./larder.ts"
 
-const file = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-
-let home = ""
-let children: Array<ChildProcess> = []
-beforeEach(() => {
-  home = mkdtempSync(path.join(tmpdir(), "larder-home-"))
-})
-afterEach(() => {
-  for (const child of children) child.kill("SIGKILL")
-  children = []
-  rmSync(home, { recursive: true, force: true })
-})
-const ledgerFolder = () => path.join(home, "ledger")
+const { json, larder, ledgerFolder, server } = larderInAHome()
 const controlFile = () => path.join(ledgerFolder(), "control.json")
 
-/** All that they get of the environment of the tests: without it a start takes twice as long. */
-const { NODE_COMPILE_CACHE = "" } = process.env
-const compiled = { NODE_COMPILE_CACHE }
-
-const start = (...args: ReadonlyArray<string>) => {
-  const child = spawn(process.execPath, args, { env: { ...compiled, LARDER_HOME: home } })
-  children.push(child)
-  return child
-}
-
-const larder = async (...args: ReadonlyArray<string>) => {
-  const child = start(file("../bin/larder-serve.mjs"), ...args)
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
-  return { code, stdout, stderr }
-}
-
-/** What a command prints with --json. */
-const json = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await larder(...args, "--json")
-  assert.strictEqual(code, 0, stderr)
-  return JSON.parse(stdout)
-}
-
-/** A process that holds the ledger as a server does. */
-const server = async () => {
-  const child = start(file("./ledger-holder-for-tests.ts"), ledgerFolder())
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const line = async () => String((await lines.next()).value)
-  assert.strictEqual(await line(), "ready")
-  return {
-    call: async (token: string) => {
-      child.stdin.write(`${token}\n`)
-      return line()
-    },
-    end: async (signal: "SIGTERM" | "SIGKILL") => {
-      const ended = once(child, "exit")
-      child.kill(signal)
-      await ended
-    }
-  }
-}
-
 const anAccountWithKey = async () => {
-  const account = await json("accounts", "create", "--name", "Ann Co")
-  const key = await json(
-    ...["keys", "create", "--account", account.id, "--name", "k", "--scopes", "all", "--budget-usd", "0.25"]
-  )
+  const account = await json(["accounts", "create", "--name", "Ann Co"])
+  const key = await json([
+    "keys",
+    "create",
+    "--account",
+    account.id,
+    "--name",
+    "k",
+    "--scopes",
+    "all",
+    "--budget-usd",
+    "0.25"
+  ])
   return { account, key }
 }
 
 describe("commands, without a server and beside one", () => {
   it("administer accounts and keys while no server runs", async () => {
-    assert.deepStrictEqual(await json("accounts", "list"), [])
-    const nothing = await larder("accounts", "list")
+    assert.deepStrictEqual(await json(["accounts", "list"]), [])
+    const nothing = await larder(["accounts", "list"])
     assert.match(nothing.stdout, /no accounts yet. Open one with: larder-serve accounts create/)
 
     const { account, key } = await anAccountWithKey()
@@ -102,23 +54,23 @@ describe("commands, without a server and beside one", () => {
     assert.strictEqual(statSync(controlFile()).mode & 0o777, 0o600)
     assert.deepStrictEqual([await call(key.key), await call(key.key)], ["charged", "charged"])
     assert.strictEqual(await call(key.key), "spend_cap_reached")
-    await json("keys", "edit", "--key", key.id, "--budget-usd", "1", "--scopes", "get-store,get-product")
+    await json(["keys", "edit", "--key", key.id, "--budget-usd", "1", "--scopes", "get-store,get-product"])
     assert.strictEqual(await call(key.key), "charged")
 
-    const credited = await json("accounts", "credit", "--account", account.id, "--usd", "1.5", "--note", "sorry")
+    const credited = await json(["accounts", "credit", "--account", account.id, "--usd", "1.5", "--note", "sorry"])
     assert.strictEqual(credited.balance_credits, 6200)
-    await json("keys", "revoke", "--key", key.id)
+    await json(["keys", "revoke", "--key", key.id])
     assert.strictEqual(await call(key.key), "unknown key")
-    const [listed] = await json("keys", "list", "--account", account.id)
+    const [listed] = await json(["keys", "list", "--account", account.id])
     assert.deepStrictEqual(
       [listed.last4, listed.scopes, listed.spent_usd, listed.revoked_at === null],
       [key.last4, ["get-store", "get-product"], 0.3, false]
     )
 
-    const beside = await larder("ledger", "export", "--account", account.id, "--json")
-    await end("SIGTERM")
+    const beside = await larder(["ledger", "export", "--account", account.id, "--json"])
+    await end()
     assert.throws(() => statSync(controlFile()), /ENOENT/)
-    const alone = await larder("ledger", "export", "--account", account.id, "--json")
+    const alone = await larder(["ledger", "export", "--account", account.id, "--json"])
     assert.strictEqual(alone.stdout, beside.stdout)
     const lines = alone.stdout
       .trim()
@@ -143,16 +95,16 @@ describe("commands, without a server and beside one", () => {
     await killed.call(key.key)
     await killed.end("SIGKILL")
     assert.isTrue(statSync(controlFile()).isFile())
-    assert.strictEqual((await json("accounts", "list"))[0].balance_credits, 4900)
+    assert.strictEqual((await json(["accounts", "list"]))[0].balance_credits, 4900)
     const next = await server()
     assert.strictEqual(await next.call(key.key), "charged")
-    assert.strictEqual((await json("accounts", "list"))[0].balance_credits, 4800)
+    assert.strictEqual((await json(["accounts", "list"]))[0].balance_credits, 4800)
     assert.strictEqual(account.balance_credits, 5000)
   })
 
   it("wait for each other", async () => {
-    await Promise.all(["a", "b", "c"].map((name) => json("accounts", "create", "--name", name)))
-    const accounts: ReadonlyArray<{ name: string }> = await json("accounts", "list")
+    await Promise.all(["a", "b", "c"].map((name) => json(["accounts", "create", "--name", name])))
+    const accounts: ReadonlyArray<{ name: string }> = await json(["accounts", "list"])
     assert.deepStrictEqual(accounts.map(({ name }) => name).sort(), ["a", "b", "c"])
   })
 })
@@ -167,7 +119,7 @@ describe("the control channel", () => {
     assert.strictEqual(await ask({ authorization: "Bearer guess" }), 401)
     assert.strictEqual(await ask({}), 401)
     // fetch does not let a caller choose the Host header
-    const child = start("-e", hostProbe, url, token)
+    const child = spawn(process.execPath, ["-e", hostProbe, url, token])
     assert.strictEqual(await text(child.stdout), "403")
   })
 })
@@ -190,20 +142,20 @@ describe("commands that go wrong", () => {
       ["keys", "edit", "--key", "key_a"],
       ["accounts", "credit", "--account", "acct_a", "--usd", "0", "--note", "n"]
     ]) {
-      const { code, stderr, stdout } = await larder(...args)
+      const { code, stderr, stdout } = await larder(args)
       assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
       assert.match(stderr, /USAGE/)
     }
   })
 
   it("exit with 1 and say what to do when the account or key does not exist", async () => {
-    const noAccount = await larder("keys", "list", "--account", "acct_a")
+    const noAccount = await larder(["keys", "list", "--account", "acct_a"])
     assert.deepStrictEqual(noAccount, {
       code: 1,
       stdout: "",
       stderr: "larder-serve: There is no account acct_a. List them with: larder-serve accounts list\n"
     })
-    const noKey = await larder("keys", "revoke", "--key", `svc_data_${"s".repeat(64)}`) // a secret is not repeated
+    const noKey = await larder(["keys", "revoke", "--key", `svc_data_${"s".repeat(64)}`]) // a secret is not repeated
     assert.strictEqual(noKey.code, 1)
     assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key wants the id of a key \(key_…\)/)
   })
@@ -211,9 +163,9 @@ describe("commands that go wrong", () => {
   it("say so when another program has the ledger open", async () => {
     const { end } = await server()
     writeFileSync(controlFile(), JSON.stringify({ url: "http://127.0.0.1:9", token: "stale" }))
-    const { code, stderr } = await larder("accounts", "list")
+    const { code, stderr } = await larder(["accounts", "list"])
     assert.strictEqual(code, 1)
     assert.match(stderr, /is held by another process, which does not answer as larder-serve does/)
-    await end("SIGTERM")
+    await end()
   })
 })

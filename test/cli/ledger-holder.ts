@@ -4,14 +4,14 @@
  */
 import { createInterface } from "node:readline"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
+import { serveControl } from "@larder/serve/control.ts"
+import { Administration } from "@larder/serve/ledger/administration.ts"
+import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { layerPeople } from "@larder/serve/people/kept-people.ts"
+import { administerPeople } from "@larder/serve/people/people-administration.ts"
 import { Console, Effect, Layer, Stream } from "effect"
-import { embeddedConsole } from "../console-database/embedded.ts"
-import { serveControl } from "../control.ts"
-import { Administration } from "../ledger/administration.ts"
-import { embeddedLedger } from "../ledger/embedded/embedded-ledger.ts"
-import type { LedgerAccess } from "../ledger/ledger.ts"
-import { layerPeople } from "../people/kept-people.ts"
-import { administerPeople } from "../people/people-administration.ts"
 
 const directory = process.argv[2] ?? ""
 

@@ -1,61 +1,13 @@
-/** `larder-serve people` as processes of their own, without a server and beside one. Takes some 20 seconds. */
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import path from "node:path"
-import { text } from "node:stream/consumers"
-import { fileURLToPath } from "node:url"
-import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+/** `larder-serve people`, without a server and beside one. */
+import { assert, describe, it } from "@effect/vitest"
+import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
+import { layerPeople } from "@larder/serve/people/kept-people.ts"
+import { People } from "@larder/serve/people/people.ts"
 import { Effect, Layer } from "effect"
-import { embeddedConsole } from "../console-database/embedded.ts"
-import { layerPeople } from "../people/kept-people.ts"
-import { People } from "../people/people.ts"
+import type { Environment } from "../programs.ts"
+import { larderInAHome } from "./larder.ts"
 
-let home = ""
-let children: Array<ChildProcess> = []
-beforeEach(() => {
-  home = mkdtempSync(path.join(tmpdir(), "larder-home-"))
-})
-afterEach(() => {
-  for (const child of children) child.kill("SIGKILL")
-  children = []
-  rmSync(home, { recursive: true, force: true })
-})
-const file = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-const ledgerFolder = () => path.join(home, "ledger")
-
-/** All that they get of the environment of the tests: without it a start takes twice as long. */
-const { NODE_COMPILE_CACHE = "" } = process.env
-const compiled = { NODE_COMPILE_CACHE }
-
-const start = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => {
-  const child = spawn(process.execPath, args, { env: { ...compiled, LARDER_HOME: home, ...environment } })
-  children.push(child)
-  return child
-}
-const larder = async (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => {
-  const child = start([file("../bin/larder-serve.mjs"), ...args], environment)
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")])
-  return { code, stdout, stderr }
-}
-/** What a command prints with --json. */
-const json = async (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) => {
-  const { code, stderr, stdout } = await larder([...args, "--json"], environment)
-  assert.strictEqual(code, 0, stderr)
-  return JSON.parse(stdout)
-}
-
-/** A process that holds the ledger and the console's tables as a server does. */
-const server = async () => {
-  const child = start([file("./ledger-holder-for-tests.ts"), ledgerFolder()])
-  await once(child.stdout, "data")
-  return async () => {
-    const ended = once(child, "exit")
-    child.kill("SIGTERM")
-    await ended
-  }
-}
+const { json, larder, ledgerFolder, server } = larderInAHome()
 
 const tokenIn = (link: string) => link.slice(link.lastIndexOf("/") + 1)
 
@@ -107,7 +59,7 @@ describe("people, from the command line", () => {
 
   it("are administered by a running server, which alone knows where its console is", async () => {
     const account = await json(["accounts", "create", "--name", "Ann Co"])
-    const end = await server()
+    const { end } = await server()
     const { link } = await json(["people", "invite", "--account", account.id])
     assert.match(link, /^http:\/\/console\.example\/invitation\/[\w-]{43}$/)
     const unknown = await larder(["people", "remove", "--person", "pers_a"])
@@ -136,7 +88,7 @@ describe("people, from the command line", () => {
     const { link } = await json(["people", "invite", "--account", account.id])
     const { person } = await accept(link, "ann@example.com")
 
-    const end = await server()
+    const { end } = await server()
     const wrong = await json(["people", "invite", "--account", account.id, "--email", "bod@example.com"])
     const withdrawn = await larder(["people", "withdraw", "--invitation", wrong.id])
     assert.strictEqual(withdrawn.stdout, `The link of ${wrong.id} is not good any more.\n`)
@@ -159,7 +111,7 @@ describe("people, from the command line", () => {
 
   it("get links to the console's public address, or to that of its listener", async () => {
     const { id } = await json(["accounts", "create", "--name", "Ann Co"])
-    const linkWith = async (environment: Readonly<Record<string, string>>) =>
+    const linkWith = async (environment: Environment) =>
       (await json(["people", "invite", "--account", id], environment)).link.replace(/\/[\w-]{43}$/, "")
     assert.strictEqual(
       await linkWith({ LARDER_CONSOLE_URL: "https://console.example.com/" }),
