@@ -100,7 +100,7 @@ describe("the 24 series", () => {
     }
   })
 
-  it("of barrels are the price as sold, and of class I the base price", () => {
+  it("of barrels are the price as sold, and of Class I the base price", () => {
     assert.strictEqual(metricNamed.get("cheese_barrel_sales_price_weekly")?.column.name, "cheese_500_Price")
     assert.deepStrictEqual(metricNamed.get("milk_class_i_price_monthly")?.feeds, ["gov-mpr/2989/Detail"])
   })

@@ -209,7 +209,14 @@ describe("a check", () => {
   )
 })
 
-describe("the formula of class IV", () => {
+describe("the description of a check", () => {
+  it("spells classes of milk as the trade does", () => {
+    const named = checks.flatMap(({ description }) => description.match(/\bclass [IV]+\b/gi) ?? [])
+    assert.deepStrictEqual([...new Set(named)].sort(), ["Class I", "Class IV"])
+  })
+})
+
+describe("the formula of Class IV", () => {
   it.effect("knows the allowances of June and the solids of December 2025", () =>
     Effect.gen(function* () {
       const at = (month: string, announced: string) => classIV(month, announced, "2.5430", "1.2800")

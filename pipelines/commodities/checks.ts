@@ -32,7 +32,7 @@ export const checks: ReadonlyArray<Check> = [
   ),
   error(
     "class_i_is_dated_by_priced_month",
-    "most class I prices are announced before their month begins",
+    "most Class I prices are announced before their month begins",
     // Were most dated by the month of their announcement, report_month would mean something else than the mapping assumes.
     // Only announcements near their month tell: a row without a stamp, or of a history that was published again later, does not.
     `with dated as (
@@ -79,7 +79,7 @@ export const checks: ReadonlyArray<Check> = [
   ),
   warning(
     "class_iv_follows_its_formula",
-    "the class IV price follows from the month's butter and nonfat dry milk averages, within 0.01 USD per hundredweight",
+    "the Class IV price follows from the month's butter and nonfat dry milk averages, within 0.01 USD per hundredweight",
     // Make allowances and the nonfat solids factor as amended for June and December 2025.
     `with months as (
        select observed_on,
@@ -99,7 +99,7 @@ export const checks: ReadonlyArray<Check> = [
   ),
   warning(
     "readings_are_not_far_ahead",
-    "no reading is dated more than 31 days after its publication: a report of Thursday may end on Friday, and class I is announced for the next month",
+    "no reading is dated more than 31 days after its publication: a report of Thursday may end on Friday, and Class I is announced for the next month",
     `select metric_name, observed_on, published_at from commodity.price
      where observed_on > published_at::date + 31`
   ),

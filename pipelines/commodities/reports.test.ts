@@ -195,14 +195,14 @@ describe("milk prices", () => {
     assert.strictEqual(readRows(classes, [row]).rows_silent, 1)
   })
 
-  it("of class I are those of the month priced, not of the announcement", () => {
+  it("of Class I are those of the month priced, not of the announcement", () => {
     const [reading] = readRows(advanced, [anAdvancedRow()]).readings
     assert.strictEqual(reading?.observed_on, "2026-07-01")
     assert.strictEqual(reading?.published_at, "2026-06-17 13:04:11")
   })
 
   it.each(["class_1_Price", "class_1_base_Price", "base_class_1_Price", "class_I_Price", "class_I_base_Price"])(
-    "of class I may stand in %s",
+    "of Class I may stand in %s",
     (column) => {
       const { class_1_Price: price, ...row } = anAdvancedRow()
       assert.strictEqual(
@@ -212,7 +212,7 @@ describe("milk prices", () => {
     }
   )
 
-  it("of class I in a column of another name fail, naming the columns that were found", () => {
+  it("of Class I in a column of another name fail, naming the columns that were found", () => {
     const { class_1_Price: _, ...row } = anAdvancedRow({ advanced_price: "21.33" })
     assert.throws(
       () => readRows(advanced, [row]),

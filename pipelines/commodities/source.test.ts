@@ -49,7 +49,7 @@ describe("the window around the days that were asked for", () => {
     ["gov-mars/1602", "2026-08-26", "2026-10-06", "weeks begin before they end"],
     ["gov-mars/1623", "2025-08-31", "2027-10-01", "a year-to-date report begins on 1 January"],
     ["gov-mpr/2991/Detail", "2026-07-18", "2026-11-14", "the last survey week of a month may end in the next one"],
-    ["gov-mpr/2989/Detail", "2026-08-01", "2026-10-31", "class I is announced before its month"],
+    ["gov-mpr/2989/Detail", "2026-08-01", "2026-10-31", "Class I is announced before its month"],
     ["gov-mpr/2993/Final Butter Prices and Sales", "2026-09-01", "2026-09-30", "a final week is printed once"]
   ])("of %s reaches from %s to %s, because %s", (feed, from, to) => {
     assert.deepStrictEqual(windowAround(september, feedNamed(feed)), { from, to })

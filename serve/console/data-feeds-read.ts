@@ -75,7 +75,7 @@ export interface FeedsWanted {
   readonly limit: number
 }
 
-/** Feeds of reports have a title, and are told to have stopped where all others of their rhythm are far ahead. */
+/** Feeds of reports have a title and a rhythm, and are told to have stopped where all others of it are far ahead. */
 export const feeds = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   { after, limit, pipeline }: FeedsWanted,
@@ -89,15 +89,12 @@ export const feeds = Effect.fnUntraced(function* (
   }
   const { hasMore, rows } = pageOf(yield* db.all(Feed, feedsAfter, params), limit)
   const ofReports = hasCommodities ? yield* db.all(CommodityFeed, commodityFeeds) : noFeeds
-  const titles = new Map(ofReports.map(({ feed, title }) => [feed, title]))
+  const reports = new Map(ofReports.map((report) => [report.feed, report]))
   const stopped = new Set(stoppedAmong(ofReports).map(({ feed }) => feed))
   const told = (row: typeof Feed.Type) => {
-    const isOfReport = row.pipeline === "commodities"
-    return {
-      ...row,
-      title: isOfReport ? titles.get(row.feed) : undefined,
-      hasStopped: isOfReport && stopped.has(row.feed)
-    }
+    const report = row.pipeline === "commodities" ? reports.get(row.feed) : undefined
+    const { frequency, title } = report ?? {}
+    return { ...row, frequency, title, hasStopped: report !== undefined && stopped.has(report.feed) }
   }
   return { hasMore, rows: rows.map(told) }
 })

@@ -22,7 +22,7 @@ export interface Newest {
 const lateAfter = {
   daily: 5, // over a long weekend Friday's close stays the newest until Tuesday
   weekly: 14, // a week ends on Saturday and is published by Friday of the next one: 13 days
-  monthly: 45 // the newest is the class I price of a month, announced before that month begins: 25 days, and 20 to be late
+  monthly: 45 // the newest is the Class I price of a month, announced before that month begins: 25 days, and 20 to be late
 } as const
 /** The same of the last complete read: a run a day, and one that may fail. */
 export const readIsLateAfter = 2

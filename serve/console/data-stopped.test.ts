@@ -18,7 +18,7 @@ describe("what has stopped", () => {
     const all = [
       followed("close", "daily", "2026-09-29"),
       followed("average", "monthly", "2026-08-01"),
-      followed("class I, of a month to come", "monthly", "2026-10-01"),
+      followed("Class I, of a month to come", "monthly", "2026-10-01"),
       followed("never", "weekly", undefined)
     ]
     assert.deepStrictEqual(namesOf(all), [])

@@ -10,7 +10,7 @@ const mostBehind: Readonly<Record<Frequency, number>> = {
   daily: 14,
   weekly: 70, // the final values of a month are published with the next one: up to nine weeks
   biweekly: 70,
-  monthly: 100, // a class I price is announced before its month, an average after it: two months, and one to be late
+  monthly: 100, // a Class I price is announced before its month, an average after it: two months, and one to be late
   annual: 400
 }
 

@@ -53,7 +53,6 @@ export const monthText = (iso: string): string => monthFormat.format(new Date(is
 export const momentText = (iso: string): string => `${momentFormat.format(new Date(iso))}\u00A0UTC`
 
 export const day = (iso: string): Html => html`<time datetime="${iso.slice(0, 10)}">${dayText(iso)}</time>`
-export const month = (iso: string): Html => html`<time datetime="${iso.slice(0, 7)}">${monthText(iso)}</time>`
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${momentText(iso)}</time>`
 
 /** The same for a column whose head says that it is in UTC; a phone, which hides the head, says it beside the moment. */

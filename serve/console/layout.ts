@@ -45,7 +45,7 @@ ${
     (item) =>
       html`<li><a href="${item.path}"${item === current && html` aria-current="${item.path === path ? "page" : "true"}"`}>${item.label}</a></li>`
   )}</ul></nav>
-<div class="who"><a class="balance" href="/billing" title="Balance of ${signed.account_name}"><span class="hidden">Balance </span>${usd(signed.balance_credits)}</a>
+<div class="who"><a class="balance" href="/billing" title="Balance of ${signed.account_name}"><small>Balance</small> ${usd(signed.balance_credits)}</a>
 <form method="post" action="/sign-out"><button class="button plain" type="submit" title="Signed in as ${signed.email}">Sign out</button></form></div>`
 }
 </div></header>`

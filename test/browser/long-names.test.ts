@@ -53,9 +53,16 @@ const tooWide = (page: Page) =>
     ...(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ["the page"] : [])
   ]`)
 
+/** Request ids in two lines, and ends of keys such as `(…x9Qz)` that may come to that. */
+const broken = (page: Page) =>
+  page.evaluate<ReadonlyArray<string>>(`[
+    ...[...document.querySelectorAll(".id")].filter((id) => id.getClientRects().length > 1),
+    ...[...document.querySelectorAll(".key-name .nowrap")].filter((end) => getComputedStyle(end).whiteSpace !== "nowrap")
+  ].map(({ textContent }) => textContent)`)
+
 describe("a name of 200 letters without a blank", () => {
   it.each(["/keys?revoked=1", "/usage", "/requests", "/billing/ledger"])(
-    "leaves all columns of %s in sight",
+    "leaves all columns of %s in sight, and on a phone request ids and ends of keys in one line",
     async (path) => {
       const context = await browser.newContext({ viewport: sizes.desktop })
       try {
@@ -66,6 +73,7 @@ describe("a name of 200 letters without a blank", () => {
         expect(await tooWide(page)).toEqual([])
         await dress(page, "phone", "light")
         expect(await tooWide(page)).not.toContain("the page")
+        expect(await broken(page)).toEqual([])
       } finally {
         await context.close()
       }

@@ -296,8 +296,16 @@ describe("the way through the console", () => {
         await feed
           .locator("td")
           .evaluateAll((cells) => cells.flatMap((cell) => (cell.checkVisibility() ? [cell.dataset.label] : [])))
-      ).toEqual(["Read to"])
+      ).toEqual(["Read to", "Last new payload"])
+      await page.goto("/data")
+      const gaps = `[...document.querySelectorAll("[data-label=Newest] .item + .item")].map((item) =>
+        item.getBoundingClientRect().top - item.previousElementSibling.getBoundingClientRect().bottom)`
+      expect(Math.min(...(await page.evaluate<Array<number>>(gaps)))).toBeGreaterThan(4)
       await page.setViewportSize(sizes.desktop)
+      await page.goto("/data/checks")
+      const columns = `[...document.querySelectorAll("thead tr")].map((heads) =>
+        [...heads.cells].map((head) => Math.round(head.getBoundingClientRect().left)).join(" "))`
+      expect(new Set(await page.evaluate<Array<string>>(columns)).size).toBe(1)
       await page.goto("/data/runs")
       await press(page, page.locator("tbody a").first())
       await look(page, "data-run")

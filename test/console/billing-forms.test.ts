@@ -27,6 +27,9 @@ const hidden = (html: string, name: string) =>
 const buttonsOf = (html: string) =>
   [...html.replace(/<header.*<\/header>/s, "").matchAll(/<button[^>]*>([^<]*)<\/button>/g)].map(([, text]) => text)
 
+const primaryButtonsOf = (html: string) =>
+  [...html.matchAll(/<button class="button primary"[^>]*>([^<]*)<\/button>/g)].map(([, text]) => text)
+
 /** As far as the processor's page: what the customer can do there. */
 const beginByCard = async (who: SignedIn, amount: string) => {
   const review = await who.browser.get(`/billing/top-up?amount=${amount}`)
@@ -110,7 +113,7 @@ describe("a top-up", () => {
     const page = await payByCard(who, "100", "4242424242424242")
     await console.run(Simulator.use((simulator) => simulator.play({ events: "once" })))
     expect(page.text).toContain("Paid. 100,000 credits were added to your balance.")
-    expect(page.text).toContain("</span>$105.00</a>")
+    expect(page.text).toContain("$105.00</a>")
     expect(await balanceOf(who)).toBe(105_000)
     const again = await who.browser.get("/billing")
     expect(again.text).toContain("Visa ending in 4242")
@@ -285,7 +288,7 @@ describe("auto-recharge that charges at once", () => {
     expect(words).toContain(
       "Visa ending in 4242 is charged $10.00 now, and again as calls are made, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in all"
     )
-    expect(buttonsOf(text)).toEqual(["Charge $10.00 and save", "Back"])
+    expect(buttonsOf(text)).toEqual(["Switch on and charge $10.00", "Back"])
     expect(["recharge_amount", "trigger", "payments"].map((name) => hidden(text, name))).toEqual(["10", "5,000", "499"])
     expect((await settingsOf(who)).recharge).toMatchObject({ is_on: false, was_chosen: false })
     expect(await recharges()).toEqual([])
@@ -295,7 +298,7 @@ describe("auto-recharge that charges at once", () => {
     for (const told of ["498", "0", "many", ""]) {
       expect([told, buttonsOf((await save("10", "5000", told)).text)]).toEqual([
         told,
-        ["Charge $10.00 and save", "Back"]
+        ["Switch on and charge $10.00", "Back"]
       ])
     }
     const { text } = await save("12.50", "5000", "400", "not_yet")
@@ -306,6 +309,10 @@ describe("auto-recharge that charges at once", () => {
 
   it("does not ask where the balance is at the trigger: then nothing is charged", async () => {
     expect((await save("10", "15")).status).toBe(303)
+  })
+
+  it("asks to save what is chosen where it is on already", async () => {
+    expect(buttonsOf((await save("10", "5000")).text)).toEqual(["Save and charge $10.00", "Back"])
     expect((await save("", "", "", "no")).status).toBe(303)
   })
 
@@ -361,6 +368,22 @@ describe("auto-recharge on the pages that tell of it", () => {
       expect(linkCalled(text, "switch auto-recharge on again, or leave it off")).toBe("/billing/auto-recharge")
     }
     expect(buttonsOf(pages[2]?.text ?? "")).toEqual(["Leave it off", "Switch on"])
+  })
+
+  it("that went off with its card lets other cards pay first, until the card has paid or is another one", async () => {
+    const review = () => who.browser.get("/billing/top-up?amount=50")
+    const refused = await review()
+    expect(refused.text).toContain("The last payment with Visa ending in 0341 failed. The card was declined.")
+    expect(buttonsOf(refused.text)).toEqual(["Pay with another card", "Pay $50.00 with Visa ending in 0341"])
+    expect(primaryButtonsOf(refused.text)).toEqual(["Pay with another card"])
+    await beginByCard(who, "20") // nobody finishes it: that says nothing of the card
+    expect(primaryButtonsOf((await review()).text)).toEqual(["Pay with another card"])
+    await payByCard(who, "10", "5555555555554444")
+    const other = await review()
+    expect(other.text).not.toContain("failed")
+    expect(primaryButtonsOf(other.text)).toEqual(["Pay $50.00 with Mastercard ending in 4444"])
+    await payByCard(who, "10", "4000000000000341")
+    expect(primaryButtonsOf((await review()).text)).toEqual(["Pay $50.00 with Visa ending in 0341"])
   })
 
   it("can be left off, which puts the warning away and keeps the amounts", async () => {

@@ -54,7 +54,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
       Effect.gen(function* () {
         const page = yield* shown("/data")
         assert.notMatch(page, />(branded-foods|storefronts|commodities)</)
-        assert.include(page, '<time datetime="2026-10">Oct 2026</time>')
+        assert.include(page, '<time datetime="2026-10">October 2026</time>')
         assert.match(page, /1 of 24 series<\/a> <span[^>]*>stopped</)
         assert.include(page, "Rows are those of the payloads")
       })
@@ -271,6 +271,18 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         }
         assert.deepStrictEqual(pages, names)
         assert.include(yield* shown("/data/feeds"), "gov-mars/1603")
+      })
+    )
+    it.effect("tell the month that a monthly feed was read to, and the day that another one was", () =>
+      Effect.gen(function* () {
+        const { rows } = yield* (yield* DataRead).feeds({ pipeline: undefined, after: undefined, limit: 1000 })
+        assert.strictEqual(rows.find(({ feed }) => feed === "gov-mpr/2989/Detail")?.read_to, "2026-10-01")
+        const page = yield* shown("/data/feeds")
+        const readTo = (feed: string) =>
+          new RegExp(`>${feed}<.*?data-label="Read to"><div><time[^>]*>([^<]*)`, "s").exec(page)?.[1]
+        assert.strictEqual(readTo("gov-mpr/2989/Detail"), "October 2026")
+        assert.match(readTo("gov-mars/1602") ?? "", /^\d{1,2} \w{3,4} 2026$/)
+        assert.match(readTo("gov-mars/1603") ?? "", /^\d{1,2} \w{3,4} 2026$/)
       })
     )
     it.effect("name the report that a feed reads, and which feeds stopped while others of their rhythm went on", () =>

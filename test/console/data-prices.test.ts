@@ -58,7 +58,7 @@ layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
   it.effect("are of a day, a week or a month, as their series has it", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices")
-      assert.include(page, '<time datetime="2026-08">Aug 2026</time>')
+      assert.include(page, '<time datetime="2026-08">August 2026</time>')
       assert.include(page, 'week to <time datetime="2026-09-26">26 Sept 2026</time>')
     })
   )

@@ -1,4 +1,4 @@
-/** An account with more keys than one page shows, valid and revoked ones. */
+/** An account with more keys than one page shows, active and revoked ones. */
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -16,7 +16,7 @@ const makeKeys = ({ account }: SignedIn) =>
       const make = (name: string) =>
         ledger.createKey({ account_id: account.id, name, scopes: ["get-store"], budget_credits: 1_000 })
       for (let index = 1; index <= many; index++) {
-        yield* make(`valid ${index}`)
+        yield* make(`active ${index}`)
         const { id } = yield* make(`gone ${index}`)
         yield* ledger.revokeKey({ key_id: id })
       }
@@ -39,13 +39,13 @@ const idOf = (html: string, name: string) =>
   new RegExp(`href="/keys/(key_\\w+)"[^>]*>(?:<strong>)?${name}<`).exec(html)?.[1]
 
 describe("a list of keys", () => {
-  it("shows 100 valid ones a page, the newest first, and leads to the others", async () => {
+  it("shows 100 active ones a page, the newest first, and leads to the others", async () => {
     const pages = await followed(mine.browser, "/keys")
     expect(pages.map((page) => names(page).length)).toEqual([100, 2])
-    expect(names(pages[0] ?? "").slice(0, 2)).toEqual(["valid 101", "valid 100"])
-    expect(names(pages[1] ?? "")).toEqual(["valid 1", "the first"])
+    expect(names(pages[0] ?? "").slice(0, 2)).toEqual(["active 101", "active 100"])
+    expect(names(pages[1] ?? "")).toEqual(["active 1", "the first"])
     expect(linkCalled(pages[1] ?? "", "Newer")).toBe("/keys?page=1")
-    expect(pages[0]).toContain("Valid keys (102)")
+    expect(pages[0]).toContain("Active keys (102)")
   })
 
   it("shows 100 revoked ones a page below them, the newest first, and leads to the others", async () => {
@@ -74,7 +74,7 @@ describe("a list of keys", () => {
 })
 
 describe("the choice of a key on the pages about calls", () => {
-  it.each(["/usage", "/requests"])("of %s has all valid ones and the 100 that were revoked last", async (path) => {
+  it.each(["/usage", "/requests"])("of %s has all active ones and the 100 that were revoked last", async (path) => {
     const offered = options((await mine.browser.get(path)).text)
     const revoked = offered.filter((label) => label.endsWith(", revoked"))
     expect(offered).toHaveLength(1 + 102 + 100)

@@ -104,7 +104,7 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
     for (const path of [keyPage, `${keyPage}/revoke`]) {
       expect((await browser.get(path)).text).toMatch(/<dt>Last used<\/dt><dd><time datetime="\d{4}-/)
     }
-    expect((await browser.get(keyPage)).text).toContain("valid</span>")
+    expect((await browser.get(keyPage)).text).toContain("active</span>")
     expect([await call(key), await call(key)]).toEqual([200, 402])
     const { text } = await browser.get("/keys")
     expect(text).toContain("budget spent</span>")
@@ -368,7 +368,7 @@ describe("an account with all the keys that it may have", () => {
     const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
     const seen = await browser.post("/keys/new", form)
     expect(seen.status).toBe(422)
-    expect(seen.text).toContain("No key was created: there are 1,000 valid keys")
+    expect(seen.text).toContain("No key was created: there are 1,000 active keys")
     expect(seen.text).toContain(`value="${newKey.name}"`)
     const [one] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
     await browser.post(`/keys/${one?.id}/revoke`, {})

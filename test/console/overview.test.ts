@@ -35,6 +35,11 @@ describe("the overview", () => {
     ])
   })
 
+  it("has the balance in its header, with its name in sight", async () => {
+    const text = await overviewOf(await shop.signedIn())
+    expect(text).toMatch(/<a class="balance"[^>]*><small>Balance<\/small> \$5\.00<\/a>/)
+  })
+
   it("leads who has no key to a first one, who has not called to the keys, and who called long ago to the usage", async () => {
     const who = await shop.signedIn()
     const withKey = await overviewOf(who)

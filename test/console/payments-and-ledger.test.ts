@@ -62,14 +62,15 @@ beforeAll(async () => {
 
 const entries = () =>
   console.run(Effect.flatMap(Administration, (ledger) => Stream.runCollect(ledger.entriesOf(mine.account.id))))
-const spaced = (value: number) => value.toLocaleString("en-US").replace("-", "−")
+/** As it is heard, and seen on a phone; a desk does not show the unit. */
+const figure = (value: number) => `${value.toLocaleString("en-US").replace("-", "−")} credits`
 
 describe("the ledger", () => {
   it("leads to every entry of the account once, newest first, with the balance after it", async () => {
     const pages = await followed(mine.browser, "/billing/ledger")
     const expected = (await entries()).toReversed()
     expect(pages.length).toBe(Math.ceil(expected.length / 50))
-    expect(pages.flatMap((page) => column(page, 5))).toEqual(expected.map(({ balance }) => spaced(balance)))
+    expect(pages.flatMap((page) => column(page, 5))).toEqual(expected.map(({ balance }) => figure(balance)))
     expect(pages.flatMap((page) => column(page, 3))).toEqual(expected.map(({ request_id }) => request_id ?? "–"))
   })
 
@@ -81,7 +82,20 @@ describe("the ledger", () => {
   ])("leads to every entry of the kind %s once", async (what, types) => {
     const pages = await followed(mine.browser, `/billing/ledger?what=${what}`)
     const expected = (await entries()).filter(({ type }) => types.includes(type)).toReversed()
-    expect(pages.flatMap((page) => column(page, 5))).toEqual(expected.map(({ balance }) => spaced(balance)))
+    expect(pages.flatMap((page) => column(page, 5))).toEqual(expected.map(({ balance }) => figure(balance)))
+  })
+
+  it("names the unit of each figure, and marks the cells in which nothing stands, for phones", async () => {
+    const account = await console.signedIn("Small")
+    await console.run(
+      Administration.use((ledger) => ledger.creditAccount({ account_id: account.account.id, credits: 1, note: "Odd" }))
+    )
+    const { text } = await account.browser.get("/billing/ledger")
+    expect(column(text, 4)).toEqual(["+1 credit", "+5,000 credits"])
+    expect(column(text, 5)).toEqual(["5,001 credits", "5,000 credits"])
+    expect(text).toContain('5,001<span class="unit"> credits</span>')
+    expect(text.match(/<div>–<\/div>/)).toBeNull()
+    expect(text.match(/<td[^>]*><div><span class="nothing">–<\/span><\/div>/g)?.length).toBe(3)
   })
 
   it("stays where it was while new entries are made", async () => {
@@ -89,7 +103,7 @@ describe("the ledger", () => {
     await console.run(call(mine.key, mine.key.key, "req_meanwhile"))
     const [second = ""] = await followed(mine.browser, linkCalled(first.text, "Older") ?? "")
     const expected = (await entries()).toReversed().slice(51, 101)
-    expect(column(second, 5)).toEqual(expected.map(({ balance }) => spaced(balance)))
+    expect(column(second, 5)).toEqual(expected.map(({ balance }) => figure(balance)))
   })
 
   it("is a streamed file of all entries, in which nothing is run as a formula", async () => {
@@ -145,11 +159,32 @@ describe("payments", () => {
     for (const page of [path, `${path}/receipt`]) {
       expect((await mine.browser.get(page)).text).toContain("Simulated: no money moved")
     }
-    for (const page of ["/billing", "/billing/top-up?amount=50"]) {
-      const { text } = await mine.browser.get(page)
+    const refused = { amount: "9", submission: "refused-submission-1", pay_with: "new_card" }
+    const asks = { recharge_amount: "10", trigger: "50000", is_on: "yes" }
+    const pages = await Promise.all([
+      ...["", "/top-up", "/top-up?amount=50", "/auto-recharge", "/card", "/payments"].map((page) =>
+        mine.browser.get(`/billing${page}`)
+      ),
+      mine.browser.post("/billing/top-up", refused),
+      mine.browser.post("/billing/auto-recharge", asks),
+      other.browser.get("/billing/auto-recharge") // has no card
+    ])
+    for (const { text } of pages) {
       expect(text).toContain("Payments are simulated here: no money moves")
       expect(text).not.toMatch(/of the card processor|by the card processor/)
     }
+    const titles = pages.map(({ text }) => /<h1[^>]*>([^<]*)/.exec(text)?.[1])
+    expect(titles).toEqual([
+      "Billing",
+      "Add credits",
+      "Add credits",
+      "Auto-recharge",
+      "Remove the saved card?",
+      "Payments",
+      "Add credits",
+      "Charge the card now?",
+      "Auto-recharge"
+    ])
   })
 
   it("are listed once each, newest first", async () => {

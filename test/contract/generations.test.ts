@@ -16,7 +16,7 @@ interface Catalog {
   readonly data: ReadonlyArray<{ readonly slug: string }>
 }
 
-/** A recording of one report, in which the newest class III price was published anew a week later. */
+/** A recording of one report, in which the newest Class III price was published anew a week later. */
 const recordingOf = (price: string, publishedAt: string): string => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-replay-"))
   const sample = gunzipSync(readFileSync(path.join(repository, "pipelines/commodities/samples", `${detail}.gz`)))

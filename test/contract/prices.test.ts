@@ -88,7 +88,7 @@ describe("prices", () => {
     )
   })
 
-  it("answers class IV prices as they were published, dated by the first day of the priced month", async () => {
+  it("answers Class IV prices as they were published, dated by the first day of the priced month", async () => {
     const { text } = await prices("series=milk-class-iv-price-monthly&from=2012-04-01&to=2026-07-31")
     const published = facts("class-iv.csv", (row) => [`${row[0]}-01`, row[2]]).filter((point) => !point.endsWith(":}"))
     expect(published.length).toBeGreaterThan(170)

@@ -97,7 +97,7 @@ const theRealNumbers = () => {
     expect(last).toEqual([...known].map(([week, price]) => `${week} ${price}`).toSorted())
   })
 
-  it("have every class IV price but that of March 2012, which was never published", async () => {
+  it("have every Class IV price but that of March 2012, which was never published", async () => {
     const published = classIVMonths().filter(({ announced }) => announced > 0)
     expect(published.length).toBe(172)
     const values = await valuesOf(folders.home, "milk_class_iv_price_monthly")

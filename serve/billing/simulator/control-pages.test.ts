@@ -123,6 +123,73 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("say of a payment what became of its money, in the list and on its page", () =>
+    Effect.gen(function* () {
+      const { reference, simulator, visit } = yield* opened
+      const badges = (text: string, from: string, to: string) => {
+        const part = text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from)))
+        return part
+          .replace(/<[^>]*>/g, "")
+          .replace(/\s+/g, " ")
+          .trim()
+      }
+      const states = Effect.gen(function* () {
+        const own = badges(yield* visit(payment), "<dt>State</dt><dd>", "</dd>").replace("State", "")
+        const listed = badges(yield* visit("/simulator"), '<td class="" role="cell" data-label="State">', "</td>")
+        assert.strictEqual(listed, own)
+        return own
+      })
+      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+      assert.strictEqual(yield* states, "Paid")
+      yield* visit(payment, { do: "refund", amount: "12.50" })
+      assert.strictEqual(yield* states, "Partly refunded $12.50")
+      yield* visit(payment, { do: "dispute" })
+      assert.strictEqual(yield* states, "Partly refunded $12.50 Disputed")
+      yield* visit(payment, { do: "won", id: yield* last })
+      assert.strictEqual(yield* states, "Partly refunded $12.50 Dispute won")
+      yield* visit(payment, { do: "refund", amount: "" })
+      assert.strictEqual(yield* states, "Refunded Dispute won")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("tell a dispute that is open from one that was lost, and a refund from one that failed", () =>
+    Effect.gen(function* () {
+      const { reference, simulator, visit } = yield* opened
+      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+      const words = Effect.map(visit(payment), (text) =>
+        [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
+      )
+      yield* visit(payment, { do: "refund", amount: "" })
+      assert.deepStrictEqual(yield* words, ["Refunded", "Refunded"])
+      yield* visit(payment, { do: "fail", id: yield* last })
+      assert.deepStrictEqual(yield* words, ["Paid", "Refund failed"])
+      yield* visit(payment, { do: "dispute" })
+      assert.deepStrictEqual(yield* words, ["Disputed", "Refund failed", "Disputed"])
+      yield* visit(payment, { do: "lost", id: yield* last })
+      assert.deepStrictEqual(yield* words, ["Dispute lost", "Refund failed", "Dispute lost"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("offer neither refund nor dispute where nothing is left", () =>
+    Effect.gen(function* () {
+      const { visit } = yield* opened
+      const buttons = ["Refund</button>", "The owner disputes it"]
+      for (const button of buttons) assert.include(yield* visit(payment), button)
+      yield* visit(payment, { do: "refund", amount: "" })
+      for (const button of buttons) assert.notInclude(yield* visit(payment), button)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("mark the ids of payments, which phones show in smaller letters so that they stay whole", () =>
+    Effect.gen(function* () {
+      const { visit } = yield* opened
+      const ids = (text: string) => text.match(/<code[^>]*>pay_1</g)
+      const marked = '<code class="payment-id">pay_1<'
+      assert.deepStrictEqual(ids(yield* visit("/simulator")), [marked, marked])
+      assert.deepStrictEqual(ids(yield* visit(payment)), [marked])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("know nothing of other payments and other actions", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* opened

@@ -3,7 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import { button, choices, type Form, field, postForm, select } from "../../console/form.ts"
 import { counted, empty, html, moment, notice, section, table, usdOfCents } from "../../console/html.ts"
 import { type Page, redirect, show } from "../../console/page.ts"
-import { addressOf, cardOf, simulatedPaymentPage, stateBadge } from "./control-payment.ts"
+import { addressOf, cardOf, simulatedPaymentPage, stateBadges } from "./control-payment.ts"
 import { Mishaps, type Notice, noMishaps } from "./records.ts"
 import type { SeenPayment, Simulator } from "./simulator.ts"
 
@@ -105,10 +105,10 @@ const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
           { label: "Card" }
         ],
         rows: payments.map((seen) => [
-          html`<a href="${addressOf(seen)}"><code>${seen.payment.payment_id}</code></a>`,
+          html`<a href="${addressOf(seen)}"><code class="payment-id">${seen.payment.payment_id}</code></a>`,
           moment(seen.payment.made_at),
           usdOfCents(seen.payment.cents),
-          stateBadge(seen.looked),
+          stateBadges(seen),
           cardOf(seen.payment)
         ])
       })
@@ -128,7 +128,7 @@ const eventTable = (events: ReadonlyArray<Notice>) =>
         ],
         rows: events.map(({ answer, attempts, made_at, payment_id, type }) => [
           html`<code>${type}</code>`,
-          html`<code>${payment_id}</code>`,
+          html`<code class="payment-id">${payment_id}</code>`,
           moment(made_at),
           attempts,
           answer ?? "waits"

@@ -27,7 +27,33 @@ type Simulated = Simulator["Service"]
 const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
 /** In the words of the billing pages. */
 const stateTexts = { open: "Not paid yet", succeeded: "Paid", failed: "Failed", expired: "Not paid" } as const
-export const stateBadge = ({ state }: Looked) => badge(stateTexts[state], tones[state])
+const disputeBadges = {
+  open: badge("Disputed", "bad"),
+  lost: badge("Dispute lost", "bad"),
+  won: badge("Dispute won", "good")
+} as const
+const disputeOutcomes = ["open", "lost", "won"] as const
+
+const refundBadge = ({ cents, reversed }: Looked) => {
+  const refunded = reversed.reduce(
+    (sum, one) => (one.kind === "refund" && one.state === "taken" ? sum + one.cents : sum),
+    0
+  )
+  if (refunded === 0) return undefined
+  return refunded === cents
+    ? badge("Refunded", "warning")
+    : html`${badge("Partly refunded", "warning")} ${usdOfCents(refunded)}`
+}
+
+/** Whether it was paid, and what became of the money since: refunds and disputes do not exclude each other. */
+export const stateBadges = ({ looked, payment }: SeenPayment): Html => {
+  const disputes = disputeOutcomes.filter((outcome) =>
+    payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
+  )
+  const isGone = disputes.includes("open") || disputes.includes("lost")
+  const first = refundBadge(looked) ?? (!isGone && badge(stateTexts[looked.state], tones[looked.state]))
+  return html`${first}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
+}
 
 export const addressOf = ({ payment }: SeenPayment) =>
   `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
@@ -41,11 +67,12 @@ const reversalRows = (seen: SeenPayment) =>
         inline: true,
         body: html`<input type="hidden" name="id" value="${id}">${button(text, "plain", { name: "do", value: action })}`
       })
-    const state = seen.looked.reversed.find((reversal) => reversal.id === id)?.state ?? "taken"
+    const hasFailed = seen.looked.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
+    const refund = hasFailed ? badge("Refund failed", "good") : badge("Refunded", "warning")
     return [
-      kind,
+      kind === "refund" ? "Refund" : "Dispute",
       usdOfCents(cents),
-      badge(state === "taken" ? "money taken" : "money returned", state === "taken" ? "bad" : "good"),
+      outcome === "refunded" ? refund : disputeBadges[outcome],
       html`${kind === "refund" && fails_at === null && press("Let it fail", "fail")}${
         kind === "dispute" && outcome === "open" && html`${press("Won", "won")} ${press("Lost", "lost")}`
       }`
@@ -54,9 +81,9 @@ const reversalRows = (seen: SeenPayment) =>
 
 const onePayment = (seen: SeenPayment, problem?: string) => {
   const { looked, payment } = seen
-  const isPaid = looked.state === "succeeded"
+  const left = leftIn(looked)
   const forms: Html | false =
-    isPaid &&
+    left > 0 &&
     html`${section(
       "Refund",
       postForm({
@@ -65,7 +92,7 @@ const onePayment = (seen: SeenPayment, problem?: string) => {
           label: "Amount",
           prefix: "$",
           inputmode: "decimal",
-          hint: `Leave it empty to refund all that is left: ${usdOfCents(leftIn(looked))}.`
+          hint: `Leave it empty to refund all that is left: ${usdOfCents(left)}.`
         })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
       })
     )}
@@ -73,11 +100,11 @@ ${section("Dispute", postForm({ body: button("The owner disputes it", "plain", {
   const { payment_id, problem: why } = payment
   const url = looked.state === "open" ? `/simulator/checkout/${encodeURIComponent(looked.reference)}` : null
   const about = facts([
-    ["Payment", html`<code>${payment_id}</code>`],
+    ["Payment", html`<code class="payment-id">${payment_id}</code>`],
     ["Account", html`<code>${payment.account_id}</code>`],
     ...(payment.email === null ? [] : [["E-mail", payment.email] as const]),
     ["Amount", usdOfCents(payment.cents)],
-    ["State", stateBadge(looked)],
+    ["State", stateBadges(seen)],
     ["Made", moment(payment.made_at)],
     ["Card", cardOf(payment)],
     ...(why === null ? [] : [["Problem", why] as const])

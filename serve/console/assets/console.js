@@ -34,6 +34,27 @@ for (const form of document.querySelectorAll("form[data-confirm]")) {
   })
 }
 
+// a password can be looked at while it is typed; the form sends a password field, so that browsers and managers know it
+for (const input of document.querySelectorAll('input[type="password"]')) {
+  const button = document.createElement("button")
+  const show = (isShown) => {
+    input.type = isShown ? "text" : "password"
+    button.setAttribute("aria-pressed", String(isShown))
+  }
+  const [label] = input.labels
+  label.id = `${input.id}-label`
+  button.type = "button"
+  button.className = "button plain show-password"
+  button.textContent = "Show password"
+  button.setAttribute("aria-describedby", label.id) // which one, where a form has two
+  button.setAttribute("aria-pressed", "false")
+  button.addEventListener("click", () => show(input.type === "password"))
+  input.spellcheck = false // no checker may be sent what is shown
+  input.autocapitalize = "none"
+  input.parentElement.append(button) // below what is wrong with the field
+  input.form.addEventListener("submit", () => show(false))
+}
+
 // fields whose change sends their form: data-autosubmit
 for (const field of document.querySelectorAll("[data-autosubmit]")) {
   field.addEventListener("change", () => field.form?.requestSubmit())

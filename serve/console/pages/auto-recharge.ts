@@ -9,7 +9,7 @@ import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
 import { button, creditsTyped, field, type Problems, postForm, summary } from "../form.ts"
 import { badge, count, empty, facts, type Html, html, linkButton, notice, section, usd, usdOfCents } from "../html.ts"
 import { type FormContext, type Page, type PageContext, redirect, show } from "../page.ts"
-import { savedCardText } from "./payment-pieces.ts"
+import { savedCardText, simulationNotice } from "./payment-pieces.ts"
 import { paymentTyped, topUpPath } from "./top-up.ts"
 
 export const rechargePath = "/billing/auto-recharge"
@@ -69,6 +69,9 @@ interface Shown {
   readonly status?: number
 }
 
+/** What the form does when it is sent. */
+const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" : "Switch on")
+
 const leaveOff = postForm({ body: button("Leave it off", "plain", { name: "is_on", value: "no" }) })
 const switchOff = postForm({ body: button("Switch off", "plain", { name: "is_on", value: "no" }) })
 
@@ -76,18 +79,19 @@ const page = ({ context, problems = {}, settings, status, told, typed = savedTex
   const { card, recharge } = settings
   const { is_on, off_reason, running, was_chosen } = recharge
   const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
+  const simulated = simulationNotice(settings)
   if (card === null) {
     const add = linkButton(topUpPath, "Add credits", "primary")
     const none = empty("Auto-recharge needs a saved card", `Pay once by card. ${whyCardsAreSaved}`, add)
-    return show(title, html`${told}${reason}<div class="card">${none}</div>${reason && leaveOff}`, status)
+    return show(title, html`${told}${reason}${simulated}<div class="card">${none}</div>${reason && leaveOff}`, status)
   }
   const form = postForm({
     body: html`${fields(context.account.balance_credits, typed, problems)}
-<div class="row">${button(is_on ? "Save" : "Switch on", "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`
+<div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`
   })
   return show(
     title,
-    html`${told}${summary(problems)}${reason}
+    html`${told}${summary(problems)}${reason}${simulated}
 <p class="lead">The saved card is charged automatically before your credits run out: one payment after the other, until the balance is at
 least what you choose here. Budgets of keys still apply. A declined card switches it off.</p>
 <div class="cards uneven">${section(
@@ -109,14 +113,22 @@ least what you choose here. Budgets of keys still apply. A declined card switche
 const paymentsUntil = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
   Math.max(0, Math.ceil((trigger_credits - balance) / creditsOfCents(cents)))
 
+interface Question {
+  readonly balance: number
+  readonly card: SavedCard
+  readonly choice: RechargeChoice
+  readonly settings: BillingSettings
+  readonly typed: Typed
+}
+
 /** Before the card is charged by what is chosen. The form says how many payments were told. */
-const question = (balance: number, card: SavedCard, choice: RechargeChoice, typed: Typed) => {
+const question = ({ balance, card, choice, settings, typed }: Question) => {
   const payments = paymentsUntil(balance, choice)
   const [amount, trigger] = [usdOfCents(choice.cents), usd(choice.trigger_credits)]
   const all = `about ${count(payments)} payments, ${usdOfCents(choice.cents * payments)} in all`
   return show(
     "Charge the card now?",
-    html`<div class="card stack"><p>The balance is ${usd(balance)}, below the ${trigger} that you chose. ${cardText(card)} is charged <strong>${amount}
+    html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usd(balance)}, below the ${trigger} that you chose. ${cardText(card)} is charged <strong>${amount}
 now</strong>${
       payments > 1
         ? html`, and again as calls are made, until the balance is at least ${trigger}: ${all}, besides what the calls cost.`
@@ -126,7 +138,7 @@ ${postForm({
   body: html`<input type="hidden" name="recharge_amount" value="${typed.recharge_amount}">
 <input type="hidden" name="trigger" value="${typed.trigger}">
 <input type="hidden" name="payments" value="${payments}">
-<div class="row">${button(`Charge ${amount} and save`, "primary", { name: "is_on", value: "yes" })} ${button(
+<div class="row">${button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })} ${button(
     "Back",
     "plain",
     { name: "is_on", value: "not_yet" }
@@ -191,7 +203,8 @@ const rechargePage: Page<Billing> = {
     const balance = context.account.balance_credits
     // a balance that has sunk since may mean more payments than were told
     const wereTold = paymentsUntil(balance, choice) <= Number(form.text("payments"))
-    if (settings.card !== null && !wereTold) return question(balance, settings.card, choice, typed)
+    const { card } = settings
+    if (card !== null && !wereTold) return question({ balance, card, choice, settings, typed })
     return yield* save(context, settings, choice, typed)
   })
 }

@@ -7,7 +7,7 @@ import { button, postForm } from "../form.ts"
 import { badge, credits, empty, facts, html, linkButton, notice, section, stats, usd, usdOfCents } from "../html.ts"
 import { type Page, type PageContext, redirect, show } from "../page.ts"
 import { rechargePath } from "./auto-recharge.ts"
-import { paymentsAreSimulated, paymentsPath, paymentsTable, savedCardText } from "./payment-pieces.ts"
+import { paymentsPath, paymentsTable, savedCardText, simulationNotice } from "./payment-pieces.ts"
 import { rechargeOff } from "./recharge-off.ts"
 import { amountForm, topUpPath, wholeDollars } from "./top-up.ts"
 
@@ -79,7 +79,7 @@ const billingPage: Page<Billing> = {
           "The balance is below zero, since money went back to your card. Calls are refused until it is topped up."
         )
       }
-${settings.is_simulated && paymentsAreSimulated}${stats([
+${simulationNotice(settings)}${stats([
   {
     label: "Balance",
     value: usd(balance),
@@ -100,11 +100,12 @@ ${section(
 }
 
 const removal = Effect.fnUntraced(function* ({ account }: PageContext, away?: BillingUnavailable) {
-  const { card, recharge } = yield* Billing.use((billing) => billing.settings(account.id))
+  const settings = yield* Billing.use((billing) => billing.settings(account.id))
+  const { card, recharge } = settings
   if (card === null) return redirect("/billing")
   return show(
     "Remove the saved card?",
-    html`${away && notice("bad", away.problem)}<p>${cardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
+    html`${away && notice("bad", away.problem)}${simulationNotice(settings)}<p>${cardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
 ${recharge.is_on && notice("warning", "Auto-recharge is on. Removing the card switches it off.")}
 ${postForm({ body: html`<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
     away && 503

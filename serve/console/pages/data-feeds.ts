@@ -1,4 +1,5 @@
 /** How far each feed has been read, what it has given, and fields of it that no mapping knows. */
+import type { Frequency } from "@larder/schemas/commodity/records.ts"
 import type { UnknownField } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
 import { DataRead } from "../data-read.ts"
@@ -14,13 +15,17 @@ import {
   named,
   pathWith,
   pipelineName,
-  pipelineSelect
+  pipelineSelect,
+  wholeMonth
 } from "./data-pieces.ts"
 
 const feedsOnPage = 100
 
-/** A cursor is a day for reports, and the name of a release for others. */
-const readTo = (text: string) => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? day(text) : text)
+/** A cursor is a day for reports, which in monthly ones stands for its month, and the name of a release for others. */
+const readTo = (text: string, frequency: Frequency | undefined) => {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return text
+  return frequency === "monthly" ? wholeMonth(text) : day(text)
+}
 
 type UnknownFields = ReadonlyArray<typeof UnknownField.Type>
 
@@ -82,7 +87,7 @@ ${
         rows: rows.map((feed) => [
           html`${named(feed.feed)}${feed.title && html` <small class="muted">${feed.title}</small>`}`,
           pipelineName(feed.pipeline),
-          html`${feed.read_to === null ? "as a whole" : readTo(feed.read_to)}${feed.hasStopped && html` ${badge("stopped", "warning")}`}`,
+          html`${feed.read_to === null ? "as a whole" : readTo(feed.read_to, feed.frequency)}${feed.hasStopped && html` ${badge("stopped", "warning")}`}`,
           feed.fetched_at === null ? "none" : dated(feed.fetched_at, now),
           count(feed.payloads),
           bytesText(feed.bytes),

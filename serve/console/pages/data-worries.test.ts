@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/warehouse/pantry-for-tests.ts"
 import type { DataSetState } from "../data-sets.ts"
-import { oldSamples, worries } from "./data-worries.ts"
+import { fromSamples, worries } from "./data-worries.ts"
 
 const now = Date.parse("2026-11-22T12:00:00.000Z")
 const read = (finished_at: string, origin: "live" | "sample" = "live") => aRun({ finished_at, origin })
@@ -37,7 +37,7 @@ describe("worries about freshness", () => {
   it("name the month of a reading that stands for a month", async () => {
     const monthly = { what: "monthly reading", isMonth: true, on: "2026-10-01", late_after: 45 }
     assert.deepStrictEqual(await told(commodities({ newest: [monthly] })), [
-      "The newest monthly reading of Commodities is of Oct 2026. That is late: it should be less than 45 days old."
+      "The newest monthly reading of Commodities is of October 2026. That is late: it should be less than 45 days old."
     ])
   })
   it("name a complete read that is two days back, which a nightly job that has stopped leaves behind", async () => {
@@ -50,10 +50,21 @@ describe("worries about freshness", () => {
     const release = { what: "release", on: "2026-04-30", late_after: null }
     assert.deepStrictEqual(await told(commodities({ newest: [...daily(null), release] })), [])
   })
-  it("are told calmly of the bundled samples, which do not get newer", async () => {
+  it("are none of the bundled samples, which do not get newer", async () => {
     const samples = commodities({ newest: daily("2026-09-29"), last_read: read("2026-10-01T02:00:00.000Z", "sample") })
     assert.deepStrictEqual(await told(samples), [])
-    assert.include(String(await oldSamples([samples], now)), "Commodities: these are the bundled samples")
-    assert.isNull(oldSamples([commodities({ newest: daily("2026-09-29") })], now))
+  })
+})
+
+describe("the notice of the bundled samples", () => {
+  const last_read = read("2026-11-22T02:00:00.000Z", "sample")
+  it("names every data set that was filled from them, however new, and no other", async () => {
+    const foods = commodities({ title: "Branded foods", last_read })
+    const stores = commodities({ title: "Storefronts" })
+    const notice = String(await fromSamples([commodities({ last_read }), foods, stores]))
+    assert.match(notice, /^Commodities and Branded foods: these are the bundled samples/)
+  })
+  it("is not there where all was read from the sources, or nothing was filled", () => {
+    assert.isNull(fromSamples([commodities({}), commodities({ isLoaded: false, last_read })]))
   })
 })

@@ -1,8 +1,8 @@
 /** What somebody should look at now, in sentences; nothing where all is well. */
 import type { ShownCheck } from "../data-read.ts"
 import { type DataSetState, isLate, readIsLateAfter } from "../data-sets.ts"
-import { counted, day, type Html, html, month } from "../html.ts"
-import { outcomeBadge, runPath } from "./data-pieces.ts"
+import { counted, day, type Html, html } from "../html.ts"
+import { outcomeBadge, runPath, wholeMonth } from "./data-pieces.ts"
 
 /** The bundled samples end where they were recorded; nothing newer is to come. */
 export const isSample = ({ last_read, last_run }: DataSetState): boolean => (last_read ?? last_run)?.origin === "sample"
@@ -11,7 +11,7 @@ const lateOnes = ({ last_read, newest, title }: DataSetState, now: number): Read
   ...newest.flatMap(({ isMonth, late_after, on, what }) =>
     on !== null && isLate(on, late_after, now)
       ? [
-          html`The newest ${what} of ${title} is of ${isMonth ? month(on) : day(on)}. That is late: it should be less than ${late_after} days old.`
+          html`The newest ${what} of ${title} is of ${isMonth ? wholeMonth(on) : day(on)}. That is late: it should be less than ${late_after} days old.`
         ]
       : []
   ),
@@ -48,10 +48,10 @@ export const unknownToMappings = (fields: ReadonlyArray<unknown>): Html =>
 
 const listed = new Intl.ListFormat("en-US")
 
-/** Old samples are no worry, but whoever takes them for prices of today should know. */
-export const oldSamples = (dataSets: ReadonlyArray<DataSetState>, now: number): Html | null => {
-  const old = dataSets.filter((state) => isSample(state) && lateOnes(state, now).length > 0)
-  return old.length === 0
+/** Samples are no worry, but whoever takes them for what is true today should know: all data sets that came from them. */
+export const fromSamples = (dataSets: ReadonlyArray<DataSetState>): Html | null => {
+  const samples = dataSets.filter((state) => state.isLoaded && isSample(state))
+  return samples.length === 0
     ? null
-    : html`${listed.format(old.map(({ title }) => title))}: these are the bundled samples, which do not get newer. <code>LARDER_SOURCES=live</code> reads the sources themselves.`
+    : html`${listed.format(samples.map(({ title }) => title))}: these are the bundled samples, which do not get newer. <code>LARDER_SOURCES=live</code> reads the sources themselves.`
 }

@@ -35,9 +35,9 @@ import {
 import { dataPricesPage } from "./data-prices.ts"
 import { dataRejectsPage } from "./data-rejects.ts"
 import { dataRunPage, dataRunsPage } from "./data-runs.ts"
-import { isSample, oldSamples, unknownToMappings, worries } from "./data-worries.ts"
+import { fromSamples, isSample, unknownToMappings, worries } from "./data-worries.ts"
 
-const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part, index) => html`${index > 0 && html`<br>`}${part}`)
+const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part) => html`<div class="item">${part}</div>`)
 
 /** Where it is older than it should be. */
 const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): Part =>
@@ -124,14 +124,14 @@ export const dataPage: Page<DataRead> = {
       )
       const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
       const told = worries(dataSets, failing, now)
-      const old = oldSamples(dataSets, now)
+      const samples = fromSamples(dataSets)
       const live = generations.find(({ isLive }) => isLive)
       const kept = generations.reduce((sum, { bytes }) => sum + bytes, 0)
       return show(
         "Data",
         html`${dataNavigation("/data")}
 ${told.length > 0 && notice("warning", html`<ul>${told.map((worry) => html`<li>${worry}</li>`)}</ul>`)}
-${old !== null && notice("quiet", old)}
+${samples !== null && notice("quiet", samples)}
 ${fields.length > 0 && notice("quiet", unknownToMappings(fields))}
 ${stats([
   {

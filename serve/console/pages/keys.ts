@@ -37,7 +37,7 @@ const isSpent = (key: KeySummary) => leftOf(key) < cheapestCall(key.scopes)
 export const stateBadge = (key: KeySummary): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
   if (key.budget_usd === 0) return badge("paused", "warning")
-  return isSpent(key) ? badge("budget spent", "warning") : badge("valid", "good")
+  return isSpent(key) ? badge("budget spent", "warning") : badge("active", "good")
 }
 
 /** A bar that changes its colour says so in words, too. */
@@ -61,9 +61,9 @@ export const lastUsed = ({ created_at }: KeySummary, used: string | undefined, t
   return used.length === "2026-10-15".length ? day(used) : moment(used)
 }
 
-const validKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>, today: string) =>
+const activeKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>, today: string) =>
   table({
-    caption: "Valid keys",
+    caption: "Active keys",
     stacks: true,
     columns: [
       { label: "Name" },
@@ -85,7 +85,7 @@ const validKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string
     )
   })
 
-/** There may be many more of them than of valid ones. */
+/** There may be many more of them than of active ones. */
 const revokedLink = (keys: ReadonlyArray<KeySummary>) =>
   html`<p class="links"><a href="/keys?revoked=1#revoked">Revoked keys (${count(keys.length)})</a></p>`
 
@@ -118,7 +118,7 @@ const revokedKeys = ({ keys, links, of }: Shown) =>
 
 const none = (revoked: number) =>
   empty(
-    revoked === 0 ? "No keys yet" : "No valid keys",
+    revoked === 0 ? "No keys yet" : "No active keys",
     "A key lets a program read the data. It has its own budget, and you can revoke it at any time.",
     linkButton("/keys/new", "Create a key", "primary")
   )
@@ -158,13 +158,13 @@ export const keysPage: Page<Administration | RequestLog> = {
   get: Effect.fnUntraced(function* ({ account, now, url }) {
     const keys = yield* Administration.use((ledger) => ledger.listKeys({ account_id: account.id }))
     const newest = keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at))
-    const valid = newest.filter(({ revoked_at }) => revoked_at === null)
+    const active = newest.filter(({ revoked_at }) => revoked_at === null)
     const revoked = newest.filter(({ revoked_at }) => revoked_at !== null)
     const query = url.searchParams
-    const { keys: shown, links } = yield* pageOf(valid, {
+    const { keys: shown, links } = yield* pageOf(active, {
       asked: query.get("page"),
       to: (number) => `/keys?page=${number}`,
-      label: "Pages of valid keys"
+      label: "Pages of active keys"
     })
     const shownRevoked = yield* pageOf(revoked, {
       asked: query.get("revoked"),
@@ -178,11 +178,11 @@ export const keysPage: Page<Administration | RequestLog> = {
     return show(
       "Keys",
       html`${section(
-        valid.length === 0 ? "Valid keys" : `Valid keys (${count(valid.length)})`,
-        html`${valid.length === 0 ? none(revoked.length) : validKeys(shown, uses, today)}${links}${
+        active.length === 0 ? "Active keys" : `Active keys (${count(active.length)})`,
+        html`${active.length === 0 ? none(revoked.length) : activeKeys(shown, uses, today)}${links}${
           !asksRevoked && revoked.length > 0 && revokedLink(revoked)
         }`,
-        valid.length > 0 && linkButton("/keys/new", "Create a key", "primary")
+        active.length > 0 && linkButton("/keys/new", "Create a key", "primary")
       )}${asksRevoked && revokedKeys(shownRevoked)}`
     )
   })

@@ -62,6 +62,9 @@ const ofPayment = (credits: number, id: string) => {
   return html`${usd(Math.abs(credits))} of payment ${begin}<span aria-hidden="true">…</span><span class="hidden">${rest}</span>`
 }
 
+/** A phone, on which rows are small cards, leaves the cell out. */
+const nothing = html`<span class="nothing">–</span>`
+
 /** What the entry is about: the call, the payment, or the reason in words. */
 const about = (entry: Entry, keys: Keys): Part => {
   const { credits, endpoint, key_id, note, request_id, type } = entry
@@ -69,7 +72,7 @@ const about = (entry: Entry, keys: Keys): Part => {
     return html`${endpoint !== null && html`${pathCode(endpoint)}<br>`}${shownName(keys, key_id)}${note !== null && html`<br><small>${note}</small>`}`
   }
   if (isPayment(entry) && request_id !== null) return paymentLink(request_id, note ?? "Payment")
-  if (type === "grant" || note === null) return "–" // a grant's note says what its type does
+  if (type === "grant" || note === null) return nothing // a grant's note says what its type does
   // as what went back is noted
   const [, why = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
   if (payment === undefined) return note
@@ -77,15 +80,17 @@ const about = (entry: Entry, keys: Keys): Part => {
   return why === type ? link : html`${link}: ${why}`
 }
 
-const signed = (value: number) => (value > 0 ? `+${count(value)}` : count(value))
+/** A figure for a column; a phone, which hides the heads, says its unit beside it. */
+const figure = (value: number, sign = "") =>
+  html`${sign}${count(value)}<span class="unit"> ${Math.abs(value) === 1 ? "credit" : "credits"}</span>`
 
 const rowOf = (keys: Keys) => (entry: Entry) => [
   momentBelow(entry.occurred_at),
   html`<span class="nowrap">${names[entry.type]}</span>`,
   about(entry, keys),
-  entry.request_id === null ? "–" : html`<code class="id">${entry.request_id}</code>`,
-  signed(entry.credits),
-  count(entry.balance)
+  entry.request_id === null ? nothing : html`<code class="id">${entry.request_id}</code>`,
+  figure(entry.credits, entry.credits > 0 ? "+" : ""),
+  figure(entry.balance)
 ]
 
 const listed = (entries: ReadonlyArray<Entry>, keys: Keys) =>

@@ -1,5 +1,5 @@
 /** How payments and cards are written on every page. */
-import type { Payment, SavedCard } from "../../billing/billing.ts"
+import type { BillingSettings, Payment, SavedCard } from "../../billing/billing.ts"
 import { cardText } from "../../billing/card-text.ts"
 import { badge, type Html, html, linkButton, moment, momentText, notice, table, usdOfCents } from "../html.ts"
 
@@ -9,10 +9,9 @@ export const pathOf = ({ id }: Payment): `/${string}` => `${paymentsPath}/${enco
 /** `Visa ending in 4242, expires 12/2030` */
 export const savedCardText = (card: SavedCard): string => `${cardText(card)}, expires ${card.expires}`
 
-export const paymentsAreSimulated = notice(
-  "quiet",
-  "Payments are simulated here: no money moves, and only test cards are taken."
-)
+/** For every page that speaks of payments to come; a payment that was made says by itself that it was simulated. */
+export const simulationNotice = ({ is_simulated }: Pick<BillingSettings, "is_simulated">): Html | false =>
+  is_simulated && notice("quiet", "Payments are simulated here: no money moves, and only test cards are taken.")
 
 export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top-up" : "Auto-recharge")
 

@@ -27,6 +27,7 @@ import {
   paymentsPath,
   paymentsTable,
   receiptPathOf,
+  simulationNotice,
   stateBadge
 } from "./payment-pieces.ts"
 import { topUpPath } from "./top-up.ts"
@@ -90,7 +91,7 @@ const about = (payment: Payment): ReadonlyArray<readonly [string, Part]> => [
   ...(payment.card === null ? [] : [["Card", cardText(payment.card)] as const]),
   ["Begun", moment(payment.created_at)],
   ...(payment.settled_at === null ? [] : [[settledText[payment.state], moment(payment.settled_at)] as const]),
-  ["Payment id", html`<code>${payment.id}</code>`]
+  ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ]
 
 /** One of another account is no page. */
@@ -145,7 +146,7 @@ ${facts([
   ["Paid", moment(momentOf(payment))],
   ...(payment.card === null ? [] : [["Paid with", cardText(payment.card)] as const]),
   ...(email === null ? [] : [["Paid by", email] as const]),
-  ["Payment id", html`<code>${payment.id}</code>`]
+  ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ])}
 ${receiptLines(payment)}
 <p>Amounts are in US dollars. 1,000 credits are $1.00.</p>
@@ -166,7 +167,9 @@ const paymentsPage: Page<Billing> = {
   path: paymentsPath,
   get: Effect.fnUntraced(function* ({ account, url }) {
     const before = url.searchParams.get("before") || null
-    const found = yield* Billing.use((billing) => billing.payments(account.id, { before, limit: perPage + 1 }))
+    const billing = yield* Billing
+    const settings = yield* billing.settings(account.id)
+    const found = yield* billing.payments(account.id, { before, limit: perPage + 1 })
     const payments = found.slice(0, perPage)
     const last = found.length > perPage ? payments.at(-1) : undefined
     const listed =
@@ -178,7 +181,7 @@ const paymentsPage: Page<Billing> = {
     }${last !== undefined && paymentsOlder(last)}</nav>`
     return show(
       "Payments",
-      html`<div class="card">${listed}</div>${(before !== null || last !== undefined) && pages}
+      html`${simulationNotice(settings)}<div class="card">${listed}</div>${(before !== null || last !== undefined) && pages}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`
     )
   })

@@ -5,12 +5,12 @@
 import { Effect } from "effect"
 import { randomText } from "../../access/random-text.ts"
 import { cheapestPayment, creditsOfCents, dearestPayment, isPayable } from "../../billing/amounts.ts"
-import { Billing, type BillingSettings, type SavedCard } from "../../billing/billing.ts"
+import { Billing, type BillingSettings, type Payment, type ShownCard } from "../../billing/billing.ts"
 import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
 import { button, centsTyped, field, postForm } from "../form.ts"
 import { count, facts, type Html, html, linkButton, notice, usd, usdOfCents } from "../html.ts"
 import { type FormContext, leave, type Page, type PageContext, redirect, show } from "../page.ts"
-import { pathOf, paymentsAreSimulated, paymentsPath, savedCardText } from "./payment-pieces.ts"
+import { pathOf, paymentsPath, savedCardText, simulationNotice } from "./payment-pieces.ts"
 
 export const topUpPath = "/billing/top-up"
 const title = "Add credits"
@@ -39,13 +39,12 @@ export const amountForm = (of: { readonly label: string; readonly typed?: string
     required: true
   })}${button("Continue", "plain")}</form>`
 
-const asked = (typed: string, error?: string) =>
-  amountForm({ label: "Amount", typed, ...(error !== undefined && { error }) })
-
 interface Review {
   readonly context: PageContext
   readonly cents: number
   readonly settings: BillingSettings
+  /** The saved card's last payment, where it failed. */
+  readonly refused: Payment | undefined
   readonly submission: string
 }
 
@@ -56,18 +55,26 @@ const nextStep = ({ card, is_simulated }: BillingSettings) => {
     : `The saved card is charged at once. Another card is typed in on ${page}, and saved instead. A saved card is charged by itself only while auto-recharge is on.`
 }
 
-const payButtons = (cents: number, card: SavedCard | null) => {
+const payButtons = ({ cents, refused, settings: { card } }: Review) => {
   const newCard = { name: "pay_with", value: "new_card" }
   if (card === null) return button("Continue to the card page", "primary", newCard)
-  return html`${button(`Pay ${usdOfCents(cents)} with ${cardText(card)}`, "primary", { name: "pay_with", value: "saved_card" })}
-${button("Use another card", "plain", newCard)}`
+  const savedCard = { name: "pay_with", value: "saved_card" }
+  const withSaved = `Pay ${usdOfCents(cents)} with ${cardText(card)}`
+  return refused === undefined
+    ? html`${button(withSaved, "primary", savedCard)} ${button("Use another card", "plain", newCard)}`
+    : html`${button("Pay with another card", "primary", newCard)} ${button(withSaved, "plain", savedCard)}`
 }
 
-const review = ({ cents, context, settings, submission }: Review) => {
-  const { card, is_simulated } = settings
+const review = (of: Review) => {
+  const { cents, context, refused, settings, submission } = of
+  const { card } = settings
   const added = creditsOfCents(cents)
   const balance = context.account.balance_credits
-  return html`${is_simulated && paymentsAreSimulated}<div class="card stack">${facts([
+  const why =
+    card !== null &&
+    refused !== undefined &&
+    notice("warning", `The last payment with ${cardText(card)} failed. ${refused.problem ?? "It was not charged."}`)
+  return html`${why}<div class="card stack">${facts([
     ["You pay", usdOfCents(cents)],
     ["You get", `${count(added)} credits`],
     ["Balance afterwards", `${usd(balance + added)} (now ${usd(balance)})`],
@@ -77,30 +84,49 @@ ${postForm({
   action: topUpPath,
   body: html`<input type="hidden" name="amount" value="${(cents / 100).toFixed(2)}">
 <input type="hidden" name="submission" value="${submission}">
-<div class="row">${payButtons(cents, card)} ${linkButton("/billing", "Cancel")}</div>`
+<div class="row">${payButtons(of)} ${linkButton("/billing", "Cancel")}</div>`
 })}
 <div><p class="hint">${nextStep(settings)}</p></div></div>`
 }
 
+/** Payments that nobody finished may have followed the one that is looked for. */
+const lookedThrough = 20
+
+/** The last payment with this card that was decided, where it failed. */
+const refusalOf = Effect.fnUntraced(function* (account_id: string, saved: ShownCard | null) {
+  if (saved === null) return undefined
+  const { brand, last4 } = saved
+  const payments = yield* Billing.use((billing) => billing.payments(account_id, { before: null, limit: lookedThrough }))
+  const last = payments.find(
+    ({ card, state }) => card?.brand === brand && card.last4 === last4 && (state === "succeeded" || state === "failed")
+  )
+  return last?.state === "failed" ? last : undefined
+})
+
 interface Asked {
   readonly context: PageContext
-  /** The amount as it was typed. */
-  readonly typed: string
+  /** The amount as it was typed; undefined where it is still to be asked for. */
+  readonly typed: string | undefined
+  /** What is wrong with the amount besides what can be seen of it. */
+  readonly problem?: string
   readonly submission: string
   /** Above the form. */
   readonly told?: Html
   readonly status?: number
 }
 
-const show422 = ({ told, typed }: Asked, error: string) =>
-  show(title, html`${told}<div class="card">${asked(typed, error)}</div>`, 422)
-
-const shown = Effect.fnUntraced(function* (of: Asked) {
-  const amount = paymentTyped(of.typed)
-  if ("problem" in amount) return show422(of, amount.problem)
-  const { context, status, submission, told } = of
-  const settings = yield* Billing.use((billing) => billing.settings(context.account.id))
-  return show(title, html`${told}${review({ context, cents: amount.cents, settings, submission })}`, status)
+const shown = Effect.fnUntraced(function* ({ context, problem, status, submission, told, typed }: Asked) {
+  const { id } = context.account
+  const settings = yield* Billing.use((billing) => billing.settings(id))
+  const above = html`${told}${simulationNotice(settings)}`
+  if (typed === undefined) return show(title, html`${above}<div class="card">${amountForm({ label: "Amount" })}</div>`)
+  const amount = problem === undefined ? paymentTyped(typed) : { problem }
+  if ("problem" in amount) {
+    const form = amountForm({ label: "Amount", typed, error: amount.problem })
+    return show(title, html`${above}<div class="card">${form}</div>`, 422)
+  }
+  const refused = yield* refusalOf(id, settings.card)
+  return show(title, html`${above}${review({ context, cents: amount.cents, refused, settings, submission })}`, status)
 })
 
 const newSubmission = Effect.sync(() => randomText(24))
@@ -114,7 +140,6 @@ const leftWithout = ({ account }: PageContext, payment_id: string) =>
 const ask = Effect.fnUntraced(function* (context: PageContext) {
   const query = context.url.searchParams
   const typed = query.get("amount")?.trim()
-  if (typed === undefined) return show(title, html`<div class="card">${asked("")}</div>`)
   const left = query.get("left")
   const payment = left === null ? undefined : yield* leftWithout(context, left)
   if (payment !== undefined && payment.state !== "expired") return redirect(pathOf(payment))
@@ -127,7 +152,7 @@ const pay = Effect.fnUntraced(function* (context: FormContext) {
   const typed = form.text("amount")
   const submission = form.text("submission")
   const amount = paymentTyped(typed)
-  if ("problem" in amount) return show422({ context, typed, submission }, amount.problem)
+  if ("problem" in amount) return yield* shown({ context, typed, submission })
   const topUp = {
     account_id: account.id,
     person_id: person.id,
@@ -147,7 +172,7 @@ const pay = Effect.fnUntraced(function* (context: FormContext) {
           ? Effect.flatMap(newSubmission, (submission) =>
               shown({ context, typed, submission, told: notice("bad", wrong.problem), status: 422 })
             )
-          : Effect.succeed(show422({ context, typed, submission }, wrong.problem)),
+          : shown({ context, typed, submission, problem: wrong.problem }),
       NoSavedCard: (none) => shown({ context, typed, submission, told: notice("bad", none.message), status: 422 }),
       // sent again, it is the same payment
       BillingUnavailable: (away) =>

@@ -1,7 +1,7 @@
 /**
- * Butter of the sales survey. The monthly averages are published (they make the class IV price), single weeks only lately:
+ * Butter of the sales survey. The monthly averages are published (they make the Class IV price), single weeks only lately:
  * weeks are walked and then shifted until each month, as printed when its class price was announced, averages to the
- * published number. The two class I prices that are known fix two pairs of weeks in the same way.
+ * published number. The two Class I prices that are known fix two pairs of weeks in the same way.
  */
 
 import type { Day } from "./calendar.ts"
@@ -43,7 +43,7 @@ const monthGoals = (weeks: ReadonlyArray<Day>): ReadonlyArray<Goal> => {
   )
 }
 
-/** Every butter average that gives the class I price would do; the middle one is taken. Class IV skim is the higher. */
+/** Every butter average that gives the Class I price would do; the middle one is taken. Class IV skim is the higher. */
 const classIGoals = (nonfatDryMilk: ReadonlyMap<Day, SurveyWeek>): ReadonlyArray<Goal> =>
   [...classIMonths()].map(([month, price]) => {
     const report = advancedReportWeek(month)

@@ -107,7 +107,7 @@ export const classIvMonths = (): ReadonlyArray<ClassIvMonth> =>
           }
   }))
 
-/** Month → class I base price in 0.01 USD/cwt, for the two months where it is known. */
+/** Month → Class I base price in 0.01 USD/cwt, for the two months where it is known. */
 export const classIMonths = (): ReadonlyMap<string, number> =>
   new Map(rowsOf("class-i", 2).map((row) => [at(row, 0), unfixed(at(row, 1), 2)]))
 

@@ -1,6 +1,6 @@
 /**
  * Federal order formulas, half-up at every step: component prices and milk classes from survey averages. Prices per pound
- * in 0.0001 USD, per hundredweight in 0.01 USD. The class IV part agrees to the cent with every announced month since
+ * in 0.0001 USD, per hundredweight in 0.01 USD. The Class IV part agrees to the cent with every announced month since
  * April 2012; the cheese part follows the orders' text and was not compared with announcements.
  */
 import { type Day, dayOf, weekdayOf } from "./calendar.ts"
@@ -46,7 +46,7 @@ export const classIiiSkim = (month: string, averages: Averages) => {
   return { protein, otherSolids, skim: halfUp(protein * proteinPounds + otherSolids * otherPounds, 1000) }
 }
 
-/** Class II: the advanced class IV skim value and 0.70 USD; its butterfat is 0.0070 USD dearer. */
+/** Class II: the advanced Class IV skim value and 0.70 USD; its butterfat is 0.0070 USD dearer. */
 export const classIiSkim = (month: string, nonfatDryMilk: number) => {
   const skim = classIvSkim(month, nonfatDryMilk).skim + 70
   return { skim, nonfatSolids: halfUp(skim * 1000, composition(month).nonfatSolids) }

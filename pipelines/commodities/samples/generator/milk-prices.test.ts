@@ -24,7 +24,7 @@ describe("sample payloads: milk prices (2991, 2989)", () => {
     assert.deepStrictEqual([months[0], months.at(-1)], ["2012-03", "2026-09"])
     assert.strictEqual(milk(2991).results.at(-1)?.class_4_Price, null)
   })
-  it("meets the class IV formula to the cent in every month", () => {
+  it("meets the Class IV formula to the cent in every month", () => {
     for (const row of milk(2991).results.slice(0, -1)) {
       const expected = classIv(
         monthOfRow(row),
@@ -59,7 +59,7 @@ describe("sample payloads: milk prices (2991, 2989)", () => {
       assert.strictEqual(price(row, "butter_monthly_avg_Price"), average, monthOfRow(row))
     }
   })
-  it("announces class I in the month before the one it prices", () => {
+  it("announces Class I in the month before the one it prices", () => {
     const rows = milk(2989).results
     assert.strictEqual(rows.length, 175)
     for (const row of rows) {

@@ -1,6 +1,6 @@
 /**
  * Reports 2991 (class and component prices) and 2989 (advanced prices). Class IV and its inputs are published numbers up
- * to July 2026, class I for two months; all else follows from the survey by the formulas.
+ * to July 2026, Class I for two months; all else follows from the survey by the formulas.
  */
 
 import { type Day, monthAfter, monthNameOf, monthsBetween, usDate } from "./calendar.ts"
@@ -178,7 +178,7 @@ const advancedColumns = (advanced: Advanced, before: ReadonlyArray<Advanced>, kn
   const skim = classISkim(month, classIii, classIv)
   const price = milkPrice(skim, butterfat)
   if (known !== undefined && known !== price)
-    throw new Error(`class I of ${month} comes to ${perCwt(price)}, but ${perCwt(known)} was announced`)
+    throw new Error(`Class I of ${month} comes to ${perCwt(price)}, but ${perCwt(known)} was announced`)
   return {
     class_1_Price: perCwt(price),
     class_1_skim_milk_Price: perCwt(skim),

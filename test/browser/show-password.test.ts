@@ -1,0 +1,58 @@
+/** The button that shows a password, which the console's script makes. Takes five seconds. */
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { spendingConsole } from "../console/spending-console.ts"
+import { launch } from "./chromium.ts"
+
+const console = spendingConsole()
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await launch()
+})
+afterAll(() => browser.close())
+
+const signInPage = async (look: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) => {
+  const context = await browser.newContext(options)
+  try {
+    const page = await context.newPage()
+    await page.goto(`${console.url()}/sign-in`)
+    await look(page)
+  } finally {
+    await context.close()
+  }
+}
+const typeOf = (page: Page) => page.getByLabel("Password").getAttribute("type")
+const shower = (page: Page) => page.getByRole("button", { name: "Show password" })
+
+describe("the button that shows a password", () => {
+  it("follows its field, works by keyboard, and says whether it is pressed and of which field", () =>
+    signInPage(async (page) => {
+      await page.getByLabel("Password").fill("correct horse")
+      await page.keyboard.press("Tab")
+      expect(await page.evaluate("document.activeElement.textContent")).toBe("Show password")
+      expect(await shower(page).getAttribute("aria-pressed")).toBe("false")
+      const about = "document.getElementById(document.activeElement.getAttribute('aria-describedby')).textContent"
+      expect(await page.evaluate(about)).toBe("Password")
+      await page.keyboard.press("Space")
+      expect([await typeOf(page), await shower(page).getAttribute("aria-pressed")]).toEqual(["text", "true"])
+      expect(await page.getByLabel("Password").inputValue()).toBe("correct horse")
+      await page.keyboard.press("Enter")
+      expect([await typeOf(page), await shower(page).getAttribute("aria-pressed")]).toEqual(["password", "false"])
+      expect(new URL(page.url()).pathname).toBe("/sign-in")
+    }))
+
+  it("hides it again when the form is sent", () =>
+    signInPage(async (page) => {
+      await page.getByLabel("E-mail").fill("nobody@example.com")
+      await page.getByLabel("Password").fill("correct horse")
+      await shower(page).click()
+      const kept = "sessionStorage.setItem('sent', document.getElementById('password').type)"
+      await page.evaluate(`addEventListener("pagehide", () => ${kept})`)
+      await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Sign in" }).click()])
+      expect(await page.evaluate("sessionStorage.getItem('sent')")).toBe("password")
+    }))
+
+  it("is not there where no scripts run", () =>
+    signInPage(async (page) => expect(await shower(page).count()).toBe(0), { javaScriptEnabled: false }))
+})
