@@ -7,7 +7,8 @@ import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { sumUp } from "@larder/serve/ledger/summed-usage.ts"
 import { Effect, Result } from "effect"
-import { client, database, keyOf, november, october, open } from "./shared-ledger.ts"
+import { copyKeys } from "./copied-keys.ts"
+import { database, keyOf, november, october, open } from "./shared-ledger.ts"
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-usage-"))),
@@ -21,15 +22,9 @@ const createdKeys = ({ administration }: LedgerAccess, account_id: string, count
     ),
     { concurrency: 8, discard: true }
   )
-/** A thousand transactions one after the other take half a minute on a busy machine. */
 const copiedKeys = Effect.fnUntraced(function* (url: string, ledger: LedgerAccess, account_id: string, count: number) {
   yield* createdKeys(ledger, account_id, 1)
-  const sql = yield* client(url)
-  yield* sql`
-    insert into ledger.api_key
-    select (jsonb_populate_record(key, jsonb_build_object('id', key.id || number, 'sha256', key.sha256 || number))).*
-    from ledger.api_key as key, generate_series(2, ${count}::integer) as number
-    where key.account_id = ${account_id}`
+  yield* Effect.promise(() => copyKeys(url, account_id, count))
 })
 
 /** Each answers how to open a new ledger, again and again, and how to give an account many keys. */

@@ -7,14 +7,14 @@ import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { FoodCategory } from "@larder/schemas/branded-food/records.ts"
 import { Effect, Schema } from "effect"
-import { type DuckDb, literal } from "../duckdb.ts"
-import { textFiles } from "./build-text.ts"
+import { type DuckDb, type DuckDbError, literal } from "../duckdb.ts"
+import { buildText, textFiles } from "./build-text.ts"
 import type { Task } from "./build-thread.ts"
-import { labelFile, selectLabels } from "./labels.ts"
+import { indexLabels, labelFile, selectLabels } from "./labels.ts"
 import { KnownNutrient, writeManifest } from "./manifest.ts"
 import { FoodFilesDamaged, openFoods } from "./open.ts"
 import { selectRecords } from "./record-fields.ts"
-import { recordFiles } from "./records.ts"
+import { indexRecords, recordFiles } from "./records.ts"
 import { textColumns } from "./text-columns.ts"
 
 /** Writing the files stopped at a step: a full disk, mostly. */
@@ -59,6 +59,49 @@ const inThread = (task: Task) =>
     worker.once("exit", (code) => (code === 0 ? resume(Effect.void) : failed(`the thread ended with ${code}`)))
     return Effect.promise(() => worker.terminate())
   })
+
+/** Fewer are indexed sooner than two threads start, which takes 0.6 s of CPU. */
+const fewFoods = 10_000
+
+interface Parts {
+  readonly folder: string
+  readonly counts: typeof Counts.Type
+  /** Each with the file that has its texts. */
+  readonly columns: Task["columns"]
+  /** The file that has the labels. */
+  readonly labels: string
+  /** Writes the lines of the records. */
+  readonly records: Effect.Effect<void, DuckDbError>
+}
+
+const indexHere = ({ columns, counts, folder, labels, records }: Parts) =>
+  Effect.andThen(
+    records,
+    attempt("indexing them", () => {
+      indexLabels(labels, folder, counts.current)
+      for (const { column, source } of columns) buildText(source, folder, column, counts.current)
+      indexRecords(folder, counts.foods)
+    })
+  )
+
+const indexInThreads = ({ columns, counts, folder, labels, records }: Parts) => {
+  const isLong = ({ column }: Task["columns"][number]) => column === "ingredients"
+  const task = (some: Task["columns"]) => ({ folder, documents: counts.current, columns: some })
+  const recordsWritten = new Int32Array(new SharedArrayBuffer(4))
+  const others = { labels, foods: counts.foods, recordsWritten }
+  const tellOfRecords = Effect.sync(() => {
+    Atomics.store(recordsWritten, 0, 1)
+    Atomics.notify(recordsWritten, 0)
+  })
+  return Effect.all(
+    [
+      inThread(task(columns.filter(isLong))),
+      inThread({ ...task(columns.filter((column) => !isLong(column))), others }),
+      Effect.andThen(records, tellOfRecords)
+    ],
+    { concurrency: 3, discard: true } // the copy does not keep all cores busy
+  )
+}
 
 const Counts = Schema.Struct({ foods: Schema.Int, current: Schema.Int })
 const Outermost = Schema.Struct({ fdc_id: Schema.NullOr(Schema.Int) })
@@ -112,22 +155,9 @@ export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Servic
   yield* copyLines(db, selectLabels, temporary("labels"))
   for (const { column, select } of textColumns) yield* copyLines(db, select, temporary(column))
   const columns = textColumns.map(({ column }) => ({ column, source: temporary(column) }))
-  const isLong = ({ column }: { readonly column: string }) => column === "ingredients"
-  const task = (some: typeof columns) => ({ folder, documents: counts.current, columns: some })
-  const recordsWritten = new Int32Array(new SharedArrayBuffer(4))
-  const others = { labels: temporary("labels"), foods: counts.foods, recordsWritten }
-  const tellOfRecords = Effect.sync(() => {
-    Atomics.store(recordsWritten, 0, 1)
-    Atomics.notify(recordsWritten, 0)
-  })
-  yield* Effect.all(
-    [
-      inThread(task(columns.filter(isLong))),
-      inThread({ ...task(columns.filter((column) => !isLong(column))), others }),
-      inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines))).pipe(Effect.andThen(tellOfRecords))
-    ],
-    { concurrency: 3 } // the copy does not keep all cores busy
-  )
+  const records = inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines)))
+  const parts = { columns, counts, folder, labels: temporary("labels"), records }
+  yield* counts.foods <= fewFoods ? indexHere(parts) : indexInThreads(parts)
   yield* attempt("writing the manifest", () => {
     for (const name of ["labels", ...textColumns.map(({ column }) => column)]) rmSync(temporary(name))
     const written = textColumns.map(({ column }) => textFiles(column))

@@ -53,21 +53,26 @@ export const requireSameTables = Effect.fnUntraced(function* (db: Db, dataSet: D
   })
 })
 
-const definitionsIn = (database: string, schemas: string) => `
-  select schema_name, table_name as name, column_name as part, data_type as definition, comment
-    from duckdb_columns() where database_name = ${database} and schema_name in (${schemas})
-  union all select schema_name, table_name, null, 'table', comment
-    from duckdb_tables() where database_name = ${database} and schema_name in (${schemas})
-  union all select schema_name, view_name, null, sql, comment
-    from duckdb_views() where database_name = ${database} and schema_name in (${schemas})
-  union all select schema_name, function_name, null, macro_definition, comment
-    from duckdb_functions() where database_name = ${database} and schema_name in (${schemas})`
+/** Each is listed once for both databases: DuckDB lists the thousands of functions that it brings along, too. */
+const definitions = (schemas: string) => {
+  const ours = `database_name in (current_database(), 'live') and schema_name in (${schemas})`
+  return `
+  select database_name, schema_name, table_name as name, column_name as part, data_type as definition, comment
+    from duckdb_columns() where ${ours}
+  union all select database_name, schema_name, table_name, null, 'table', comment from duckdb_tables() where ${ours}
+  union all select database_name, schema_name, view_name, null, sql, comment from duckdb_views() where ${ours}
+  union all select database_name, schema_name, function_name, null, macro_definition, comment
+    from duckdb_functions() where ${ours}`
+}
 
 /** Whether this version defines a table, a view or a comment that the live generation does not have. */
 export const haveDefinitionsChanged = Effect.fnUntraced(function* (db: Db, dataSet: DataSet) {
   const schemas = ["ingest", dataSet.schema].map(literal).join(", ")
   const changed = yield* db.rows(
-    `${definitionsIn("current_database()", schemas)} except (${definitionsIn("'live'", schemas)}) limit 1`
+    `with defined as materialized (${definitions(schemas)})
+     select * exclude (database_name) from defined where database_name <> 'live'
+     except select * exclude (database_name) from defined where database_name = 'live'
+     limit 1`
   )
   return changed.length > 0
 })
