@@ -2,7 +2,7 @@
  * Writes the search files of one text column from its texts, one a line, in the order of the documents: the texts in lower
  * case, an index of their tokens and junctions, and the posting lists.
  */
-import { eachLine, FileWriter, placesFor, writeBundle } from "./files.ts"
+import { eachLine, placesFor, writeBundle, writeFile } from "./files.ts"
 import { PostingsBuilder } from "./postings.ts"
 import { endOfWord, finished, hashStart, junction, nearest, startOfWord, wordBytes } from "./tokens.ts"
 import { VocabularyBuilder } from "./vocabulary.ts"
@@ -62,14 +62,14 @@ class Tokens {
   }
 
   write(postings: string) {
-    const writer = new FileWriter(postings)
     const order = this.vocabulary.sorted()
-    const tokens = this.#tokens.write(writer, order)
-    const junctions = this.#junctions.write(
-      writer,
-      Uint32Array.from({ length: this.#mask + 1 }, (_, i) => i)
-    )
-    writer.close()
+    const { junctions, tokens } = writeFile(postings, (writer) => ({
+      tokens: this.#tokens.write(writer, order),
+      junctions: this.#junctions.write(
+        writer,
+        Uint32Array.from({ length: this.#mask + 1 }, (_, i) => i)
+      )
+    }))
     const { bytes, starts } = this.vocabulary.inOrder(order)
     return {
       vocabulary: bytes,
@@ -95,21 +95,22 @@ const lowerCased = (bytes: Buffer, from: number, to: number, into: Buffer) => {
 export const buildText = (source: string, folder: string, column: string, documents: number) => {
   const files = textFiles(column)
   const tokens = new Tokens(documents)
-  const writer = new FileWriter(`${folder}/${files.texts}`)
   const starts = new Float64Array(documents + 1)
   let text = Buffer.allocUnsafeSlow(2 ** 16)
   let doc = 0
-  eachLine(source, (bytes, from, to) => {
-    if ((to - from) * 3 + 1 > text.length) text = Buffer.allocUnsafeSlow((to - from) * 6)
-    const length = lowerCased(bytes, from, to, text)
-    tokens.addText(text, 0, length, doc)
-    text[length] = 10
-    writer.write(text, 0, length + 1)
-    starts[++doc] = writer.size
+  const size = writeFile(`${folder}/${files.texts}`, (writer) => {
+    eachLine(source, (bytes, from, to) => {
+      if ((to - from) * 3 + 1 > text.length) text = Buffer.allocUnsafeSlow((to - from) * 6)
+      const length = lowerCased(bytes, from, to, text)
+      tokens.addText(text, 0, length, doc)
+      text[length] = 10
+      writer.write(text, 0, length + 1)
+      starts[++doc] = writer.size
+    })
+    if (doc !== documents) throw new Error(`${column}: ${doc} texts for ${documents} foods`)
+    return writer.size
   })
-  if (doc !== documents) throw new Error(`${column}: ${doc} texts for ${documents} foods`)
-  writer.close()
-  const textStarts = placesFor(writer.size, starts.length)
+  const textStarts = placesFor(size, starts.length)
   textStarts.set(starts)
   writeBundle(`${folder}/${files.index}`, { textStarts, ...tokens.write(`${folder}/${files.postings}`) })
 }

@@ -8,13 +8,14 @@ import { Worker } from "node:worker_threads"
 import { FoodCategory } from "@larder/schemas/branded-food/records.ts"
 import { Effect, Schema } from "effect"
 import { type DuckDb, type DuckDbError, literal } from "../duckdb.ts"
-import { buildText, textFiles } from "./build-text.ts"
+import { textFiles } from "./build-text.ts"
 import type { Task } from "./build-thread.ts"
-import { indexLabels, labelFile, selectLabels } from "./labels.ts"
+import { type Indexing, indexFiles } from "./index-files.ts"
+import { labelFile, selectLabels } from "./labels.ts"
 import { KnownNutrient, writeManifest } from "./manifest.ts"
 import { FoodFilesDamaged, openFoods } from "./open.ts"
 import { selectRecords } from "./record-fields.ts"
-import { indexRecords, recordFiles } from "./records.ts"
+import { recordFiles } from "./records.ts"
 import { textColumns } from "./text-columns.ts"
 
 /** Writing the files stopped at a step: a full disk, mostly. */
@@ -63,41 +64,28 @@ const inThread = (task: Task) =>
 /** Fewer are indexed sooner than two threads start, which takes 0.6 s of CPU. */
 const fewFoods = 10_000
 
-interface Parts {
-  readonly folder: string
-  readonly counts: typeof Counts.Type
-  /** Each with the file that has its texts. */
-  readonly columns: Task["columns"]
-  /** The file that has the labels. */
-  readonly labels: string
-  /** Writes the lines of the records. */
-  readonly records: Effect.Effect<void, DuckDbError>
-}
-
-const indexHere = ({ columns, counts, folder, labels, records }: Parts) =>
+/** Everything, here: the event loop waits. */
+const indexHere = (all: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) =>
   Effect.andThen(
-    records,
-    attempt("indexing them", () => {
-      indexLabels(labels, folder, counts.current)
-      for (const { column, source } of columns) buildText(source, folder, column, counts.current)
-      indexRecords(folder, counts.foods)
-    })
+    writeRecords,
+    attempt("indexing them", () => indexFiles(all, () => {}))
   )
 
-const indexInThreads = ({ columns, counts, folder, labels, records }: Parts) => {
-  const isLong = ({ column }: Task["columns"][number]) => column === "ingredients"
-  const task = (some: Task["columns"]) => ({ folder, documents: counts.current, columns: some })
+/** The texts of ingredients are half of the work. The rest is for one thread: a third one would find no core. */
+const indexInThreads = ({ columns, others, ...all }: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) => {
+  const isLong = ({ column }: Indexing["columns"][number]) => column === "ingredients"
   const recordsWritten = new Int32Array(new SharedArrayBuffer(4))
-  const others = { labels, foods: counts.foods, recordsWritten }
+  const thread = (part: Pick<Indexing, "columns" | "others">) =>
+    inThread({ indexing: { ...all, ...part }, recordsWritten })
   const tellOfRecords = Effect.sync(() => {
     Atomics.store(recordsWritten, 0, 1)
     Atomics.notify(recordsWritten, 0)
   })
   return Effect.all(
     [
-      inThread(task(columns.filter(isLong))),
-      inThread({ ...task(columns.filter((column) => !isLong(column))), others }),
-      Effect.andThen(records, tellOfRecords)
+      thread({ columns: columns.filter(isLong) }),
+      thread({ columns: columns.filter((column) => !isLong(column)), others }),
+      Effect.andThen(writeRecords, tellOfRecords)
     ],
     { concurrency: 3, discard: true } // the copy does not keep all cores busy
   )
@@ -141,8 +129,15 @@ const readAgain = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: st
   }
 }, Effect.scoped)
 
-/** Writes the files of a generation's branded foods into `folder` (new). `db` is the built database; nothing else runs. */
-export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Service"], folder: string) {
+/**
+ * Writes the files of a generation's branded foods into `folder` (new). `db` is the built database; nobody else uses it.
+ * Where requests wait for the event loop, threads do the work, however little there is.
+ */
+export const buildFoods = Effect.fn("Foods.build")(function* (
+  db: DuckDb["Service"],
+  folder: string,
+  { requestsWait = false }: { readonly requestsWait?: boolean } = {}
+) {
   const temporary = (name: string) => join(folder, `${name}.lines`)
   yield* attempt("making the folder", () => mkdirSync(folder))
   const [counts = { foods: 0, current: 0 }] = yield* db.all(Counts, countFoods)
@@ -155,9 +150,15 @@ export const buildFoods = Effect.fn("Foods.build")(function* (db: DuckDb["Servic
   yield* copyLines(db, selectLabels, temporary("labels"))
   for (const { column, select } of textColumns) yield* copyLines(db, select, temporary(column))
   const columns = textColumns.map(({ column }) => ({ column, source: temporary(column) }))
-  const records = inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines)))
-  const parts = { columns, counts, folder, labels: temporary("labels"), records }
-  yield* counts.foods <= fewFoods ? indexHere(parts) : indexInThreads(parts)
+  const indexing = {
+    folder,
+    documents: counts.current,
+    columns,
+    others: { labels: temporary("labels"), foods: counts.foods }
+  }
+  const writeRecords = inAnyOrder(db, copyLines(db, selectRecords, join(folder, recordFiles.lines)))
+  const isShort = counts.foods <= fewFoods && !requestsWait
+  yield* isShort ? indexHere(indexing, writeRecords) : indexInThreads(indexing, writeRecords)
   yield* attempt("writing the manifest", () => {
     for (const name of ["labels", ...textColumns.map(({ column }) => column)]) rmSync(temporary(name))
     const written = textColumns.map(({ column }) => textFiles(column))

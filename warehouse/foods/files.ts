@@ -30,7 +30,7 @@ const writeAll = (fd: number, bytes: Uint8Array) => {
   for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written)
 }
 
-/** Writes a file piece by piece, through a buffer of 1 MB; `close` leaves it on the disk. */
+/** Writes a file piece by piece, through a buffer of 1 MB. */
 export class FileWriter {
   readonly #fd: number
   readonly #buffer = Buffer.allocUnsafeSlow(2 ** 20)
@@ -53,14 +53,29 @@ export class FileWriter {
     }
     this.size += length
   }
-  close() {
+  /** To the disk. */
+  sync() {
     this.#flush()
     fsyncSync(this.#fd)
+  }
+  close() {
     closeSync(this.#fd)
   }
   #flush() {
     writeAll(this.#fd, this.#buffer.subarray(0, this.#filled))
     this.#filled = 0
+  }
+}
+
+/** Makes a file of what `write` writes. It is on the disk when this returns, and closed whatever happens. */
+export const writeFile = <A>(file: string, write: (writer: FileWriter) => A): A => {
+  const writer = new FileWriter(file)
+  try {
+    const written = write(writer)
+    writer.sync()
+    return written
+  } finally {
+    writer.close()
   }
 }
 
@@ -89,13 +104,13 @@ export const writeBundle = (file: string, arrays: Readonly<Record<string, Number
     header[name] = { kind: kindOf(numbers), length: numbers.length, start }
     start = aligned(start + numbers.byteLength)
   }
-  const writer = new FileWriter(file)
-  writer.write(Buffer.from(`${JSON.stringify(header).padEnd(headerSize - 1)}\n`))
-  for (const numbers of Object.values(arrays)) {
-    writer.write(bytesOf(numbers))
-    writer.write(Buffer.alloc(aligned(writer.size) - writer.size))
-  }
-  writer.close()
+  writeFile(file, (writer) => {
+    writer.write(Buffer.from(`${JSON.stringify(header).padEnd(headerSize - 1)}\n`))
+    for (const numbers of Object.values(arrays)) {
+      writer.write(bytesOf(numbers))
+      writer.write(Buffer.alloc(aligned(writer.size) - writer.size))
+    }
+  })
 }
 
 /** The arrays of a bundle that lies in memory. They share its memory. */

@@ -21,7 +21,7 @@ const buildAgain = Effect.fnUntraced(function* (file: string, folder: string) {
   const building = `${folder}.building`
   const db = yield* DuckDb.readingAndWritingFiles(file)
   yield* fs.remove(building, { recursive: true, force: true })
-  yield* buildFoods(db, building)
+  yield* buildFoods(db, building, { requestsWait: true })
   for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published
   yield* fs.remove(folder, { recursive: true, force: true })
   yield* fs.rename(building, folder)

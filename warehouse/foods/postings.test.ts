@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
 import { itWorks } from "../it-works-for-tests.ts"
-import { FileWriter } from "./files.ts"
+import { writeFile } from "./files.ts"
 import { aFolder } from "./foods-for-tests.ts"
 import { decodePostings, PostingsBuilder } from "./postings.ts"
 
@@ -29,10 +29,10 @@ describe("posting lists", () => {
       }
       const order = Uint32Array.from({ length: 3001 }, (_, i) => 3000 - i)
       const file = join(yield* aFolder, "postings")
-      const writer = new FileWriter(file)
-      writer.write(Buffer.from("what else is in the file"))
-      const written = builder.write(writer, order)
-      writer.close()
+      const written = writeFile(file, (writer) => {
+        writer.write(Buffer.from("what else is in the file"))
+        return builder.write(writer, order)
+      })
       const bytes = readFileSync(file)
       let commons = 0
       for (const [i, term] of order.entries()) {

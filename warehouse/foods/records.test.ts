@@ -117,16 +117,20 @@ describe("lines of records", () => {
       assert.include(yield* refusedFor(["3", "2147483647", "1", "3"]), "records.tsv has several lines for the fdc_id 3")
     })
   )
-  itWorks("that are refused end the build before there is a manifest", () =>
-    Effect.gen(function* () {
-      const folder = yield* aFolder
-      const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
-      const error = yield* Effect.flip(buildFoods(db, join(folder, "foods")))
-      assert.strictEqual(error._tag, "FoodFilesNotWritten")
-      assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
-      assert.isFalse(existsSync(join(folder, "foods", "manifest.json")))
-    })
-  )
+  for (const requestsWait of [false, true]) {
+    itWorks(
+      `that are refused end the build before there is a manifest, ${requestsWait ? "in threads" : "at once"}`,
+      () =>
+        Effect.gen(function* () {
+          const folder = yield* aFolder
+          const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
+          const error = yield* Effect.flip(buildFoods(db, join(folder, "foods"), { requestsWait }))
+          assert.strictEqual(error._tag, "FoodFilesNotWritten")
+          assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
+          assert.isFalse(existsSync(join(folder, "foods", "manifest.json")))
+        })
+    )
+  }
 })
 
 const decimal = (largest: number) =>
