@@ -38,6 +38,9 @@ export const nothingIsTaken = (mode: Mode, publicUrl: string | undefined): strin
     : whyNothing[mode]
 }
 
+const noEvents =
+  "LARDER_STRIPE_WEBHOOK_SECRET is not set, so events of Stripe are refused: a payment whose owner does not come back to the console is booked some minutes later, and refunds and disputes take credits back hours later. Create a webhook endpoint at <console>/webhooks/stripe in Stripe's dashboard, and set its signing secret (whsec_…)."
+
 const isMeant = Config.Boolean("LARDER_SIMULATE_PAYMENTS").pipe(Config.withDefault(false))
 
 const hasPaymentsByStripe = Effect.gen(function* () {
@@ -51,6 +54,7 @@ export const openPayments = Effect.fn("Payments.open")(function* (consoleUrl: ()
   if (stripe !== undefined) {
     // a fifth of what the server loads, and of no use to those who do not sell
     const { stripeProcessor } = yield* Effect.promise(() => import("./billing/stripe/stripe-processor.ts"))
+    if (stripe.webhookSecret === undefined) yield* Effect.logWarning(noEvents)
     const mode = stripe.isTest ? "test" : "live"
     return { mode, processor: stripeProcessor(stripe), simulator: undefined } satisfies Payments
   }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { servedConsole } from "../console/served-console.ts"
 import { operate } from "../contract/operator.ts"
+import type { Environment } from "../programs.ts"
 import { type StripeHost, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
 let host: StripeHost
@@ -10,22 +11,22 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-const served = servedConsole({
-  environment: {
-    LARDER_STRIPE_KEY: stripeKey,
-    LARDER_STRIPE_WEBHOOK_SECRET: webhookSecret,
-    get LARDER_STRIPE_API() {
-      return host.url
-    }
+const settings = (more: Environment = {}) => ({
+  ...more,
+  LARDER_STRIPE_KEY: stripeKey,
+  get LARDER_STRIPE_API() {
+    return host.url
   }
 })
+const served = servedConsole({ environment: settings({ LARDER_STRIPE_WEBHOOK_SECRET: webhookSecret }) })
+const withoutSecret = servedConsole({ environment: settings() })
 
-const balanceOf = async (account_id: string) =>
-  (await operate(served.home(), (ledger) => ledger.account({ account_id }))).balance_credits
+const balanceOf = async (account_id: string, { home } = served) =>
+  (await operate(home(), (ledger) => ledger.account({ account_id }))).balance_credits
 
 /** As far as the payment page. */
-const begin = async () => {
-  const { account, browser } = await served.signedIn()
+const begin = async ({ signedIn } = served) => {
+  const { account, browser } = await signedIn()
   const { text } = await browser.get("/billing/top-up?amount=50")
   const submission = /name="submission" value="([^"]+)"/.exec(text)?.[1] ?? ""
   const sent = await browser.post("/billing/top-up", { amount: "50", submission, pay_with: "new_card" })
@@ -34,11 +35,11 @@ const begin = async () => {
   return { account, browser, sent, session }
 }
 
-const tell = async (events: ReadonlyArray<{ readonly body: string; readonly signature: string }>) => {
+const tell = async (events: ReadonlyArray<{ readonly body: string; readonly signature: string }>, { url } = served) => {
   const statuses: Array<number> = []
   for (const { body, signature } of events) {
     const headers = { "content-type": "application/json", "stripe-signature": signature }
-    const response = await fetch(`${served.url()}/webhooks/stripe`, { method: "POST", headers, body })
+    const response = await fetch(`${url()}/webhooks/stripe`, { method: "POST", headers, body })
     statuses.push(response.status)
   }
   return statuses
@@ -108,5 +109,19 @@ describe("a server with a key of Stripe", () => {
 
   it("warns at its start that a test key takes no money", () => {
     expect(served.logs()).toContain("Card payments are tests: LARDER_STRIPE_KEY is a test key")
+  })
+})
+
+describe("a server with a key of Stripe and nothing else", () => {
+  it("warns that it hears of nothing, believes no event, and adds the credits when the customer comes back", async () => {
+    expect(withoutSecret.logs()).toMatch(/LARDER_STRIPE_WEBHOOK_SECRET is not set, so events of Stripe are refused: /)
+    const { account, browser, session } = await begin(withoutSecret)
+    host.takeEvents()
+    host.books.pay(session, "good")
+    const events = host.takeEvents()
+    expect(await tell(events, withoutSecret)).toEqual(events.map(() => 400))
+    expect(await balanceOf(account.id, withoutSecret)).toBe(5000)
+    expect((await browser.get(new URL(session.success_url).pathname)).status).toBe(200)
+    expect(await balanceOf(account.id, withoutSecret)).toBe(55_000)
   })
 })
