@@ -8,48 +8,42 @@ export const monthOf = (milliseconds: number): number => {
 
 const day = 86_400_000
 
-/** From a day to a later or the same one, both included. */
+/** Both included; none where `to` is before `from`. */
 export interface Days {
   readonly from: string
   readonly to: string
 }
 
 const beginOf = (month: number) => new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1)
+const endOf = (month: number) => beginOf(month + 1) - day
 const textOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10)
 const lengthOf = ({ from, to }: Days) => (Date.parse(to) - Date.parse(from)) / day + 1
 
-/** What is added up for a period: months from `first` to the one before `next`, and days; what is taken out: days. */
-export interface InMonths {
-  readonly first: number
-  readonly next: number
-  readonly added: ReadonlyArray<Days>
-  readonly taken: ReadonlyArray<Days>
-}
+/** A month by the days of it that are within, or as a whole without those that are outside: whichever are fewer. */
+const shorter = (within: Days, outside: ReadonlyArray<Days>) =>
+  lengthOf(within) <= outside.reduce((sum, days) => sum + lengthOf(days), 0)
+    ? { wholes: 0, added: [within], taken: [] }
+    : { wholes: 1, added: [], taken: outside.filter((days) => lengthOf(days) > 0) }
 
 /**
- * Of a month that lies in a period by a part the days in it are added, or the month is, and the days outside of the period
- * are taken out: whichever are fewer, which is sixteen at most.
+ * What is added up for a period: months from `first` to the one before `next`, and days; what is taken out: days. Sixteen
+ * of a month at most.
  */
-export const inMonths = ({ from, to }: Days): InMonths => {
+export const inMonths = ({ from, to }: Days) => {
   const [first, last] = [monthOf(Date.parse(from)), monthOf(Date.parse(to))]
   const before = { from: textOf(beginOf(first)), to: textOf(Date.parse(from) - day) }
-  const after = { from: textOf(Date.parse(to) + day), to: textOf(beginOf(last + 1) - day) }
+  const after = { from: textOf(Date.parse(to) + day), to: textOf(endOf(last)) }
   if (first >= last) {
-    const taken = [before, after].filter((days) => lengthOf(days) > 0)
-    const isShort = lengthOf({ from, to }) <= lengthOf(before) + lengthOf(after)
-    return isShort
-      ? { first, next: first, added: [{ from, to }], taken: [] }
-      : { first, next: first + 1, added: [], taken }
+    const { added, taken, wholes } = shorter({ from, to }, [before, after])
+    return { first, next: first + wholes, added, taken }
   }
-  const head = { from, to: textOf(beginOf(first + 1) - day) }
-  const tail = { from: textOf(beginOf(last)), to }
-  const isHeadShort = lengthOf(head) <= lengthOf(before)
-  const isTailShort = lengthOf(tail) <= lengthOf(after)
+  const head = shorter({ from, to: textOf(endOf(first)) }, [before])
+  const tail = shorter({ from: textOf(beginOf(last)), to }, [after])
   return {
-    first: isHeadShort ? first + 1 : first,
-    next: isTailShort ? last : last + 1,
-    added: [...(isHeadShort ? [head] : []), ...(isTailShort ? [tail] : [])],
-    taken: [...(isHeadShort ? [] : [before]), ...(isTailShort ? [] : [after])].filter((days) => lengthOf(days) > 0)
+    first: first + 1 - head.wholes,
+    next: last + tail.wholes,
+    added: [...head.added, ...tail.added],
+    taken: [...head.taken, ...tail.taken]
   }
 }
 

@@ -5,7 +5,7 @@
  * A page of a year would read all of these rows. So there are sums of them, as in PostgreSQL: of all keys together, and of
  * whole months. The rows of one key are found by a number, because texts of 10 million rows take three times as long.
  */
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { type Input, UsageOfDay } from "../administration.ts"
 import { type Days, inMonths } from "../moments.ts"
 import { PartOfUsage } from "../summed-usage.ts"
@@ -123,13 +123,18 @@ const ofOneKey = (of: Input<"summedUsage">) => `${part("day::varchar", "key_id",
 /** Keys: months, and days that are added to them or taken out. */
 const ofAllKeys = (of: Input<"summedUsage">) => {
   const { added, first, next, taken } = inMonths(of)
-  const ofDays = (sign: "" | "-") => (days: Days) =>
-    `
+  const params: Record<string, string | number> = { ...of, first, next }
+  const ofDays = (sign: "" | "-") => (days: Days) => {
+    const number = Object.keys(params).length
+    const [begin, end] = [`begin_${number}`, `end_${number}`]
+    Object.assign(params, { [begin]: days.from, [end]: days.to })
+    return `
     union all
     select key_id, ${sign}calls, ${sign}credits
     from usage_of_day
-    where ${isPart(of)} and day between ${literal(days.from)}::date and ${literal(days.to)}::date`
-  return `${part("day::varchar", "null", "endpoint")}
+    where ${isPart(of)} and day between $${begin}::date and $${end}::date`
+  }
+  const sql = `${part("day::varchar", "null", "endpoint")}
   from usage_of_endpoint
   where ${isAsked(of)}
   group by grouping sets ((usage_of_endpoint.day), (endpoint))
@@ -137,12 +142,16 @@ const ofAllKeys = (of: Input<"summedUsage">) => {
   from (
     select key_id, calls, credits
     from usage_of_month
-    where ${isPart(of)} and month >= ${first} and month < ${next}
+    where ${isPart(of)} and month >= $first and month < $next
     ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
   )
   group by key_id`
+  return { sql, params }
 }
 
-/** Sums of each day, of each key and of each endpoint: of a year it reads sums, and days of two months at most. */
-export const partsOf = (db: DuckDb["Service"], of: Input<"summedUsage">) =>
-  db.all(PartOfUsage, of.key_id === undefined ? ofAllKeys(of) : ofOneKey(of), { ...of })
+/** Sums of each day, of each key and of each endpoint: of a year it reads sums, and sixteen days of two months at most. */
+export const partsOf = (db: DuckDb["Service"], of: Input<"summedUsage">) => {
+  if (of.key_id !== undefined) return db.all(PartOfUsage, ofOneKey(of), { ...of })
+  const { params, sql } = ofAllKeys(of)
+  return db.all(PartOfUsage, sql, params)
+}

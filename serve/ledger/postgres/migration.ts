@@ -59,13 +59,22 @@ const sums = [
   left join (${moneyOut}) as sums on sums.account_id = known.id
   where account.id = known.id`,
   `insert into ledger.spent_in_month (key_id, month, credits) ${spentInMonth}`,
-  `insert into ledger.usage_of_day (account_id, day, key_id, endpoint, calls, credits) ${usageOfDay}`,
-  `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}`,
+  `insert into ledger.usage_of_day (account_id, day, key_id, endpoint, calls, credits) ${usageOfDay}
+    order by account_id, day, key_id, endpoint`,
+  `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}
+    order by account_id, month, key_id, endpoint`,
   `insert into ledger.usage_of_endpoint (account_id, day, endpoint, calls, credits) ${usageOfEndpoint}`,
   "select setval(pg_get_serial_sequence('ledger.entry', 'sequence'), greatest(1, (select max(sequence) from ledger.entry)))",
   // else PostgreSQL takes each account to be small until it looks by itself, and sorts all its entries for a page of them
   "analyze ledger.account, ledger.api_key, ledger.entry, ledger.spent_in_month, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint"
 ]
+
+/**
+ * What is new in large tables is looked through once more. PostgreSQL would begin a minute later by itself, and pages of the
+ * console would wait for it.
+ */
+const settled =
+  "vacuum (analyze) ledger.entry, ledger.usage_of_day, ledger.usage_of_month, console.usage_of_status, console.request"
 
 const headsOf = ({ accounts }: Snapshot) =>
   accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
@@ -170,5 +179,8 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
     )
   )
   yield* markAs("moved", directory, place)
+  yield* Effect.catch(sql.unsafe(settled), (error) =>
+    Effect.logInfo(`PostgreSQL looks through the new tables later, and is slower until then: ${error.message}`)
+  )
   return { ...moved, place }
 }, Effect.scoped)

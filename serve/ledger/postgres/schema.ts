@@ -61,7 +61,8 @@ const sumUsage = [
   "lock table ledger.account in exclusive mode",
   read("./tables/usage_of_month.sql"),
   read("./tables/usage_of_endpoint.sql"),
-  `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}`,
+  `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}
+    order by account_id, month, key_id, endpoint`,
   `insert into ledger.usage_of_endpoint (account_id, day, endpoint, calls, credits) ${usageOfEndpoint}`,
   read("./functions/book.sql")
 ]
