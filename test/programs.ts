@@ -24,7 +24,7 @@ export interface Ended {
 }
 
 /** Settings of whoever runs the tests must not reach the programs under test. */
-const clean = (environment: Environment) => {
+export const clean = (environment: Environment) => {
   const own = Object.entries(process.env).filter(([name]) => !/^(LARDER_|MARS_API_KEY)/.test(name))
   return { ...Object.fromEntries(own), ...environment }
 }

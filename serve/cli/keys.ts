@@ -7,6 +7,10 @@ import { account, budget, json, key, name, print, scopeList, table, withLedger }
 
 const keyName = name.pipe(Flag.withDescription("Name of the key, for you"))
 const scopesOf = (key: KeySummary) => (key.scopes.length === scopes.length ? "all" : key.scopes.join(","))
+const stateOf = ({ budget_usd, revoked_at }: KeySummary) => {
+  if (revoked_at !== null) return `revoked ${revoked_at}`
+  return budget_usd === 0 ? "paused" : "active"
+}
 const described = (key: KeySummary) =>
   `${key.id} (${key.name}, …${key.last4}): scopes ${scopesOf(key)}, ${key.budget_usd} USD a month`
 
@@ -34,7 +38,7 @@ const list = Command.make(
       `…${one.last4}`,
       one.name,
       `${one.spent_usd} of ${one.budget_usd} USD`,
-      one.revoked_at === null ? "active" : `revoked ${one.revoked_at}`,
+      stateOf(one),
       scopesOf(one)
     ])
     const none = `Account ${account} has no keys yet. Create one with: larder-serve keys create --account ${account} --name NAME --scopes all --budget-usd 5`

@@ -34,7 +34,9 @@ export const counted = (value: number, one: string, many = `${one}s`): string =>
 const dayParts = { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" } as const
 const dayFormat = new Intl.DateTimeFormat("en-GB", dayParts)
 const shortDayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" })
-const monthFormat = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone: "UTC" })
+/** A month by itself is a name, and is written as one; below a chart there is no room for that. */
+const monthFormat = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" })
+const shortMonthFormat = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone: "UTC" })
 const momentFormat = new Intl.DateTimeFormat("en-GB", {
   ...dayParts,
   hour: "2-digit",
@@ -47,12 +49,15 @@ const momentFormat = new Intl.DateTimeFormat("en-GB", {
 export const dayText = (iso: string): string => dayFormat.format(new Date(iso))
 /** `15 Oct` */
 export const shortDayText = (iso: string): string => shortDayFormat.format(new Date(iso))
-/** `Oct 2026` of a day in it */
-export const monthText = (iso: string): string => monthFormat.format(new Date(iso))
+/** `Oct 2026` of a day in it, below a chart */
+export const monthText = (iso: string): string => shortMonthFormat.format(new Date(iso))
 /** `15 Oct 2026, 12:00:00 UTC`, which never breaks before `UTC`. */
 export const momentText = (iso: string): string => `${momentFormat.format(new Date(iso))}\u00A0UTC`
 
 export const day = (iso: string): Html => html`<time datetime="${iso.slice(0, 10)}">${dayText(iso)}</time>`
+/** `October 2026`, of a day that stands for its whole month. */
+export const month = (iso: string): Html =>
+  html`<time datetime="${iso.slice(0, 7)}">${monthFormat.format(new Date(iso))}</time>`
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${momentText(iso)}</time>`
 
 /** The same for a column whose head says that it is in UTC; a phone, which hides the head, says it beside the moment. */

@@ -25,6 +25,16 @@ const signInPage = async (look: (page: Page) => Promise<void>, options: BrowserC
 const typeOf = (page: Page) => page.getByLabel("Password").getAttribute("type")
 const shower = (page: Page) => page.getByRole("button", { name: "Show password" })
 
+/** As what the field of a shown password is left. */
+const leftAs = async (page: Page, leave: () => Promise<unknown>) => {
+  await page.getByLabel("Password").fill("correct horse")
+  await shower(page).click()
+  const kept = "sessionStorage.setItem('left', document.getElementById('password').type)"
+  await page.evaluate(`addEventListener("pagehide", () => ${kept})`)
+  await Promise.all([page.waitForEvent("load"), leave()])
+  return page.evaluate("sessionStorage.getItem('left')")
+}
+
 describe("the button that shows a password", () => {
   it("follows its field, works by keyboard, and says whether it is pressed and of which field", () =>
     signInPage(async (page) => {
@@ -45,13 +55,23 @@ describe("the button that shows a password", () => {
   it("hides it again when the form is sent", () =>
     signInPage(async (page) => {
       await page.getByLabel("E-mail").fill("nobody@example.com")
-      await page.getByLabel("Password").fill("correct horse")
-      await shower(page).click()
-      const kept = "sessionStorage.setItem('sent', document.getElementById('password').type)"
-      await page.evaluate(`addEventListener("pagehide", () => ${kept})`)
-      await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Sign in" }).click()])
+      const sent = `document.querySelector("form").addEventListener("submit", ({ target }) =>
+        sessionStorage.setItem("sent", target.elements.password.type))`
+      await page.evaluate(sent)
+      await leftAs(page, () => page.getByRole("button", { name: "Sign in" }).click())
       expect(await page.evaluate("sessionStorage.getItem('sent')")).toBe("password")
     }))
+
+  it.each<readonly [string, (page: Page) => Promise<unknown>]>([
+    ["is loaded again", (page) => page.reload()],
+    ["is left for another one", (page) => page.goto(`${console.url()}/sign-in?next=/billing`)],
+    ["is left by the way back", (page) => page.goBack()]
+  ])("hides it again when the page %s", (_, leave) =>
+    signInPage(async (page) => {
+      await page.goto(`${console.url()}/sign-in?next=/keys`)
+      expect(await leftAs(page, () => leave(page))).toBe("password")
+    })
+  )
 
   it("is not there where no scripts run", () =>
     signInPage(async (page) => expect(await shower(page).count()).toBe(0), { javaScriptEnabled: false }))

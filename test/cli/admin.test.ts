@@ -109,6 +109,28 @@ describe("commands, without a server and beside one", () => {
   })
 })
 
+describe("a list of keys", () => {
+  it("says of each key whether it is active, paused or revoked", async () => {
+    const { account } = await anAccountWithKey()
+    const create = ["keys", "create", "--account", account.id, "--scopes", "all"]
+    await json([...create, "--name", "paused", "--budget-usd", "0"])
+    const gone = await json([...create, "--name", "gone", "--budget-usd", "0"])
+    await json(["keys", "revoke", "--key", gone.id])
+    const { stdout } = await larder(["keys", "list", "--account", account.id])
+    const states = stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split(/ {2,}/))
+      .map(([, , name, , state]) => [name, state?.replace(/20\d\d-.*Z$/, "at a moment")])
+    assert.deepStrictEqual(states, [
+      ["name", "state"],
+      ["k", "active"],
+      ["paused", "paused"],
+      ["gone", "revoked at a moment"]
+    ])
+  })
+})
+
 describe("the control channel", () => {
   it("answers its token alone, and loopback names alone", async () => {
     await server()
@@ -160,8 +182,9 @@ describe("commands that go wrong", () => {
     assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key wants the id of a key \(key_…\)/)
   })
 
-  it("say so when another program has the ledger open", async () => {
+  it("say so when another program has the ledger open, as does a second server", async () => {
     const { end } = await server()
+    assert.match(String(await server().catch(String)), /the holder of the ledger began with .*held by another process/)
     writeFileSync(controlFile(), JSON.stringify({ url: "http://127.0.0.1:9", token: "stale" }))
     const { code, stderr } = await larder(["accounts", "list"])
     assert.strictEqual(code, 1)

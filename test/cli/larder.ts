@@ -5,9 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { createInterface } from "node:readline"
+import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach } from "vitest"
-import { type Environment, run } from "../programs.ts"
+import { clean, type Environment, run } from "../programs.ts"
 
 const holder = fileURLToPath(new URL("./ledger-holder.ts", import.meta.url))
 
@@ -37,12 +38,16 @@ export const larderInAHome = () => {
   }
 
   const server = async () => {
-    const child = spawn(process.execPath, [holder, ledgerFolder()])
+    const child = spawn(process.execPath, [holder, ledgerFolder()], { env: clean({}) })
     holders = [...holders, child]
+    const stderr = text(child.stderr)
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const line = async () => String((await lines.next()).value)
     const ready = await line()
-    if (ready !== "ready") throw new Error(`the holder of the ledger began with ${ready}`)
+    if (ready !== "ready") {
+      child.kill("SIGKILL")
+      throw new Error(`the holder of the ledger began with ${ready}\n${await stderr}`)
+    }
     return {
       /** Charges a call to the key, and tells what came of it. */
       call: async (token: string) => {

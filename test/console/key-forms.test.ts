@@ -1,11 +1,13 @@
 /** The forms of keys, which know nothing of where the ledger is. */
+import { scopes } from "@larder/schemas/scopes.ts"
 import { describe, expect, it } from "vitest"
+import { ask } from "../contract/client.ts"
 import { operate } from "../contract/operator.ts"
 import { copyKeys } from "../ledger/copied-keys.ts"
-import { carriedIn, edit, newKey } from "./key-forms.ts"
+import { carriedIn, edit, newKey, untouchedIn } from "./key-forms.ts"
 import { keyIn, servedConsole } from "./served-console.ts"
 
-describe("the forms of keys", () => {
+describe("a key", () => {
   const site = servedConsole()
   const keysOf = (account_id: string) => operate(site.home(), ({ listKeys }) => listKeys({ account_id }))
   const oneKey = async (account_id: string) => {
@@ -13,8 +15,10 @@ describe("the forms of keys", () => {
     if (key === undefined) throw new Error("there is no key")
     return key
   }
+  const call = async (key: string | undefined) =>
+    (await ask(site.api(), "/v1/commodities?commodity=butter", { key })).status
 
-  it("has a page whose heading says that it is a key, and that leads back to all", async () => {
+  it("has a page whose heading says that it is a key, and that leads back to all of them", async () => {
     const { account, browser } = await site.signedIn()
     await browser.post("/keys/new", { ...newKey, name: "Billing" })
     const path = `/keys/${(await oneKey(account.id)).id}`
@@ -27,7 +31,16 @@ describe("the forms of keys", () => {
     }
   })
 
-  it("tells the price of a call beside each choice of what a key may read", async () => {
+  it("needs a name and nothing else", async () => {
+    const { account, browser } = await site.signedIn()
+    const form = untouchedIn((await browser.get("/keys/new")).text)
+    expect(form).toMatchObject({ name: [""], access: ["all"], budget: ["25.00"] })
+    const created = await browser.post("/keys/new", { ...form, name: "Dashboard" })
+    expect([created.status, await call(keyIn(created.text))]).toEqual([200, 200])
+    expect(await oneKey(account.id)).toMatchObject({ name: "Dashboard", scopes, budget_usd: 25 })
+  })
+
+  it("is offered with the price of a call beside each choice of what it may read", async () => {
     const { browser } = await site.signedIn()
     const { text } = await browser.get("/keys/new")
     const hintOf = (label: string) => {
@@ -42,7 +55,7 @@ describe("the forms of keys", () => {
     expect(text).toContain('<code class="path">/v1/<wbr>stores/<wbr>{id}/<wbr>products</code>')
   })
 
-  it("makes one key of one form, however often it is sent, and says so", async () => {
+  it("is made once of one form, however often that is sent, and the answer says so", async () => {
     const { account, browser } = await site.signedIn()
     const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
     const created = await browser.post("/keys/new", form)
@@ -60,7 +73,7 @@ describe("the forms of keys", () => {
     expect(await keysOf(account.id)).toHaveLength(3)
   })
 
-  it("tells what a colleague has changed meanwhile beside what the person typed, and saves it when sent again", async () => {
+  it("that a colleague has changed meanwhile is shown with that beside what was typed, and saved when it is sent again", async () => {
     const { account, browser } = await site.signedIn()
     await browser.post("/keys/new", newKey)
     const { id } = await oneKey(account.id)
@@ -85,7 +98,7 @@ describe("the forms of keys", () => {
     })
   })
 
-  it("takes each scope once, however often the form names it", async () => {
+  it("has each scope once, however often its form names it", async () => {
     const { account, browser } = await site.signedIn()
     const scopes = [...Array.from({ length: 8 }, () => "get-store"), "get-product"]
     await browser.post("/keys/new", { ...newKey, access: "custom", scopes })
@@ -101,7 +114,7 @@ describe("the forms of keys", () => {
     ["budget", { ...newKey, budget: "1.2345" }, "Give a budget in dollars"],
     ["access", { ...newKey, access: "custom" }, "Choose at least one scope"],
     ["access", { ...newKey, access: "custom", scopes: "everything-else" }, "Choose at least one scope"]
-  ])("a wrong %s makes no key and keeps what was typed", async (field, fields, problem) => {
+  ])("with a wrong %s is not made, and its form keeps what was typed", async (field, fields, problem) => {
     const { account, browser } = await site.signedIn()
     const seen = await browser.post("/keys/new", fields)
     expect(seen.status).toBe(422)
@@ -111,7 +124,7 @@ describe("the forms of keys", () => {
     expect(await keysOf(account.id)).toEqual([])
   })
 
-  it("shows a name as it is, whatever stands in it", async () => {
+  it("is called by its name, whatever stands in that", async () => {
     const { account, browser } = await site.signedIn({ name: '<script>alert(1)</script>"&' })
     const name = `"><img src=x onerror=alert(1)>'&amp;`
     const created = await browser.post("/keys/new", { ...newKey, name })
@@ -127,7 +140,7 @@ describe("the forms of keys", () => {
     expect(created.text).toContain("&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;amp;")
   })
 
-  it("has no id twice on the page of a new key, whatever the key is called", async () => {
+  it("is shown on a page that has no id twice, whatever the key is called", async () => {
     const { browser } = await site.signedIn()
     const { text } = await browser.post("/keys/new", { ...newKey, name: "Ready to use" })
     const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
@@ -136,17 +149,17 @@ describe("the forms of keys", () => {
   })
 })
 
-describe("an account with all the keys that it may have", () => {
+describe("a key beyond the most that an account may have", () => {
   const site = servedConsole({ ledger: "in PostgreSQL" })
 
-  it("creates no key where there are 1,000 already, and says beside the form what to do", async () => {
+  it("is not made, and its form says what to do: revoke one of the 1,000", async () => {
     const { account, browser } = await site.signedIn()
     await browser.post("/keys/new", newKey)
     await copyKeys(site.environment().LARDER_LEDGER_URL ?? "", account.id, 1_000)
     const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
     const seen = await browser.post("/keys/new", form)
     expect(seen.status).toBe(422)
-    expect(seen.text).toContain("No key was created: there are 1,000 active keys")
+    expect(seen.text).toContain("No key was created: there are 1,000 keys that are not revoked")
     expect(seen.text).toContain(`value="${newKey.name}"`)
     const [one] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
     await browser.post(`/keys/${one?.id}/revoke`, {})

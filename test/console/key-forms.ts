@@ -12,6 +12,18 @@ export const carriedIn = (page: string): Fields =>
     ])
   )
 
+/** What a browser sends of the inputs on a page that nobody has touched. */
+export const untouchedIn = (page: string): Fields => {
+  const fields: Record<string, Array<string>> = {}
+  for (const [tag] of page.matchAll(/<input\b[^>]*>/g)) {
+    const [, name = ""] = /\bname="([^"]*)"/.exec(tag) ?? []
+    const [, value = ""] = /\bvalue="([^"]*)"/.exec(tag) ?? []
+    const isSent = / checked\b/.test(tag) || !/\btype="(radio|checkbox)"/.test(tag)
+    if (isSent) fields[name] = [...(fields[name] ?? []), value]
+  }
+  return fields
+}
+
 /** Opens the form of a key and sends it. */
 export const edit = async (browser: Browser, path: string, fields: Fields) =>
   browser.post(path, { ...carriedIn((await browser.get(path)).text), ...fields })

@@ -1,4 +1,4 @@
-/** An account with more keys than one page shows, active and revoked ones. */
+/** An account with more keys than one page shows, also of those that are revoked. */
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -13,10 +13,10 @@ const makeKeys = ({ account }: SignedIn) =>
   console.run(
     Effect.gen(function* () {
       const ledger = yield* Administration
-      const make = (name: string) =>
-        ledger.createKey({ account_id: account.id, name, scopes: ["get-store"], budget_credits: 1_000 })
+      const make = (name: string, budget_credits = 1_000) =>
+        ledger.createKey({ account_id: account.id, name, scopes: ["get-store"], budget_credits })
       for (let index = 1; index <= many; index++) {
-        yield* make(`active ${index}`)
+        yield* make(`mine ${index}`, index === many ? 0 : 1_000) // the newest one is paused
         const { id } = yield* make(`gone ${index}`)
         yield* ledger.revokeKey({ key_id: id })
       }
@@ -39,13 +39,15 @@ const idOf = (html: string, name: string) =>
   new RegExp(`href="/keys/(key_\\w+)"[^>]*>(?:<strong>)?${name}<`).exec(html)?.[1]
 
 describe("a list of keys", () => {
-  it("shows 100 active ones a page, the newest first, and leads to the others", async () => {
+  it("shows 100 a page that are not revoked, paused ones too, the newest first, and leads to the others", async () => {
     const pages = await followed(mine.browser, "/keys")
     expect(pages.map((page) => names(page).length)).toEqual([100, 2])
-    expect(names(pages[0] ?? "").slice(0, 2)).toEqual(["active 101", "active 100"])
-    expect(names(pages[1] ?? "")).toEqual(["active 1", "the first"])
+    expect(names(pages[0] ?? "").slice(0, 2)).toEqual(["mine 101", "mine 100"])
+    expect(names(pages[1] ?? "")).toEqual(["mine 1", "the first"])
     expect(linkCalled(pages[1] ?? "", "Newer")).toBe("/keys?page=1")
-    expect(pages[0]).toContain("Active keys (102)")
+    expect(pages[0]).toContain(">Your keys (102)</h2>")
+    expect(pages[0]).toContain('<nav class="paging" aria-label="Pages of your keys">')
+    expect(pages[0]?.match(/badge warning">paused</g)?.length).toBe(1)
   })
 
   it("shows 100 revoked ones a page below them, the newest first, and leads to the others", async () => {
@@ -53,7 +55,7 @@ describe("a list of keys", () => {
     const first = (await mine.browser.get("/keys?revoked=1")).text
     expect(revokedIn(first)).toHaveLength(100)
     expect(revokedIn(first)[0]).toBe("gone 101")
-    expect(first).toContain("Revoked keys (101)")
+    expect(first).toContain(">Revoked keys (101)</h2>")
     const second = (await mine.browser.get("/keys?revoked=2")).text
     expect(first).toContain('href="/keys?revoked=2#revoked"')
     expect(revokedIn(second)).toEqual(["gone 1"])
@@ -74,13 +76,16 @@ describe("a list of keys", () => {
 })
 
 describe("the choice of a key on the pages about calls", () => {
-  it.each(["/usage", "/requests"])("of %s has all active ones and the 100 that were revoked last", async (path) => {
-    const offered = options((await mine.browser.get(path)).text)
-    const revoked = offered.filter((label) => label.endsWith(", revoked"))
-    expect(offered).toHaveLength(1 + 102 + 100)
-    expect(revoked[0]).toMatch(/^gone 101 \(…\w{4}\), revoked$/)
-    expect(revoked.at(-1)).toMatch(/^gone 2 /)
-  })
+  it.each(["/usage", "/requests"])(
+    "of %s has all that are not revoked, and the 100 that were revoked last",
+    async (path) => {
+      const offered = options((await mine.browser.get(path)).text)
+      const revoked = offered.filter((label) => label.endsWith(", revoked"))
+      expect(offered).toHaveLength(1 + 102 + 100)
+      expect(revoked[0]).toMatch(/^gone 101 \(…\w{4}\), revoked$/)
+      expect(revoked.at(-1)).toMatch(/^gone 2 /)
+    }
+  )
 
   it("has the one that is asked for, however long ago it was revoked", async () => {
     const id = idOf((await mine.browser.get("/keys?revoked=2")).text, "gone 1")

@@ -62,7 +62,7 @@ beforeAll(async () => {
 
 const entries = () =>
   console.run(Effect.flatMap(Administration, (ledger) => Stream.runCollect(ledger.entriesOf(mine.account.id))))
-/** As it is heard, and seen on a phone; a desk does not show the unit. */
+/** As it is heard, and seen on a phone; a wide screen leaves the unit to the column's head. */
 const figure = (value: number) => `${value.toLocaleString("en-US").replace("-", "−")} credits`
 
 describe("the ledger", () => {

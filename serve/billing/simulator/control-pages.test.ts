@@ -152,22 +152,25 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tell a dispute that is open from one that was lost, and a refund from one that failed", () =>
-    Effect.gen(function* () {
-      const { reference, simulator, visit } = yield* opened
-      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
-      const words = Effect.map(visit(payment), (text) =>
-        [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
-      )
-      yield* visit(payment, { do: "refund", amount: "" })
-      assert.deepStrictEqual(yield* words, ["Refunded", "Refunded"])
-      yield* visit(payment, { do: "fail", id: yield* last })
-      assert.deepStrictEqual(yield* words, ["Paid", "Refund failed"])
-      yield* visit(payment, { do: "dispute" })
-      assert.deepStrictEqual(yield* words, ["Disputed", "Refund failed", "Disputed"])
-      yield* visit(payment, { do: "lost", id: yield* last })
-      assert.deepStrictEqual(yield* words, ["Dispute lost", "Refund failed", "Dispute lost"])
-    }).pipe(Effect.scoped)
+  it.live(
+    "tell a dispute that is open from one that was lost, and a refund from one that failed, in a quiet tone",
+    () =>
+      Effect.gen(function* () {
+        const { reference, simulator, visit } = yield* opened
+        const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+        const words = Effect.map(visit(payment), (text) =>
+          [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
+        )
+        yield* visit(payment, { do: "refund", amount: "" })
+        assert.deepStrictEqual(yield* words, ["Refunded", "Refunded"])
+        yield* visit(payment, { do: "fail", id: yield* last })
+        assert.deepStrictEqual(yield* words, ["Paid", "Refund failed"])
+        assert.include(yield* visit(payment), '<span class="badge quiet">Refund failed</span>')
+        yield* visit(payment, { do: "dispute" })
+        assert.deepStrictEqual(yield* words, ["Disputed", "Refund failed", "Disputed"])
+        yield* visit(payment, { do: "lost", id: yield* last })
+        assert.deepStrictEqual(yield* words, ["Dispute lost", "Refund failed", "Dispute lost"])
+      }).pipe(Effect.scoped)
   )
 
   it.live("offer neither refund nor dispute where nothing is left", () =>
@@ -180,7 +183,7 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("mark the ids of payments, which phones show in smaller letters so that they stay whole", () =>
+  it.live("give the ids of payments one class, in both lists and on the page of one", () =>
     Effect.gen(function* () {
       const { visit } = yield* opened
       const ids = (text: string) => text.match(/<code[^>]*>pay_1</g)

@@ -25,7 +25,10 @@ import type { SeenPayment, Simulator } from "./simulator.ts"
 type Simulated = Simulator["Service"]
 
 const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
-/** In the words of the billing pages. */
+/**
+ * In the words of the billing pages, but where these know less: an open payment is "Not confirmed yet" there, as it may be
+ * paid already, and a dispute that was lost is "Disputed" there for good, as the money is with the card's owner either way.
+ */
 const stateTexts = { open: "Not paid yet", succeeded: "Paid", failed: "Failed", expired: "Not paid" } as const
 const disputeBadges = {
   open: badge("Disputed", "bad"),
@@ -68,7 +71,7 @@ const reversalRows = (seen: SeenPayment) =>
         body: html`<input type="hidden" name="id" value="${id}">${button(text, "plain", { name: "do", value: action })}`
       })
     const hasFailed = seen.looked.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
-    const refund = hasFailed ? badge("Refund failed", "good") : badge("Refunded", "warning")
+    const refund = hasFailed ? badge("Refund failed") : badge("Refunded", "warning")
     return [
       kind === "refund" ? "Refund" : "Dispute",
       usdOfCents(cents),

@@ -53,6 +53,7 @@ for (const input of document.querySelectorAll('input[type="password"]')) {
   input.autocapitalize = "none"
   input.parentElement.append(button) // below what is wrong with the field
   input.form.addEventListener("submit", () => show(false))
+  addEventListener("pagehide", () => show(false)) // browsers keep what stands in text fields for a reload and the way back
 }
 
 // fields whose change sends their form: data-autosubmit

@@ -53,19 +53,19 @@ export const callsOf = (account_id: string, { endpoint, key }: CallsAsked) => ({
   ...(endpoint !== undefined && { endpoint })
 })
 
-const isActive = ({ revoked_at }: KeySummary) => revoked_at === null
+const isRevoked = ({ revoked_at }: KeySummary) => revoked_at !== null
 
 /** An account may have revoked any number of keys. */
 const mostRevoked = 100
 
-/** All active keys, then those that were revoked last; the one that is asked for in any case. */
+/** All keys that are not revoked, then those that were revoked last; the one that is asked for in any case. */
 const offeredOf = (keys: Keys, asked: string | undefined) => {
   const all = [...keys.values()]
   const revoked = all
-    .filter((key) => !isActive(key))
+    .filter(isRevoked)
     .toSorted((a, b) => (b.revoked_at ?? "").localeCompare(a.revoked_at ?? ""))
     .filter(({ id }, index) => index < mostRevoked || id === asked)
-  return [...all.filter(isActive), ...revoked]
+  return [...all.filter((key) => !isRevoked(key)), ...revoked]
 }
 
 export const callFields = ({ endpoint, key }: CallsAsked, keys: Keys): Html =>
@@ -77,7 +77,7 @@ export const callFields = ({ endpoint, key }: CallsAsked, keys: Keys): Html =>
       { value: "", label: "All keys" },
       ...offeredOf(keys, key).map((one) => ({
         value: one.id,
-        label: `${keyLabel(one)}${isActive(one) ? "" : ", revoked"}`
+        label: `${keyLabel(one)}${isRevoked(one) ? ", revoked" : ""}`
       }))
     ]
   })}${select({

@@ -4,7 +4,7 @@ import type { UnknownField } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
 import { DataRead } from "../data-read.ts"
 import { button, searchForm } from "../form.ts"
-import { badge, count, day, empty, type Html, html, paging, section, table } from "../html.ts"
+import { badge, count, day, empty, type Html, html, month, paging, section, table } from "../html.ts"
 import { type Page, show } from "../page.ts"
 import {
   asked,
@@ -15,8 +15,7 @@ import {
   named,
   pathWith,
   pipelineName,
-  pipelineSelect,
-  wholeMonth
+  pipelineSelect
 } from "./data-pieces.ts"
 
 const feedsOnPage = 100
@@ -24,7 +23,7 @@ const feedsOnPage = 100
 /** A cursor is a day for reports, which in monthly ones stands for its month, and the name of a release for others. */
 const readTo = (text: string, frequency: Frequency | undefined) => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return text
-  return frequency === "monthly" ? wholeMonth(text) : day(text)
+  return frequency === "monthly" ? month(text) : day(text)
 }
 
 type UnknownFields = ReadonlyArray<typeof UnknownField.Type>

@@ -3,7 +3,7 @@ import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { Effect } from "effect"
 import { pipelines, titleOfPipeline } from "../data-sets.ts"
 import { type Option, select } from "../form.ts"
-import { badge, count, day, type Html, html, moment, type Part, type Tone, table } from "../html.ts"
+import { badge, count, day, type Html, html, moment, month, type Part, type Tone, table } from "../html.ts"
 import { PageNotFound } from "../page.ts"
 
 const parts = [
@@ -77,16 +77,11 @@ export const ago = (iso: string, now: number): string => {
 export const dated = (iso: string, now: number): Html =>
   html`${iso.length === 10 ? day(iso) : moment(iso)} <small class="age">${ago(iso, now)}</small>`
 
-const monthFormat = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" })
-/** `August 2026`, of a day that stands for its whole month. */
-export const wholeMonth = (iso: string): Html =>
-  html`<time datetime="${iso.slice(0, 7)}">${monthFormat.format(new Date(iso))}</time>`
-
 const monthsSinceEpoch = (iso: string) => new Date(iso).getUTCFullYear() * 12 + new Date(iso).getUTCMonth()
 /** The month of a day, and how long ago that was: `last month`. */
 export const datedMonth = (iso: string, now: number): Html => {
   const months = monthsSinceEpoch(iso) - monthsSinceEpoch(new Date(now).toISOString())
-  return html`${wholeMonth(iso)} <small class="age">${relative.format(months, "month")}</small>`
+  return html`${month(iso)} <small class="age">${relative.format(months, "month")}</small>`
 }
 
 const byteUnits = ["bytes", "kB", "MB", "GB", "TB"]

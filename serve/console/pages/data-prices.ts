@@ -7,9 +7,22 @@ import { type Line, lineChart } from "../chart.ts"
 import { DataRead } from "../data-read.ts"
 import { stoppedSeries } from "../data-stopped.ts"
 import { button, field, type OptionGroup, type Problems, searchForm, select } from "../form.ts"
-import { badge, count, day, dayText, empty, type Html, html, notice, type Part, section, table } from "../html.ts"
+import {
+  badge,
+  count,
+  day,
+  dayText,
+  empty,
+  type Html,
+  html,
+  month,
+  notice,
+  type Part,
+  section,
+  table
+} from "../html.ts"
 import { type Page, show } from "../page.ts"
-import { asked, askedOneOf, dataNavigation, named, pathWith, wholeMonth } from "./data-pieces.ts"
+import { asked, askedOneOf, dataNavigation, named, pathWith } from "./data-pieces.ts"
 import { type Drawable, drawablesOf, mostPoints, readingsOf, summaryOf, thinned, titleOf } from "./data-readings.ts"
 import { problemsOfDays } from "./period.ts"
 
@@ -31,7 +44,7 @@ const aligned = (text: string, unit: string) => {
 
 /** What a reading is of: its day, or the week or month that the day stands for. */
 const observed = (on: string, frequency: SeriesModel["record"]["frequency"]): Html => {
-  if (frequency === "monthly") return wholeMonth(on)
+  if (frequency === "monthly") return month(on)
   return frequency === "weekly" ? html`week to ${day(on)}` : day(on)
 }
 

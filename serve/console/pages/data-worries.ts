@@ -1,8 +1,8 @@
 /** What somebody should look at now, in sentences; nothing where all is well. */
 import type { ShownCheck } from "../data-read.ts"
 import { type DataSetState, isLate, readIsLateAfter } from "../data-sets.ts"
-import { counted, day, type Html, html } from "../html.ts"
-import { outcomeBadge, runPath, wholeMonth } from "./data-pieces.ts"
+import { counted, day, type Html, html, month } from "../html.ts"
+import { outcomeBadge, runPath } from "./data-pieces.ts"
 
 /** The bundled samples end where they were recorded; nothing newer is to come. */
 export const isSample = ({ last_read, last_run }: DataSetState): boolean => (last_read ?? last_run)?.origin === "sample"
@@ -11,7 +11,7 @@ const lateOnes = ({ last_read, newest, title }: DataSetState, now: number): Read
   ...newest.flatMap(({ isMonth, late_after, on, what }) =>
     on !== null && isLate(on, late_after, now)
       ? [
-          html`The newest ${what} of ${title} is of ${isMonth ? wholeMonth(on) : day(on)}. That is late: it should be less than ${late_after} days old.`
+          html`The newest ${what} of ${title} is of ${isMonth ? month(on) : day(on)}. That is late: it should be less than ${late_after} days old.`
         ]
       : []
   ),

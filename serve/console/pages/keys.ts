@@ -61,9 +61,9 @@ export const lastUsed = ({ created_at }: KeySummary, used: string | undefined, t
   return used.length === "2026-10-15".length ? day(used) : moment(used)
 }
 
-const activeKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>, today: string) =>
+const yourKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>, today: string) =>
   table({
-    caption: "Active keys",
+    caption: "Your keys",
     stacks: true,
     columns: [
       { label: "Name" },
@@ -85,7 +85,7 @@ const activeKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<strin
     )
   })
 
-/** There may be many more of them than of active ones. */
+/** There may be many more of them than of others. */
 const revokedLink = (keys: ReadonlyArray<KeySummary>) =>
   html`<p class="links"><a href="/keys?revoked=1#revoked">Revoked keys (${count(keys.length)})</a></p>`
 
@@ -118,7 +118,7 @@ const revokedKeys = ({ keys, links, of }: Shown) =>
 
 const none = (revoked: number) =>
   empty(
-    revoked === 0 ? "No keys yet" : "No active keys",
+    revoked === 0 ? "No keys yet" : "All your keys are revoked",
     "A key lets a program read the data. It has its own budget, and you can revoke it at any time.",
     linkButton("/keys/new", "Create a key", "primary")
   )
@@ -158,13 +158,13 @@ export const keysPage: Page<Administration | RequestLog> = {
   get: Effect.fnUntraced(function* ({ account, now, url }) {
     const keys = yield* Administration.use((ledger) => ledger.listKeys({ account_id: account.id }))
     const newest = keys.toSorted((a, b) => b.created_at.localeCompare(a.created_at))
-    const active = newest.filter(({ revoked_at }) => revoked_at === null)
+    const yours = newest.filter(({ revoked_at }) => revoked_at === null)
     const revoked = newest.filter(({ revoked_at }) => revoked_at !== null)
     const query = url.searchParams
-    const { keys: shown, links } = yield* pageOf(active, {
+    const { keys: shown, links } = yield* pageOf(yours, {
       asked: query.get("page"),
       to: (number) => `/keys?page=${number}`,
-      label: "Pages of active keys"
+      label: "Pages of your keys"
     })
     const shownRevoked = yield* pageOf(revoked, {
       asked: query.get("revoked"),
@@ -178,11 +178,11 @@ export const keysPage: Page<Administration | RequestLog> = {
     return show(
       "Keys",
       html`${section(
-        active.length === 0 ? "Active keys" : `Active keys (${count(active.length)})`,
-        html`${active.length === 0 ? none(revoked.length) : activeKeys(shown, uses, today)}${links}${
+        yours.length === 0 ? "Your keys" : `Your keys (${count(yours.length)})`,
+        html`${yours.length === 0 ? none(revoked.length) : yourKeys(shown, uses, today)}${links}${
           !asksRevoked && revoked.length > 0 && revokedLink(revoked)
         }`,
-        active.length > 0 && linkButton("/keys/new", "Create a key", "primary")
+        yours.length > 0 && linkButton("/keys/new", "Create a key", "primary")
       )}${asksRevoked && revokedKeys(shownRevoked)}`
     )
   })

@@ -65,7 +65,7 @@ ${section(
 
 const tooMany = notice(
   "bad",
-  html`<p>No key was created: there are ${count(mostKeys)} active keys, which is the most. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
+  html`<p>No key was created: there are ${count(mostKeys)} keys that are not revoked, which is the most. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
 )
 
 const createdBefore = ({ name }: KeyChoice) => html`${notice(

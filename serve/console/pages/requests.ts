@@ -110,7 +110,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
     const last = found.length > perPage ? calls.at(-1) : undefined
     const isAll = Object.values(asked).every((value) => value === undefined)
     const none = isAll
-      ? empty("No calls yet", "Calls with an active key are listed here within seconds, refused ones too.")
+      ? empty("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
       : empty("No such calls", "None of the latest calls matches.", linkButton(path, "Show all"))
     const pages = html`<nav class="paging" aria-label="Pages">${
       before !== undefined && linkButton(linkTo(path, { ...asked }), "Newest")

@@ -12,7 +12,7 @@ const meanings: Readonly<Record<number, readonly [text: string, tone: Tone]>> = 
   503: ["Server busy", "bad"]
 }
 
-/** All that a call with an active key can be answered with, and all that can be asked for. */
+/** All that a call with a key that is not revoked can be answered with, and all that can be asked for. */
 export const statuses: ReadonlyArray<number> = Object.keys(meanings).map(Number)
 
 export const meaningOf = (status: number): string => meanings[status]?.[0] ?? "Other"

@@ -4,7 +4,7 @@
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect, Option, Stream } from "effect"
-import { Administration } from "../../ledger/administration.ts"
+import { Administration, type UsageOfDay } from "../../ledger/administration.ts"
 import { usdOf } from "../../ledger/money.ts"
 import { RequestLog } from "../../requests/request-log.ts"
 import { csvFile } from "../csv.ts"
@@ -43,6 +43,9 @@ const asFile = Effect.fnUntraced(function* ({ account, now, url }: PageContext) 
   return { keys, asked, period, name: (what: string) => `larder-${what}-${period.from}-${period.to}.csv` }
 })
 
+/** As on the page, what was given back whole is not named. */
+const isCharged = ({ calls, credits }: UsageOfDay) => calls !== 0 || credits !== 0
+
 const usageFile: Page<Administration> = {
   path: `${usagePath}.csv`,
   get: Effect.fnUntraced(function* (context) {
@@ -52,15 +55,18 @@ const usageFile: Page<Administration> = {
     return yield* csvFile(
       name("usage"),
       ["day", "key_id", "key", "endpoint", "calls", "credits", "usd"],
-      Stream.map(rows, (row) => [
-        row.day,
-        row.key_id,
-        nameOf(keys, row.key_id),
-        row.endpoint,
-        row.calls,
-        row.credits,
-        usdOf(row.credits)
-      ])
+      rows.pipe(
+        Stream.filter(isCharged),
+        Stream.map((row) => [
+          row.day,
+          row.key_id,
+          nameOf(keys, row.key_id),
+          row.endpoint,
+          row.calls,
+          row.credits,
+          usdOf(row.credits)
+        ])
+      )
     )
   })
 }
