@@ -1,7 +1,7 @@
 /**
  * Kills processes that work with money, with -9, at stages before and after each thing that becomes durable, here or at
  * the card processor; meanwhile customers pay, money goes back, the processor is away or slow or loses answers, and events
- * come twice, late, in another order, and forged. In the end money in equals credits granted, exactly.
+ * come twice, late, in another order, and forged: each in its turn. In the end money in equals credits granted, exactly.
  * Two kills take ten seconds on each kind of store; `LARDER_CRASH_KILLS` says how many, `LARDER_CRASH_SEED` repeats
  * them.
  */
@@ -9,10 +9,11 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { signatureHeader } from "@larder/serve/billing/simulator/signature.ts"
+import { longestDoubt } from "@larder/serve/billing/pursue.ts"
 import type { ConsoleDatabase, ConsoleUnavailable } from "@larder/serve/console-database/console-database.ts"
-import { Clock, Effect, References, Schema, type Scope } from "effect"
-import { type Chance, chanceFrom, newSeed } from "../crash/chance.ts"
+import { Clock, Effect, References, type Scope } from "effect"
+import { chanceFrom, newSeed } from "../crash/chance.ts"
+import { allMishaps, type Mishap, metBy, mishapLasts, openMishaps, rowsOf, worksWell } from "./mishaps.ts"
 import type { Work } from "./payer.ts"
 import { type Account, adjustableClock, openShop, places, type Shop, until } from "./shop.ts"
 import { simulatorStand } from "./simulator-stand.ts"
@@ -22,10 +23,10 @@ import { stripeStandWithHost } from "./stripe-stand.ts"
 import { type Stage, stages } from "./stumbling.ts"
 
 const kills = Number(process.env.LARDER_CRASH_KILLS ?? 2)
+/** So many that each mishap is met, although processes are killed before they meet theirs. */
+const enough = 60
 const longest = 90_000 + kills * 20_000
 const payer = fileURLToPath(new URL("./payer.ts", import.meta.url))
-
-const worksWell = ({ outage, slow }: Stand) => Effect.andThen(outage(false), slow(false))
 
 /** Where the processor is: in the same database, or a host on this machine that nobody kills. */
 type Processor = Effect.Effect<
@@ -47,89 +48,21 @@ const processors: Readonly<Record<"the simulator" | "Stripe's wire format", Proc
   }))
 }
 
-/** Ends by itself and tells how often it has met each stage, or is killed: undefined. */
+/** What it has told, and how often it has met each stage where it has ended by itself. */
 const runPayer = (work: Work, onBegun: () => void) =>
   Effect.promise(async () => {
     const child = spawn(process.execPath, [payer, JSON.stringify(work)], { stdio: ["ignore", "pipe", "inherit"] })
-    const told: Array<Buffer> = []
+    const chunks: Array<Buffer> = []
     child.stdout.once("data", onBegun)
-    child.stdout.on("data", (chunk: Buffer) => told.push(chunk))
+    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk))
     const [code, signal] = await once(child, "close")
-    if (signal === "SIGKILL") return undefined
+    const told = Buffer.concat(chunks).toString().trim().split("\n")
+    if (signal === "SIGKILL") return { told, stagesMet: undefined }
     assert.strictEqual(code, 0)
-    return JSON.parse(Buffer.concat(told).toString().replace("begun", "")) as Met // the payer writes it
+    return { told, stagesMet: JSON.parse(told.at(-1) ?? "") as Met } // the payer writes it
   })
-
-/** What the processor does for a while after the payer has begun. Who has asked a slow one waits ten seconds. */
-const mishaps = ["none", "none", "none", "outage", "outage", "slow"] as const
-const mishapLasts = { none: 0, outage: 1_000, slow: 300 }
 
 type Met = Partial<Record<Stage, number>>
-
-const Row = Schema.Struct({ id: Schema.String, state: Schema.String, card: Schema.NullOr(Schema.String) })
-const rowsOf = ({ database }: Shop) =>
-  database.all(Row, "select id, state, card from console.payment order by created_at, id")
-
-/** What is not possible for this payment does not happen. */
-const perhaps = <A>(work: Effect.Effect<A>) => Effect.catchCause(work, () => Effect.succeed(undefined))
-
-const eventOf = ({ stand }: Shop, id: string) =>
-  Effect.map(perhaps(stand.event(id)), (event) => {
-    if (event === undefined) return []
-    const names = ["stripe-signature", signatureHeader]
-    const headers = Object.fromEntries(
-      names.flatMap((name) => (event.header(name) ? [[name, event.header(name) ?? ""]] : []))
-    )
-    return [{ body: event.body, headers, isForged: false }]
-  })
-
-interface Dispute {
-  readonly payment_id: string
-  readonly id: string
-}
-
-/**
- * Customers pay on open pages, some money goes back, some disputes end, an answer will get lost, the processor may be away or
- * slow. Answers with events, some of them twice and some of them forged.
- */
-const happen = Effect.fnUntraced(function* (shop: Shop, chance: Chance, disputes: Array<Dispute>) {
-  const { stand } = shop
-  yield* worksWell(stand) // who was killed has left it as it was
-  const rows = yield* rowsOf(shop)
-  const about = new Set<string>()
-  for (const { card, id, state } of rows) {
-    if (state !== "open" || card !== null || chance.between(0, 2) === 0) continue
-    yield* perhaps(stand.pay(id, chance.oneOf(["good", "mastercard", "declined"])))
-    about.add(id)
-  }
-  const paid = rows.filter(({ state }) => state === "succeeded")
-  const chosen = paid[chance.between(0, paid.length - 1)]
-  if (chosen !== undefined) {
-    about.add(chosen.id)
-    if (chance.between(0, 2) === 0) {
-      const id = yield* perhaps(stand.dispute(chosen.id))
-      if (id !== undefined) disputes.push({ payment_id: chosen.id, id })
-    } else {
-      const refund = yield* perhaps(stand.refund(chosen.id, chance.between(1, 5_00)))
-      if (refund !== undefined && chance.between(0, 2) === 0) yield* stand.failRefund(chosen.id, refund)
-    }
-  }
-  if (chance.between(0, 3) === 0) yield* stand.loseNextAnswer
-  const ending = chance.between(0, 1) === 0 ? disputes.shift() : undefined
-  if (ending !== undefined) {
-    yield* stand.closeDispute(ending.payment_id, ending.id, chance.oneOf(["won", "lost"]))
-    about.add(ending.payment_id)
-  }
-  const events = (yield* Effect.forEach(about, (id) => eventOf(shop, id))).flat()
-  const mishap = chance.oneOf(mishaps)
-  if (mishap === "outage") yield* stand.outage(true)
-  if (mishap === "slow") yield* stand.slow(true)
-  const forged = ({ body, headers }: (typeof events)[number]) => ({ body: `${body} `, headers, isForged: true })
-  const sent = events.flatMap((event) =>
-    chance.oneOf([[event], [event, event], [forged(event), event], [event, event, forged(event)]])
-  )
-  return { events: sent.toReversed(), mishap }
-})
 
 const history = Effect.fnUntraced(function* (
   processor: keyof typeof processors,
@@ -156,20 +89,32 @@ const history = Effect.fnUntraced(function* (
       { account_id, key }
     )
   )
-  const disputes: Array<Dispute> = []
+  const happen = openMishaps(chance)
+  const mishaps = new Map<Mishap, number>()
   let killed = 0
+  let ahead = 0
   let met: Met = {}
   const first = chance.between(0, stages.length - 1)
   for (let number = 0; killed < kills || number === 0; number++) {
-    const { events, mishap } = yield* inShop((shop) => happen(shop, chance, disputes), account)
+    const { events, money, ofProcessor } = yield* inShop(happen, account)
     const stage = stages[(first + number * 5) % stages.length] ?? "before a booking" // in turn: five and fourteen share no divisor
     const end = number === 0 ? null : { stage, time: chance.between(1, Math.max(1, met[stage] ?? 0)) }
-    const lasts = mishapLasts[mishap]
-    const work = { place, stripe: url, end, ...account, run: `run${number}`, events, mishapLasts: lasts }
-    const ended = yield* runPayer(work, () => setTimeout(() => Effect.runFork(endMishap), lasts))
-    if (ended === undefined) killed++
-    else met = ended
+    const lasts = mishapLasts[ofProcessor]
+    const work = { place, stripe: url, end, ...account, run: `run${number}`, ahead, events, mishapLasts: lasts }
+    const { stagesMet, told } = yield* runPayer(work, () => setTimeout(() => Effect.runFork(endMishap), lasts))
+    const around = metBy(ofProcessor, told)
+    // nobody kills the first one: it meets what the processor plays, and forged events, or those that come twice and late
+    if (number === 0) assert.isAtLeast(around.length, 2)
+    for (const mishap of [money, ...around]) mishaps.set(mishap, (mishaps.get(mishap) ?? 0) + 1)
+    if (told.includes("later")) {
+      ahead += longestDoubt
+      yield* putForward(longestDoubt)
+    }
+    if (stagesMet === undefined) killed++
+    else met = stagesMet
   }
+
+  if (kills >= enough) assert.sameMembers([...mishaps.keys()], [...allMishaps])
 
   // what is still open is decided within a day: pages expire, and what never reached the processor is given up
   yield* putForward(25 * 3_600_000)
@@ -178,6 +123,8 @@ const history = Effect.fnUntraced(function* (
       shop.visit((billing) =>
         Effect.gen(function* () {
           yield* worksWell(shop.stand)
+          // no recharge begins while the books are compared
+          yield* billing.saveRecharge(account.account_id, { is_on: false, cents: 50_00, trigger_credits: 20_000 })
           yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
           for (const { id, state } of yield* rowsOf(shop)) {
             if (state !== "succeeded") continue
@@ -189,7 +136,8 @@ const history = Effect.fnUntraced(function* (
           yield* shop.checkCards
           const succeeded = (yield* rowsOf(shop)).filter(({ state }) => state === "succeeded")
           assert.strictEqual(succeeded.length, yield* shop.stand.paid)
-          return { killed, paid: succeeded.length, bookings: (yield* shop.bookings).length }
+          const bookings = (yield* shop.bookings).length
+          return { killed, paid: succeeded.length, bookings, mishaps: Object.fromEntries(mishaps) }
         })
       ),
     account

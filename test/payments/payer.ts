@@ -1,16 +1,18 @@
 /**
  * A process that works with money as a server does, and is killed on the way: it is told of events, true ones and forged
  * ones, pays on the processor's page and with the saved card, and spends until the account is recharged. Prints a line when it
- * begins, and in the end how often it has met each stage at which it can be killed.
+ * begins and one for each thing that it tells of, and in the end how often it has met each stage at which it can be killed.
  */
 import { openBilling } from "@larder/serve/billing/open-billing.ts"
-import { ForgedEvent } from "@larder/serve/billing/processor.ts"
+import { type CardProcessor, ForgedEvent, type ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
+import { longestDoubt } from "@larder/serve/billing/pursue.ts"
 import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
-import { Effect, Redacted, References } from "effect"
+import { Clock, Effect, Redacted, References } from "effect"
+import type { SentEvent, Told } from "./mishaps.ts"
 import { simulatorStand } from "./simulator-stand.ts"
-import { inHaste, type Place, spender, storesIn, until } from "./stores.ts"
+import { adjustableClock, inHaste, type Place, spender, storesIn, until } from "./stores.ts"
 import { stripeKey, webhookSecret } from "./stripe-host.ts"
 import { type End, stumble } from "./stumbling.ts"
 
@@ -25,17 +27,14 @@ export interface Work {
   /** Names the forms and calls of this run. */
   readonly run: string
   readonly events: ReadonlyArray<SentEvent>
+  /** Milliseconds by which its clock is put forward. */
+  readonly ahead: number
   /** Milliseconds from the beginning until the processor works well again; it is the simulator's part of this process. */
   readonly mishapLasts: number
 }
-interface SentEvent {
-  readonly body: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly isForged: boolean
-}
 
 const work: Work = JSON.parse(process.argv[2] ?? "{}") // the test writes it
-const { account_id, end, events, key, mishapLasts, place, run, stripe } = work
+const { account_id, ahead, end, events, key, mishapLasts, place, run, stripe } = work
 
 const simulated = Effect.gen(function* () {
   const { outage, processor, slow } = yield* simulatorStand
@@ -54,6 +53,21 @@ const processorOf = (url: string | null) =>
         })
       )
 
+/** Before the process is killed: what is written to a pipe is written at once. */
+const tell = (what: Told) => Effect.sync(() => process.stdout.write(`${what}\n`))
+const telling = <A>(question: Effect.Effect<A, ProcessorUnavailable>) =>
+  tell("asked").pipe(
+    Effect.andThen(question),
+    Effect.tap(() => tell("answered")),
+    Effect.tapError(() => tell("unanswered"))
+  )
+const tellingOf = (it: CardProcessor): CardProcessor => ({
+  ...it,
+  checkout: (asked) => telling(it.checkout(asked)),
+  charge: (asked) => telling(it.charge(asked)),
+  look: (sought) => telling(it.look(sought))
+})
+
 const form = (pay_with: "new_card" | "saved_card", cents: number) => ({
   account_id,
   person_id: "person_1",
@@ -65,24 +79,30 @@ const form = (pay_with: "new_card" | "saved_card", cents: number) => ({
   cancel_url: (id: string) => `http://127.0.0.1:9/billing/top-up?left=${id}`
 })
 
+const { clock, putForward } = await Effect.runPromise(adjustableClock)
+
 await Effect.gen(function* () {
+  yield* putForward(ahead)
   const { administration, database, met, processor } = stumble(end)
   const tables = yield* ConsoleDatabase
   const ledger = yield* Administration
   process.stdout.write("begun\n")
-  const charged = processor(yield* processorOf(stripe))
+  const charged = processor(tellingOf(yield* processorOf(stripe)))
   const spend = yield* spender(key, `${run} `)
   const balance = Effect.map(ledger.account({ account_id }), ({ balance_credits }) => balance_credits)
   yield* Effect.gen(function* () {
     const billing = yield* openBilling(charged)
     const told = ({ body, headers }: SentEvent) => billing.webhook(body, (name) => headers[name.toLowerCase()] ?? null)
     const isTaken = (event: SentEvent) =>
-      Effect.catch(told(event), (error) => (error instanceof ForgedEvent ? Effect.die(error) : Effect.void)) // sent again later
+      told(event).pipe(
+        Effect.andThen(event.mishap === null ? Effect.void : tell(event.mishap)),
+        Effect.catch((error) => (error instanceof ForgedEvent ? Effect.die(error) : Effect.void)) // sent again later
+      )
     const isRefused = (event: SentEvent) =>
       Effect.flatMap(Effect.flip(told(event)), (error) =>
-        error instanceof ForgedEvent ? Effect.void : Effect.die(error)
+        error instanceof ForgedEvent ? tell("forged") : Effect.die(error)
       )
-    yield* Effect.forEach(events, (event) => (event.isForged ? isRefused(event) : isTaken(event)), {
+    yield* Effect.forEach(events, (event) => (event.mishap === "forged" ? isRefused(event) : isTaken(event)), {
       concurrency: 3,
       discard: true
     })
@@ -98,8 +118,15 @@ await Effect.gen(function* () {
     if (credits > 15_000) yield* spend(credits - 15_000)
     const call = Effect.sync(() => billing.charged(account_id))
     const isRecharged = Effect.map(balance, (left) => left >= choice.trigger_credits)
-    yield* until(Effect.andThen(Effect.andThen(keptOn, call), isRecharged))
-    yield* until(Effect.map(billing.settings(account_id), (settings) => !settings.recharge.running))
+    const hasRecharged = until(Effect.andThen(Effect.andThen(keptOn, call), isRecharged)).pipe(
+      Effect.andThen(until(Effect.map(billing.settings(account_id), ({ recharge }) => !recharge.running)))
+    )
+    // one that never reached the processor is asked for no more where its card was replaced, and blocks others for some time
+    const later = Effect.andThen(putForward(longestDoubt), tell("later"))
+    yield* Effect.timeoutOrElse(hasRecharged, {
+      duration: "5 seconds",
+      orElse: () => Effect.andThen(later, hasRecharged)
+    })
   }).pipe(
     inHaste,
     Effect.scoped,
@@ -110,6 +137,7 @@ await Effect.gen(function* () {
 }).pipe(
   Effect.scoped,
   Effect.provide(storesIn(place)),
+  Effect.provideService(Clock.Clock, clock),
   Effect.provideService(References.MinimumLogLevel, "Error"),
   Effect.runPromise
 )

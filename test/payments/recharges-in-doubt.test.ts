@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing/billing.ts"
 import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
-import { Effect, type Scope } from "effect"
+import { Clock, Effect, Fiber, type Scope } from "effect"
 import { aWhile, begin, paidTimes, settingsOf, spendAndTell } from "./recharging.ts"
 import { inEachShop, type Shop, until } from "./shop.ts"
 
@@ -115,6 +115,36 @@ inEachShop((name, within) => {
           yield* balanceIs(shop, 21_000)
           yield* aWhile
           assert.strictEqual(yield* shop.stand.paid, 2)
+        })
+      )
+    )
+
+    plays("and a top-up with the saved card are charged once and booked once where the answers come too late", (shop) =>
+      shop.visit((billing) =>
+        Effect.gen(function* () {
+          yield* begin(shop, billing)
+          yield* shop.stand.slow(true)
+          const asked = yield* Clock.currentTimeMillis
+          yield* spendAndTell(shop, billing, 14_000)
+          const topUp = yield* Effect.forkScoped(billing.topUp(shop.form("saved_card", 30_00).asked))
+          yield* until(paidTimes(shop, 3))
+          yield* shop.stand.slow(false) // for what is asked from now on
+          assert.strictEqual(yield* shop.balance, 1_000)
+          const answer = yield* Fiber.join(topUp)
+          assert.isAtLeast((yield* Clock.currentTimeMillis) - asked, 10_000)
+          assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
+          yield* balanceIs(shop, 51_000)
+          yield* settled(shop, billing)
+          yield* Effect.sleep("2 seconds") // the answers have come by now, and nobody waits for them
+          assert.strictEqual(yield* shop.stand.paid, 3)
+          assert.deepStrictEqual(
+            (yield* shop.moved).toSorted(([, one], [, other]) => one - other),
+            [
+              ["top_up", 10_000],
+              ["auto_recharge", 20_000],
+              ["top_up", 30_000]
+            ]
+          )
         })
       )
     )

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { consoleUnavailable } from "@larder/serve/console-database/console-database.ts"
 import { Effect } from "effect"
 import { aWhile, begin, isOff, paidTimes, settingsOf, spendAndTell } from "./recharging.ts"
-import { inEachShop, type Shop, until } from "./shop.ts"
+import { byTheClock, inEachShop, type Shop, until } from "./shop.ts"
 
 inEachShop((name, within) => {
   describe.concurrent(`auto-recharge with ${name}`, () => {
@@ -72,13 +72,69 @@ inEachShop((name, within) => {
           shop.visit((other) =>
             Effect.gen(function* () {
               yield* begin(shop, billing)
-              yield* shop.spend(14_000)
-              for (let call = 0; call < 1_000; call++) (call % 2 === 0 ? billing : other).charged(shop.account_id)
-              yield* until(paidTimes(shop, 2))
-              for (let call = 0; call < 1_000; call++) (call % 2 === 0 ? billing : other).charged(shop.account_id)
+              yield* spendAndTell(shop, billing, 10_000)
+              yield* aWhile
+              assert.strictEqual(yield* shop.balance, 5_000) // not below the trigger before the first of them
+              yield* Effect.forEach(
+                Array.from({ length: 1_000 }, (_, call) => (call % 2 === 0 ? billing : other)),
+                (server) => spendAndTell(shop, server, 1),
+                { concurrency: "unbounded", discard: true }
+              )
+              yield* until(Effect.map(shop.balance, (balance) => balance > 4_000))
               yield* aWhile
               assert.strictEqual(yield* shop.stand.paid, 2)
-              assert.strictEqual(yield* shop.balance, 21_000)
+              assert.strictEqual(yield* shop.balance, 24_000)
+              assert.strictEqual((yield* shop.bookings).length, 2)
+              yield* spendAndTell(shop, other, 19_000)
+              yield* aWhile
+              assert.strictEqual(yield* shop.balance, 5_000)
+              yield* spendAndTell(shop, other, 1)
+              yield* until(Effect.map(shop.balance, (balance) => balance === 24_999))
+              assert.strictEqual(yield* shop.stand.paid, 3)
+              yield* shop.checkBooks
+            })
+          )
+        )
+      )
+    )
+
+    it.live("leaves a key refused that has spent its budget, and lets the other keys of the account go on", () =>
+      within((shop) =>
+        shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* begin(shop, billing)
+            const spend = yield* shop.newSpender(12_000)
+            assert.strictEqual(yield* spend(12_000), "charged")
+            billing.charged(shop.account_id)
+            yield* until(Effect.map(shop.balance, (balance) => balance === 23_000))
+            assert.strictEqual(yield* spend(1), "spend_cap_reached")
+            assert.strictEqual(yield* shop.spend(1), "charged")
+            assert.strictEqual(yield* shop.balance, 22_999)
+            yield* shop.checkBooks
+          })
+        )
+      )
+    )
+
+    it.live("is evaluated once a day where no call tells of a balance below the trigger, and not before", () =>
+      within((shop) =>
+        byTheClock(
+          shop.visit((billing) =>
+            Effect.gen(function* () {
+              const id = yield* shop.buy(billing, 10_00, "good")
+              const choice = { is_on: true, cents: 20_00, trigger_credits: 10_000 }
+              yield* billing.saveRecharge(shop.account_id, choice)
+              yield* aWhile // with 15,000 credits
+              yield* shop.stand.refund(id, null)
+              const { body, header } = yield* shop.stand.event(id)
+              yield* billing.webhook(body, header)
+              assert.strictEqual(yield* shop.balance, 5_000)
+              yield* shop.putForward(23 * 3_600_000)
+              yield* aWhile
+              assert.strictEqual(yield* shop.stand.paid, 1)
+              yield* shop.putForward(3_600_000)
+              yield* until(Effect.map(shop.balance, (balance) => balance === 25_000))
+              assert.strictEqual(yield* shop.stand.paid, 2)
               yield* shop.checkBooks
             })
           )
@@ -212,7 +268,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("is not begun by a payment or a refund, only by the next charged call", () =>
+    it.live("is not begun by a payment or a refund, but by the next charged call", () =>
       within((shop) =>
         shop.visit((billing) =>
           Effect.gen(function* () {

@@ -19,10 +19,10 @@ import { inject } from "vitest"
 import { newDatabase } from "../postgres.ts"
 import { simulatorStand } from "./simulator-stand.ts"
 import type { Stand } from "./stand.ts"
-import { inHaste, type Place, spender, storesIn, until } from "./stores.ts"
+import { adjustableClock, byTheClock, inHaste, type Place, spender, storesIn, until } from "./stores.ts"
 import { stripeStand } from "./stripe-stand.ts"
 
-export { inHaste, until }
+export { adjustableClock, byTheClock, inHaste, until }
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-payments-"))),
@@ -34,26 +34,6 @@ export const places = {
     return { folder: yield* folder, url: yield* Effect.promise(() => newDatabase(inject("postgresUrl"))) } as Place
   })
 }
-
-/** A clock that runs like the others and can be put forward. Sleeping takes its time. */
-export const adjustableClock = Effect.map(Clock.Clock, (real) => {
-  let ahead = 0
-  const milliseconds = () => real.currentTimeMillisUnsafe() + ahead
-  const clock: Clock.Clock = {
-    currentTimeMillisUnsafe: milliseconds,
-    currentTimeMillis: Effect.sync(milliseconds),
-    currentTimeNanosUnsafe: () => BigInt(milliseconds()) * 1_000_000n,
-    currentTimeNanos: Effect.sync(() => BigInt(milliseconds()) * 1_000_000n),
-    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: real.monotonicTimeNanos,
-    sleep: (duration) => real.sleep(duration)
-  }
-  const putForward = (by: number) =>
-    Effect.sync(() => {
-      ahead += by
-    })
-  return { clock, putForward }
-})
 
 const CardRow = Schema.Struct({ card: Schema.String })
 const isOfMoney = ({ request_id, type }: Entry) => type !== "charge" && request_id !== null
@@ -69,7 +49,8 @@ export const openShop = Effect.fnUntraced(function* (
   putForward: (by: number) => Effect.Effect<void>,
   known?: Account
 ) {
-  const { administration } = yield* Ledger
+  const ledger = yield* Ledger
+  const { administration } = ledger
   const database = yield* ConsoleDatabase
   const newAccount = Effect.gen(function* () {
     const { id: account_id } = yield* administration.createAccount({ name: "Käse & Söhne" })
@@ -83,6 +64,7 @@ export const openShop = Effect.fnUntraced(function* (
   })
   const { account_id, key } = known ?? (yield* newAccount)
   let forms = 0
+  let spenders = 0
   const spend = yield* spender(key, "req_")
   const balance = Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits)
   const bookings = Effect.map(Stream.runCollect(administration.entriesOf(account_id)), (entries) =>
@@ -117,6 +99,16 @@ export const openShop = Effect.fnUntraced(function* (
     putForward,
     newAccount,
     spend,
+    /** Charges calls of another key of the account. */
+    newSpender: Effect.fnUntraced(function* (budget_credits: number) {
+      const made = yield* administration.createKey({
+        account_id,
+        name: "another",
+        scopes: ["get-store"],
+        budget_credits
+      })
+      return yield* Effect.provideService(spender(made.key, `req_${++spenders}_`), Ledger, ledger)
+    }),
     balance,
     /** Entries that follow from money, as `[type, credits]`. */
     moved: Effect.map(bookings, (entries) => entries.map(({ credits, type }) => [type, credits] as const)),

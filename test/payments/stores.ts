@@ -42,8 +42,30 @@ export const spender = (key: string, prefix: string) =>
 export const until = <E, R>(isSo: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
   Effect.flatMap(isSo, (so) => (so ? Effect.void : Effect.andThen(Effect.sleep("20 millis"), until(isSo))))
 
-/** Rounds of a minute and of an hour follow each other at once. */
-export const inHaste = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+/** A clock that runs like the others and can be put forward. Sleeping takes its time. */
+export const adjustableClock = Effect.map(Clock.Clock, (real) => {
+  let ahead = 0
+  const milliseconds = () => real.currentTimeMillisUnsafe() + ahead
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: milliseconds,
+    currentTimeMillis: Effect.sync(milliseconds),
+    currentTimeNanosUnsafe: () => BigInt(milliseconds()) * 1_000_000n,
+    currentTimeNanos: Effect.sync(() => BigInt(milliseconds()) * 1_000_000n),
+    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: real.monotonicTimeNanos,
+    sleep: (duration) => real.sleep(duration)
+  }
+  const putForward = (by: number) =>
+    Effect.sync(() => {
+      ahead += by
+    })
+  return { clock, putForward }
+})
+
+const sleepingLong = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  sleepLong: (clock: Clock.Clock, milliseconds: number) => Effect.Effect<void>
+) =>
   Effect.flatMap(Clock.Clock, (clock) =>
     Effect.provideService(work, Clock.Clock, {
       currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
@@ -52,6 +74,20 @@ export const inHaste = <A, E, R>(work: Effect.Effect<A, E, R>) =>
       currentTimeNanos: clock.currentTimeNanos,
       monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
       monotonicTimeNanos: clock.monotonicTimeNanos,
-      sleep: (duration) => clock.sleep(Duration.toMillis(duration) < 60_000 ? duration : Duration.millis(50))
+      sleep: (duration) => {
+        const milliseconds = Duration.toMillis(duration)
+        return milliseconds < 60_000 ? clock.sleep(duration) : sleepLong(clock, milliseconds)
+      }
     })
   )
+
+/** Rounds of a minute and longer follow each other at once. */
+export const inHaste = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  sleepingLong(work, (clock) => clock.sleep(Duration.millis(50)))
+
+/** Rounds of a minute and longer come when the clock says so, also one that was put forward. */
+export const byTheClock = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  sleepingLong(work, (clock, milliseconds) => {
+    const end = clock.currentTimeMillisUnsafe() + milliseconds
+    return until(Effect.sync(() => clock.currentTimeMillisUnsafe() >= end))
+  })

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { randomText } from "../../access/random-text.ts"
 import { cheapestPayment, creditsOfCents, dearestPayment, isPayable } from "../../billing/amounts.ts"
-import { Billing, type BillingSettings, type Payment, type ShownCard } from "../../billing/billing.ts"
+import { Billing, type BillingSettings, type ShownCard } from "../../billing/billing.ts"
 import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
 import { button, centsTyped, field, postForm } from "../form.ts"
 import { count, facts, type Html, html, linkButton, notice, usd, usdOfCents } from "../html.ts"
@@ -43,8 +43,8 @@ interface Review {
   readonly context: PageContext
   readonly cents: number
   readonly settings: BillingSettings
-  /** The saved card's last payment, where it failed. */
-  readonly refused: Payment | undefined
+  /** What became of the saved card's last payment, where it failed. */
+  readonly refusal: string | undefined
   readonly submission: string
 }
 
@@ -55,25 +55,22 @@ const nextStep = ({ card, is_simulated }: BillingSettings) => {
     : `The saved card is charged at once. Another card is typed in on ${page}, and saved instead. A saved card is charged by itself only while auto-recharge is on.`
 }
 
-const payButtons = ({ cents, refused, settings: { card } }: Review) => {
+const payButtons = ({ cents, refusal, settings: { card } }: Review) => {
   const newCard = { name: "pay_with", value: "new_card" }
   if (card === null) return button("Continue to the card page", "primary", newCard)
   const savedCard = { name: "pay_with", value: "saved_card" }
   const withSaved = `Pay ${usdOfCents(cents)} with ${cardText(card)}`
-  return refused === undefined
+  return refusal === undefined
     ? html`${button(withSaved, "primary", savedCard)} ${button("Use another card", "plain", newCard)}`
     : html`${button("Pay with another card", "primary", newCard)} ${button(withSaved, "plain", savedCard)}`
 }
 
 const review = (of: Review) => {
-  const { cents, context, refused, settings, submission } = of
+  const { cents, context, refusal, settings, submission } = of
   const { card } = settings
   const added = creditsOfCents(cents)
   const balance = context.account.balance_credits
-  const why =
-    card !== null &&
-    refused !== undefined &&
-    notice("warning", `The last payment with ${cardText(card)} failed. ${refused.problem ?? "It was not charged."}`)
+  const why = refusal !== undefined && notice("warning", refusal)
   return html`${why}<div class="card stack">${facts([
     ["You pay", usdOfCents(cents)],
     ["You get", `${count(added)} credits`],
@@ -92,15 +89,19 @@ ${postForm({
 /** Payments that nobody finished may have followed the one that is looked for. */
 const lookedThrough = 20
 
-/** The last payment with this card that was decided, where it failed. */
+/**
+ * What became of the payment with this card that was decided last, where it failed. It need not be the newest one: a page
+ * is paid on long after it was opened.
+ */
 const refusalOf = Effect.fnUntraced(function* (account_id: string, saved: ShownCard | null) {
   if (saved === null) return undefined
-  const { brand, last4 } = saved
   const payments = yield* Billing.use((billing) => billing.payments(account_id, { before: null, limit: lookedThrough }))
-  const last = payments.find(
-    ({ card, state }) => card?.brand === brand && card.last4 === last4 && (state === "succeeded" || state === "failed")
-  )
-  return last?.state === "failed" ? last : undefined
+  const [last] = payments
+    .filter(({ state }) => state === "succeeded" || state === "failed")
+    .filter(({ card }) => card?.brand === saved.brand && card.last4 === saved.last4)
+    .toSorted((one, other) => (other.settled_at ?? "").localeCompare(one.settled_at ?? ""))
+  if (last?.state !== "failed") return undefined
+  return `The last payment with ${cardText(saved)} failed. ${last.problem ?? "It was not charged."}`
 })
 
 interface Asked {
@@ -125,8 +126,8 @@ const shown = Effect.fnUntraced(function* ({ context, problem, status, submissio
     const form = amountForm({ label: "Amount", typed, error: amount.problem })
     return show(title, html`${above}<div class="card">${form}</div>`, 422)
   }
-  const refused = yield* refusalOf(id, settings.card)
-  return show(title, html`${above}${review({ context, cents: amount.cents, refused, settings, submission })}`, status)
+  const refusal = yield* refusalOf(id, settings.card)
+  return show(title, html`${above}${review({ context, cents: amount.cents, refusal, settings, submission })}`, status)
 })
 
 const newSubmission = Effect.sync(() => randomText(24))
