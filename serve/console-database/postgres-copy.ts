@@ -3,7 +3,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Option, Schema, Stream } from "effect"
 import { transact } from "../ledger/postgres/database.ts"
-import { allTables, backedUp, countsOf, definitions, TableCount } from "./tables.ts"
+import { allTables, backedUp, countsOf, definitions, moved, TableCount } from "./tables.ts"
 
 type Db = DuckDb["Service"]
 
@@ -88,13 +88,10 @@ export const firstUsed = (sql: PgClient.PgClient) =>
     (counts) => counts.find(({ rows }) => rows > 0)
   )
 
-/** Its rows come by themselves. */
-const summed = "status_of_endpoint"
-
-/** Copies every table, sign-ins included: this is no older than they are. Within a transaction of the caller. */
+/** Copies everything, sign-ins included: this is no older than they are. Within a transaction of the caller. */
 export const copyIntoPostgres = Effect.fnUntraced(function* (db: Db, sql: PgClient.PgClient) {
   yield* sql.unsafe("delete from console.simulated")
-  for (const name of allTables.filter((table) => table !== summed)) {
+  for (const name of moved) {
     yield* Stream.runForEach(Stream.grouped(rowsIn(db, name), rowsAtOnce), (rows) => insertRows(sql, name, rows))
   }
   const expected = yield* db.all(TableCount, countsOf(allTables))

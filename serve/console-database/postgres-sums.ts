@@ -2,31 +2,62 @@
  * In PostgreSQL calls are summed up by triggers, because servers of a version that knows no sums may count there as well,
  * for as long as they are upgraded one by one. What a server adds to the sums itself, as a DuckDB file needs it, is left out.
  */
-import { readFileSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { transact } from "../ledger/postgres/database.ts"
-import { sumStatuses } from "./tables.ts"
+import { addToSums, sumAnew, sums } from "./sums.ts"
 
-const functions = ["sum_statuses", "leave_out"].map((name) =>
-  readFileSync(new URL(`./functions/${name}.sql`, import.meta.url), "utf8").trim()
-)
-/** Outside a trigger the depth is 0. */
+/** What a statement has counted, by its kind: rows as they are now, less what they were. */
+const changes = {
+  inserted: "counted as counts",
+  updated: `(
+    select day, account_id, key_id, endpoint, status, calls from counted
+    union all
+    select day, account_id, key_id, endpoint, status, -calls from replaced
+  ) as counts`
+}
+
+/**
+ * Adds it to the sums, in the transaction of the statement. One that inserts and updates comes here twice, and takes the sums
+ * in no common order: so one server adds after the other, and no two of them wait for each other.
+ */
+const sumUp = (kind: keyof typeof changes) => `
+  create or replace function console.sum_${kind}() returns trigger
+  language plpgsql as $$
+  begin
+    perform pg_advisory_xact_lock('console.status_of_endpoint'::regclass::oid::bigint);
+    ${sums.map((of) => `${addToSums(of, changes[kind])};`).join("\n")}
+    return null;
+  end
+  $$`
+
 const triggers = [
-  `create trigger sum_inserted after insert on console.usage_of_status
+  `create or replace trigger sum_inserted after insert on console.usage_of_status
   referencing new table as counted
-  for each statement execute function console.sum_statuses()`,
-  `create trigger sum_updated after update on console.usage_of_status
+  for each statement execute function console.sum_inserted()`,
+  `create or replace trigger sum_updated after update on console.usage_of_status
   referencing old table as replaced new table as counted
-  for each statement execute function console.sum_statuses()`,
-  `create trigger is_summed before insert on console.status_of_endpoint
-  for each row when (pg_trigger_depth() = 0) execute function console.leave_out()`
+  for each statement execute function console.sum_updated()`,
+  "drop function if exists console.sum_statuses()" // of an earlier version, for both
 ]
 
-const isSummed = (sql: PgClient.PgClient) =>
+/** Before a row is written: it is not. Outside a trigger the depth is 0. */
+const leaveOut = `
+  create or replace function console.leave_out() returns trigger
+  language plpgsql as $$
+  begin
+    return null;
+  end
+  $$`
+const leaveOutOf = (table: string) => `
+  create trigger is_summed before insert on console.${table}
+  for each row when (pg_trigger_depth() = 0) execute function console.leave_out()`
+
+const notSummed = (sql: PgClient.PgClient) =>
   Effect.map(
-    sql`select from pg_trigger where tgrelid = 'console.status_of_endpoint'::regclass and tgname = 'is_summed'`,
-    (found) => found.length > 0
+    sql<{ table: string }>`
+      select tgrelid::regclass::text as table from pg_trigger where tgname = 'is_summed'`,
+    (found) => sums.filter(({ table }) => !found.some((trigger) => trigger.table === `console.${table}`))
   )
 
 /**
@@ -34,13 +65,17 @@ const isSummed = (sql: PgClient.PgClient) =>
  * then is in the sums; after ten seconds they drop it, and say so.
  */
 export const keepSums = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  if (yield* isSummed(sql)) return
+  if ((yield* notSummed(sql)).length === 0) return
   yield* transact(
     sql,
     Effect.gen(function* () {
       yield* sql`lock table console.usage_of_status in share row exclusive mode`
-      if (yield* isSummed(sql)) return
-      for (const statement of [sumStatuses(), ...functions, ...triggers]) yield* sql.unsafe(statement)
+      const missing = yield* notSummed(sql)
+      if (missing.length === 0) return
+      const made = missing.flatMap((of) => [sumAnew(of), leaveOutOf(of.table)])
+      for (const statement of [leaveOut, sumUp("inserted"), sumUp("updated"), ...triggers, ...made]) {
+        yield* sql.unsafe(statement)
+      }
     })
   )
 })

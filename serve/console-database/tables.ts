@@ -1,6 +1,7 @@
 /** The tables of the console, in the schema `console`; made where they are missing. */
 import { readFileSync } from "node:fs"
 import { Schema } from "effect"
+import { sumMissing, sums } from "./sums.ts"
 
 const tables = [
   "person",
@@ -16,6 +17,7 @@ const tables = [
   "request",
   "usage_of_status",
   "status_of_endpoint",
+  "status_of_month",
   "simulated"
 ]
 
@@ -25,23 +27,13 @@ const tables = [
  * known again then.
  */
 const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
-export const backedUp: ReadonlyArray<string> = tables.filter((name) => !neverRestored.includes(name))
+const isSum = (name: string) => sums.some(({ table }) => table === name)
+/** Sums are made anew from what was counted. */
+export const backedUp: ReadonlyArray<string> = tables.filter((name) => !neverRestored.includes(name) && !isSum(name))
+/** Sums come by themselves. */
+export const moved: ReadonlyArray<string> = tables.filter((name) => !isSum(name))
 
 export const allTables: ReadonlyArray<string> = tables
-
-/** Anew, from all that was counted. */
-export const sumStatuses = (condition = "true") => `
-  insert into console.status_of_endpoint (account_id, day, endpoint, status, calls)
-  select account_id, day, endpoint, status, sum(calls)
-  from console.usage_of_status
-  where ${condition}
-  group by account_id, day, endpoint, status
-  on conflict (account_id, day, endpoint, status) do update set calls = excluded.calls`
-
-/** As after a time with a version that knew no sums. Counts only grow: where all of them together agree, each does. */
-const isNotSummed = `
-  (select sum(calls) from console.usage_of_status) is distinct from
-    (select sum(calls) from console.status_of_endpoint)`
 
 /** What both databases make. */
 export const tableDefinitions: ReadonlyArray<string> = [
@@ -64,11 +56,7 @@ export const addColumn = ({ column, table, type }: AddedColumn) =>
   `alter table console.${table} add column if not exists ${column} ${type}`
 
 /** What a DuckDB file is brought up to date with. */
-export const definitions: ReadonlyArray<string> = [
-  ...tableDefinitions,
-  ...addedColumns.map(addColumn),
-  sumStatuses(isNotSummed)
-]
+export const definitions: ReadonlyArray<string> = [...tableDefinitions, ...addedColumns.map(addColumn), ...sumMissing]
 
 /** How many rows each of some tables has, in the order of their names; both databases understand it. */
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })

@@ -1,6 +1,7 @@
-/** Many requests in three statements: they travel as texts, which both databases take apart. */
+/** Many requests in a few statements: they travel as texts, which both databases take apart. */
 import { Effect } from "effect"
 import type { ConsoleDatabase } from "../console-database/console-database.ts"
+import { addToSums, sums } from "../console-database/sums.ts"
 import { betweenCells, type Counted, type Gathered } from "./gathered.ts"
 
 /** Calls that are kept of each account. Some more stay until it is pruned, and where several share one millisecond. */
@@ -19,16 +20,11 @@ const addCalls = `
   insert into console.usage_of_status as counted (day, account_id, key_id, endpoint, status, calls)
   select ${column(1)}, ${column(2)}, ${column(3)}, ${column(4)}, ${column(5, "integer")}, ${column(6, "integer")}
   on conflict (account_id, day, key_id, endpoint, status) do update set calls = counted.calls + excluded.calls`
-const addSums = `
-  insert into console.status_of_endpoint as counted (day, account_id, endpoint, status, calls)
-  select day, account_id, endpoint, status, sum(calls)
-  from (
+const callsCounted = `(
     select ${column(1)} as day, ${column(2)} as account_id, ${column(3)} as key_id, ${column(4)} as endpoint,
       ${column(5, "integer")} as status, ${column(6, "integer")} as calls
-  ) as counts
-  group by day, account_id, endpoint, status
-  order by day, account_id, endpoint, status
-  on conflict (account_id, day, endpoint, status) do update set calls = counted.calls + excluded.calls`
+  ) as counts`
+const addSums = sums.map((of) => addToSums(of, callsCounted))
 const removeOld = `
   delete from console.request
   where account_id = $1 and occurred_at < (
@@ -49,7 +45,7 @@ export const writeRequests = Effect.fn("RequestLog.write")(
       const columns = countColumns(counts)
       return run(addRequests, [lines]).pipe(
         Effect.andThen(run(addCalls, columns)),
-        Effect.andThen(run(addSums, columns))
+        Effect.andThen(Effect.forEach(addSums, (add) => run(add, columns), { discard: true }))
       )
     })
 )

@@ -6,10 +6,18 @@
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
-import { ConsoleDatabase } from "../console-database/console-database.ts"
+import { type Cell, ConsoleDatabase } from "../console-database/console-database.ts"
+import { type Days, inMonths } from "../ledger/moments.ts"
 import { kept, pruneRequests, writeRequests } from "./batches.ts"
 import { type Gathered, gatherer } from "./gathered.ts"
-import { CallsByStatus, CallsOfStatus, lastUseDays, NotedRequest, RequestLog } from "./request-log.ts"
+import {
+  CallsByStatus,
+  CallsOfStatus,
+  lastUseDays,
+  NotedRequest,
+  RequestLog,
+  type StatusesAsked
+} from "./request-log.ts"
 
 const lookedAtEvery = "500 millis"
 /** Bytes: so many are worth a transaction of their own at once, and fewer than that do not matter. */
@@ -52,9 +60,35 @@ const statusesOfDays = `
   from console.usage_of_status
   where ${ofEndpoint} and ($5::text is null or key_id = $5)
   order by day, key_id, endpoint, status`
-const sums = "select status, cast(sum(calls) as double precision) as calls"
-const sumsOfKey = `${sums} from console.usage_of_status where ${ofEndpoint} and key_id = $5 group by 1 order by 1`
-const sumsOfAllKeys = `${sums} from console.status_of_endpoint where ${ofEndpoint} group by 1 order by 1`
+const sumsOfAllKeys = `
+  select status, cast(sum(calls) as double precision) as calls
+  from console.status_of_endpoint
+  where ${ofEndpoint}
+  group by status
+  order by status`
+
+/** Months of the key, and days that are added to them or taken out. */
+const sumsOfKey = ({ account_id, endpoint, from, key_id, to }: StatusesAsked) => {
+  const { added, first, next, taken } = inMonths({ from, to })
+  const params: Array<Cell> = [account_id, endpoint ?? null, key_id ?? null, first, next]
+  const ofKey = "account_id = $1 and ($2::text is null or endpoint = $2) and key_id = $3"
+  const ofDays = (sign: "" | "-") => (days: Days) => {
+    const [begin, end] = [params.push(days.from), params.push(days.to)]
+    return `
+    union all
+    select status, ${sign}calls from console.usage_of_status where ${ofKey} and day between $${begin} and $${end}`
+  }
+  const statement = `
+  select status, cast(sum(calls) as double precision) as calls
+  from (
+    select status, calls from console.status_of_month where ${ofKey} and month >= $4::integer and month < $5::integer
+    ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
+  ) as sums
+  group by status
+  having sum(calls) > 0
+  order by status`
+  return { statement, params }
+}
 
 const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
@@ -130,13 +164,11 @@ const make = Effect.gen(function* () {
       ),
     statuses: ({ account_id, endpoint = null, from, key_id = null, to }) =>
       Effect.andThen(write, database.all(CallsOfStatus, statusesOfDays, [account_id, from, to, endpoint, key_id])),
-    byStatus: ({ account_id, endpoint = null, from, key_id, to }) => {
-      const asked = [account_id, from, to, endpoint]
-      const sums =
-        key_id === undefined
-          ? database.all(CallsByStatus, sumsOfAllKeys, asked)
-          : database.all(CallsByStatus, sumsOfKey, [...asked, key_id])
-      return Effect.andThen(write, sums)
+    byStatus: (asked) => {
+      const { account_id, endpoint = null, from, key_id, to } = asked
+      const { params, statement } =
+        key_id === undefined ? { statement: sumsOfAllKeys, params: [account_id, from, to, endpoint] } : sumsOfKey(asked)
+      return Effect.andThen(write, database.all(CallsByStatus, statement, params))
     }
   })
 })

@@ -14,7 +14,8 @@ const statements = (ledgerFile: string): ReadonlyArray<string> => [
   `insert into console.usage_of_status (day, account_id, key_id, endpoint, status, calls)
     select strftime(day, '%Y-%m-%d'), account_id, key_id, endpoint, 200, calls from charged.usage_of_day
     union all
-    select strftime(day, '%Y-%m-%d'), account_id, key_id, endpoint, 402, 1 from charged.usage_of_day where key_hash % 50 = 0`,
+    select strftime(day, '%Y-%m-%d'), account_id, key_id, endpoint, 402, 1 from charged.usage_of_day where key_hash % 50 = 0
+    order by 1`, // a server counts one day after the other
   `insert into console.request (id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at)
     select request_id, account_id, key_id, endpoint, 200, -credits, 1.5, strftime(occurred_at, '%Y-%m-%dT%H:%M:%S.%gZ')
     from charged.entry

@@ -53,19 +53,35 @@ const countAndSum = (database: ConsoleDatabase["Service"], rows: ReturnType<type
   return writeRequests(database, gathering.take())
 }
 
-const Sum = Schema.Struct({ day: Schema.String, endpoint: Schema.String, calls: Schema.Int })
+const Sum = Schema.Struct({ of: Schema.String, calls: Schema.Int })
+const monthOfDay = "cast(substr(day, 1, 4) as integer) * 12 + cast(substr(day, 6, 2) as integer) - 1"
+const sums = {
+  status_of_endpoint: {
+    kept: "concat_ws(' ', account_id, day, endpoint, status)",
+    counted: "concat_ws(' ', account_id, day, endpoint, status)"
+  },
+  status_of_month: {
+    kept: "concat_ws(' ', account_id, month, key_id, endpoint, status)",
+    counted: `concat_ws(' ', account_id, ${monthOfDay}, key_id, endpoint, status)`
+  }
+}
 const checkSums = Effect.fnUntraced(function* ({ all }: ConsoleDatabase["Service"], calls: number) {
-  const sums = yield* all(Sum, `select day, endpoint, calls from console.status_of_endpoint order by day, endpoint`)
-  const counted = yield* all(
-    Sum,
-    `select day, endpoint, cast(sum(calls) as double precision) as calls
-    from console.usage_of_status group by day, endpoint order by day, endpoint`
-  )
-  assert.deepStrictEqual(sums, counted)
-  assert.strictEqual(
-    sums.reduce((sum, row) => sum + row.calls, 0),
-    calls
-  )
+  for (const [table, of] of Object.entries(sums)) {
+    const kept = yield* all(
+      Sum,
+      `select ${of.kept} as of, cast(calls as double precision) as calls from console.${table} order by 1`
+    )
+    const counted = yield* all(
+      Sum,
+      `select ${of.counted} as of, cast(sum(calls) as double precision) as calls
+      from console.usage_of_status group by 1 order by 1`
+    )
+    assert.deepStrictEqual(kept, counted)
+    assert.strictEqual(
+      kept.reduce((sum, row) => sum + row.calls, 0),
+      calls
+    )
+  }
 })
 
 describe.each(consolePlaceNames)("sums of calls in %s", (name) => {
@@ -98,8 +114,29 @@ const open = (url: string) =>
 
 /** Leaves the tables of a version that knew no sums. */
 const forgetSums = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  yield* sql`drop table console.status_of_endpoint`
-  yield* sql`drop function console.sum_statuses, console.leave_out cascade`
+  yield* sql`drop table console.status_of_endpoint, console.status_of_month`
+  yield* sql`drop function console.sum_inserted, console.sum_updated, console.leave_out cascade`
+})
+
+/** Leaves the tables of a version that summed up no months. */
+const forgetMonths = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  yield* sql`drop table console.status_of_month`
+  yield* sql`drop function console.sum_inserted, console.sum_updated cascade`
+  yield* sql.unsafe(`
+    create function console.sum_statuses() returns trigger language plpgsql as $$
+    begin
+      insert into console.status_of_endpoint as sums (account_id, day, endpoint, status, calls)
+      select account_id, day, endpoint, status, sum(calls)
+      from counted
+      group by account_id, day, endpoint, status
+      on conflict (account_id, day, endpoint, status) do update set calls = sums.calls + excluded.calls;
+      return null;
+    end
+    $$`)
+  yield* sql.unsafe(`
+    create trigger sum_inserted after insert on console.usage_of_status
+    referencing new table as counted
+    for each statement execute function console.sum_statuses()`)
 })
 
 describe("sums of calls in PostgreSQL", () => {
@@ -108,7 +145,11 @@ describe("sums of calls in PostgreSQL", () => {
       const url = yield* database
       const older = [yield* open(url), yield* open(url)]
       yield* forgetSums(yield* client(url))
-      const counting = (one: ConsoleDatabase["Service"], count: typeof countOnly, server: number) =>
+      const counting = (
+        one: ConsoleDatabase["Service"],
+        count: typeof countOnly | typeof countAndSum,
+        server: number
+      ) =>
         Effect.forEach(
           Array.from({ length: 40 }, (_, time) => countedBy(server, time)),
           (rows) => count(one, rows),
@@ -119,6 +160,21 @@ describe("sums of calls in PostgreSQL", () => {
         concurrency: "unbounded"
       })
       yield* checkSums(yield* open(url), 4 * 40 * 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of months come to a database that has those of endpoints", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const sql = yield* client(url)
+      const older = yield* open(url)
+      yield* forgetMonths(sql)
+      yield* countOnly(older, countedBy(0, 1))
+      const newer = yield* open(url)
+      yield* checkSums(newer, 2)
+      yield* countOnly(older, countedBy(0, 1))
+      yield* countAndSum(newer, countedBy(0, 2))
+      yield* checkSums(newer, 6)
     }).pipe(Effect.scoped)
   )
 

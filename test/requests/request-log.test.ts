@@ -158,6 +158,46 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("adds up the calls of a key over any days, as they were counted on each", () =>
+    at(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        const noon = (day: number) => new Date(Date.UTC(2026, 0, day, 12)).toISOString()
+        const dayOf = (day: number) => noon(day).slice(0, 10)
+        for (let day = 1; day <= 120; day++) {
+          const request = { occurred_at: noon(day), endpoint: day % 3 === 0 ? "/v1/commodities/prices" : "/v1/stores" }
+          for (let count = 0; count < 1 + (day % 5); count++) log.note(call(day, request))
+          log.note(call(day, { ...request, ...refused }))
+          if (day === 50) log.note(call(day, { ...request, status: 402, credits: 0 }))
+        }
+        for (const [from, to] of [
+          [1, 120],
+          [2, 119],
+          [10, 100],
+          [20, 60],
+          [28, 34],
+          [49, 51],
+          [51, 90],
+          [17, 45]
+        ] as const) {
+          for (const endpoint of [undefined, "/v1/stores"]) {
+            const asked = { account_id: "acct_a", key_id: "key_a", ...(endpoint !== undefined && { endpoint }) }
+            const period = { from: dayOf(from), to: dayOf(to) }
+            const counted = new Map<number, number>()
+            for (const { calls, status } of yield* log.statuses({ ...asked, ...period })) {
+              counted.set(status, (counted.get(status) ?? 0) + calls)
+            }
+            const expected = [...counted].map(([status, calls]) => ({ status, calls }))
+            assert.deepStrictEqual(
+              yield* log.byStatus({ ...asked, ...period }),
+              expected.toSorted((a, b) => a.status - b.status)
+            )
+          }
+        }
+      })
+    )
+  )
+
   it.live("adds up what was counted before there were sums, and more calls than fit into 31 bits", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]

@@ -1,4 +1,4 @@
--- Sums of `usage_of_status`, of all keys together: what a page of a year reads. PostgreSQL adds them up by itself.
+-- Sums of `usage_of_status`, of all keys together: what a page of a year reads.
 create table if not exists console.status_of_endpoint (
   account_id text not null,
   day text not null,

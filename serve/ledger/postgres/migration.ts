@@ -73,8 +73,9 @@ const sums = [
  * What is new in large tables is looked through once more. PostgreSQL would begin a minute later by itself, and pages of the
  * console would wait for it.
  */
-const settled =
-  "vacuum (analyze) ledger.entry, ledger.usage_of_day, ledger.usage_of_month, console.usage_of_status, console.request"
+const settled = `
+  vacuum (analyze) ledger.entry, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint,
+    console.usage_of_status, console.status_of_endpoint, console.status_of_month, console.request`
 
 const headsOf = ({ accounts }: Snapshot) =>
   accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
