@@ -20,6 +20,7 @@ import { paymentPages } from "@larder/serve/console/pages/payment.ts"
 import { requestPages } from "@larder/serve/console/pages/requests.ts"
 import { topUpPages } from "@larder/serve/console/pages/top-up.ts"
 import { usagePages } from "@larder/serve/console/pages/usage.ts"
+import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
@@ -46,7 +47,7 @@ const pages: ReadonlyArray<Page<Administration | Billing | RequestLog>> = [
   ...paymentPages
 ]
 
-type Services = Administration | Billing | People | RequestLog | Simulator | Ledger
+type Services = Administration | Billing | ConsoleDatabase | People | RequestLog | Simulator | Ledger
 class Address extends Context.Service<Address, { readonly url: string }>()("larder/test/Address") {}
 
 const served = (folder: string, now: () => number) => {

@@ -1,0 +1,84 @@
+/** The pages that say what is not possible. Takes ten seconds. */
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type SignedIn, spendingConsole } from "../console/spending-console.ts"
+import { launch } from "./chromium.ts"
+import { dress, obstacles } from "./look.ts"
+
+const console = spendingConsole()
+let mine: SignedIn
+let browser: Browser
+
+beforeAll(async () => {
+  mine = await console.signedIn()
+  browser = await launch()
+})
+afterAll(() => browser.close())
+
+const run = (sql: string) => console.run(ConsoleDatabase.use((database) => database.run(sql)))
+const open = (page: Page, path: string) => page.goto(console.url() + path)
+/** What a page sends by itself, from where the browser is. */
+const send = async (page: Page, path: string, as: string) => {
+  const form = `Object.assign(document.createElement("form"), { action: "${console.url()}${path}", method: "post", enctype: "${as}" })`
+  const answered = page.waitForResponse((response) => response.request().method() === "POST")
+  await Promise.all([page.waitForEvent("load"), page.evaluate(`document.body.appendChild(${form}).submit()`)])
+  return answered
+}
+const ordinary = "application/x-www-form-urlencoded"
+
+describe("a page of the console that says what is not possible", () => {
+  it.each<readonly [number, string, (page: Page) => Promise<{ readonly status: () => number } | null>]>([
+    [
+      400,
+      "Not understood",
+      async (page) => {
+        await open(page, "/billing")
+        return send(page, "/billing/top-up", "multipart/form-data")
+      }
+    ],
+    [403, "Not accepted", (page) => send(page, "/billing/top-up", ordinary)],
+    [404, "Page not found", (page) => open(page, "/nowhere")],
+    [
+      405,
+      "Not possible here",
+      async (page) => {
+        await open(page, "/billing")
+        return send(page, "/usage", ordinary)
+      }
+    ],
+    [
+      500,
+      "Something went wrong",
+      async (page) => {
+        const { account, key } = mine
+        const moment = "2026-11-01T00:00:00.000Z"
+        const unreadable = `'req_1', '${account.id}', '${key.id}', '/v1/stores', 200, 1, 'nan'::double precision, '${moment}'`
+        await run(`insert into console.request values (${unreadable})`)
+        return open(page, "/requests")
+      }
+    ],
+    [
+      503,
+      "Not available right now",
+      async (page) => {
+        await run("drop table console.request")
+        return open(page, "/requests")
+      }
+    ]
+  ])("%i, %s: keeps nobody from using it", async (status, title, ask) => {
+    const context = await browser.newContext()
+    try {
+      await context.addCookies([{ name: "larder_session", value: mine.token, url: console.url() }])
+      const page = await context.newPage()
+      const answer = await ask(page)
+      expect([answer?.status(), await page.getByRole("heading", { level: 1 }).innerText()]).toEqual([status, title])
+      await dress(page, "phone", "dark")
+      expect(await obstacles(page, "at all")).toEqual([])
+      await dress(page, "desktop", "light")
+      expect(await obstacles(page, "at its look")).toEqual([])
+    } finally {
+      await context.close()
+    }
+  })
+})
