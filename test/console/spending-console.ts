@@ -1,6 +1,6 @@
 /**
- * A console that listens, with its real ledger, tables, people, request log, billing and payment simulator, in a folder of
- * its own: for tests of the pages about money and calls.
+ * A console that listens, with its real ledger, tables, people (whose passwords cost nothing), request log, billing and
+ * payment simulator, in a folder of its own: for tests of the pages about money and calls.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -27,13 +27,13 @@ import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
 import { listen } from "@larder/serve/listen.ts"
 import { makeMeters } from "@larder/serve/meters.ts"
-import { layerPeople } from "@larder/serve/people/kept-people.ts"
 import { People } from "@larder/serve/people/people.ts"
 import { layerRequestLog } from "@larder/serve/requests/kept-requests.ts"
 import type { RequestLog } from "@larder/serve/requests/request-log.ts"
 import { loopback } from "@larder/serve/trusted-proxies.ts"
 import { Cause, Context, Effect, Layer, ManagedRuntime, References } from "effect"
 import { afterAll, beforeAll } from "vitest"
+import { layerPeople } from "../people/joined.ts"
 
 const pages: ReadonlyArray<Page<Administration | Billing | RequestLog>> = [
   overviewPage,
