@@ -5,6 +5,7 @@
  * as `integer`, moments as ISO texts in UTC, which sort as they are.
  */
 import { Context, type Effect, Schema } from "effect"
+import type { SumTable } from "./sums.ts"
 import type { TableCount } from "./tables.ts"
 
 export type Cell = string | number | boolean | null
@@ -41,6 +42,8 @@ export class ConsoleDatabase extends Context.Service<
     readonly transaction: <A, E, R>(
       work: (statements: Statements) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | ConsoleUnavailable, R>
+    /** What whoever counts calls in `usage_of_status` adds them to as well: nothing in PostgreSQL, where triggers do it. */
+    readonly sums: ReadonlyArray<SumTable>
     /**
      * Writes what a backup holds, as it is at one moment, into a DuckDB file that is not there yet and is not named
      * `console`. Says how many rows each table has.

@@ -5,6 +5,7 @@ import { DuckDb, type DuckDbError } from "@larder/warehouse/duckdb.ts"
 import { Effect, Layer, Semaphore } from "effect"
 import { type Cell, ConsoleDatabase, consoleUnavailable, type Statements } from "./console-database.ts"
 import { copyRows, newTables } from "./copies.ts"
+import { sumTables } from "./sums.ts"
 import { backedUp, countsOf, definitions, TableCount } from "./tables.ts"
 
 /** Not `console.duckdb`: a database takes its name from its file, and could not be told from the schema `console` then. */
@@ -40,6 +41,7 @@ const open = Effect.fnUntraced(function* (ledgerDirectory: string) {
           return done
         }).pipe(Effect.onError(() => Effect.ignore(inside.run("rollback"))))
       ),
+    sums: sumTables,
     // everybody waits: four seconds for a million requests and 360,000 counts of days
     copyTo: (file) =>
       alone(

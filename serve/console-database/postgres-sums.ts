@@ -1,11 +1,12 @@
 /**
  * In PostgreSQL calls are summed up by triggers, because servers of a version that knows no sums may count there as well,
- * for as long as they are upgraded one by one. What a server adds to the sums itself, as a DuckDB file needs it, is left out.
+ * for as long as they are upgraded one by one. What a server adds to the sums itself, as an earlier version did, is left out.
  */
+import { readFileSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { transact } from "../ledger/postgres/database.ts"
-import { addToSums, sumAnew, sums } from "./sums.ts"
+import { addToSums, type SumTable, sumAnew, sumTables } from "./sums.ts"
 
 /** What a statement has counted, by its kind: rows as they are now, less what they were. */
 const changes = {
@@ -21,12 +22,12 @@ const changes = {
  * Adds it to the sums, in the transaction of the statement. One that inserts and updates comes here twice, and takes the sums
  * in no common order: so one server adds after the other, and no two of them wait for each other.
  */
-const sumUp = (kind: keyof typeof changes) => `
+const summing = (kind: keyof typeof changes) => `
   create or replace function console.sum_${kind}() returns trigger
   language plpgsql as $$
   begin
     perform pg_advisory_xact_lock('console.status_of_endpoint'::regclass::oid::bigint);
-    ${sums.map((of) => `${addToSums(of, changes[kind])};`).join("\n")}
+    ${sumTables.map((of) => `${addToSums(of, changes[kind])};`).join("\n")}
     return null;
   end
   $$`
@@ -41,23 +42,19 @@ const triggers = [
   "drop function if exists console.sum_statuses()" // of an earlier version, for both
 ]
 
-/** Before a row is written: it is not. Outside a trigger the depth is 0. */
-const leaveOut = `
-  create or replace function console.leave_out() returns trigger
-  language plpgsql as $$
-  begin
-    return null;
-  end
-  $$`
-const leaveOutOf = (table: string) => `
+const leaveOut = readFileSync(new URL("./functions/leave_out.sql", import.meta.url), "utf8").trim()
+/** Outside a trigger the depth is 0. */
+const leaveOutOf = ({ table }: SumTable) => `
   create trigger is_summed before insert on console.${table}
   for each row when (pg_trigger_depth() = 0) execute function console.leave_out()`
 
 const notSummed = (sql: PgClient.PgClient) =>
   Effect.map(
     sql<{ table: string }>`
-      select tgrelid::regclass::text as table from pg_trigger where tgname = 'is_summed'`,
-    (found) => sums.filter(({ table }) => !found.some((trigger) => trigger.table === `console.${table}`))
+      select relname as table
+      from pg_trigger join pg_class on pg_class.oid = tgrelid
+      where tgname = 'is_summed' and relnamespace = 'console'::regnamespace`,
+    (found) => sumTables.filter(({ table }) => !found.some((summed) => summed.table === table))
   )
 
 /**
@@ -72,8 +69,8 @@ export const keepSums = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
       yield* sql`lock table console.usage_of_status in share row exclusive mode`
       const missing = yield* notSummed(sql)
       if (missing.length === 0) return
-      const made = missing.flatMap((of) => [sumAnew(of), leaveOutOf(of.table)])
-      for (const statement of [leaveOut, sumUp("inserted"), sumUp("updated"), ...triggers, ...made]) {
+      const made = missing.flatMap((of) => [sumAnew(of), leaveOutOf(of)])
+      for (const statement of [leaveOut, summing("inserted"), summing("updated"), ...triggers, ...made]) {
         yield* sql.unsafe(statement)
       }
     })

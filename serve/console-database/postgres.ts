@@ -99,6 +99,7 @@ const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       durably(work(inside)).pipe(
         Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(because(error))))
       ),
+    sums: [],
     copyTo: (file) => Effect.mapError(copyFromPostgres(sql, file), (error) => consoleUnavailable(because(error)))
   })
 })

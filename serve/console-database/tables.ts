@@ -1,7 +1,7 @@
 /** The tables of the console, in the schema `console`; made where they are missing. */
 import { readFileSync } from "node:fs"
 import { Schema } from "effect"
-import { sumMissing, sums } from "./sums.ts"
+import { sumMissing, sumTables } from "./sums.ts"
 
 const tables = [
   "person",
@@ -27,7 +27,7 @@ const tables = [
  * known again then.
  */
 const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
-const isSum = (name: string) => sums.some(({ table }) => table === name)
+const isSum = (name: string) => sumTables.some(({ table }) => table === name)
 /** Sums are made anew from what was counted. */
 export const backedUp: ReadonlyArray<string> = tables.filter((name) => !neverRestored.includes(name) && !isSum(name))
 /** Sums come by themselves. */

@@ -1,7 +1,7 @@
 /** Many requests in a few statements: they travel as texts, which both databases take apart. */
 import { Effect } from "effect"
 import type { ConsoleDatabase } from "../console-database/console-database.ts"
-import { addToSums, sums } from "../console-database/sums.ts"
+import { addToSums } from "../console-database/sums.ts"
 import { betweenCells, type Counted, type Gathered } from "./gathered.ts"
 
 /** Calls that are kept of each account. Some more stay until it is pruned, and where several share one millisecond. */
@@ -24,7 +24,6 @@ const callsCounted = `(
     select ${column(1)} as day, ${column(2)} as account_id, ${column(3)} as key_id, ${column(4)} as endpoint,
       ${column(5, "integer")} as status, ${column(6, "integer")} as calls
   ) as counts`
-const addSums = sums.map((of) => addToSums(of, callsCounted))
 const removeOld = `
   delete from console.request
   where account_id = $1 and occurred_at < (
@@ -45,7 +44,9 @@ export const writeRequests = Effect.fn("RequestLog.write")(
       const columns = countColumns(counts)
       return run(addRequests, [lines]).pipe(
         Effect.andThen(run(addCalls, columns)),
-        Effect.andThen(Effect.forEach(addSums, (add) => run(add, columns), { discard: true }))
+        Effect.andThen(
+          Effect.forEach(database.sums, (of) => run(addToSums(of, callsCounted), columns), { discard: true })
+        )
       )
     })
 )

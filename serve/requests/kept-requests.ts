@@ -60,34 +60,46 @@ const statusesOfDays = `
   from console.usage_of_status
   where ${ofEndpoint} and ($5::text is null or key_id = $5)
   order by day, key_id, endpoint, status`
-const sumsOfAllKeys = `
-  select status, cast(sum(calls) as double precision) as calls
-  from console.status_of_endpoint
-  where ${ofEndpoint}
-  group by status
-  order by status`
+interface AskedOfSums {
+  readonly statement: string
+  readonly params: ReadonlyArray<Cell>
+}
+
+const sumsOfAllKeys = ({ account_id, endpoint, from, to }: StatusesAsked): AskedOfSums => ({
+  statement: `
+    select status, cast(sum(calls) as double precision) as calls
+    from console.status_of_endpoint
+    where ${ofEndpoint}
+    group by status
+    order by status`,
+  params: [account_id, from, to, endpoint ?? null]
+})
 
 /** Months of the key, and days that are added to them or taken out. */
-const sumsOfKey = ({ account_id, endpoint, from, key_id, to }: StatusesAsked) => {
+const sumsOfKey = ({ account_id, endpoint, from, to }: StatusesAsked, key_id: string): AskedOfSums => {
   const { added, first, next, taken } = inMonths({ from, to })
-  const params: Array<Cell> = [account_id, endpoint ?? null, key_id ?? null, first, next]
+  const params: Array<Cell> = [account_id, endpoint ?? null, key_id, first, next]
   const ofKey = "account_id = $1 and ($2::text is null or endpoint = $2) and key_id = $3"
   const ofDays = (sign: "" | "-") => (days: Days) => {
     const [begin, end] = [params.push(days.from), params.push(days.to)]
     return `
-    union all
-    select status, ${sign}calls from console.usage_of_status where ${ofKey} and day between $${begin} and $${end}`
+      union all
+      select status, ${sign}calls from console.usage_of_status where ${ofKey} and day between $${begin} and $${end}`
   }
-  const statement = `
-  select status, cast(sum(calls) as double precision) as calls
-  from (
-    select status, calls from console.status_of_month where ${ofKey} and month >= $4::integer and month < $5::integer
-    ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
-  ) as sums
-  group by status
-  having sum(calls) > 0
-  order by status`
-  return { statement, params }
+  return {
+    statement: `
+    select status, cast(sum(calls) as double precision) as calls
+    from (
+      select status, calls
+      from console.status_of_month
+      where ${ofKey} and month >= $4::integer and month < $5::integer
+      ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
+    ) as counts
+    group by status
+    having sum(calls) > 0
+    order by status`,
+    params
+  }
 }
 
 const make = Effect.gen(function* () {
@@ -165,9 +177,7 @@ const make = Effect.gen(function* () {
     statuses: ({ account_id, endpoint = null, from, key_id = null, to }) =>
       Effect.andThen(write, database.all(CallsOfStatus, statusesOfDays, [account_id, from, to, endpoint, key_id])),
     byStatus: (asked) => {
-      const { account_id, endpoint = null, from, key_id, to } = asked
-      const { params, statement } =
-        key_id === undefined ? { statement: sumsOfAllKeys, params: [account_id, from, to, endpoint] } : sumsOfKey(asked)
+      const { params, statement } = asked.key_id === undefined ? sumsOfAllKeys(asked) : sumsOfKey(asked, asked.key_id)
       return Effect.andThen(write, database.all(CallsByStatus, statement, params))
     }
   })

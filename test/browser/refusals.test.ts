@@ -1,4 +1,4 @@
-/** The pages that say what is not possible. Takes ten seconds. */
+/** The pages that say what is not possible, the last of them for good: it breaks the tables. Takes ten seconds. */
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

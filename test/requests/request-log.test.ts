@@ -178,7 +178,11 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
           [28, 34],
           [49, 51],
           [51, 90],
-          [17, 45]
+          [17, 45],
+          [1, 49],
+          [30, 3],
+          [90, 150],
+          [121, 130]
         ] as const) {
           for (const endpoint of [undefined, "/v1/stores"]) {
             const asked = { account_id: "acct_a", key_id: "key_a", ...(endpoint !== undefined && { endpoint }) }
