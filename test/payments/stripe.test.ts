@@ -180,6 +180,19 @@ describe("Stripe", () => {
     })
   )
 
+  it.live(
+    "finds a payment that was made with a clock ahead of Stripe's: a page by an hour, a charge by most of a day",
+    () =>
+      Effect.gen(function* () {
+        const { processor, saved } = yield* afterOnePayment
+        yield* processor.charge({ ...asked("pay_2"), ...saved })
+        const later = (hours: number) => new Date(Date.parse(now) + hours * 3_600_000 - 60_000).toISOString()
+        const page = yield* processor.look(sought("pay_1", { created_at: later(1) }))
+        const charge = yield* processor.look(sought("pay_2", { ...saved, created_at: later(23) }))
+        assert.deepStrictEqual([page?.state, charge?.state], ["succeeded", "succeeded"])
+      })
+  )
+
   it.live("looks for a saved card's charge among those of its customer, however many pages were opened", () =>
     Effect.gen(function* () {
       const { host, processor, saved } = yield* afterOnePayment

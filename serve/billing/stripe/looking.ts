@@ -7,8 +7,11 @@ import { abandoned, isAbandoned, lookedAtCharge, lookedAtCheckout, reversedOf } 
 import { ask, asking } from "./stripe-client.ts"
 import { CheckoutSession, Dispute, PaymentIntent, Refund } from "./wire.ts"
 
-/** Seconds by which clocks may differ. */
-const clocks = 300
+/**
+ * Seconds by which our clock may be ahead of Stripe's: a payment that is not found counts as never made. Of one customer a
+ * day more is nothing, so that a clock in the wrong time zone loses no money that was taken; sessions are those of everybody.
+ */
+const aheadOf = { charges: 86_400, sessions: 3_600 }
 /** Seconds after which nobody asks for a payment that was written down and never answered. */
 const longestAsking = 86_400
 /** More sessions than one server sells in a day. */
@@ -28,10 +31,7 @@ const found = <A>(request: () => Promise<unknown>, answer: Schema.Codec<A, unkno
     )
   )
 
-const windowOf = (created_at: string) => {
-  const seconds = Math.floor(Date.parse(created_at) / 1000)
-  return { gte: seconds - clocks, lte: seconds + longestAsking }
-}
+const secondsOf = (created_at: string) => Math.floor(Date.parse(created_at) / 1000)
 
 /** Lists end somewhere. Whoever is not in a list that was cut may still be there, and must not be asked for again. */
 const whole = <A>(listed: ReadonlyArray<A>): Looking<ReadonlyArray<A>> =>
@@ -86,10 +86,11 @@ export const makeLooking = (stripe: Stripe) => {
   const charge = Effect.fnUntraced(function* (sought: Sought) {
     const { created_at, customer, payment_id } = sought
     if (customer === null) return undefined
+    const created = { gte: secondsOf(created_at) - aheadOf.charges }
     const listed = yield* ask(
       () =>
         stripe.paymentIntents
-          .list({ customer, created: { gte: windowOf(created_at).gte }, limit: 100, expand: ["data.payment_method"] })
+          .list({ customer, created, limit: 100, expand: ["data.payment_method"] })
           .autoPagingToArray({ limit: mostListed }),
       Schema.Array(PaymentIntent)
     )
@@ -97,12 +98,11 @@ export const makeLooking = (stripe: Stripe) => {
     return intent === undefined ? undefined : yield* atSought(intent, sought)
   })
   const checkout = Effect.fnUntraced(function* ({ created_at, payment_id }: Sought) {
+    const seconds = secondsOf(created_at)
+    const created = { gte: seconds - aheadOf.sessions, lte: seconds + longestAsking }
     // not by customer: one who pays for the first time is made by Stripe, and unknown here
     const listed = yield* ask(
-      () =>
-        stripe.checkout.sessions
-          .list({ created: windowOf(created_at), limit: 100 })
-          .autoPagingToArray({ limit: mostListed }),
+      () => stripe.checkout.sessions.list({ created, limit: 100 }).autoPagingToArray({ limit: mostListed }),
       Schema.Array(CheckoutSession)
     )
     const session = (yield* whole(listed)).find(({ metadata }) => metadata?.payment_id === payment_id)
