@@ -34,7 +34,8 @@ export interface Postgres {
 
 const secret = () => randomBytes(12).toString("hex")
 
-export const startPostgres = async (): Promise<Postgres> => {
+/** `more` settings, such as `jit=off`. */
+export const startPostgres = async (more: ReadonlyArray<string> = []): Promise<Postgres> => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-postgres-"))
   const watchdog = spawn(process.execPath, [fileURLToPath(new URL("./postgres/watchdog.ts", import.meta.url)), home], {
     detached: true,
@@ -51,19 +52,29 @@ export const startPostgres = async (): Promise<Postgres> => {
   }
   try {
     const watch = (pid: number) => watchdog.stdin.writableEnded || watchdog.stdin.write(`${pid}\n`)
-    return { ...(await serverIn(home, watch)), remove }
+    return { ...(await serverIn(home, watch, more)), remove }
   } catch (cause) {
     await remove()
     throw cause
   }
 }
 
-const serverIn = async (home: string, watch: (pid: number) => unknown): Promise<Omit<Postgres, "remove">> => {
+const serverIn = async (
+  home: string,
+  watch: (pid: number) => unknown,
+  more: ReadonlyArray<string>
+): Promise<Omit<Postgres, "remove">> => {
   const programs = programsIn(home, watch)
   const data = path.join(home, "data")
   const password = await initialise(programs, home, data)
   const port = await freePort()
-  const settings = ["listen_addresses=127.0.0.1", `port=${port}`, "unix_socket_directories=", "max_connections=200"]
+  const settings = [
+    "listen_addresses=127.0.0.1",
+    `port=${port}`,
+    "unix_socket_directories=",
+    "max_connections=200",
+    ...more
+  ]
 
   const launch = async () => {
     const server = await programs.begin("postgres", ["-D", data, ...settings.flatMap((setting) => ["-c", setting])])

@@ -20,6 +20,21 @@ const beginInOutage = Effect.fnUntraced(function* (shop: Shop, billing: Open) {
   yield* underWay(shop, billing)
 })
 
+/** Until the processor has refused it: nothing is on its way any more when the outage ends. */
+const refusedInOutage = (shop: Shop) => {
+  const { processor } = shop.stand
+  let isRefused = false
+  const charge: CardProcessor["charge"] = (asked) =>
+    Effect.tapError(processor.charge(asked), () =>
+      Effect.sync(() => {
+        isRefused = true
+      })
+    )
+  return shop.visit((billing) => Effect.andThen(beginInOutage(shop, billing), until(Effect.sync(() => isRefused))), {
+    processor: { ...processor, charge }
+  })
+}
+
 inEachShop((name, within) => {
   /** Money in equals credits granted, whatever happened. */
   const plays = <A, E>(what: string, play: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>) =>
@@ -51,7 +66,7 @@ inEachShop((name, within) => {
 
     plays("that was under way in an outage is given up where it is not needed any more", (shop) =>
       Effect.gen(function* () {
-        yield* shop.visit((billing) => beginInOutage(shop, billing))
+        yield* refusedInOutage(shop)
         yield* shop.administration.creditAccount({ account_id: shop.account_id, credits: 100_000, note: "by hand" })
         yield* shop.stand.outage(false)
         yield* shop.putForward(16 * 60_000)
@@ -62,7 +77,7 @@ inEachShop((name, within) => {
 
     plays("begins anew where the processor never took it up", (shop) =>
       Effect.gen(function* () {
-        yield* shop.visit((billing) => beginInOutage(shop, billing))
+        yield* refusedInOutage(shop)
         yield* shop.stand.outage(false)
         yield* shop.putForward(16 * 60_000)
         yield* shop.visit((billing) =>

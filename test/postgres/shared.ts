@@ -10,7 +10,8 @@ declare module "vitest" {
 }
 
 export default async (project: TestProject) => {
-  const server = await startPostgres()
+  // it would look through each of hundreds of databases every minute, long after their tests
+  const server = await startPostgres(["autovacuum=off"])
   project.provide("postgresUrl", server.url)
   return () => server.remove()
 }
