@@ -58,7 +58,7 @@ const notSummed = (sql: PgClient.PgClient) =>
   )
 
 /**
- * Once, by whoever comes first: three million rows take some five seconds. What other servers count waits meanwhile, and
+ * Once, by whoever comes first: three million rows take five seconds. What other servers count waits meanwhile, and
  * then is in the sums; after ten seconds they drop it, and say so.
  */
 export const keepSums = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
@@ -67,6 +67,7 @@ export const keepSums = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
     sql,
     Effect.gen(function* () {
       yield* sql`lock table console.usage_of_status in share row exclusive mode`
+      yield* sql`set local work_mem = '256MB'` // the usual 4 MB would sort millions of rows on the disk, and take ten seconds
       const missing = yield* notSummed(sql)
       if (missing.length === 0) return
       const made = missing.flatMap((of) => [sumAnew(of), leaveOutOf(of)])
