@@ -1,7 +1,7 @@
 /**
  * The log of requests in the console's tables. Calls are gathered and written twice a second, in one transaction whatever
  * their number. A busy server lets up to five seconds of them come together, because most of them would be pruned again:
- * so six thousand calls a second cost some two percent of a core. While the tables cannot be written, calls are
+ * so six thousand calls a second cost some four percent of a core. While the tables cannot be written, calls are
  * dropped and counted. A crash loses what was gathered.
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
