@@ -228,8 +228,9 @@ describe("the console's tables in PostgreSQL", () => {
 
   it.live("cannot be used while the database is away, lose nothing, and go on by themselves", () =>
     Effect.gen(function* () {
-      const postgres = yield* Effect.acquireRelease(Effect.promise(() => startPostgres()), ({ remove }) =>
-        Effect.promise(remove)
+      const postgres = yield* Effect.acquireRelease(
+        Effect.promise(() => startPostgres()),
+        ({ remove }) => Effect.promise(remove)
       )
       const url = yield* Effect.promise(postgres.newDatabase)
       yield* Effect.gen(function* () {
