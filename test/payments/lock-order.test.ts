@@ -39,18 +39,21 @@ describe("two servers on PostgreSQL", () => {
           () => Effect.void
         )
         const { processor } = stand
+        yield* visit((billing) => buy(billing, 20_00, "good"))
+        // both forms before either is paid: Billing books by itself what is paid while it is open
+        const forms = [form("new_card", 20_00), form("new_card", 20_00)] as const
+        yield* visit((billing) => Effect.forEach(forms, ({ asked }) => billing.topUp(asked)))
         /** Paid on the processor's page, and not booked. */
-        const paid = Effect.fnUntraced(function* (card: "mastercard" | "amex") {
-          const { asked, sent } = form("new_card", 20_00)
-          yield* visit((billing) => billing.topUp(asked))
-          yield* stand.pay(sent.payment_id, card)
-          const payment = yield* findPayment(database, sent.payment_id)
+        const paid = Effect.fnUntraced(function* (payment_id: string, card: "mastercard" | "amex") {
+          yield* stand.pay(payment_id, card)
+          const payment = yield* findPayment(database, payment_id)
           if (payment === undefined) return yield* Effect.die("no payment was written down")
+          assert.strictEqual(payment.state, "open")
           const looked = yield* processor.look(soughtOf(payment))
           return looked === undefined ? yield* Effect.die("the processor knows no payment") : { payment, looked }
         })
-        yield* visit((billing) => buy(billing, 20_00, "good"))
-        const [first, second] = [yield* paid("mastercard"), yield* paid("amex")]
+        const first = yield* paid(forms[0].sent.payment_id, "mastercard")
+        const second = yield* paid(forms[1].sent.payment_id, "amex")
         const isDone = yield* Deferred.make<void>()
         const waits = yield* Deferred.make<void>()
         const slow: Shop["database"] = {
