@@ -20,6 +20,7 @@ export default defineConfig({
     // Most tests run real processes on real files: a slow machine is no failure, a hanging test is.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } }, // a second, where nothing is said
     maxWorkers: 6, // two cores, and tests that wait for processes, disks and pacing
     isolate: false, // no file leaves anything behind in its process, and a new one for each costs three of thirty minutes
     sequence: { sequencer: SlowFirst }

@@ -19,18 +19,35 @@ export const dress = async (page: Page, size: Size, scheme: Scheme) => {
   await page.setViewportSize(sizes[size])
 }
 
-/** What keeps people from using the page as it is dressed, one line each. Parts that are not ours are left out. */
-export const obstacles = async (
-  page: Page,
-  looked: "at all" | "at its look",
-  without: ReadonlyArray<string> = []
-): Promise<ReadonlyArray<string>> => {
+/** Each is looked at: the first one whole, the others for what may differ. */
+const dresses = [
+  ["phone", "dark"],
+  ["phone", "light"],
+  ["desktop", "dark"],
+  ["desktop", "light"]
+] as const
+
+const obstaclesNow = async (page: Page, isFirst: boolean, without: ReadonlyArray<string>) => {
   const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).setLegacyMode()
   for (const part of without) axe.exclude(part)
-  const { violations } = await (looked === "at all" ? axe.withTags(standards) : axe.withRules(ofTheLook)).analyze()
+  const { violations } = await (isFirst ? axe.withTags(standards) : axe.withRules(ofTheLook)).analyze()
   const told = violations.flatMap(({ help, id, nodes }) =>
     nodes.map(({ failureSummary, target }) => `${id}: ${help}: ${target.join(" ")}: ${failureSummary ?? ""}`)
   )
   const isTooWide = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
   return isTooWide ? [...told, "the page scrolls sideways"] : told
+}
+
+/**
+ * What keeps people from using the page, in light and dark, on a phone and at a desk, one line each. Parts that are not
+ * ours are left out. The page is at a desk in light afterwards.
+ */
+export const obstacles = async (page: Page, without: ReadonlyArray<string> = []): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = []
+  for (const [index, [size, scheme]] of dresses.entries()) {
+    await dress(page, size, scheme)
+    const seen = await obstaclesNow(page, index === 0, without)
+    found.push(...seen.map((one) => `${size}, ${scheme}: ${one}`))
+  }
+  return found
 }

@@ -17,8 +17,6 @@ const paymentsOf = ({ account }: SignedIn) =>
   console.run(Billing.use((billing) => billing.payments(account.id, { before: null, limit: 100 })))
 const settingsOf = ({ account }: SignedIn) => console.run(Billing.use((billing) => billing.settings(account.id)))
 
-/** A recharge goes on beside the pages, and on a busy machine takes more than the second that is waited by default. */
-const patience = { timeout: 30_000 }
 const notFinished = "The payment was not finished, and nothing was charged."
 
 const amounts = [
@@ -292,7 +290,7 @@ describe("auto-recharge that charges at once", () => {
     expect(text).not.toContain("and again")
     expect((await save("10", "16", hidden(text, "payments"))).headers.get("location")).toBe("/billing")
     const made = async () => (await recharges()).map(({ cents, state }) => [cents, state])
-    await expect.poll(made, patience).toEqual([[1_000, "succeeded"]])
+    await expect.poll(made).toEqual([[1_000, "succeeded"]])
     expect(await balanceOf(who)).toBe(25_000)
   })
 })
@@ -327,7 +325,7 @@ describe("auto-recharge on the pages that tell of it", () => {
   it("that went off by itself says with which card and when, in one tone, and leads on", async () => {
     const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1" }
     await who.browser.post("/billing/auto-recharge", choice)
-    await expect.poll(async () => (await settingsOf(who)).recharge.is_on, patience).toBe(false)
+    await expect.poll(async () => (await settingsOf(who)).recharge.is_on).toBe(false)
     const pages = await Promise.all(["/", "/billing", "/billing/auto-recharge"].map((path) => who.browser.get(path)))
     for (const { text } of pages) {
       expect(text).toMatch(
