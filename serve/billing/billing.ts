@@ -29,6 +29,8 @@ export const Reversal = Schema.Struct({
   cents: Schema.Int,
   /** `taken`: its credits were taken back; `returned`: and given again, since the dispute was won or the refund failed. */
   state: Schema.Literals(["taken", "returned"]),
+  /** A dispute that the bank has decided for the card's owner. */
+  is_lost: Schema.Boolean,
   changed_at: Schema.String
 })
 export type Reversal = typeof Reversal.Type

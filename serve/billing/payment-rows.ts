@@ -195,31 +195,34 @@ export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>)
     ? Effect.succeed([])
     : db.all(
         ReversalRow,
-        `select payment_id, id, kind, cents, state, changed_at
+        `select payment_id, id, kind, cents, state, coalesce(is_lost, false) as is_lost, changed_at
          from console.reversal
          where payment_id in (${payments.map((_, index) => `$${index + 1}`).join(", ")})
          order by changed_at, id`,
         payments.map(({ id }) => id)
       )
 
-/** Says whether it was told of for the first time. What was returned stays returned, whatever arrives late. */
+/** Says whether it was told of for the first time. What was returned or lost stays so, whatever arrives late. */
 export const saveReversal = Effect.fnUntraced(function* (
   db: Statements,
   payment: PaymentRow,
-  { cents, id, kind, state }: Reversed,
+  { cents, id, is_lost, kind, state }: Reversed,
   now: string
 ) {
   const inserted = yield* db.run(
-    `insert into console.reversal (id, payment_id, account_id, kind, cents, state, changed_at)
-     values ($1, $2, $3, $4, $5, $6, $7)
+    `insert into console.reversal (id, payment_id, account_id, kind, cents, state, is_lost, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
      on conflict (id) do nothing
      returning id`,
-    [id, payment.id, payment.account_id, kind, cents, state, now]
+    [id, payment.id, payment.account_id, kind, cents, state, is_lost, now]
   )
-  if (inserted === 0 && state === "returned") {
+  if (inserted === 0 && (state === "returned" || is_lost)) {
     yield* db.run(
-      "update console.reversal set state = $2, changed_at = $3 where id = $1 and state <> $2 returning id",
-      [id, state, now]
+      `update console.reversal
+       set state = $2, is_lost = $3, changed_at = $4
+       where id = $1 and state = 'taken' and (state <> $2 or coalesce(is_lost, false) <> $3)
+       returning id`,
+      [id, state, is_lost, now]
     )
   }
   return inserted > 0

@@ -43,6 +43,8 @@ export interface Reversed {
   readonly cents: number
   /** `taken`: the money has left; `returned`: it came back (a dispute that was won, a refund that failed). */
   readonly state: "taken" | "returned"
+  /** A dispute that the bank has decided for the card's owner; what was taken stays so. */
+  readonly is_lost: boolean
 }
 
 /** What the processor knows of a payment now. */

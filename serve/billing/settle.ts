@@ -97,7 +97,7 @@ export const makeSettle = (needs: BillingNeeds) => {
         }
       })
     )
-    yield* Effect.logInfo(`${reversed.kind} ${reversed.state}`, {
+    yield* Effect.logInfo(`${reversed.kind} ${reversed.is_lost ? "lost" : reversed.state}`, {
       reversal_id: reversed.id,
       payment_id: id,
       account_id
@@ -122,9 +122,10 @@ export const makeSettle = (needs: BillingNeeds) => {
     if (payment.state !== "succeeded") yield* succeeded(payment, looked)
     const known = new Map((yield* reversalsOf(database, [payment])).map((reversal) => [reversal.id, reversal]))
     for (const reversed of looked.reversed) {
-      const { cents, state } = known.get(reversed.id) ?? { cents: reversed.cents, state: undefined }
+      const { cents, is_lost, state } = known.get(reversed.id) ?? { ...reversed, state: undefined }
+      const hasChanged = state !== reversed.state || (reversed.is_lost && !is_lost)
       // a dispute of what was refunded before is about nothing
-      const isNews = cents > 0 && state !== "returned" && state !== reversed.state
+      const isNews = cents > 0 && state !== "returned" && hasChanged
       // what comes again is what was taken, whatever was refunded since
       if (isNews) yield* reverse(payment, { ...reversed, cents })
     }

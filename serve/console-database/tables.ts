@@ -50,7 +50,8 @@ interface AddedColumn {
 export const addedColumns: ReadonlyArray<AddedColumn> = [
   { table: "invitation", column: "is_first", type: "boolean" },
   { table: "invitation", column: "person_id", type: "text" },
-  { table: "customer", column: "card_since", type: "text" }
+  { table: "customer", column: "card_since", type: "text" },
+  { table: "reversal", column: "is_lost", type: "boolean" }
 ]
 export const addColumn = ({ column, table, type }: AddedColumn) =>
   `alter table console.${table} add column if not exists ${column} ${type}`

@@ -77,7 +77,7 @@ const short = ({ cents, problem, reversed, state }: Looked): Short => ({
   state,
   cents,
   problem,
-  reversed: reversed.map((it) => `${it.kind} ${it.cents} ${it.state}`)
+  reversed: reversed.map((it) => `${it.kind} ${it.cents} ${it.is_lost ? "lost" : it.state}`)
 })
 const paid = (cents: number, ...reversed: ReadonlyArray<string>): Short => ({
   state: "succeeded",
@@ -297,7 +297,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       const won = yield* lookAt(one, "pay_1", 5000)
       const lost = yield* lookAt(other, "pay_2", 7000)
       assert.deepStrictEqual(won && short(won), paid(5000, "dispute 5000 returned"))
-      assert.deepStrictEqual(lost && short(lost), paid(7000, "dispute 7000 taken"))
+      assert.deepStrictEqual(lost && short(lost), paid(7000, "dispute 7000 lost"))
       assert.strictEqual(yield* kept, 5000)
     }))
 

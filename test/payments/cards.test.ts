@@ -3,9 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing/billing.ts"
 import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
 import { Effect, References, type Scope } from "effect"
-import { type Account, inEachShop, inHaste, openShop, places, type Shop, until } from "./shop.ts"
-import { simulatorStand } from "./simulator-stand.ts"
-import { storesIn } from "./stores.ts"
+import { inEachShop, inHaste, places, type Shop, shopAt, until } from "./shop.ts"
 
 type Open = Billing["Service"]
 
@@ -36,12 +34,7 @@ const keeping = (processor: CardProcessor): CardProcessor => ({
 describe("a saved card of an earlier version", () => {
   it.live.each(Object.entries(places))("is forgotten when it is replaced: %s", ([, made]) =>
     Effect.gen(function* () {
-      const place = yield* made
-      const inShop = <A, E>(work: (shop: Shop, billing: Open) => Effect.Effect<A, E>, known?: Account) =>
-        Effect.gen(function* () {
-          const shop = yield* openShop(yield* simulatorStand, () => Effect.void, known)
-          return yield* shop.visit((billing) => work(shop, billing))
-        }).pipe(Effect.scoped, Effect.provide(storesIn(place)))
+      const inShop = shopAt(yield* made)
       const account = yield* inShop((shop, billing) =>
         Effect.gen(function* () {
           yield* shop.buy(billing, 20_00, "good")

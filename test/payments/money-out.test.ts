@@ -1,7 +1,46 @@
 /** Refunds and disputes: credits go once, and come back once. Half a minute. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { inEachShop, until } from "./shop.ts"
+import type { Billing } from "@larder/serve/billing/billing.ts"
+import { Effect, References } from "effect"
+import { inEachShop, places, type Shop, shopAt, until } from "./shop.ts"
+
+describe("a dispute of an earlier version", () => {
+  it.live.each(Object.entries(places))("is lost when the bank says so, and takes nothing more: %s", ([, made]) =>
+    Effect.gen(function* () {
+      const inShop = shopAt(yield* made)
+      const told = (shop: Shop, billing: Billing["Service"], id: string) =>
+        Effect.gen(function* () {
+          const { body, header } = yield* shop.stand.event(id)
+          yield* billing.webhook(body, header)
+          const { reversals } = yield* billing.payment(shop.account_id, id)
+          return reversals.map(({ is_lost, state }) => ({ is_lost, state }))
+        })
+      const before = yield* inShop((shop, billing) =>
+        Effect.gen(function* () {
+          const id = yield* shop.buy(billing, 20_00, "good")
+          const dispute = yield* shop.stand.dispute(id)
+          assert.deepStrictEqual(yield* told(shop, billing, id), [{ is_lost: false, state: "taken" }])
+          yield* shop.database.run("alter table console.reversal drop column is_lost")
+          return { account: shop, dispute, id }
+        })
+      )
+      yield* inShop(
+        (shop, billing) =>
+          Effect.gen(function* () {
+            assert.deepStrictEqual(yield* told(shop, billing, before.id), [{ is_lost: false, state: "taken" }])
+            yield* shop.stand.closeDispute(before.id, before.dispute, "lost")
+            assert.deepStrictEqual(yield* told(shop, billing, before.id), [{ is_lost: true, state: "taken" }])
+            assert.deepStrictEqual(yield* shop.moved, [
+              ["top_up", 20_000],
+              ["adjustment", -20_000]
+            ])
+            yield* shop.checkBooks
+          }),
+        before.account
+      )
+    }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "Fatal"), Effect.orDie)
+  )
+})
 
 inEachShop((name, within) => {
   describe(`money that goes back with ${name}`, () => {
@@ -109,6 +148,13 @@ inEachShop((name, within) => {
             const closed = yield* stand.event(id)
             for (const { body, header } of [closed, opened, closed]) yield* billing.webhook(body, header)
             assert.deepStrictEqual(yield* moved, outcome === "won" ? [...taken, ["adjustment", 50_000]] : [...taken])
+            const { reversals } = yield* billing.payment(account_id, id)
+            const ended = reversals.map(({ is_lost, state }) => ({ is_lost, state }))
+            const expected = {
+              won: { is_lost: false, state: "returned" },
+              lost: { is_lost: true, state: "taken" }
+            } as const
+            assert.deepStrictEqual(ended, [expected[outcome]])
             yield* checkBooks
           })
         )
@@ -144,7 +190,7 @@ inEachShop((name, within) => {
       within(({ account_id, buy, moved, stand, visit }) =>
         Effect.gen(function* () {
           const { processor } = stand
-          const nothing = { id: "dp_nothing", kind: "dispute", cents: 0, state: "taken" } as const
+          const nothing = { id: "dp_nothing", kind: "dispute", cents: 0, state: "taken", is_lost: false } as const
           const looks = {
             ...processor,
             look: (sought: Parameters<typeof processor.look>[0]) =>

@@ -161,6 +161,15 @@ export const openShop = Effect.fnUntraced(function* (
 })
 export type Shop = Effect.Success<ReturnType<typeof openShop>>
 
+/** Opens the simulator's shop of a place from its start to its stop; later once more, for the account that is there. */
+export const shopAt =
+  (place: Place) =>
+  <A, E>(work: (shop: Shop, billing: Billing["Service"]) => Effect.Effect<A, E>, known?: Account) =>
+    Effect.gen(function* () {
+      const shop = yield* openShop(yield* simulatorStand, () => Effect.void, known)
+      return yield* shop.visit((billing) => work(shop, billing))
+    }).pipe(Effect.scoped, Effect.provide(storesIn(place)))
+
 const stands = { "the simulator": simulatorStand, "Stripe's wire format": stripeStand } as const
 
 /** A group of tests for each kind of store and each processor, each test in a shop of its own. */

@@ -26,8 +26,8 @@ type Simulated = Simulator["Service"]
 
 const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
 /**
- * In the words of the billing pages, but where these know less: an open payment is "Not confirmed yet" there, as it may be
- * paid already, and a dispute that was lost is "Disputed" there for good, as the money is with the card's owner either way.
+ * In the words of the billing pages, but where these know less (an open payment is "Not confirmed yet" there, as it may be
+ * paid already) or speak to the card's owner: a dispute that was lost here is "Charged back" there.
  */
 const stateTexts = { open: "Not paid yet", succeeded: "Paid", failed: "Failed", expired: "Not paid" } as const
 const disputeBadges = {

@@ -29,7 +29,8 @@ export const lookedAt = (payment: Payment, now: string): Looked => ({
     id: reversal.id,
     kind: reversal.kind,
     cents: reversal.cents,
-    state: stateOf(reversal, now)
+    state: stateOf(reversal, now),
+    is_lost: reversal.outcome === "lost"
   }))
 })
 

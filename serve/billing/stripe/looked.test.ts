@@ -30,7 +30,7 @@ const inEuros = (...amounts: ReadonlyArray<number>) => amounts.map((amount) => (
 const disputed = (dispute: Partial<typeof Dispute.Type>, refunds: ReadonlyArray<typeof Refund.Type> = []) =>
   reversedOf(paid, refunds, [aDispute(dispute)])
     .filter(({ kind }) => kind === "dispute")
-    .map(({ cents, state }) => `${cents} ${state}`)
+    .map(({ cents, is_lost, state }) => `${cents} ${is_lost ? "lost" : state}`)
 
 describe("a dispute takes the money that has moved", () => {
   it.each<readonly [string, Partial<typeof Dispute.Type>, ReadonlyArray<string>]>([
@@ -47,7 +47,7 @@ describe("a dispute takes the money that has moved", () => {
     [
       "all, since it was settled at once",
       { status: "prevented", balance_transactions: inDollars(-10_000) },
-      ["10000 taken"]
+      ["10000 lost"]
     ],
     ["and comes again", { status: "won", balance_transactions: inDollars(-10_000, 10_000) }, ["10000 returned"]],
     [
@@ -61,7 +61,7 @@ describe("a dispute takes the money that has moved", () => {
       ["10000 returned"]
     ],
     ["more than was paid", { balance_transactions: inDollars(-10_100) }, ["10000 taken"]],
-    ["and nobody says how much", { status: "lost", amount: 3700 }, ["3700 taken"]],
+    ["and nobody says how much", { status: "lost", amount: 3700 }, ["3700 lost"]],
     ["and nobody says how much, for an inquiry", { status: "warning_closed" }, []]
   ])("%s", (_, dispute, expected) => {
     assert.deepStrictEqual(disputed(dispute), expected)
@@ -69,8 +69,8 @@ describe("a dispute takes the money that has moved", () => {
 
   it("takes no more than is left after refunds, but for those that failed", () => {
     const whole = { status: "lost", balance_transactions: inDollars(-10_000, 6000) }
-    assert.deepStrictEqual(disputed(whole, [aRefund(6000)]), ["4000 taken"])
-    assert.deepStrictEqual(disputed(whole, [aRefund(6000, "failed")]), ["10000 taken"])
+    assert.deepStrictEqual(disputed(whole, [aRefund(6000)]), ["4000 lost"])
+    assert.deepStrictEqual(disputed(whole, [aRefund(6000, "failed")]), ["10000 lost"])
     assert.deepStrictEqual(disputed({ currency: "eur" }, [aRefund(6000)]), ["4000 taken"])
   })
 })

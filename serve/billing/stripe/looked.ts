@@ -21,7 +21,8 @@ const refunded = ({ amount, id, status }: typeof Refund.Type): Reversed => ({
   id,
   kind: "refund",
   cents: amount,
-  state: status === "failed" || status === "canceled" ? "returned" : "taken"
+  state: status === "failed" || status === "canceled" ? "returned" : "taken",
+  is_lost: false
 })
 
 const takesNothing = (status: string) => status.startsWith("warning_") || status === "prevented"
@@ -41,7 +42,8 @@ const disputed = (dispute: typeof Dispute.Type, most: number): ReadonlyArray<Rev
   const inDollars = currency === "usd" ? amount : most
   const cents = moved.every(({ currency }) => currency === "usd") ? withdrawn : inDollars
   const isReturned = status === "won" || reinstated >= withdrawn
-  return [{ id, kind: "dispute", cents: Math.min(cents, most), state: isReturned ? "returned" : "taken" }]
+  const is_lost = !isReturned && (status === "lost" || status === "prevented")
+  return [{ id, kind: "dispute", cents: Math.min(cents, most), state: isReturned ? "returned" : "taken", is_lost }]
 }
 
 /** Oldest first; lists come the other way round. */

@@ -6,5 +6,6 @@ create table if not exists console.reversal (
   kind text not null,
   cents integer not null,
   state text not null,
+  is_lost boolean,
   changed_at text not null
 )

@@ -33,10 +33,22 @@ describe("payments in a list", () => {
   )
   it.effect("say how much went back", () =>
     Effect.gen(function* () {
-      const refund = { id: "re_1", kind: "refund", cents: 20_00, changed_at: paid.created_at } as const
+      const refund = { id: "re_1", kind: "refund", cents: 20_00, is_lost: false, changed_at: paid.created_at } as const
       const text = yield* textOf({ ...paid, reversals: [{ ...refund, state: "taken" }] })
       assert.include(text, "$50.00<br><small>$20.00 went back</small>")
       assert.notInclude(yield* textOf({ ...paid, reversals: [{ ...refund, state: "returned" }] }), "went back")
+    })
+  )
+  it.effect("tell a dispute from one that the bank has decided for the card's owner", () =>
+    Effect.gen(function* () {
+      const disputed = (id: string, is_lost: boolean) =>
+        ({ id, kind: "dispute", cents: 25_00, state: "taken", is_lost, changed_at: paid.created_at }) as const
+      const states = [
+        [[disputed("dp_1", false)], "Disputed"],
+        [[disputed("dp_1", true), disputed("dp_2", false)], "Disputed"],
+        [[disputed("dp_1", true)], "Charged back"]
+      ] as const
+      for (const [reversals, state] of states) assert.include(yield* textOf({ ...paid, reversals }), `>${state}</`)
     })
   )
 })

@@ -19,8 +19,8 @@ export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top
 export const centsGone = ({ reversals }: Payment): number =>
   reversals.reduce((sum, { cents, state }) => (state === "taken" ? sum + cents : sum), 0)
 
-const isDisputed = ({ reversals }: Payment) =>
-  reversals.some(({ kind, state }) => kind === "dispute" && state === "taken")
+const disputes = ({ reversals }: Payment) =>
+  reversals.filter(({ kind, state }) => kind === "dispute" && state === "taken")
 
 /** When its outcome became known, as on its receipt; until then, when it was begun. */
 export const momentOf = ({ created_at, settled_at }: Payment): string => settled_at ?? created_at
@@ -29,7 +29,8 @@ export const stateBadge = (payment: Payment): Html => {
   if (payment.state === "open") return badge("Not confirmed yet", "warning")
   if (payment.state === "failed") return badge("Failed", "bad")
   if (payment.state === "expired") return badge("Not paid")
-  if (isDisputed(payment)) return badge("Disputed", "bad")
+  const disputed = disputes(payment)
+  if (disputed.length > 0) return badge(disputed.every(({ is_lost }) => is_lost) ? "Charged back" : "Disputed", "bad")
   const gone = centsGone(payment)
   if (gone === 0) return badge("Paid", "good")
   return badge(gone < payment.cents ? "Partly refunded" : "Refunded", "warning")

@@ -62,9 +62,10 @@ once, as soon as it is confirmed. If you left the payment page before paying, no
   return notice(state === "failed" ? "bad" : "quiet", html`<p>${why} No credits were added. ${again}</p>`)
 }
 
-const reversalText = ({ kind, state }: Reversal) => {
+const reversalText = ({ is_lost, kind, state }: Reversal) => {
   if (kind === "refund") return state === "taken" ? "Refunded" : "Refund that failed: the credits are yours again"
-  return state === "taken" ? "Disputed: held back by the bank" : "Dispute that was won: the credits are yours again"
+  if (state === "returned") return "Dispute that was won: the credits are yours again"
+  return is_lost ? "Charged back: the bank has decided for the card's owner" : "Disputed: held back by the bank"
 }
 
 const reversals = ({ reversals }: Payment) =>
