@@ -52,11 +52,22 @@ const missingColumns = (sql: PgClient.PgClient) =>
 const again = <A, E>(work: Effect.Effect<A, E>) =>
   Effect.retry(work, { times: 20, schedule: Schedule.spaced("100 millis") })
 
+const isLockedOut = ({ reason }: SqlError) => reason._tag === "LockTimeoutError"
+
+/**
+ * Whoever comes after a statement that waits for the whole table waits as well, also those who only read, and a backup
+ * reads for minutes: so it gives up soon, and lets them go ahead before it tries again.
+ */
+const addToTable = (sql: PgClient.PgClient, column: string) =>
+  transact(sql, Effect.andThen(sql`set local lock_timeout = '1s'`, sql.unsafe(column))).pipe(
+    Effect.retry({ while: isLockedOut, schedule: Schedule.spaced("1 second") })
+  )
+
 /** However long it takes: nobody waits for an answer, and a server that gave up would never start on large tables. */
 export const createTables = (sql: PgClient.PgClient) =>
   Effect.gen(function* () {
     for (const definition of tableDefinitions) yield* again(sql.unsafe(definition))
-    for (const column of yield* missingColumns(sql)) yield* again(sql.unsafe(column))
+    for (const column of yield* missingColumns(sql)) yield* again(addToTable(sql, column))
     for (const index of yield* missingIndexes(sql)) yield* again(sql.unsafe(index))
     yield* keepSums(sql)
   }).pipe(unavailable)
