@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Cause, Effect, Logger, References, Stream } from "effect"
 import fc from "fast-check"
 import Papa from "papaparse"
 import { type CsvRow, csvFile } from "./csv.ts"
@@ -122,6 +122,44 @@ describe("CSV files", () => {
         )
       )
       assert.isTrue(failed)
+    })
+  )
+
+  const told = Effect.fnUntraced(function* (
+    rows: Stream.Stream<CsvRow, Error>,
+    read: (body: ReadableStream<Uint8Array>) => Promise<unknown>
+  ) {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ cause, fiber, message }) => {
+      const { file } = fiber.getRef(References.CurrentLogAnnotations)
+      lines.push(`${message} ${file}: ${Cause.squash(cause)}`)
+    })
+    const body = yield* Effect.provide(bodyOf(rows), Logger.layer([logger]))
+    yield* Effect.promise(() => read(body))
+    return lines
+  })
+  const one = Stream.succeed<CsvRow>(["a", 1])
+  const all = (body: ReadableStream<Uint8Array>) => new Response(body).text().catch(() => "")
+
+  it.effect("tell the operator why they broke off", () =>
+    Effect.gen(function* () {
+      const line = "a file of the console broke off a.csv: Error: the ledger is away"
+      const away = new Error("the ledger is away")
+      assert.deepStrictEqual(yield* told(Stream.concat(one, Stream.fail(away)), all), [line])
+      assert.deepStrictEqual(yield* told(Stream.concat(one, Stream.die(away)), all), [line])
+    })
+  )
+
+  it.effect("tell the operator nothing where they are whole, their reader went away, or reading was interrupted", () =>
+    Effect.gen(function* () {
+      const goAway = async (body: ReadableStream<Uint8Array>) => {
+        const reader = body.getReader()
+        await reader.read()
+        await reader.cancel()
+      }
+      assert.deepStrictEqual(yield* told(one, all), [])
+      assert.deepStrictEqual(yield* told(Stream.concat(one, Stream.never), goAway), [])
+      assert.deepStrictEqual(yield* told(Stream.concat(one, Stream.fromEffect(Effect.interrupt)), all), [])
     })
   )
 })

@@ -3,7 +3,7 @@
  * tells spreadsheets that it is UTF-8. Texts that a spreadsheet would run as a formula get a `'` before its sign; numbers
  * stay numbers, negative ones too.
  */
-import { Effect, Stream } from "effect"
+import { Cause, Effect, Stream } from "effect"
 import Papa from "papaparse"
 import { type Answer, download } from "./page.ts"
 
@@ -27,7 +27,16 @@ const linesOf = (rows: ReadonlyArray<CsvRow>) =>
     { newline: "\r\n" }
   )}\r\n`
 
-/** A failure while rows are read cuts the file off: the browser says so, and nobody takes a part for the whole. */
+/** Nobody else hears of it: the page has been answered when rows are read. Interrupts are no failure. */
+const tellOperator = (name: string) => (cause: Cause.Cause<unknown>) =>
+  Cause.hasInterruptsOnly(cause)
+    ? Effect.void
+    : Effect.annotateLogs(Effect.logError("a file of the console broke off", cause), { file: name })
+
+/**
+ * A failure while rows are read cuts the file off: the browser says so, and nobody takes a part for the whole. The operator
+ * is told.
+ */
 export const csvFile = <E, R>(
   name: string,
   columns: ReadonlyArray<string>,
@@ -35,6 +44,8 @@ export const csvFile = <E, R>(
 ): Effect.Effect<Answer, never, R> =>
   Effect.map(Effect.context<R>(), (context) => {
     const text = Stream.grouped(rows, rowsAtOnce).pipe(Stream.map(linesOf))
-    const all = Stream.concat(Stream.succeed(byteOrderMark + linesOf([columns])), text)
+    const all = Stream.concat(Stream.succeed(byteOrderMark + linesOf([columns])), text).pipe(
+      Stream.tapCause(tellOperator(name))
+    )
     return download(name, "text/csv; charset=utf-8", Stream.toReadableStreamWith(Stream.encodeText(all), context))
   })

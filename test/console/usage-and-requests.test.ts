@@ -134,6 +134,14 @@ describe("the usage page", () => {
     }
   )
 
+  it.each([
+    ["/usage.csv", "day,key_id,key,endpoint,calls,credits,usd"],
+    ["/usage/statuses.csv", "day,key_id,key,endpoint,status,calls"]
+  ])("%s ends where the calendar does", async (path, head) => {
+    const { text } = await mine.browser.get(`${path}?from=9999-12-20&to=9999-12-31`)
+    expect(text).toBe(`${head}\r\n`)
+  })
+
   it.each(["/usage.csv?from=soon", "/usage/statuses.csv?from=soon", "/usage?endpoint=/v2/none"])(
     "%s is no page",
     async (target) => {
@@ -192,6 +200,27 @@ describe("the requests page", () => {
   it("says so where nothing matches", async () => {
     const { status, text } = await mine.browser.get("/requests?status=503")
     expect([status, text.includes("None of the latest calls matches.")]).toEqual([200, true])
+  })
+
+  const long = "before=2001-01-01T00:00:00.000Z~x"
+
+  it("says of a page before the oldest call that nothing older is kept, and not that there are no calls", async () => {
+    const { text } = await mine.browser.get(`/requests?${long}`)
+    expect(text).toContain("None of the calls that are kept is from before this page.")
+    expect(text).not.toContain("No calls yet")
+    expect(linkCalled(text, "Newest")).toBe("/requests")
+  })
+
+  it("says of such a page of some calls that none of these is older, though later ones match", async () => {
+    const { text } = await mine.browser.get(`/requests?status=200&${long}`)
+    expect(text).toContain("None of the calls that are kept from before this page matches.")
+    expect(text).not.toContain("None of the latest calls matches.")
+    expect(linkCalled(text, "Newest")).toBe("/requests?status=200")
+  })
+
+  it("says that there are no calls yet where the account has none", async () => {
+    const { browser } = await console.signedIn()
+    expect((await browser.get("/requests")).text).toContain("No calls yet")
   })
 
   it("finds the one call of the account that has a request id", async () => {

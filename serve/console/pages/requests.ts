@@ -86,6 +86,19 @@ const listed = (calls: ReadonlyArray<NotedRequest>, keys: Keys) =>
     rows: calls.map(rowOf(keys))
   })
 
+const showAll = linkButton(path, "Show all")
+
+const noCalls = (isAll: boolean) =>
+  isAll
+    ? empty("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
+    : empty("No such calls", "None of the latest calls matches.", showAll)
+
+/** After the last page, or where calls that were there once are kept no more: what is newer is not looked at. */
+const noOlderCalls = (isAll: boolean) =>
+  isAll
+    ? empty("No older calls", "None of the calls that are kept is from before this page.")
+    : empty("No older calls", "None of the calls that are kept from before this page matches.", showAll)
+
 export const requestsPage: Page<Administration | RequestLog> = {
   path,
   nav: "Requests",
@@ -109,9 +122,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
     const calls = found.slice(0, perPage)
     const last = found.length > perPage ? calls.at(-1) : undefined
     const isAll = Object.values(asked).every((value) => value === undefined)
-    const none = isAll
-      ? empty("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
-      : empty("No such calls", "None of the latest calls matches.", linkButton(path, "Show all"))
+    const none = before === undefined ? noCalls : noOlderCalls
     const pages = html`<nav class="paging" aria-label="Pages">${
       before !== undefined && linkButton(linkTo(path, { ...asked }), "Newest")
     }${last !== undefined && html`<a class="button plain" rel="next" href="${linkTo(path, { ...asked, before: placeText(last) })}">Older</a>`}</nav>`
@@ -119,7 +130,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
       "Requests",
       html`<p class="lead">Your latest calls, refused ones too; up to 10,000 are kept. Not listed are calls with a revoked or unknown key, and calls that a busy server turned away at once. Quote the request id when you ask for help.</p>
 ${filters(asked, keys)}
-<div class="card">${calls.length === 0 ? none : listed(calls, keys)}</div>
+<div class="card">${calls.length === 0 ? none(isAll) : listed(calls, keys)}</div>
 ${(before !== undefined || last !== undefined) && pages}`
     )
   })

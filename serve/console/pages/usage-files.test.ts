@@ -44,6 +44,16 @@ describe("a file of a period", () => {
     })
   )
 
+  it.effect("ends with the last day of the calendar, where steps of days would not", () =>
+    Effect.gen(function* () {
+      const last = { from: "9999-12-20", to: "9999-12-31" }
+      const asked: Array<Period> = []
+      const rows = byDays(last, (days) => Effect.sync(() => [asked.push(days)]))
+      assert.deepStrictEqual(yield* Stream.runCollect(Stream.take(rows, 9)), [1, 2, 3, 4])
+      assert.deepStrictEqual(asked.flatMap(daysOf), daysOf(last))
+    })
+  )
+
   it.effect("may be one day", () =>
     Effect.gen(function* () {
       const day = { from: year.from, to: year.from }

@@ -10,7 +10,7 @@ import { RequestLog } from "../../requests/request-log.ts"
 import { csvFile } from "../csv.ts"
 import { type Page, type PageContext, PageNotFound } from "../page.ts"
 import { callsAsked, callsOf, keysOf, nameOf } from "./calls-asked.ts"
-import { type Period, periodAsked } from "./period.ts"
+import { lengthOf, type Period, periodAsked } from "./period.ts"
 
 export const usagePath = "/usage"
 
@@ -23,16 +23,21 @@ const daysAfter = (days: number, rows: number) => {
   return rows < 2 * enoughAtOnce ? days : Math.max(1, days >> 1)
 }
 
-/** The rows of a period, read some days at a time: as many days as have enough rows. */
-export const byDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) =>
-  Stream.paginate({ from: period.from, days: 1 }, ({ days, from }) => {
-    const last = daysBefore(from, 1 - days)
-    const to = last < period.to ? last : period.to
-    return Effect.map(read({ from, to }), (rows) => {
-      const next = { from: daysBefore(to, -1), days: daysAfter(days, rows.length) }
-      return [rows, to === period.to ? Option.none() : Option.some(next)] as const
+/**
+ * The rows of a period, read some days at a time: as many days as have enough rows. Days are counted by number and never
+ * beyond the period: a day after the year 9999 is no text that compares.
+ */
+export const byDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) => {
+  const all = lengthOf(period)
+  return Stream.paginate({ begin: 0, days: 1 }, ({ begin, days }) => {
+    const end = Math.min(begin + days, all)
+    const asked = { from: daysBefore(period.from, -begin), to: daysBefore(period.from, 1 - end) }
+    return Effect.map(read(asked), (rows) => {
+      const next = { begin: end, days: daysAfter(days, rows.length) }
+      return [rows, end === all ? Option.none() : Option.some(next)] as const
     })
   })
+}
 
 /** What a file of calls is about, as its page would show it; there is none for what is no period. */
 const asFile = Effect.fnUntraced(function* ({ account, now, url }: PageContext) {
