@@ -15,7 +15,8 @@ import { connect } from "./postgres/database.ts"
 
 export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 
-const patience = { every: "200 millis", times: 25 } as const // five seconds
+/** Half a minute: a server with 100,000 keys starts in six seconds on a quiet machine, and ten commands may stand in line. */
+const patience = { every: "200 millis", times: 150 } as const
 
 /** Opens the ledger in this process, until the scope ends. An attempt that fails leaves nothing behind. */
 const openHere = Effect.fnUntraced(function* (directory: string) {
