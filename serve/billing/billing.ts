@@ -18,7 +18,9 @@ export type ShownCard = typeof ShownCard.Type
 export const SavedCard = Schema.Struct({
   ...ShownCard.fields,
   /** `MM/YYYY` */
-  expires: Schema.String
+  expires: Schema.String,
+  /** Tells it from every other saved card; forms carry the one that they have shown. */
+  mark: Schema.String
 })
 export type SavedCard = typeof SavedCard.Type
 
@@ -103,7 +105,8 @@ export interface TopUp {
   readonly email: string
   /** Whole US cents, 10.00 to 50,000.00 USD. */
   readonly cents: number
-  readonly pay_with: "new_card" | "saved_card"
+  /** Mark of the saved card that is charged; null for a card that is typed in on the processor's page. */
+  readonly card: string | null
   /**
    * A random text that the form carries, new with each showing: sent twice it is one payment, so that a second click
    * charges nothing.
@@ -120,7 +123,7 @@ export type ToppedUp = { readonly redirect: string } | { readonly payment: Payme
 
 /** Nothing was asked of anybody; the sentence names what to change. */
 export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
-  field: Schema.Literals(["cents", "trigger_credits", "submission"]),
+  field: Schema.Literals(["cents", "trigger_credits", "submission", "card"]),
   problem: Schema.String
 }) {
   override get message() {

@@ -1,4 +1,5 @@
 /** Saved cards and the settings of auto-recharge, one row an account. */
+import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { Statements } from "../console-database/console-database.ts"
 import type { RechargeChoice, SavedCard } from "./billing.ts"
@@ -30,7 +31,12 @@ export const findCustomer = (db: Statements, processor: string, account_id: stri
 export const savedCardOf = (row: CustomerRow | undefined): SavedCard | null =>
   row === undefined || row.card === null
     ? null
-    : { brand: row.card_brand ?? "card", last4: row.card_last4 ?? "", expires: row.card_expires ?? "" }
+    : {
+        brand: row.card_brand ?? "card",
+        last4: row.card_last4 ?? "",
+        expires: row.card_expires ?? "",
+        mark: createHash("sha256").update(row.card).digest("hex").slice(0, 16)
+      }
 
 const ChosenRow = Schema.Struct({
   processor: Schema.String,

@@ -103,14 +103,21 @@ export const openPayments = (db: Statements, processor: string, after: PaymentRo
     [processor, after?.kind ?? "", after?.id ?? "", limit]
   )
 
+/** The id of one of them, each as likely as the others. */
+export const anyPayment = (db: Statements) =>
+  Effect.map(
+    db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"),
+    ([payment]) => payment?.id ?? ""
+  )
+
 /**
- * Payments that are settled and may still change: money that came can go back, what a dispute holds back can come again,
- * and what was given up can turn out to have been paid. In the order of their ids, after `id`.
+ * Payments that are settled and may still change: money that came can go back, what went back can come again, and what was
+ * given up can turn out to have been paid. In the order of their ids, after `id`.
  */
 export const settledPayments = (
   db: Statements,
   processor: string,
-  after: { readonly id: string; readonly succeeded: string; readonly disputed: string; readonly others: string },
+  after: { readonly id: string; readonly succeeded: string; readonly reversed: string; readonly others: string },
   limit: number
 ) =>
   db.all(
@@ -123,11 +130,11 @@ export const settledPayments = (
          or id in (
            select payment_id
            from console.reversal
-           where kind = 'dispute' and state = 'taken' and changed_at > $5
+           where state = 'taken' and changed_at > $5
          ))
      order by id
      limit $6`,
-    [processor, after.id, after.succeeded, after.others, after.disputed, limit]
+    [processor, after.id, after.succeeded, after.others, after.reversed, limit]
   )
 
 /** False where it is not open any more: then nobody may be asked. */

@@ -39,7 +39,7 @@ const withCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
 const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
 
 export const makeSettle = (needs: BillingNeeds) => {
-  const { administration, database, processor } = needs
+  const { administration, database, mark, processor } = needs
 
   const succeeded = Effect.fnUntraced(function* (payment: PaymentRow, { card, customer }: Looked) {
     const { account_id, cents, id, kind } = payment
@@ -79,6 +79,7 @@ export const makeSettle = (needs: BillingNeeds) => {
         else yield* endRecharge(db, account_id, id)
       })
     )
+    mark(account_id) // the balance may be too low for a call that would
   })
 
   /** Credits first, then the note of it: whoever is killed between the two books again, which the ledger knows. */

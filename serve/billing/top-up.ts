@@ -1,8 +1,9 @@
 /** A person pays: on the processor's page with a new card, which is saved, or at once with the saved one. */
 import { Effect } from "effect"
 import { cheapestPayment, dearestPayment, isPayable, usdText } from "./amounts.ts"
-import { BillingUnavailable, InvalidChoice, NoSavedCard, type TopUp } from "./billing.ts"
-import { findCustomer } from "./card-rows.ts"
+import { BillingUnavailable, InvalidChoice, NoSavedCard, type SavedCard, type TopUp } from "./billing.ts"
+import { findCustomer, savedCardOf } from "./card-rows.ts"
+import { cardText } from "./card-text.ts"
 import { paymentIdOf } from "./payment-id.ts"
 import { findPayment, insertPayment, markAsked, type PaymentRow, setReference } from "./payment-rows.ts"
 import type { Pursue } from "./pursue.ts"
@@ -29,16 +30,25 @@ const sentIncomplete = new InvalidChoice({
   problem: "The form did not arrive whole, and nothing was charged. Load the page again."
 })
 
+/** Nobody is charged with a card that another one has stood for. */
+const otherCard = (card: SavedCard) =>
+  new InvalidChoice({
+    field: "card",
+    problem: `Nothing was charged: since this page was opened another card was saved, ${cardText(card)}.`
+  })
+
 export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursue }: Pursue) => {
   /** The payment of this form, written down; `isNew` where it was not before. */
-  const begin = Effect.fnUntraced(function* ({ account_id, cents, pay_with, person_id, submission }: TopUp) {
+  const begin = Effect.fnUntraced(function* ({ account_id, card: shown, cents, person_id, submission }: TopUp) {
     const now = yield* nowText
     const customer = yield* findCustomer(database, processor.name, account_id)
-    const card = pay_with === "saved_card" ? customer?.card : null
+    const saved = savedCardOf(customer)
+    const card = shown === null ? null : (customer?.card ?? null)
     const id = paymentIdOf(account_id, submission)
     const before = yield* findPayment(database, id)
     if (before !== undefined) return { payment: before, isNew: false }
-    if (card === undefined || (pay_with === "saved_card" && card === null)) return yield* new NoSavedCard()
+    if (shown !== null && saved === null) return yield* new NoSavedCard()
+    if (shown !== null && saved !== null && saved.mark !== shown) return yield* otherCard(saved)
     const payment: PaymentRow = {
       id,
       account_id,

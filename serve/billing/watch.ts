@@ -6,7 +6,7 @@
 import { Clock, Duration, Effect } from "effect"
 import { cardsToForget } from "./card-rows.ts"
 import { forget } from "./forget.ts"
-import { openPayments, type PaymentRow, settledPayments } from "./payment-rows.ts"
+import { anyPayment, openPayments, type PaymentRow, settledPayments } from "./payment-rows.ts"
 import type { Pursue } from "./pursue.ts"
 import type { BillingNeeds } from "./settle.ts"
 
@@ -14,14 +14,14 @@ const opensEvery = "1 minute"
 const forgetsEvery = "1 minute"
 const settledEvery = "1 hour"
 const openAtOnce = 1_000
-const mostSettled = 200
+const mostSettled = 500
 const mostAtOnce = 4
 /** Failed looks after which the rest of a round waits for the next one: the processor is away. */
 const mostFailures = 5
 const longestInterval = Duration.toMillis("1 hour")
-/** Banks let a purchase be disputed for 120 days. */
-const reversibleFor = Duration.toMillis("120 days")
-/** Banks have decided on a dispute within this time. */
+/** The longest that banks let a purchase be disputed; refunds come earlier. */
+const reversibleFor = Duration.toMillis("540 days")
+/** Banks have decided on a dispute, and refunds have failed, within this time. */
 const undecidedFor = Duration.toMillis("365 days")
 /** What was given up and has been paid all the same shows within this time. */
 const lateFor = Duration.toMillis("3 days")
@@ -49,7 +49,7 @@ export const makeWatch = (needs: BillingNeeds, { look, pursue }: Pursue) => {
   const { database, processor } = needs
   const lookedAt = new Map<string, number>()
   const cardLookedAt = new Map<string, number>()
-  let last = ""
+  let last: string | undefined
 
   /** In their order. Answers with those that were looked at: the first ones, where it was broken off. */
   const each = <P extends Pending, A, E extends Error>(
@@ -95,16 +95,19 @@ export const makeWatch = (needs: BillingNeeds, { look, pursue }: Pursue) => {
 
   const lookAtSettled = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const after = {
-      id: last,
+    const since = {
       succeeded: new Date(now - reversibleFor).toISOString(),
-      disputed: new Date(now - undecidedFor).toISOString(),
+      reversed: new Date(now - undecidedFor).toISOString(),
       others: new Date(now - lateFor).toISOString()
     }
-    const payments = yield* settledPayments(database, processor.name, after, mostSettled)
-    const looked = yield* each(payments, look)
-    const isLastPage = payments.length < mostSettled && looked.length === payments.length
-    last = isLastPage ? "" : (looked.at(-1)?.id ?? "")
+    const after = (id: string, limit: number) => settledPayments(database, processor.name, { ...since, id }, limit)
+    // servers that start often begin anywhere, or they would never come to the last ones
+    const next = yield* after(last ?? (yield* anyPayment(database)), mostSettled)
+    const ids = new Set(next.map(({ id }) => id))
+    // the first ones follow the last
+    const first = next.length < mostSettled ? yield* after("", mostSettled - next.length) : []
+    const looked = yield* each([...next, ...first.filter(({ id }) => !ids.has(id))], look)
+    last = looked.at(-1)?.id
   })
 
   /** A card that the processor refuses to forget does not keep the others waiting: it is due again later than they are. */

@@ -5,7 +5,7 @@ import { whyCardsAreSaved } from "@larder/serve/billing/card-text.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { beforeAll, describe, expect, it } from "vitest"
-import { buttonsOf, errorAt, hidden, payingByCard, primaryButtonsOf, valueAt } from "./billing-forms.ts"
+import { buttonsOf, errorAt, hidden, hiddenIn, payingByCard, primaryButtonsOf, valueAt } from "./billing-forms.ts"
 import { linkCalled, type SignedIn, spendingConsole, unescaped } from "./spending-console.ts"
 
 const console = spendingConsole()
@@ -93,7 +93,7 @@ describe("a top-up", () => {
     const before = await balanceOf(who)
     const review = await who.browser.get("/billing/top-up?amount=50")
     expect(review.text).toContain("Pay $50.00 with Visa ending in 4242</button>")
-    const form = { amount: "50.00", submission: hidden(review.text, "submission"), pay_with: "saved_card" }
+    const form = { ...hiddenIn(review.text), pay_with: "saved_card" }
     const sent = await Promise.all([1, 2, 3].map(() => who.browser.post("/billing/top-up", form)))
     const places = sent.map(({ headers, status }) => [status, headers.get("location")])
     expect(places).toEqual([places[0], places[0], places[0]])
@@ -103,12 +103,12 @@ describe("a top-up", () => {
 
   it("whose form was sent before with another amount is refused, and shown anew", async () => {
     const review = await who.browser.get("/billing/top-up?amount=50")
-    const submission = hidden(review.text, "submission")
-    await who.browser.post("/billing/top-up", { amount: "50", submission, pay_with: "saved_card" })
-    const other = await who.browser.post("/billing/top-up", { amount: "60", submission, pay_with: "saved_card" })
+    const form = { ...hiddenIn(review.text), pay_with: "saved_card" }
+    await who.browser.post("/billing/top-up", form)
+    const other = await who.browser.post("/billing/top-up", { ...form, amount: "60" })
     expect(other.status).toBe(422)
     expect(other.text).toContain('role="alert"')
-    expect(hidden(other.text, "submission")).not.toBe(submission)
+    expect(hidden(other.text, "submission")).not.toBe(hidden(review.text, "submission"))
   })
 
   it("while the processor is away is told so, and is the same payment when it is sent again", async () => {
@@ -167,8 +167,9 @@ describe("a saved card", () => {
   it("that is removed while the processor is away is gone here at once", async () => {
     const who = await console.signedIn()
     await payByCard(who, "100", "4242424242424242")
+    const form = hiddenIn((await who.browser.get("/billing/card")).text)
     await console.run(Simulator.use((simulator) => simulator.play({ outage: true })))
-    const removed = await who.browser.post("/billing/card", {})
+    const removed = await who.browser.post("/billing/card", form)
     await console.run(Simulator.use((simulator) => simulator.play({ outage: false })))
     expect([removed.status, removed.headers.get("location")]).toEqual([303, "/billing"])
     expect((await who.browser.get("/billing")).text).toContain("No card saved")
@@ -182,8 +183,10 @@ describe("auto-recharge", () => {
     who = await console.signedIn()
   })
   const path = "/billing/auto-recharge"
-  const save = (recharge_amount: string, trigger: string, is_on = "yes") =>
-    who.browser.post(path, { recharge_amount, trigger, is_on })
+  const save = async (recharge_amount: string, trigger: string, is_on = "yes") => {
+    const { shown = "" } = hiddenIn((await who.browser.get(path)).text)
+    return who.browser.post(path, { recharge_amount, trigger, is_on, shown })
+  }
 
   it("needs a saved card, and says so", async () => {
     expect((await who.browser.get(path)).text).toContain("Auto-recharge needs a saved card")
@@ -230,7 +233,7 @@ describe("auto-recharge", () => {
     const asked = await who.browser.get("/billing/card")
     expect(asked.text).toContain("Auto-recharge is on. Removing the card switches it off")
     expect((await settingsOf(who)).card).not.toBeNull()
-    await who.browser.post("/billing/card", {})
+    await who.browser.post("/billing/card", hiddenIn(asked.text))
     expect(await settingsOf(who)).toMatchObject({ card: null, recharge: { is_on: false } })
     const { text } = await who.browser.get("/billing")
     expect(text).not.toContain("Auto-recharge was switched off")
@@ -241,8 +244,13 @@ describe("auto-recharge", () => {
 describe("auto-recharge that charges at once", () => {
   const path = "/billing/auto-recharge"
   let who: SignedIn
-  const save = (recharge_amount: string, trigger: string, payments?: string, is_on = "yes") =>
-    who.browser.post(path, { recharge_amount, trigger, is_on, ...(payments !== undefined && { payments }) })
+  const save = async (recharge_amount: string, trigger: string, payments?: string, is_on = "yes") => {
+    const { shown = "" } = hiddenIn((await who.browser.get(path)).text)
+    return who.browser.post(path, {
+      ...{ recharge_amount, trigger, is_on, shown },
+      ...(payments !== undefined && { payments })
+    })
+  }
   const recharges = async () => (await paymentsOf(who)).filter(({ kind }) => kind === "auto_recharge")
   beforeAll(async () => {
     who = await console.signedIn()
@@ -323,7 +331,8 @@ describe("auto-recharge on the pages that tell of it", () => {
   })
 
   it("that went off by itself says with which card and when, in one tone, and leads on", async () => {
-    const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1" }
+    const { shown = "" } = hiddenIn((await who.browser.get("/billing/auto-recharge")).text)
+    const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1", shown }
     await who.browser.post("/billing/auto-recharge", choice)
     await expect.poll(async () => (await settingsOf(who)).recharge.is_on).toBe(false)
     const pages = await Promise.all(["/", "/billing", "/billing/auto-recharge"].map((path) => who.browser.get(path)))

@@ -11,6 +11,15 @@ export const valueAt = (html: string, name: string) =>
 export const hidden = (html: string, name: string) =>
   unescaped(new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "")
 
+/** Everything that the forms of a page carry unseen. */
+export const hiddenIn = (html: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
+      name,
+      unescaped(value)
+    ])
+  )
+
 /** Of the page's content: what its buttons are called. */
 export const buttonsOf = (html: string) =>
   [...html.replace(/<header.*<\/header>/s, "").matchAll(/<button[^>]*>([^<]*)<\/button>/g)].map(([, text]) => text)

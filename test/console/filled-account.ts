@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import { expect } from "vitest"
 import { operate, statement } from "../contract/operator.ts"
+import { hiddenIn } from "./billing-forms.ts"
 import type { Browser } from "./browser.ts"
 import { keyIn, password, type ServedConsole } from "./served-console.ts"
 
@@ -64,11 +65,17 @@ export const filledAccount = async (site: ServedConsole, filling: Filling) => {
   const request = called.headers.get("x-request-id") ?? ""
 
   const first = await payByCard(browser, amounts.paid, card, submission)
-  const lastTopUp = { amount: "10", submission: `${submission}-again`, pay_with: "saved_card" }
+  const carried = async (path: string) => hiddenIn((await browser.get(path)).text)
+  const lastTopUp = {
+    ...(await carried("/billing/top-up?amount=10")),
+    submission: `${submission}-again`,
+    pay_with: "saved_card"
+  }
   const second = ((await browser.post("/billing/top-up", lastTopUp)).location ?? "").split("/").at(-1) ?? ""
   await refund(site, first, amounts.refunded)
   await untilShown(browser, `/billing/payments/${first}`, "of it went back")
-  const choice = { recharge_amount: amounts.recharge, trigger: amounts.trigger, is_on: "yes" }
+  const { shown = "" } = await carried("/billing/auto-recharge")
+  const choice = { recharge_amount: amounts.recharge, trigger: amounts.trigger, is_on: "yes", shown }
   expect((await browser.post("/billing/auto-recharge", choice)).location).toBe("/billing")
   await browser.get("/billing") // what was told once is told
   await untilShown(browser, "/requests", request)

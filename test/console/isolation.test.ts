@@ -5,6 +5,7 @@
 import { pages } from "@larder/serve/console/pages.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { ledgers } from "../contract/served.ts"
+import { hiddenIn } from "./billing-forms.ts"
 import type { Fields, Seen } from "./browser.ts"
 import { type FilledAccount, type Filling, filledAccount, secretsOf } from "./filled-account.ts"
 import { password, servedConsole } from "./served-console.ts"
@@ -196,7 +197,8 @@ describe.each(ledgers)("an account with its ledger %s", (ledger) => {
     for (const [path, page] of all) {
       for (const address of addresses(path, page)) {
         for (const form of page.forms ?? [{}]) {
-          const answer = await browser.post(address, { ...smuggled(other), ...form })
+          const carried = path.startsWith("/billing") ? hiddenIn((await get(address)).text) : {}
+          const answer = await browser.post(address, { ...carried, ...smuggled(other), ...form })
           judge(`${address} ${JSON.stringify(form)}`, answer)
           if (page.places) expect([address, [404, 405]]).toEqual([address, expect.arrayContaining([answer.status])])
           if (answer.location?.startsWith("/")) await get(answer.location)

@@ -6,6 +6,7 @@ import { People } from "@larder/serve/people/people.ts"
 import { Effect, Stream } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"
+import { hiddenIn } from "./billing-forms.ts"
 import { call, column, followed, linkCalled, type SignedIn, spendingConsole } from "./spending-console.ts"
 
 const console = spendingConsole()
@@ -30,7 +31,7 @@ const paid = (
         person_id,
         email: "a@example.com",
         cents,
-        pay_with: "new_card",
+        card: null,
         submission,
         success_url: (id) => `${console.url()}/billing/payments/${id}`,
         cancel_url: console.url
@@ -160,7 +161,8 @@ describe("payments", () => {
       expect((await mine.browser.get(page)).text).toContain("Simulated: no money moved")
     }
     const refused = { amount: "9", submission: "refused-submission-1", pay_with: "new_card" }
-    const asks = { recharge_amount: "10", trigger: "50000", is_on: "yes" }
+    const { shown = "" } = hiddenIn((await mine.browser.get("/billing/auto-recharge")).text)
+    const asks = { recharge_amount: "10", trigger: "50000", is_on: "yes", shown }
     const pages = await Promise.all([
       ...["", "/top-up", "/top-up?amount=50", "/auto-recharge", "/card", "/payments"].map((page) =>
         mine.browser.get(`/billing${page}`)
@@ -277,7 +279,7 @@ describe("payments", () => {
           person_id: "pers_1",
           email: "a@example.com",
           cents: 5_000,
-          pay_with: "new_card",
+          card: null,
           submission: "open-submission-0001",
           success_url: (id) => `${console.url()}/billing/payments/${id}`,
           cancel_url: console.url

@@ -26,7 +26,7 @@ it("a page that was opened before a recharge failed, and paid on after it, leave
         person_id: "person_1",
         email: "ada@example.test",
         cents: 10_00,
-        pay_with: "new_card",
+        card: null,
         submission,
         success_url: (id) => {
           payment_id = id

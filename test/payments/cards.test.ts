@@ -16,7 +16,7 @@ const payUntold = Effect.fnUntraced(function* (
   billing: Open,
   card: Parameters<Shop["stand"]["pay"]>[1]
 ) {
-  const { asked, sent } = form("new_card", 20_00)
+  const { asked, sent } = form(20_00)
   yield* billing.topUp(asked)
   yield* stand.pay(sent.payment_id, card)
   return sent.payment_id
@@ -47,7 +47,7 @@ describe("a saved card of an earlier version", () => {
         (shop, billing) =>
           Effect.gen(function* () {
             assert.strictEqual(yield* brand(shop, billing), "visa")
-            shop.form("new_card", 20_00) // the first form of this account was sent before
+            shop.form(20_00) // the first form of this account was sent before
             yield* shop.buy(billing, 20_00, "mastercard")
             assert.strictEqual(yield* brand(shop, billing), "mastercard")
             yield* shop.checkCards
@@ -159,12 +159,35 @@ inEachShop((name, within) => {
       })
     )
 
+    plays("is charged by a form that has shown it, and no other one", (shop) =>
+      shop.visit((billing) =>
+        Effect.gen(function* () {
+          yield* shop.buy(billing, 10_00, "good")
+          const { asked } = yield* shop.savedForm(billing, 20_00)
+          yield* shop.buy(billing, 10_00, "mastercard")
+          const refused = yield* Effect.flip(billing.topUp(asked))
+          assert.strictEqual(
+            refused.message,
+            "Nothing was charged: since this page was opened another card was saved, Mastercard ending in 4444."
+          )
+          assert.strictEqual(yield* shop.stand.paid, 2)
+          const { asked: anew } = yield* shop.savedForm(billing, 20_00)
+          const shownAnew = { ...asked, card: anew.card }
+          assert.isTrue("payment" in (yield* billing.topUp(shownAnew)))
+          yield* shop.buy(billing, 10_00, "good")
+          yield* billing.topUp(shownAnew) // sent again it is the same payment
+          assert.strictEqual(yield* shop.stand.paid, 4)
+          assert.strictEqual(yield* shop.balance, 55_000)
+        })
+      )
+    )
+
     plays("that the processor does not know any more is named by the payment that failed with it", (shop) =>
       shop.visit((billing) =>
         Effect.gen(function* () {
           yield* shop.buy(billing, 20_00, "good")
           for (const card of yield* shop.stand.savedCards) yield* shop.stand.processor.forget(card)
-          const answer = yield* billing.topUp(shop.form("saved_card", 30_00).asked)
+          const answer = yield* billing.topUp((yield* shop.savedForm(billing, 30_00)).asked)
           assert.deepInclude("payment" in answer && answer.payment, {
             state: "failed",
             card: { brand: "visa", last4: "4242" }

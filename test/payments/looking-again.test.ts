@@ -35,7 +35,7 @@ const failing = Effect.fail(new ProcessorUnavailable({ processor: "another", cau
 /** A payment that is paid on its page, and nobody comes back. */
 const pay = ({ form, stand, visit }: Shop) =>
   Effect.gen(function* () {
-    const { asked, sent } = form("new_card", 50_00)
+    const { asked, sent } = form(50_00)
     yield* visit((billing) => billing.topUp(asked))
     yield* stand.pay(sent.payment_id, "good")
     return sent.payment_id
@@ -84,6 +84,31 @@ inEachShop((name, within) => {
           yield* shop.checkBooks
         })
       )
+    )
+
+    it.live(
+      "comes to a refund behind more payments than are looked at in an hour, where no server runs for longer",
+      () =>
+        within((shop) =>
+          Effect.gen(function* () {
+            const id = yield* shop.visit((billing) => shop.buy(billing, 50_00, "good"))
+            yield* shop.stand.refund(id, null)
+            yield* addOthers(shop, 600, "succeeded")
+            let looks = 0
+            const counted = Effect.suspend(() => {
+              looks++
+              return open
+            })
+            const run = Effect.suspend(() => {
+              looks = 0
+              const isDone = until(Effect.sync(() => looks >= 499))
+              return shop.visit(() => isDone, { processor: withOthers(shop.stand, counted) })
+            })
+            const isFound = Effect.map(shop.moved, ({ length }) => length === 2)
+            yield* until(Effect.andThen(run, isFound))
+            assert.strictEqual((yield* shop.bookings).at(-1)?.credits, -50_000)
+          })
+        )
     )
 
     it.live("comes to a refund behind payments that always fail", () =>

@@ -166,7 +166,7 @@ inEachShop((name, within) => {
         visit((billing) =>
           Effect.gen(function* () {
             yield* buy(billing, 20_00, "disputed")
-            const { asked, sent } = form("new_card", 30_00)
+            const { asked, sent } = form(30_00)
             yield* billing.topUp(asked)
             yield* stand.pay(sent.payment_id, "good")
             const dispute = yield* stand.dispute(sent.payment_id)
@@ -218,16 +218,17 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("comes again with a dispute that is won after months, where no event arrived", () =>
+    it.live("comes again with a dispute that is won after more than a year, where no event arrived", () =>
       within(({ account_id, buy, checkBooks, moved, putForward, stand, visit }) =>
         Effect.gen(function* () {
           const id = yield* visit((billing) => buy(billing, 50_00, "good"))
+          yield* putForward(400 * 86_400_000)
           const dispute = yield* stand.dispute(id)
-          // written down, too: what is not known to be in dispute is looked at for some months only
+          // written down, too: what is not known to be in dispute is not looked at for ever
           yield* visit((billing) =>
             until(Effect.map(billing.payment(account_id, id), ({ reversals }) => reversals.length === 1))
           )
-          yield* putForward(150 * 86_400_000)
+          yield* putForward(200 * 86_400_000)
           yield* stand.closeDispute(id, dispute, "won")
           yield* visit(() => until(Effect.map(moved, ({ length }) => length === 3)))
           assert.deepStrictEqual(yield* moved, [
@@ -235,6 +236,24 @@ inEachShop((name, within) => {
             ["adjustment", -50_000],
             ["adjustment", 50_000]
           ])
+          yield* checkBooks
+        })
+      )
+    )
+
+    it.live("comes again with a refund that fails after it was looked for last, where no event arrived", () =>
+      within(({ account_id, buy, checkBooks, moved, putForward, stand, visit }) =>
+        Effect.gen(function* () {
+          const id = yield* visit((billing) => buy(billing, 50_00, "good"))
+          yield* putForward(400 * 86_400_000)
+          const refund = yield* stand.refund(id, 20_00)
+          yield* visit((billing) =>
+            until(Effect.map(billing.payment(account_id, id), ({ reversals }) => reversals.length === 1))
+          )
+          yield* putForward(200 * 86_400_000)
+          yield* stand.failRefund(id, refund)
+          yield* visit(() => until(Effect.map(moved, ({ length }) => length === 3)))
+          assert.deepStrictEqual((yield* moved).at(-1), ["refund", 20_000])
           yield* checkBooks
         })
       )

@@ -68,13 +68,13 @@ const tellingOf = (it: CardProcessor): CardProcessor => ({
   look: (sought) => telling(it.look(sought))
 })
 
-const form = (pay_with: "new_card" | "saved_card", cents: number) => ({
+const form = (cents: number, card: string | null = null) => ({
   account_id,
   person_id: "person_1",
   email: "ada@example.test",
   cents,
-  pay_with,
-  submission: `${run} ${pay_with}`,
+  card,
+  submission: `${run} ${cents}`,
   success_url: (id: string) => `http://127.0.0.1:9/billing/payments/${id}`,
   cancel_url: (id: string) => `http://127.0.0.1:9/billing/top-up?left=${id}`
 })
@@ -106,8 +106,9 @@ await Effect.gen(function* () {
       concurrency: 3,
       discard: true
     })
-    yield* Effect.ignore(billing.topUp(form("new_card", 10_00))) // its answer may get lost
-    yield* Effect.ignore(billing.topUp(form("saved_card", 11_00)))
+    yield* Effect.ignore(billing.topUp(form(10_00))) // its answer may get lost
+    const { card } = yield* billing.settings(account_id)
+    yield* Effect.ignore(billing.topUp(form(11_00, card?.mark ?? "none")))
     const choice = { is_on: true, cents: 50_00, trigger_credits: 20_000 }
     // a dispute switches it off, also one that is found while calls are made
     const keptOn = Effect.flatMap(billing.settings(account_id), ({ recharge }) =>

@@ -141,7 +141,7 @@ inEachShop((name, within) => {
           yield* shop.stand.slow(true)
           const asked = yield* Clock.currentTimeMillis
           yield* spendAndTell(shop, billing, 14_000)
-          const topUp = yield* Effect.forkScoped(billing.topUp(shop.form("saved_card", 30_00).asked))
+          const topUp = yield* Effect.forkScoped(billing.topUp((yield* shop.savedForm(billing, 30_00)).asked))
           yield* until(paidTimes(shop, 3))
           yield* shop.stand.slow(false) // for what is asked from now on
           assert.strictEqual(yield* shop.balance, 1_000)

@@ -71,15 +71,15 @@ export const openShop = Effect.fnUntraced(function* (
     entries.filter(isOfMoney)
   )
 
-  /** A form that was sent, and the id of its payment. */
-  const form = (pay_with: TopUp["pay_with"], cents: number) => {
+  /** A form that was sent, and the id of its payment. `card` is the mark of the saved one; null for a new one. */
+  const form = (cents: number, card: string | null = null) => {
     const sent = { payment_id: "" }
     const asked: TopUp = {
       account_id,
       person_id: "person_1",
       email: "ada@example.test",
       cents,
-      pay_with,
+      card,
       submission: `form-${++forms}`,
       success_url: (id) => {
         sent.payment_id = id
@@ -114,6 +114,9 @@ export const openShop = Effect.fnUntraced(function* (
     moved: Effect.map(bookings, (entries) => entries.map(({ credits, type }) => [type, credits] as const)),
     bookings,
     form,
+    /** With the card that is saved now. */
+    savedForm: (billing: Billing["Service"], cents: number) =>
+      Effect.map(billing.settings(account_id), ({ card }) => form(cents, card?.mark ?? "none")),
     /** A server's `Billing`, from its start to its stop, with a processor, a ledger or tables of its own. */
     visit: <A, E, R>(
       work: (billing: Billing["Service"]) => Effect.Effect<A, E, R>,
@@ -133,7 +136,7 @@ export const openShop = Effect.fnUntraced(function* (
       ),
     /** On the processor's page, which saves the card. Answers with the id of the payment, seen as the customer comes back. */
     buy: Effect.fnUntraced(function* (billing: Billing["Service"], cents: number, card: TestCardName) {
-      const { asked, sent } = form("new_card", cents)
+      const { asked, sent } = form(cents)
       const answer = yield* billing.topUp(asked)
       assert.property(answer, "redirect")
       yield* stand.pay(sent.payment_id, card)

@@ -1,6 +1,7 @@
 /** What only Stripe can do to a shop: `Billing` in front of its wire format. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger, References, type Scope } from "effect"
+import { begin } from "./recharging.ts"
 import { adjustableClock, openShop, places, type Shop, until } from "./shop.ts"
 import { storesIn } from "./stores.ts"
 import type { StripeHost } from "./stripe-host.ts"
@@ -24,7 +25,7 @@ describe("a shop on Stripe", () => {
     inShop(({ checkBooks, form, host, moved, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
-          const { asked, sent } = form("new_card", 50_00)
+          const { asked, sent } = form(50_00)
           yield* stand.loseNextAnswer
           assert.strictEqual((yield* Effect.flip(billing.topUp(asked)))._tag, "BillingUnavailable")
           yield* stand.pay(sent.payment_id, "good")
@@ -47,7 +48,7 @@ describe("a shop on Stripe", () => {
     inShop(({ form, host, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
-          const { asked, sent } = form("new_card", 50_00)
+          const { asked, sent } = form(50_00)
           yield* billing.topUp(asked)
           const { body, header } = yield* stand.event(sent.payment_id)
           host.books.sessions.clear()
@@ -61,7 +62,7 @@ describe("a shop on Stripe", () => {
     inShop(({ database, form, host, moved, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
-          const { asked, sent } = form("new_card", 50_00)
+          const { asked, sent } = form(50_00)
           yield* billing.topUp(asked)
           const id = sent.payment_id
           yield* stand.pay(id, "good")
@@ -85,13 +86,13 @@ describe("a shop on Stripe", () => {
   )
 
   it.live("ends a top-up with the saved card that Stripe has made and never confirmed", () =>
-    inShop(({ account_id, buy, checkBooks, form, host, putForward, stand, visit }) =>
+    inShop(({ account_id, buy, checkBooks, host, putForward, savedForm, stand, visit }) =>
       Effect.gen(function* () {
         const id = yield* visit((billing) =>
           Effect.gen(function* () {
             yield* buy(billing, 10_00, "good")
             yield* stand.outage(true)
-            const answer = yield* billing.topUp(form("saved_card", 20_00).asked)
+            const answer = yield* billing.topUp((yield* savedForm(billing, 20_00)).asked)
             yield* stand.outage(false)
             const [paid] = host.books.intents.values()
             if (paid === undefined || !("payment" in answer)) return yield* Effect.die("nothing was asked")
@@ -119,6 +120,36 @@ describe("a shop on Stripe", () => {
     )
   )
 
+  it.live("recharges again where Stripe has made a recharge and never confirmed it, though no call can be paid", () =>
+    inShop((shop) =>
+      shop.visit((billing) =>
+        Effect.gen(function* () {
+          const { checkBooks, host, putForward, spend, stand } = shop
+          yield* begin(shop, billing)
+          yield* stand.outage(true)
+          assert.strictEqual(yield* spend(15_000), "charged")
+          billing.charged(shop.account_id)
+          const payments = billing.payments(shop.account_id, { before: null, limit: 9 })
+          yield* until(Effect.map(payments, ([payment]) => payment?.kind === "auto_recharge"))
+          const [recharge] = yield* payments
+          const [paid] = host.books.intents.values()
+          if (paid === undefined || recharge === undefined) return yield* Effect.die("nothing was asked")
+          const metadata = { payment_id: recharge.id }
+          host.books.intents.set("pi_half", { ...paid, id: "pi_half", metadata, status: "requires_confirmation" })
+          yield* stand.outage(false)
+          yield* putForward(3_600_000)
+          yield* billing.payment(shop.account_id, recharge.id)
+          yield* until(Effect.map(shop.balance, (balance) => balance === 20_000))
+          assert.deepStrictEqual(
+            (yield* payments).map(({ state }) => state),
+            ["succeeded", "expired", "succeeded"]
+          )
+          yield* checkBooks
+        })
+      )
+    )
+  )
+
   it.live("gives back what a dispute took, also where the payment was refunded after it was won", () =>
     inShop(({ buy, checkBooks, moved, stand, visit }) =>
       visit((billing) =>
@@ -143,12 +174,12 @@ describe("a shop on Stripe", () => {
   )
 
   it.live("ends a charge that Stripe refuses for good, and switches auto-recharge off with the reason", () =>
-    inShop(({ account_id, buy, checkBooks, form, host, stand, visit }) =>
+    inShop(({ account_id, buy, checkBooks, host, savedForm, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
           yield* buy(billing, 10_00, "good")
           host.mishaps.refuses = "Your account cannot currently make live charges."
-          const answer = yield* billing.topUp(form("saved_card", 20_00).asked)
+          const answer = yield* billing.topUp((yield* savedForm(billing, 20_00)).asked)
           const why = "The card processor refuses the payment. Nothing was charged; the operator has been told."
           assert.isTrue("payment" in answer)
           if ("payment" in answer)
@@ -168,7 +199,7 @@ describe("a shop on Stripe", () => {
     inShop(({ account_id, form, host, moved, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
-          const { asked, sent } = form("new_card", 50_00)
+          const { asked, sent } = form(50_00)
           yield* billing.topUp(asked)
           yield* stand.pay(sent.payment_id, "good")
           for (const intent of host.books.intents.values()) intent.currency = "eur"

@@ -24,7 +24,7 @@ inEachShop((name, within) => {
               [{ credits: 50_000, note: "$50.00 by card, Visa ending in 4242", request_id: id, type: "top_up" }]
             )
             const { card, recharge } = yield* billing.settings(account_id)
-            assert.deepStrictEqual(card, { brand: "visa", last4: "4242", expires: "04/2035" })
+            assert.deepInclude(card, { brand: "visa", last4: "4242", expires: "04/2035" })
             assert.isFalse(recharge.is_on)
             const receipt = yield* billing.receipt(account_id, id)
             assert.deepStrictEqual(receipt, {
@@ -59,14 +59,14 @@ inEachShop((name, within) => {
         Effect.gen(function* () {
           yield* visit((billing) =>
             Effect.gen(function* () {
-              const { asked, sent } = form("new_card", 10_00)
+              const { asked, sent } = form(10_00)
               yield* billing.topUp(asked)
               yield* stand.pay(sent.payment_id, "good")
               const { body, header } = yield* stand.event(sent.payment_id)
               yield* Effect.all([billing.webhook(body, header), billing.webhook(body, header)], { concurrency: 2 })
               yield* billing.webhook(body, header)
               assert.deepStrictEqual(yield* moved, [["top_up", 10_000]])
-              const later = form("new_card", 20_00)
+              const later = form(20_00)
               yield* billing.topUp(later.asked)
               yield* stand.pay(later.sent.payment_id, "good")
             })
@@ -86,7 +86,7 @@ inEachShop((name, within) => {
       within(({ account_id, form, moved, putForward, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
-            const { asked, sent } = form("new_card", 10_00)
+            const { asked, sent } = form(10_00)
             yield* billing.topUp(asked)
             yield* putForward(25 * 3_600_000)
             assert.strictEqual((yield* billing.payment(account_id, sent.payment_id)).state, "expired")
@@ -97,16 +97,18 @@ inEachShop((name, within) => {
     )
 
     it.live("with the saved card answers with the outcome", () =>
-      within(({ account_id, buy, checkBooks, form, moved, visit }) =>
+      within(({ account_id, buy, checkBooks, moved, savedForm, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
-            const refused = yield* Effect.flip(billing.topUp(form("saved_card", 20_00).asked))
+            const withSaved = (cents: number) =>
+              Effect.flatMap(savedForm(billing, cents), ({ asked }) => billing.topUp(asked))
+            const refused = yield* Effect.flip(withSaved(20_00))
             assert.strictEqual(refused.message, "There is no saved card. Pay once by card; it is saved then.")
             yield* buy(billing, 10_00, "good")
-            const answer = yield* billing.topUp(form("saved_card", 20_00).asked)
+            const answer = yield* withSaved(20_00)
             assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
             yield* buy(billing, 30_00, "declined_later")
-            const second = yield* billing.topUp(form("saved_card", 40_00).asked)
+            const second = yield* withSaved(40_00)
             assert.isTrue("payment" in second && second.payment.state === "failed" && second.payment.problem !== null)
             assert.deepStrictEqual(yield* moved, [
               ["top_up", 10_000],
@@ -132,11 +134,11 @@ inEachShop((name, within) => {
     )
 
     it.live("charges a form that was sent many times once", () =>
-      within(({ buy, checkBooks, form, stand, visit }) =>
+      within(({ buy, checkBooks, form, savedForm, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
             yield* buy(billing, 10_00, "good")
-            const { asked } = form("saved_card", 20_00)
+            const { asked } = yield* savedForm(billing, 20_00)
             yield* Effect.all(
               Array.from({ length: 8 }, () => billing.topUp(asked)),
               { concurrency: 8 }
@@ -144,7 +146,7 @@ inEachShop((name, within) => {
             assert.strictEqual(yield* stand.paid, 2)
             const other = yield* Effect.flip(billing.topUp({ ...asked, cents: 21_00 }))
             assert.strictEqual(other.message, "This form was sent before, with another amount. Load the page again.")
-            const page = form("new_card", 30_00).asked
+            const page = form(30_00).asked
             assert.deepStrictEqual(yield* billing.topUp(page), yield* billing.topUp(page))
             yield* checkBooks
           })
@@ -155,9 +157,9 @@ inEachShop((name, within) => {
     it.live("leads to the payment where the form is sent again after the page was paid on, also a day later", () =>
       within(({ account_id, checkBooks, form, moved, putForward, stand, visit }) =>
         Effect.gen(function* () {
-          const forms = [form("new_card", 20_00), form("new_card", 30_00)]
+          const forms = [form(20_00), form(30_00)]
           for (const wait of [0, 25 * 3_600_000]) {
-            const { asked, sent } = forms.pop() ?? form("new_card", 10_00)
+            const { asked, sent } = forms.pop() ?? form(10_00)
             yield* visit((billing) => billing.topUp(asked))
             yield* stand.pay(sent.payment_id, "good")
             yield* putForward(wait)
@@ -180,7 +182,7 @@ inEachShop((name, within) => {
       within(({ account_id, database, form, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
-            const { asked } = form("new_card", 20_00)
+            const { asked } = form(20_00)
             const empty = yield* Effect.flip(billing.topUp({ ...asked, submission: "" }))
             assert.strictEqual(
               empty.message,
@@ -195,7 +197,7 @@ inEachShop((name, within) => {
               ["InvalidChoice", "led"]
             )
             assert.strictEqual((yield* billing.payments(account_id, { before: null, limit: 10 })).length, 1)
-            const { asked: second } = form("new_card", 30_00)
+            const { asked: second } = form(30_00)
             yield* billing.topUp(second)
             yield* database.run("update console.payment set processor = 'another' where cents = 3000")
             const elsewhere = yield* Effect.flip(billing.topUp(second))
@@ -209,18 +211,18 @@ inEachShop((name, within) => {
     )
 
     it.live("while the processor is away charges nothing, neither then nor later", () =>
-      within(({ account_id, buy, checkBooks, form, moved, putForward, stand, visit }) =>
+      within(({ account_id, buy, checkBooks, form, moved, putForward, savedForm, stand, visit }) =>
         Effect.gen(function* () {
           const open = yield* visit((billing) =>
             Effect.gen(function* () {
               yield* buy(billing, 10_00, "good")
               yield* stand.outage(true)
-              const refused = yield* Effect.flip(billing.topUp(form("new_card", 20_00).asked))
+              const refused = yield* Effect.flip(billing.topUp(form(20_00).asked))
               assert.strictEqual(
                 refused.message,
                 "The card processor does not answer. Nothing was charged; try again in a moment."
               )
-              const answer = yield* billing.topUp(form("saved_card", 30_00).asked)
+              const answer = yield* billing.topUp((yield* savedForm(billing, 30_00)).asked)
               assert.isTrue("payment" in answer && answer.payment.state === "open")
               return "payment" in answer ? answer.payment.id : ""
             })
@@ -237,12 +239,13 @@ inEachShop((name, within) => {
     )
 
     it.live("books a payment whose answer was lost", () =>
-      within(({ buy, checkBooks, form, moved, stand, visit }) =>
+      within(({ buy, checkBooks, moved, savedForm, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
             yield* buy(billing, 10_00, "good")
+            const { asked } = yield* savedForm(billing, 20_00)
             yield* stand.loseNextAnswer
-            const answer = yield* billing.topUp(form("saved_card", 20_00).asked)
+            const answer = yield* billing.topUp(asked)
             assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
             assert.deepStrictEqual(yield* moved, [
               ["top_up", 10_000],
@@ -259,11 +262,11 @@ inEachShop((name, within) => {
         visit((billing) =>
           Effect.gen(function* () {
             for (const cents of [9_99, 50_000_01, 10_00.5, Number.NaN]) {
-              const error = yield* Effect.flip(billing.topUp(form("new_card", cents).asked))
+              const error = yield* Effect.flip(billing.topUp(form(cents).asked))
               assert.strictEqual(error.message, "An amount is at least $10.00 and at most $50,000.00, in whole cents.")
             }
             for (const cents of [10_00, 50_000_00]) {
-              assert.property(yield* billing.topUp(form("new_card", cents).asked), "redirect")
+              assert.property(yield* billing.topUp(form(cents).asked), "redirect")
             }
           })
         )
@@ -274,7 +277,7 @@ inEachShop((name, within) => {
       within(({ form, moved, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
-            const { asked, sent } = form("new_card", 10_00)
+            const { asked, sent } = form(10_00)
             yield* billing.topUp(asked)
             yield* stand.pay(sent.payment_id, "good")
             const { body, header } = yield* stand.event(sent.payment_id)
@@ -318,7 +321,7 @@ inEachShop((name, within) => {
         visit(
           (billing) =>
             Effect.gen(function* () {
-              const { asked, sent } = form("new_card", 10_00)
+              const { asked, sent } = form(10_00)
               yield* billing.topUp(asked)
               yield* stand.pay(sent.payment_id, "good")
               const { problem, state } = yield* billing.payment(account_id, sent.payment_id)
@@ -360,7 +363,7 @@ inEachShop((name, within) => {
       within(({ account_id, form, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
-            for (let number = 0; number < 7; number++) yield* billing.topUp(form("new_card", 10_00 + number).asked)
+            for (let number = 0; number < 7; number++) yield* billing.topUp(form(10_00 + number).asked)
             const all = yield* billing.payments(account_id, { before: null, limit: 100 })
             const paged: Array<string> = []
             for (let before: string | null = null; ; ) {

@@ -25,7 +25,7 @@ const perhaps = <A, E>(work: Effect.Effect<A, E>) => Effect.catchCause(work, () 
 
 /** What may happen: each time it is run, one thing chosen by chance. */
 const nextSteps = (shop: Shop, servers: readonly [Open, Open], chance: Chance) => {
-  const { account_id, form, spend, stand } = shop
+  const { account_id, form, savedForm, spend, stand } = shop
   const forms: Array<ReturnType<typeof form>["asked"]> = []
   const disputes: Array<{ readonly payment_id: string; readonly id: string }> = []
   const server = () => chance.oneOf(servers)
@@ -44,19 +44,20 @@ const nextSteps = (shop: Shop, servers: readonly [Open, Open], chance: Chance) =
       return found === undefined ? Effect.void : work(found.id)
     })
   const isPaid = ({ state }: typeof Row.Type) => state === "succeeded"
-  const newForm = (pay_with: "new_card" | "saved_card") => {
-    const { asked } = form(pay_with, chance.oneOf([10_00, 25_55]))
+  const amount = () => chance.oneOf([10_00, 25_55])
+  const remembered = ({ asked }: ReturnType<typeof form>) => {
     forms.push(asked)
     return asked
   }
   const cards = ["good", "mastercard", "declined", "declined_later", "disputed", "refunds_fail"] as const
 
   const steps: readonly [() => Step, ...ReadonlyArray<() => Step>] = [
-    () => server().topUp(newForm("new_card")),
-    () => {
-      const asked = newForm("saved_card")
-      return both((billing) => billing.topUp(asked))
-    },
+    () => server().topUp(remembered(form(amount()))),
+    () =>
+      Effect.flatMap(savedForm(server(), amount()), (made) => {
+        const asked = remembered(made)
+        return both((billing) => billing.topUp(asked))
+      }),
     () => {
       const asked = anyOf(forms)
       return asked === undefined ? Effect.void : server().topUp(asked)

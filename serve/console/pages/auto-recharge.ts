@@ -69,6 +69,20 @@ interface Shown {
   readonly status?: number
 }
 
+/**
+ * What the page says of auto-recharge and the card. The form carries it: a page that was opened before a colleague or a
+ * decline switched it off does not switch it on again, and no card is chosen that was not shown.
+ */
+const shownOf = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
+  [is_on ? "on" : "off", cents, trigger_credits, card?.mark].join(" ")
+const shownInput = (settings: BillingSettings) => html`<input type="hidden" name="shown" value="${shownOf(settings)}">`
+
+const changedMeanwhile = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
+  notice(
+    "warning",
+    `Nothing was saved: this was changed since the page was opened. Auto-recharge is ${is_on ? "on" : "off"} now, ${usdOfCents(cents)} below ${usd(trigger_credits)}, with ${cardText(card)}. What you typed is still below.`
+  )
+
 /** What the form does when it is sent. */
 const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" : "Switch on")
 
@@ -86,7 +100,7 @@ const page = ({ context, problems = {}, settings, status, told, typed = savedTex
     return show(title, html`${told}${reason}${simulated}<div class="card">${none}</div>${reason && leaveOff}`, status)
   }
   const form = postForm({
-    body: html`${fields(context.account.balance_credits, typed, problems)}
+    body: html`${shownInput(settings)}${fields(context.account.balance_credits, typed, problems)}
 <div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`
   })
   return show(
@@ -135,7 +149,7 @@ now</strong>${
         : "."
     } Later it is charged ${amount} whenever the balance falls below ${trigger}.</p>
 ${postForm({
-  body: html`<input type="hidden" name="recharge_amount" value="${typed.recharge_amount}">
+  body: html`${shownInput(settings)}<input type="hidden" name="recharge_amount" value="${typed.recharge_amount}">
 <input type="hidden" name="trigger" value="${typed.trigger}">
 <input type="hidden" name="payments" value="${payments}">
 <div class="row">${button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })} ${button(
@@ -204,6 +218,9 @@ const rechargePage: Page<Billing> = {
     // a balance that has sunk since may mean more payments than were told
     const wereTold = paymentsUntil(balance, choice) <= Number(form.text("payments"))
     const { card } = settings
+    if (card !== null && form.text("shown") !== shownOf(settings)) {
+      return page({ context, settings, typed, told: changedMeanwhile(settings.recharge, card), status: 409 })
+    }
     if (card !== null && !wereTold) return question({ balance, card, choice, settings, typed })
     return yield* save(context, settings, choice, typed)
   })

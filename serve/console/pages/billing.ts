@@ -1,13 +1,26 @@
 /** Billing at a glance: the balance, the ways to add to it, the saved card, auto-recharge and the latest payments. */
 import { Effect } from "effect"
 import { presets } from "../../billing/amounts.ts"
-import { Billing, type BillingSettings, type BillingUnavailable } from "../../billing/billing.ts"
+import { Billing, type BillingSettings } from "../../billing/billing.ts"
 import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
 import { button, postForm } from "../form.ts"
-import { badge, credits, empty, facts, html, linkButton, notice, section, stats, usd, usdOfCents } from "../html.ts"
+import {
+  badge,
+  credits,
+  empty,
+  facts,
+  type Html,
+  html,
+  linkButton,
+  notice,
+  section,
+  stats,
+  usd,
+  usdOfCents
+} from "../html.ts"
 import { type Page, type PageContext, redirect, show } from "../page.ts"
 import { rechargePath } from "./auto-recharge.ts"
-import { paymentsPath, paymentsTable, savedCardText, simulationNotice } from "./payment-pieces.ts"
+import { paymentsPath, paymentsTable, savedCardText, shownCard, simulationNotice } from "./payment-pieces.ts"
 import { rechargeOff } from "./recharge-off.ts"
 import { amountForm, topUpPath, wholeDollars } from "./top-up.ts"
 
@@ -99,27 +112,36 @@ ${section(
   })
 }
 
-const removal = Effect.fnUntraced(function* ({ account }: PageContext, away?: BillingUnavailable) {
-  const settings = yield* Billing.use((billing) => billing.settings(account.id))
+const removal = (settings: BillingSettings, told?: Html, status?: number) => {
   const { card, recharge } = settings
   if (card === null) return redirect("/billing")
   return show(
     "Remove the saved card?",
-    html`${away && notice("bad", away.problem)}${simulationNotice(settings)}<p>${cardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
+    html`${told}${simulationNotice(settings)}<p>${cardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
 ${recharge.is_on && notice("warning", "Auto-recharge is on. Removing the card switches it off.")}
-${postForm({ body: html`<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
-    away && 503
+${postForm({ body: html`${shownCard(card)}<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
+    status
   )
-})
+}
+
+const settingsOf = ({ account }: PageContext) => Billing.use((billing) => billing.settings(account.id))
 
 const cardPage: Page<Billing> = {
   path: cardPath,
-  get: (context) => removal(context),
-  post: (context) =>
-    Billing.use((billing) => billing.removeCard(context.account.id)).pipe(
+  get: (context) => Effect.map(settingsOf(context), (settings) => removal(settings)),
+  post: Effect.fnUntraced(function* (context) {
+    const settings = yield* settingsOf(context)
+    const { card } = settings
+    if (card !== null && card.mark !== context.form.text("card")) {
+      return removal(settings, notice("warning", "Nothing was removed: another card was saved meanwhile."), 409)
+    }
+    return yield* Billing.use((billing) => billing.removeCard(context.account.id)).pipe(
       Effect.as(redirect("/billing", "The card was removed.")),
-      Effect.catchTag("BillingUnavailable", (away) => removal(context, away))
+      Effect.catchTag("BillingUnavailable", ({ problem }) =>
+        Effect.succeed(removal(settings, notice("bad", problem), 503))
+      )
     )
+  })
 }
 
 export const billingPages: ReadonlyArray<Page<Billing>> = [billingPage, cardPage]

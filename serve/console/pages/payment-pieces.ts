@@ -9,6 +9,10 @@ export const pathOf = ({ id }: Payment): `/${string}` => `${paymentsPath}/${enco
 /** `Visa ending in 4242, expires 12/2030` */
 export const savedCardText = (card: SavedCard): string => `${cardText(card)}, expires ${card.expires}`
 
+/** A form about the saved card carries which one it has shown: a colleague may save another one meanwhile. */
+export const shownCard = (card: SavedCard | null): Html | false =>
+  card !== null && html`<input type="hidden" name="card" value="${card.mark}">`
+
 /** For every page that speaks of payments to come; a payment that was made says by itself that it was simulated. */
 export const simulationNotice = ({ is_simulated }: Pick<BillingSettings, "is_simulated">): Html | false =>
   is_simulated && notice("quiet", "Payments are simulated here: no money moves, and only test cards are taken.")

@@ -10,7 +10,7 @@ import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
 import { button, centsTyped, field, postForm } from "../form.ts"
 import { count, facts, type Html, html, linkButton, notice, usd, usdOfCents } from "../html.ts"
 import { type FormContext, leave, type Page, type PageContext, redirect, show } from "../page.ts"
-import { pathOf, paymentsPath, savedCardText, simulationNotice } from "./payment-pieces.ts"
+import { pathOf, paymentsPath, savedCardText, shownCard, simulationNotice } from "./payment-pieces.ts"
 
 export const topUpPath = "/billing/top-up"
 const title = "Add credits"
@@ -80,7 +80,7 @@ const review = (of: Review) => {
 ${postForm({
   action: topUpPath,
   body: html`<input type="hidden" name="amount" value="${(cents / 100).toFixed(2)}">
-<input type="hidden" name="submission" value="${submission}">
+<input type="hidden" name="submission" value="${submission}">${shownCard(card)}
 <div class="row">${payButtons(of)} ${linkButton("/billing", "Cancel")}</div>`
 })}
 <div><p class="hint">${nextStep(settings)}</p></div></div>`
@@ -159,7 +159,7 @@ const pay = Effect.fnUntraced(function* (context: FormContext) {
     person_id: person.id,
     email: person.email,
     cents: amount.cents,
-    pay_with: form.text("pay_with") === "saved_card" ? "saved_card" : "new_card",
+    card: form.text("pay_with") === "saved_card" ? form.text("card") : null,
     submission,
     success_url: (id: string) => `${context.console}${paymentsPath}/${encodeURIComponent(id)}`,
     cancel_url: (id: string) =>
@@ -168,12 +168,15 @@ const pay = Effect.fnUntraced(function* (context: FormContext) {
   return yield* Billing.use((billing) => billing.topUp(topUp)).pipe(
     Effect.map((done) => ("redirect" in done ? leave(done.redirect) : redirect(pathOf(done.payment)))),
     Effect.catchTags({
-      InvalidChoice: (wrong) =>
-        wrong.field === "submission"
+      InvalidChoice: ({ field, problem }) => {
+        if (field === "card")
+          return shown({ context, typed, submission, told: notice("warning", problem), status: 409 })
+        return field === "submission"
           ? Effect.flatMap(newSubmission, (submission) =>
-              shown({ context, typed, submission, told: notice("bad", wrong.problem), status: 422 })
+              shown({ context, typed, submission, told: notice("bad", problem), status: 422 })
             )
-          : shown({ context, typed, submission, problem: wrong.problem }),
+          : shown({ context, typed, submission, problem })
+      },
       NoSavedCard: (none) => shown({ context, typed, submission, told: notice("bad", none.message), status: 422 }),
       // sent again, it is the same payment
       BillingUnavailable: (away) =>
