@@ -85,7 +85,7 @@ export const fill = (place: Place) =>
           const { body, header } = yield* stand.event(paid)
           yield* billing.webhook(body, header)
           yield* billing.saveRecharge(account_id, { is_on: true, cents: 20_00, trigger_credits: 1_000 })
-          const { asked, sent } = shop.form("new_card", 30_00)
+          const { asked, sent } = shop.form(30_00)
           yield* billing.topUp(asked)
           assert.deepStrictEqual(yield* shop.moved, [
             ["top_up", 50_000],
