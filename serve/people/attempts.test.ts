@@ -121,6 +121,40 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(ofStranger("c@example.com", "192.0.2.7", 0)), 1)
   })
 
+  it.each([
+    ["IPv4 address", 30, () => "192.0.2.7", 900],
+    ["/48 of IPv6", 220, (number: number) => `2001:db8:0:${number}::1`, 60]
+  ] as const)(
+    "of one %s make nobody wait anew whom somebody else's success comes before",
+    (_, count, address, wait) => {
+      const { ofStranger } = makeAttempts()
+      let now = 0
+      for (let failure = 0; failure < count; failure++) {
+        now += 1_000 * secondsOf(ofStranger(`p${failure}@example.com`, address(failure), now))
+        ofStranger(`p${failure}@example.com`, address(failure), now)
+      }
+      now += wait * 1_000
+      for (let person = 0; person < 6; person++) {
+        const right = ofStranger(`a${person}@example.com`, address(1_000 + person), now)
+        if (right instanceof TooManyAttempts) throw right
+        now += 1_000
+        right.succeeded(now)
+      }
+      const wrong = () => ofStranger("b@example.com", address(2_000), now)
+      assert.deepStrictEqual([secondsOf(wrong()), secondsOf(wrong())], [0, wait])
+    }
+  )
+
+  it("of one address make the next wait, also when somebody succeeds who began before them", () => {
+    const { ofStranger } = makeAttempts()
+    for (let failure = 0; failure < 20; failure++) ofStranger(`p${failure}@example.com`, "192.0.2.7", 0)
+    const slow = ofStranger("a@example.com", "192.0.2.7", 1_000)
+    if (slow instanceof TooManyAttempts) throw slow
+    assert.strictEqual(secondsOf(ofStranger("b@example.com", "192.0.2.7", 3_000)), 0)
+    slow.succeeded(3_000)
+    assert.strictEqual(secondsOf(ofStranger("c@example.com", "192.0.2.7", 3_000)), 2)
+  })
+
   it("that nobody could judge do not count, and shorten no wait", () => {
     const { ofKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) ofKnown("ann", 0)

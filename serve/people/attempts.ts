@@ -5,7 +5,7 @@
  * Those of strangers count for an e-mail from one network, for the address and its network, and, much later and with short
  * waits, for the e-mail from everywhere: against those who have many networks. These can so keep its owner from signing in
  * with a browser that is new to her. They cannot keep out a browser that she has signed in with before, nor her who is
- * signed in: those count for themselves alone.
+ * signed in: those count for themselves alone. So does a one-time link, of which every answer that an e-mail is taken counts.
  */
 import { networkOf } from "./networks.ts"
 import { TooManyAttempts } from "./people.ts"
@@ -61,7 +61,15 @@ const makeCounter = ({ free, longestWait }: Limit) => {
       const { count, last } = of(name, now)
       return Math.max(0, last + waitAfter(count) - now)
     },
-    begin: (name: string, now: number) => remember(name, { count: of(name, now).count + 1, last: now }),
+    /** Answers with what makes it undone: unless another has begun since, the wait goes on from where it was. */
+    begin: (name: string, now: number) => {
+      const earlier = of(name, now)
+      remember(name, { count: earlier.count + 1, last: now })
+      return (at: number) => {
+        const { count, last } = of(name, at)
+        remember(name, { count: count - 1, last: last === now ? earlier.last : last })
+      }
+    },
     takeBack: (name: string, now: number) => {
       const { count, last } = of(name, now)
       remember(name, { count: count - 1, last })
@@ -72,7 +80,10 @@ const makeCounter = ({ free, longestWait }: Limit) => {
 
 /** An attempt that has begun and counts as failed until it is told otherwise. */
 export interface Attempt {
-  /** The right person: what failed under these names is forgotten; the address's other failures stay. */
+  /**
+   * The right person: what failed under these names is forgotten. The address's other failures stay, and the wait after
+   * them does not begin anew: others sign in from there, too.
+   */
   readonly succeeded: (now: number) => void
   /** Nobody could judge it. */
   readonly withdrawn: (now: number) => void
@@ -90,11 +101,12 @@ const begin = (own: Counted, shared: Counted, now: number): Attempt | TooManyAtt
   const all = [...own, ...shared]
   const seconds = longestWaitOf(all, now)
   if (seconds > 0) return new TooManyAttempts({ seconds })
-  for (const [counter, name] of all) counter.begin(name, now)
+  for (const [counter, name] of own) counter.begin(name, now)
+  const undoings = shared.map(([counter, name]) => counter.begin(name, now))
   return {
     succeeded: (now) => {
       for (const [counter, name] of own) counter.forget(name)
-      for (const [counter, name] of shared) counter.takeBack(name, now)
+      for (const undo of undoings) undo(now)
     },
     withdrawn: (now) => {
       for (const [counter, name] of all) counter.takeBack(name, now)
@@ -124,7 +136,7 @@ export const makeAttempts = () => {
         now
       )
     },
-    /** `who` is a browser that the person has signed in with, or the person who is signed in. */
+    /** `who` is a browser that the person has signed in with, the person who is signed in, or a one-time link. */
     ofKnown: (who: string, now: number) => begin([[known, who]], [], now)
   }
 }

@@ -5,12 +5,13 @@
 import { Clock, Effect } from "effect"
 import type { ConsoleUnavailable } from "../console-database/console-database.ts"
 import type { Attempt } from "./attempts.ts"
-import type { Passwords } from "./password.ts"
+import type { Asker, Passwords } from "./password.ts"
 import { type Person, TooManyAttempts, WrongCredentials } from "./people.ts"
 
 interface Claim {
   readonly what: "sign-in" | "change of the password"
   readonly password: string
+  readonly asker: Asker
   /** The caller's network address, where it counts. */
   readonly caller?: string
   readonly begin: (now: number) => Attempt | TooManyAttempts
@@ -38,7 +39,7 @@ export const makeJudge = (passwords: Passwords["Service"]) =>
     if (attempt instanceof TooManyAttempts) return yield* attempt
     const { isRight, known } = yield* Effect.gen(function* () {
       const known = yield* look
-      return { known, isRight: yield* passwords.isRight(claim.password, known?.password) }
+      return { known, isRight: yield* passwords.isRight(claim.password, known?.password, claim.asker) }
     }).pipe(Effect.onError(() => Effect.map(Clock.currentTimeMillis, attempt.withdrawn)))
     const now = yield* Clock.currentTimeMillis
     if (known !== undefined && isRight) {

@@ -1,5 +1,5 @@
 /** People in the console's tables. */
-import { Clock, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Effect, Exit, Layer, Option, Schema } from "effect"
 import { randomText } from "../access/random-text.ts"
 import { ConsoleDatabase, type Statements } from "../console-database/console-database.ts"
 import { timestampOf } from "../ledger/moments.ts"
@@ -26,6 +26,7 @@ import {
   People,
   Person,
   type SignedIn,
+  TooManyAttempts,
   UnknownInvitation,
   UnknownPerson,
   WrongCredentials
@@ -78,6 +79,9 @@ const entered = Effect.fnUntraced(function* (
   return person
 })
 
+const saysTaken = (exit: Exit.Exit<unknown, { readonly _tag: string }>) =>
+  Option.exists(Exit.findErrorOption(exit), ({ _tag }) => _tag === "EmailTaken")
+
 const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const passwords = yield* Passwords
@@ -96,6 +100,18 @@ const make = Effect.gen(function* () {
     const address = email ?? emailIn(typed)
     return address === undefined ? Effect.fail(new InvalidEmail()) : Effect.succeed(address)
   }
+
+  /** Whether the address is taken is told last, to who would have used the link up for a free one. */
+  const joined = Effect.fnUntraced(function* (token: string, email: string, password: string) {
+    const kept = yield* passwords.keep(password, email) // slow: before the transaction, which others wait for
+    return yield* database.transaction(
+      Effect.fnUntraced(function* (statements) {
+        const taken = yield* takeInvitation(statements, token)
+        if (Option.isNone(taken)) return yield* new InvitationGone()
+        return yield* beginSession(statements, yield* entered(statements, taken.value, { email, kept }))
+      })
+    )
+  })
 
   return People.of({
     invite: Effect.fn("People.invite")(function* (invited) {
@@ -135,14 +151,13 @@ const make = Effect.gen(function* () {
         const invitation = yield* findInvitation(database, token)
         if (Option.isNone(invitation)) return yield* new InvitationGone()
         const email = yield* addressFor(invitation.value, typed)
-        if (invitation.value.person_id === null && (yield* isTaken(email))) return yield* new EmailTaken()
-        const kept = yield* passwords.keep(password, email) // slow: before the transaction, which others wait for
-        return yield* database.transaction(
-          Effect.fnUntraced(function* (statements) {
-            const taken = yield* takeInvitation(statements, token)
-            if (Option.isNone(taken)) return yield* new InvitationGone()
-            return yield* beginSession(statements, yield* entered(statements, taken.value, { email, kept }))
-          })
+        const attempt = attempts.ofKnown(`link ${invitation.value.id}`, yield* Clock.currentTimeMillis)
+        if (attempt instanceof TooManyAttempts) return yield* attempt
+        return yield* joined(token, email, password).pipe(
+          // who is told that an address is taken has learnt something, and the link is as good as before
+          Effect.onExit((exit) =>
+            saysTaken(exit) ? Effect.void : Effect.map(Clock.currentTimeMillis, attempt.withdrawn)
+          )
         )
       },
       Effect.tap((signedIn) => noted("signed in by a one-time link", signedIn))
@@ -156,6 +171,7 @@ const make = Effect.gen(function* () {
           {
             what: "sign-in",
             password,
+            asker: isKnown ? "known" : "stranger",
             caller: address,
             begin: (now) =>
               isKnown
@@ -182,7 +198,7 @@ const make = Effect.gen(function* () {
       function* ({ current, next, person_id }) {
         const begin = (now: number) => attempts.ofKnown(`person ${person_id}`, now)
         const { password: old, ...person } = yield* judged(
-          { what: "change of the password", password: current, begin },
+          { what: "change of the password", password: current, asker: "known", begin },
           known(ofId, person_id)
         )
         const kept = yield* passwords.keep(next, person.email)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Passwords, weaknessOf } from "./password.ts"
+import { type Asker, Passwords, weaknessOf } from "./password.ts"
 
 const password = "correct horse battery"
 /** The same with less work. */
@@ -17,7 +17,11 @@ describe("passwords", () => {
         assert.match(one, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
         assert.notStrictEqual(one, two)
         assert.deepStrictEqual(
-          [yield* isRight(password, one), yield* isRight(password, two), yield* isRight(`${password}.`, one)],
+          yield* Effect.all([
+            isRight(password, one, "known"),
+            isRight(password, two, "stranger"),
+            isRight(`${password}.`, one, "known")
+          ]),
           [true, true, false]
         )
       })
@@ -27,8 +31,8 @@ describe("passwords", () => {
   it.effect("with older parameters stay right", () =>
     using(({ isRight }) =>
       Effect.gen(function* () {
-        assert.strictEqual(yield* isRight(password, older), true)
-        assert.strictEqual(yield* isRight("another one here", older), false)
+        assert.strictEqual(yield* isRight(password, older, "known"), true)
+        assert.strictEqual(yield* isRight("another one here", older, "known"), false)
       })
     )
   )
@@ -37,7 +41,7 @@ describe("passwords", () => {
     using(({ isRight, keep }) =>
       Effect.gen(function* () {
         const kept = yield* keep("grüße aus köln", "a@example.com".normalize("NFC"))
-        assert.isTrue(yield* isRight("grüße aus köln".normalize("NFD"), kept))
+        assert.isTrue(yield* isRight("grüße aus köln".normalize("NFD"), kept, "known"))
       })
     )
   )
@@ -46,7 +50,10 @@ describe("passwords", () => {
     using(({ isRight }) =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
-          [yield* isRight(password, undefined), yield* isRight("x".repeat(1_000), undefined)],
+          yield* Effect.all([
+            isRight(password, undefined, "stranger"),
+            isRight("x".repeat(1_000), undefined, "stranger")
+          ]),
           [false, false]
         )
       })
@@ -56,10 +63,26 @@ describe("passwords", () => {
   it.effect("that too many wait for are put off", () =>
     using(({ isRight }) =>
       Effect.gen(function* () {
-        const asked = Array.from({ length: 120 }, () => Effect.result(isRight(password, older)))
+        const asked = Array.from({ length: 120 }, () => Effect.result(isRight(password, older, "known")))
         const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
         assert.strictEqual(answers.filter(({ _tag }) => _tag === "Success").length, 100)
-        assert.isTrue(yield* isRight(password, older))
+        assert.isTrue(yield* isRight(password, older, "known"))
+      })
+    )
+  )
+
+  it.effect("of strangers take 60 of the 100 places, and the others are not behind them", () =>
+    using(({ isRight }) =>
+      Effect.gen(function* () {
+        const finished: Array<string> = []
+        const ask = (asker: Asker) =>
+          Effect.result(Effect.tap(isRight(password, older, asker), () => Effect.sync(() => finished.push(asker))))
+        const asked = [...Array<Asker>(80).fill("stranger"), ...Array<Asker>(41).fill("known")].map(ask)
+        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        assert.strictEqual(answers.filter(({ _tag }) => _tag === "Success").length, 100)
+        assert.strictEqual(finished.filter((asker) => asker === "stranger").length, 60)
+        assert.isAtMost(finished.slice(0, 10).filter((asker) => asker === "stranger").length, 4)
+        assert.include(finished.slice(0, 4), "known")
       })
     )
   )

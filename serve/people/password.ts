@@ -1,7 +1,8 @@
 /**
  * Passwords through scrypt with 2^15 × 8 × 3 (32 MiB and a quarter of a second each), as OWASP's minimum has it; the
  * parameters stand in the text, so they can be raised for new passwords. Two are worked on at once, because Node's thread
- * pool has four threads and the database needs some; of those that wait, only so many, and the others come again.
+ * pool has four threads and the database needs some; of those that wait, only so many, and the others come again. Strangers
+ * fill a part of the places only, and nobody else waits behind more than two of them.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Layer, Semaphore } from "effect"
@@ -14,6 +15,10 @@ const hashBytes = 32
 const atOnce = 2
 /** Some twelve seconds of work. */
 const mostWaiting = 100
+const mostStrangersWaiting = 60
+
+/** Known are a browser that the person has signed in with, who is signed in, and who holds a one-time link. */
+export type Asker = "known" | "stranger"
 
 const derived = (password: string, salt: Buffer, { ln, p, r }: Parameters) =>
   Effect.callback<Buffer>((resume) => {
@@ -71,40 +76,48 @@ export const weaknessOf = Effect.fnUntraced(function* (password: string, email: 
 })
 
 interface Work {
-  /** The text to keep of a new password. */
+  /** The text to keep of a new password. Strangers choose none. */
   readonly keep: (password: string, email: string) => Effect.Effect<string, WeakPassword | TooManyAttempts>
   /** Whether it is the password; where nobody is known (undefined) it takes as long, and is not. */
-  readonly isRight: (password: string, kept: string | undefined) => Effect.Effect<boolean, TooManyAttempts>
+  readonly isRight: (
+    password: string,
+    kept: string | undefined,
+    asker: Asker
+  ) => Effect.Effect<boolean, TooManyAttempts>
   /** A text to keep that no password fits. */
   readonly nobodys: Effect.Effect<string>
 }
 
 const make = Effect.fnUntraced(function* (parameters: Parameters) {
   const workers = yield* Semaphore.make(atOnce)
+  const strangers = yield* Semaphore.make(atOnce) // first: so the others line up for the workers apart from them
   const noPassword = yield* Effect.sync(() => nobodys(parameters)) // where nobody is known
-  let waiting = 0
-  const queued = <A>(work: Effect.Effect<A>) =>
+  const waiting = { known: 0, stranger: 0 }
+  const isFullFor = (asker: Asker) =>
+    waiting.known + waiting.stranger >= mostWaiting ||
+    (asker === "stranger" && waiting.stranger >= mostStrangersWaiting)
+  const queued = <A>(work: Effect.Effect<A>, asker: Asker) =>
     Effect.suspend(() => {
-      if (waiting >= mostWaiting) return Effect.fail(new TooManyAttempts({ seconds: 10 }))
-      waiting++
+      if (isFullFor(asker)) return Effect.fail(new TooManyAttempts({ seconds: 10 }))
+      waiting[asker]++
       // a thread goes on with what nobody waits for any more
       const done = workers.withPermit(Effect.uninterruptible(work))
       return Effect.ensuring(
-        done,
-        Effect.sync(() => waiting--)
+        asker === "stranger" ? strangers.withPermit(done) : done,
+        Effect.sync(() => waiting[asker]--)
       )
     })
   return Passwords.of({
     keep: Effect.fnUntraced(function* (password, email) {
       const problem = yield* weaknessOf(password, email)
       if (problem !== undefined) return yield* new WeakPassword({ problem })
-      return yield* queued(hashed(password, parameters))
+      return yield* queued(hashed(password, parameters), "known")
     }),
-    isRight: (password, kept) =>
+    isRight: (password, kept, asker) =>
       // what is too long is nobody's password, and how long that took tells nothing about anybody
       password.length > 4 * longest
         ? Effect.succeed(false)
-        : Effect.map(queued(matches(password, kept ?? noPassword)), (is) => is && kept !== undefined),
+        : Effect.map(queued(matches(password, kept ?? noPassword), asker), (is) => is && kept !== undefined),
     nobodys: Effect.sync(() => nobodys(parameters))
   })
 })

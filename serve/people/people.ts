@@ -140,7 +140,10 @@ interface Access {
    * choose a new one with. The person stays the same. Earlier such links are gone.
    */
   readonly reset: (personId: string) => Effect.Effect<NewInvitation, UnknownPerson | ConsoleUnavailable>
-  /** Uses the link up, and those for the first person. `email` counts where the invitation names none. */
+  /**
+   * Uses the link up, and those for the first person. `email` counts where the invitation names none. After a few addresses
+   * that are taken the link's next attempts have to wait.
+   */
   readonly accept: (asked: {
     readonly token: string
     readonly email: string

@@ -5,6 +5,7 @@ import { ConsoleDatabase } from "@larder/serve/console-database/console-database
 import { firstLink } from "@larder/serve/people/first-link.ts"
 import { type OpenInvitation, People } from "@larder/serve/people/people.ts"
 import { Effect, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
 import { consolePlaceNames, consolePlaces } from "../console-databases.ts"
 import { join, layerPeople, password, peopleAt, signIn } from "./joined.ts"
 
@@ -20,6 +21,13 @@ const isGood = (token = "") => People.use((people) => Effect.map(people.invitati
 const accept = (token: string | undefined, email = "") =>
   People.use((people) => people.accept({ token: token ?? "", email, password }))
 const open = (account_id: string) => People.use((people) => people.invitations(account_id))
+const tagOf = (token: string, email: string, chosen = password) =>
+  People.use((people) =>
+    Effect.match(people.accept({ token, email, password: chosen }), {
+      onFailure: ({ _tag }): string => _tag,
+      onSuccess: () => "joined"
+    })
+  )
 const withoutToken = ({ token: _, ...invitation }: OpenInvitation & { readonly token: string }) => invitation
 
 describe.each(consolePlaceNames)("a link for the first person in %s", (name) => {
@@ -133,6 +141,54 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
         assert.deepStrictEqual(good, [false, true, true, true, true])
         const { person } = yield* accept(latest.token)
         assert.isFalse(person.is_operator)
+      })
+    )
+  )
+
+  it.effect("tells with a password that will not do about no address whether it is taken", () =>
+    at(() =>
+      Effect.gen(function* () {
+        yield* join("ann@example.com")
+        const { token } = yield* People.use((people) => people.invite({ ...ann, email: null }))
+        assert.strictEqual(yield* tagOf(token, "ann@example.com", "too short"), "WeakPassword")
+        assert.strictEqual(yield* tagOf(token, "bob@example.com", "too short"), "WeakPassword")
+      })
+    )
+  )
+
+  it.effect("has to wait after five taken addresses, twice as long each time, and is as good as before then", () =>
+    at(() =>
+      Effect.gen(function* () {
+        yield* join("ann@example.com")
+        const { token } = yield* People.use((people) => people.invite({ ...ann, email: null }))
+        const asked = Array.from({ length: 8 }, () => tagOf(token, "ann@example.com"))
+        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        assert.deepStrictEqual(answers.toSorted(), [
+          ...Array(5).fill("EmailTaken"),
+          ...Array(3).fill("TooManyAttempts")
+        ])
+        assert.strictEqual(yield* tagOf(token, "bob@example.com"), "TooManyAttempts")
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* tagOf(token, "ann@example.com"), "EmailTaken")
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* tagOf(token, "bob@example.com"), "TooManyAttempts")
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* tagOf(token, "bob@example.com"), "joined")
+      })
+    )
+  )
+
+  it.effect("makes nobody wait who mistypes the address or chooses weak passwords", () =>
+    at(() =>
+      Effect.gen(function* () {
+        yield* join("ann@example.com")
+        const { token } = yield* People.use((people) => people.invite({ ...ann, email: null }))
+        for (let time = 0; time < 4; time++) {
+          assert.strictEqual(yield* tagOf(token, "ann@example.com"), "EmailTaken")
+          assert.strictEqual(yield* tagOf(token, "bob@example.com", "too short"), "WeakPassword")
+          assert.strictEqual(yield* tagOf(token, "bob at example"), "InvalidEmail")
+        }
+        assert.strictEqual(yield* tagOf(token, "bob@example.com"), "joined")
       })
     )
   )

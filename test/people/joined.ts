@@ -7,21 +7,23 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../console-databases.ts"
 
+const peopleWith = (passwords: typeof Passwords.layer) => layerPeopleNoDeps.pipe(Layer.provide(passwords))
+
 /** Passwords cost nothing here. */
-export const layerPeople = layerPeopleNoDeps.pipe(Layer.provide(Passwords.layerTest))
+export const layerPeople = peopleWith(Passwords.layerTest)
 
 export const password = "correct horse battery"
 
 const started = Date.parse("2026-11-01T00:00:00.000Z")
 
-/** On new tables, from 2026-11-01 on. */
+/** On new tables, from 2026-11-01 on; with passwords that cost nothing, unless others are given. */
 export const peopleAt =
-  (name: (typeof consolePlaceNames)[number]) =>
+  (name: (typeof consolePlaceNames)[number], passwords = Passwords.layerTest) =>
   <A, E>(work: (place: ConsolePlace) => Effect.Effect<A, E, People | ConsoleDatabase>) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(started)
       const place = yield* consolePlaces[name]
-      return yield* Effect.provide(work(place), layerPeople.pipe(Layer.provideMerge(place.layer)))
+      return yield* Effect.provide(work(place), peopleWith(passwords).pipe(Layer.provideMerge(place.layer)))
     }).pipe(Effect.scoped)
 
 /** An invited person who has chosen a password. */

@@ -2,8 +2,9 @@
 
 import { assert, describe, it } from "@effect/vitest"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { Passwords } from "@larder/serve/people/password.ts"
 import { People, type SignedIn } from "@larder/serve/people/people.ts"
-import { Effect, Exit, Logger, Option, References, Schema } from "effect"
+import { Deferred, Effect, Exit, Fiber, Logger, Option, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { consolePlaceNames } from "../console-databases.ts"
 import { join, password, peopleAt, signIn } from "./joined.ts"
@@ -185,3 +186,34 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 })
+
+it.effect("whoever is known signs in and changes the password before strangers who try in great numbers", () =>
+  peopleAt(
+    "an embedded DuckDB",
+    Passwords.layer
+  )(() =>
+    Effect.gen(function* () {
+      const people = yield* People
+      const { known_browser, person } = yield* join(email)
+      const crowded = yield* Deferred.make<void>()
+      const outcomes: Array<string> = []
+      // from each address as many as may come at once
+      const strangers = Array.from({ length: 140 }, (_, guess) =>
+        signIn(`p${guess}@example.com`, "a guess", `192.0.2.${guess % 7}`).pipe(
+          Effect.flip,
+          Effect.tap(({ _tag }) => {
+            outcomes.push(_tag)
+            return _tag === "TooManyAttempts" ? Deferred.succeed(crowded, undefined) : Effect.void
+          })
+        )
+      )
+      const trying = yield* Effect.forkChild(Effect.all(strangers, { concurrency: "unbounded" }))
+      yield* Deferred.await(crowded)
+      yield* signInFrom(known_browser.token)
+      yield* people.changePassword({ person_id: person.id, current: password, next: another })
+      // three passwords, and behind no more than two strangers with each
+      assert.isAtMost(outcomes.filter((tag) => tag === "WrongCredentials").length, 20)
+      yield* Fiber.interrupt(trying)
+    })
+  )
+)
