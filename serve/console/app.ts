@@ -103,9 +103,16 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     return refuse(event, frame, isPassing(error) ? unavailable : fault(reference))
   }
 
+  /** The query of the page that a form stood on; forms are sent to the page's bare address. */
+  const queryOfForm = ({ req, url }: H3Event): string => {
+    const page = URL.parse(req.headers.get("referer") ?? "")
+    return page?.pathname === url.pathname ? page.search : ""
+  }
+
   /** Back to the page afterwards, also to that of a form; what was typed there is gone. */
   const toSignIn = (event: H3Event, { get, path }: Page<R>) => {
-    const { pathname, search } = event.url
+    const { pathname } = event.url
+    const search = event.url.search || queryOfForm(event)
     return responses.redirect(
       get === undefined || path === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(pathname + search)}`,
       isReading(event) ? undefined : { tone: "warning", text: "You are not signed in, so nothing was changed." }

@@ -208,8 +208,8 @@ describe("auto-recharge", () => {
   })
 
   it.each([
-    ["0.99", "A trigger can be from $1.00 to $50,000.00."],
-    ["50000.01", "A trigger can be from $1.00 to $50,000.00."],
+    ["0.99", "Type a balance from $1.00 to $50,000.00."],
+    ["50000.01", "Type a balance from $1.00 to $50,000.00."],
     ["", "Type a balance in US dollars."]
   ])("below %j is refused, and keeps what is right", async (typed, problem) => {
     const { status, text } = await save("75.50", typed)
@@ -296,7 +296,10 @@ describe("auto-recharge that charges at once", () => {
   it("charges once where once was told", async () => {
     const { text } = await save("10", "16")
     expect(text).not.toContain("and again")
-    expect((await save("10", "16", hidden(text, "payments"))).headers.get("location")).toBe("/billing")
+    const { headers } = await save("10", "16", hidden(text, "payments"))
+    expect(headers.get("location")).toBe("/billing")
+    const [, told = ""] = /larder_notice=([^;]*)/.exec(headers.get("set-cookie") ?? "") ?? []
+    expect(Buffer.from(told, "base64url").toString()).toContain("$16.00. The card is being charged now.")
     const made = async () => (await recharges()).map(({ cents, state }) => [cents, state])
     await expect.poll(made).toEqual([[1_000, "succeeded"]])
     expect(await balanceOf(who)).toBe(25_000)

@@ -76,7 +76,7 @@ describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
       }
     })
     expect(text).toContain("Replace LARDER_FOLDER by the folder of your copy of Larder.")
-    expect(text).toContain(`<a href="${site.api()}/docs/assistants">`)
+    expect(text).toContain(`<a href="${site.api()}/docs/assistants" target="_blank" rel="noopener">`)
     const params = { name: "search_stores", arguments: { limit: 1 } }
     const answer = await fetch(url, {
       method: "POST",

@@ -54,6 +54,23 @@ describe("the overview", () => {
     expect(later).not.toContain("Create a key")
   })
 
+  it("has nothing left that could last where the balance is zero or below", async () => {
+    for (const credits of [-5_000, -7_000]) {
+      const who = await shop.signedIn()
+      await callAt(who, new Date().toISOString())
+      const account_id = who.account.id
+      await shop.run(
+        Administration.use((ledger) =>
+          ledger.book({ account_id, type: "adjustment", credits, reference: `dp_${credits}`, note: "dispute" })
+        )
+      )
+      expect(stat(await overviewOf(who), "Lasts at this pace")).toEqual([
+        "Used up",
+        "Calls are refused until you add credits."
+      ])
+    }
+  })
+
   it("warns before the credits run out, while no recharge will come", async () => {
     const who = await shop.signedIn()
     const noon = `${new Date().toISOString().slice(0, 10)}T12:00:00.000Z`

@@ -1,11 +1,13 @@
-/** Whether the page of a top-up warns of the saved card, where payments are decided in another order than they were begun. */
+/** What the page of a top-up warns of: a saved card that was refused last, and money that may be on its way. */
 import { Billing, type TopUp } from "@larder/serve/billing/billing.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
+import { hiddenIn, payingByCard } from "./billing-forms.ts"
 import { spendingConsole } from "./spending-console.ts"
 
 const console = spendingConsole()
+const { payByCard } = payingByCard(console)
 
 /** Pays and is saved; every later charge is declined. */
 const declinedLater = { number: "4000000000000341", expires: "12/40", cvc: "123" }
@@ -49,4 +51,27 @@ it("a page that was opened before a recharge failed, and paid on after it, leave
   const text = await review()
   expect(text).not.toContain(warning)
   expect(text).toMatch(/<button class="button primary"[^>]*>Pay \$50\.00 with Visa ending in 0341<\/button>/)
+})
+
+it("a charge whose outcome is not known is told before another one is asked for", async () => {
+  const who = await console.signedIn()
+  await payByCard(who, "10", "4242424242424242")
+  const review = async () => (await who.browser.get("/billing/top-up?amount=14")).text
+  const warning =
+    /A payment of \$14\.00 with Visa ending in 4242, begun <time[^>]*>[^<]*<\/time>, <a href="([^"]*)">is not confirmed yet<\/a>/
+  await console.run(Simulator.use(({ play }) => play({ outage: true })))
+  const { headers } = await who.browser.post("/billing/top-up", { ...hiddenIn(await review()), pay_with: "saved_card" })
+  const payment = headers.get("location") ?? ""
+  expect((await who.browser.get(payment)).text).toContain("do not pay again before this is decided")
+  expect(warning.exec(await review())?.[1]).toBe(payment)
+  await console.run(Simulator.use(({ play }) => play({ outage: false })))
+  await who.browser.post("/billing/top-up", { amount: "20", submission: "left", pay_with: "new_card" }) // nobody pays there
+  const { account } = who
+  await console.run(
+    Billing.use((billing) => billing.payments(account.id, { before: null, limit: 9 })).pipe(
+      Effect.map((payments) => payments.filter(({ card, state }) => state === "open" && card === null).length),
+      Effect.tap((pages) => Effect.sync(() => expect(pages).toBe(1)))
+    )
+  )
+  expect((await review()).match(/not confirmed yet/g)).toHaveLength(1)
 })

@@ -271,6 +271,17 @@ describe("who is not signed in", () => {
     expect((await browser.get("/sign-in")).text).toContain("You are not signed in, so nothing was changed.")
   })
 
+  it("lead back to the page that a form stood on, with what it was asked for", async () => {
+    const browser = makeBrowser(site.url())
+    const from = (referer: string) =>
+      browser.post("/billing/top-up", { amount: "33.00" }, { origin: site.url(), referer })
+    const page = "/billing/top-up?amount=33"
+    expect((await from(`${site.url()}${page}`)).location).toBe(`/sign-in?next=${encodeURIComponent(page)}`)
+    for (const referer of [`${site.url()}/billing?amount=33`, "nowhere", ""]) {
+      expect((await from(referer)).location).toBe("/sign-in?next=%2Fbilling%2Ftop-up")
+    }
+  })
+
   it("still reaches health, and no endpoint of the API", async () => {
     const browser = makeBrowser(site.url())
     expect((await browser.get("/healthz")).text).toBe('{"status":"alive"}\n')

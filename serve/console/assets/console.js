@@ -85,6 +85,17 @@ if (poll) setTimeout(() => location.reload(), Number(poll.dataset.poll))
 const shown = document.querySelector("[data-address]")
 if (shown) history.replaceState(null, "", shown.dataset.address)
 
+// who leaves before something that is shown once was copied is asked: data-leave="id of its element"; selecting it counts
+const once = document.querySelector("[data-leave]")
+if (once) {
+  const ask = (event) => event.preventDefault()
+  const done = () => removeEventListener("beforeunload", ask)
+  addEventListener("beforeunload", ask)
+  addEventListener("copy", done)
+  document.querySelector(`[data-copy="${once.dataset.leave}"]`)?.addEventListener("click", done)
+  for (const link of once.querySelectorAll(`a[href="${once.dataset.address}"]`)) link.addEventListener("click", done)
+}
+
 // charts say the value under the pointer
 for (const chart of document.querySelectorAll("[data-chart]")) {
   const readout = chart.querySelector("[data-readout]")

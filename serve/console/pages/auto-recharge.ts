@@ -22,7 +22,7 @@ export const triggerTyped = (text: string): { readonly credits: number } | { rea
   if (text === "") return { problem: "Type a balance in US dollars." }
   const credits = creditsTyped(text)
   if (credits === undefined) return { problem: "This is no amount in dollars and cents, such as 20 or 20.50." }
-  return isTrigger(credits) ? { credits } : { problem: `A trigger can be from ${triggerRange}.` }
+  return isTrigger(credits) ? { credits } : { problem: `Type a balance from ${triggerRange}.` }
 }
 
 /** The fields as they were typed, or as they are saved. */
@@ -166,13 +166,14 @@ const settingsOf = ({ account }: PageContext) => Billing.use((billing) => billin
 const save = (context: FormContext, settings: BillingSettings, choice: RechargeChoice, typed: Typed) => {
   const again = (told: Html, status: number) => page({ context, settings, typed, told, status })
   const { cents, is_on, trigger_credits } = choice
+  const isDue = context.account.balance_credits < trigger_credits
   return Billing.use((billing) => billing.saveRecharge(context.account.id, choice)).pipe(
     Effect.map(() =>
       redirect(
         "/billing",
         is_on
-          ? `Auto-recharge is on: ${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}.`
-          : "Auto-recharge is off."
+          ? `Auto-recharge is on: ${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}.${isDue ? " The card is being charged now." : ""}`
+          : `Auto-recharge is off.${settings.recharge.running ? " A recharge that had begun may still be charged." : ""}`
       )
     ),
     Effect.catchTags({

@@ -121,13 +121,19 @@ export const budgetInWords = (budgetUsd: number): string => usd(Math.round(budge
 export const spentInWords = (spentUsd: number, budgetUsd: number): string =>
   `${usd(Math.round(spentUsd * 1000))} of ${budgetInWords(budgetUsd)}`
 
-/** What a key is good for, in whole sentences. */
-export const permissionInWords = (key: {
+/** What a key is good for, in whole sentences. `spent_usd` is that of this month; of a new key nothing. */
+export const permissionInWords = ({
+  budget_usd,
+  scopes,
+  spent_usd = 0
+}: {
   readonly scopes: ReadonlyArray<Scope>
   readonly budget_usd: number
+  readonly spent_usd?: number
 }): string => {
-  const read = presetOf(key.scopes) === everything ? "everything" : scopesInWords(key.scopes)
-  return key.budget_usd === 0
-    ? `It may read ${read}. It is paused: its budget is 0.`
-    : `It may read ${read}. It may spend up to ${budgetInWords(key.budget_usd)} a month.`
+  const read = presetOf(scopes) === everything ? "everything" : scopesInWords(scopes)
+  if (budget_usd === 0) return `It may read ${read}. It is paused: its budget is 0.`
+  const may = `It may read ${read}. It may spend up to ${budgetInWords(budget_usd)} a month`
+  if (spent_usd < budget_usd) return `${may}.`
+  return `${may}, and has spent ${budgetInWords(spent_usd)}: its calls are refused until the next month.`
 }

@@ -51,7 +51,7 @@ const shownExample = ({
 ${note !== undefined && html`<p class="hint">${note}</p>`}
 <pre tabindex="0"><code id="${id}">${text}</code></pre></div>`
 
-const created = (key: NewKey, api: string) => html`<div data-address="/keys">
+const created = (key: NewKey, api: string) => html`<div data-address="/keys" data-leave="new-key">
 ${notice("warning", html`<p><strong>Copy it now.</strong> This is the only time that the key is shown; nobody can look it up later. Whoever has it can spend your credits.</p>`)}
 <section aria-labelledby="key-name"><div class="heading"><h2 id="key-name">${key.name}</h2></div>
 <p>${permissionInWords(key)}</p>
@@ -59,7 +59,7 @@ ${notice("warning", html`<p><strong>Copy it now.</strong> This is the only time 
 ${section(
   "Ready to use",
   examplesFor(key, api).map(shownExample),
-  html`<a href="${api}/docs/assistants">Guide to assistants</a>`
+  html`<a href="${api}/docs/assistants" target="_blank" rel="noopener">Guide to assistants<span class="hidden"> (in a new tab)</span></a>`
 )}
 </div>`
 

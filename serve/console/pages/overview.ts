@@ -38,8 +38,9 @@ const mostDaysLeft = 365
 /** With less than that somebody should act before the weekend is over. */
 const fewDaysLeft = 3
 
-const runway = ({ credits_per_day, days, days_left }: Pace, today: string): Stat => {
+const runway = ({ credits_per_day, days, days_left }: Pace, balance: number, today: string): Stat => {
   const label = "Lasts at this pace"
+  if (balance <= 0) return { label, value: "Used up", more: "Calls are refused until you add credits." }
   if (days_left === undefined) return { label, value: "–", more: "No calls in the last 7 days." }
   const pace = `${usd(Math.round(credits_per_day))} a day, by ${days === 1 ? "today's calls so far" : `the last ${days} days`}`
   if (days_left > mostDaysLeft) return { label, value: "Over a year", more: pace }
@@ -135,7 +136,7 @@ ${stats([
     value: usd(spent.credits),
     more: html`${counted(spent.calls, "charged call")}<br>since ${dayText(month)}`
   },
-  runway(pace, today)
+  runway(pace, account.balance_credits, today)
 ])}
 ${section(
   "Calls",

@@ -23,6 +23,10 @@ export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top
 export const centsGone = ({ reversals }: Payment): number =>
   reversals.reduce((sum, { cents, state }) => (state === "taken" ? sum + cents : sum), 0)
 
+/** Of these, what the bank has not decided on. */
+export const centsHeld = (payment: Payment): number =>
+  disputes(payment).reduce((sum, { cents, is_lost }) => (is_lost ? sum : sum + cents), 0)
+
 const disputes = ({ reversals }: Payment) =>
   reversals.filter(({ kind, state }) => kind === "dispute" && state === "taken")
 
@@ -43,8 +47,11 @@ export const stateBadge = (payment: Payment): Html => {
 export const receiptPathOf = (payment: Payment): `/${string}` => `${pathOf(payment)}/receipt`
 
 const amountText = (payment: Payment) => {
-  const gone = centsGone(payment)
-  return html`${usdOfCents(payment.cents)}${gone > 0 && html`<br><small>${usdOfCents(gone)} went back</small>`}`
+  const held = centsHeld(payment)
+  const back = centsGone(payment) - held
+  return html`${usdOfCents(payment.cents)}${back > 0 && html`<br><small>${usdOfCents(back)} went back</small>`}${
+    held > 0 && html`<br><small>${usdOfCents(held)} held back</small>`
+  }`
 }
 
 export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>

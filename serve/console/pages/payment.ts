@@ -20,6 +20,7 @@ import {
 import { type Page, PageNotFound, show } from "../page.ts"
 import {
   centsGone,
+  centsHeld,
   kindText,
   momentOf,
   pathOf,
@@ -39,22 +40,31 @@ const pollEvery = 5_000
 const pollFor = 15 * 60_000
 
 const outcome = (payment: Payment, now: number): Part => {
-  const { cents, created_at, credits, problem, state } = payment
+  const { card, cents, created_at, credits, problem, state } = payment
   if (state === "succeeded") {
     const gone = centsGone(payment)
-    return gone === 0
-      ? notice("good", `Paid. ${count(credits)} credits were added to your balance.`)
-      : notice(
-          "warning",
-          `${usdOfCents(gone)} of it went back, and ${count(creditsOfCents(gone))} credits were taken from your balance.`
-        )
+    if (gone === 0) return notice("good", `Paid. ${count(credits)} credits were added to your balance.`)
+    const held = centsHeld(payment)
+    const parts = [
+      ...(gone > held ? [`${usdOfCents(gone - held)} of it went back`] : []),
+      ...(held > 0 ? [`${usdOfCents(held)} of it is held back until the bank has decided on the dispute`] : [])
+    ]
+    const again = held > 0 ? " If the dispute is won, the credits of what is held back are yours again." : ""
+    return notice(
+      "warning",
+      `${parts.join(", ")}, and ${count(creditsOfCents(gone))} credits were taken from your balance.${again}`
+    )
   }
   if (state === "open") {
     const isYoung = now - Date.parse(created_at) < pollFor
     return notice(
       "warning",
       html`<p${isYoung && html` data-poll="${pollEvery}"`}>This payment is not confirmed yet. Larder keeps asking for its outcome; the credits are added
-once, as soon as it is confirmed. If you left the payment page before paying, nothing is charged.</p><p><a href="${pathOf(payment)}">Look again</a></p>`
+once, as soon as it is confirmed. ${
+        card === null
+          ? "If you left the payment page before paying, nothing is charged."
+          : "The card may have been charged: do not pay again before this is decided, which is usually a matter of minutes."
+      }</p><p><a href="${pathOf(payment)}">Look again</a></p>`
     )
   }
   const again = html`<a href="${topUpPath}?amount=${(cents / 100).toFixed(2)}">Pay again</a>`
@@ -71,7 +81,7 @@ const reversalText = ({ is_lost, kind, state }: Reversal) => {
 const reversals = ({ reversals }: Payment) =>
   reversals.length > 0 &&
   section(
-    "Money that went back",
+    "Refunds and disputes",
     table({
       caption: "Refunds and disputes, oldest first",
       columns: [{ label: "When" }, { label: "What" }, { label: "Amount", numeric: true }],

@@ -5,10 +5,10 @@
 import { Effect } from "effect"
 import { randomText } from "../../access/random-text.ts"
 import { cheapestPayment, creditsOfCents, dearestPayment, isPayable } from "../../billing/amounts.ts"
-import { Billing, type BillingSettings, type ShownCard } from "../../billing/billing.ts"
+import { Billing, type BillingSettings, type Payment, type ShownCard } from "../../billing/billing.ts"
 import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
 import { button, centsTyped, field, postForm } from "../form.ts"
-import { count, facts, type Html, html, linkButton, notice, usd, usdOfCents } from "../html.ts"
+import { count, facts, type Html, html, linkButton, moment, notice, usd, usdOfCents } from "../html.ts"
 import { type FormContext, leave, type Page, type PageContext, redirect, show } from "../page.ts"
 import { pathOf, paymentsPath, savedCardText, shownCard, simulationNotice } from "./payment-pieces.ts"
 
@@ -45,6 +45,8 @@ interface Review {
   readonly settings: BillingSettings
   /** What became of the saved card's last payment, where it failed. */
   readonly refusal: string | undefined
+  /** Charges of the saved card whose outcome is not known. */
+  readonly open: ReadonlyArray<Payment>
   readonly submission: string
 }
 
@@ -65,13 +67,20 @@ const payButtons = ({ cents, refusal, settings: { card } }: Review) => {
     : html`${button("Pay with another card", "primary", newCard)} ${button(withSaved, "plain", savedCard)}`
 }
 
+/** Money that may be on its way: paying now could be paying twice. */
+const unconfirmed = (payment: Payment) =>
+  notice(
+    "warning",
+    html`<p>A payment of ${usdOfCents(payment.cents)}${payment.card !== null && html` with ${cardText(payment.card)}`}, begun ${moment(payment.created_at)}, <a href="${pathOf(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
+  )
+
 const review = (of: Review) => {
-  const { cents, context, refusal, settings, submission } = of
+  const { cents, context, open, refusal, settings, submission } = of
   const { card } = settings
   const added = creditsOfCents(cents)
   const balance = context.account.balance_credits
   const why = refusal !== undefined && notice("warning", refusal)
-  return html`${why}<div class="card stack">${facts([
+  return html`${why}${open.map(unconfirmed)}<div class="card stack">${facts([
     ["You pay", usdOfCents(cents)],
     ["You get", `${count(added)} credits`],
     ["Balance afterwards", `${usd(balance + added)} (now ${usd(balance)})`],
@@ -93,16 +102,15 @@ const lookedThrough = 20
  * What became of the payment with this card that was decided last, where it failed. It need not be the newest one: a page
  * is paid on long after it was opened.
  */
-const refusalOf = Effect.fnUntraced(function* (account_id: string, saved: ShownCard | null) {
+const refusalOf = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) => {
   if (saved === null) return undefined
-  const payments = yield* Billing.use((billing) => billing.payments(account_id, { before: null, limit: lookedThrough }))
   const [last] = payments
     .filter(({ state }) => state === "succeeded" || state === "failed")
     .filter(({ card }) => card?.brand === saved.brand && card.last4 === saved.last4)
     .toSorted((one, other) => (other.settled_at ?? "").localeCompare(one.settled_at ?? ""))
   if (last?.state !== "failed") return undefined
   return `The last payment with ${cardText(saved)} failed. ${last.problem ?? "It was not charged."}`
-})
+}
 
 interface Asked {
   readonly context: PageContext
@@ -126,8 +134,12 @@ const shown = Effect.fnUntraced(function* ({ context, problem, status, submissio
     const form = amountForm({ label: "Amount", typed, error: amount.problem })
     return show(title, html`${above}<div class="card">${form}</div>`, 422)
   }
-  const refusal = yield* refusalOf(id, settings.card)
-  return show(title, html`${above}${review({ context, cents: amount.cents, refusal, settings, submission })}`, status)
+  const latest = yield* Billing.use((billing) => billing.payments(id, { before: null, limit: lookedThrough }))
+  const refusal = refusalOf(latest, settings.card)
+  // a page of the processor that nobody paid on is open, too, and says nothing
+  const open = latest.filter(({ card, state }) => state === "open" && card !== null)
+  const reviewed = review({ context, cents: amount.cents, open, refusal, settings, submission })
+  return show(title, html`${above}${reviewed}`, status)
 })
 
 const newSubmission = Effect.sync(() => randomText(24))
