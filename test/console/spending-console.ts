@@ -15,6 +15,7 @@ import { rechargePages } from "@larder/serve/console/pages/auto-recharge.ts"
 import { billingPages } from "@larder/serve/console/pages/billing.ts"
 import { keysPage } from "@larder/serve/console/pages/keys.ts"
 import { ledgerPages } from "@larder/serve/console/pages/ledger.ts"
+import { newKeyPage } from "@larder/serve/console/pages/new-key.ts"
 import { overviewPage } from "@larder/serve/console/pages/overview.ts"
 import { paymentPages } from "@larder/serve/console/pages/payment.ts"
 import { requestPages } from "@larder/serve/console/pages/requests.ts"
@@ -40,6 +41,7 @@ const pages: ReadonlyArray<Page<Administration | Billing | RequestLog>> = [
   ...usagePages,
   ...requestPages,
   keysPage,
+  newKeyPage,
   ...billingPages,
   ...topUpPages,
   ...rechargePages,

@@ -1,0 +1,80 @@
+/** A key is shown once: whoever is about to leave without it is asked. Takes five seconds. */
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type SignedIn, spendingConsole } from "../console/spending-console.ts"
+import { launch } from "./chromium.ts"
+
+const console = spendingConsole()
+let mine: SignedIn
+let browser: Browser
+
+beforeAll(async () => {
+  mine = await console.signedIn()
+  browser = await launch()
+})
+afterAll(() => browser.close())
+
+/** Before the page with the new key; `questions` grows with each that the browser asks, and all are answered by staying. */
+const withNewKey = async (play: (page: Page, questions: ReadonlyArray<string>) => Promise<void>) => {
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] })
+  try {
+    await context.addCookies([{ name: "larder_session", value: mine.token, url: console.url() }])
+    const page = await context.newPage()
+    const questions: Array<string> = []
+    page.on("dialog", (dialog) => {
+      questions.push(dialog.type())
+      void dialog.dismiss()
+    })
+    await page.goto(`${console.url()}/keys/new`)
+    await page.getByLabel("Name").fill("shown once")
+    await page.getByRole("button", { name: "Create the key" }).click()
+    await page.locator("#new-key").waitFor()
+    await play(page, questions)
+  } finally {
+    await context.close()
+  }
+}
+const billing = (page: Page) => page.getByRole("navigation").getByRole("link", { name: "Billing" })
+
+describe("the page of a new key", () => {
+  it("asks who leaves before the key was copied, and stays with who says so", () =>
+    withNewKey(async (page, questions) => {
+      await billing(page).click()
+      await expect.poll(() => questions).toEqual(["beforeunload"])
+      expect(await page.locator("#new-key").innerText()).toMatch(/^svc_data_/)
+    }))
+
+  it.each<readonly [string, (page: Page) => Promise<unknown>]>([
+    ["has copied it by the button", (page) => page.getByRole("button", { name: "Copy the key" }).click()],
+    [
+      "has selected and copied it",
+      async (page) => {
+        await page.locator("#new-key").selectText()
+        await page.keyboard.press("ControlOrMeta+c")
+      }
+    ]
+  ])("lets go who %s", (_, copy) =>
+    withNewKey(async (page, questions) => {
+      await copy(page)
+      await billing(page).click()
+      await page.waitForURL(`${console.url()}/billing`)
+      expect(questions).toEqual([])
+    })
+  )
+
+  it("lets go who says that it is copied", () =>
+    withNewKey(async (page, questions) => {
+      await page.getByRole("link", { name: "Done, I have copied it" }).click()
+      await page.waitForURL(`${console.url()}/keys`)
+      expect(questions).toEqual([])
+    }))
+
+  it("opens the guide to assistants beside itself", () =>
+    withNewKey(async (page, questions) => {
+      const opened = page.context().waitForEvent("page")
+      await page.getByRole("link", { name: "Guide to assistants" }).click()
+      await opened
+      expect(questions).toEqual([])
+      expect(await page.locator("#new-key").innerText()).toMatch(/^svc_data_/)
+    }))
+})
