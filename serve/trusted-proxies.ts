@@ -29,11 +29,17 @@ export const loopback = new BlockList()
 loopback.addSubnet("127.0.0.0", 8, "ipv4")
 loopback.addAddress("::1", "ipv6")
 
+/** Whether the address is in one of these networks. */
+export const isOneOf = (networks: BlockList, address: string): boolean => {
+  const written = plain(address)
+  return isIP(written) !== 0 && networks.check(written, family(written))
+}
+
 /** `peer` is who opened the connection. Answers with the nearest address that is no trusted proxy. */
 export const callerOf = (proxies: BlockList, peer: string, forwardedFor: string | null): string => {
   const behind = (forwardedFor ?? "").split(",").map(plain)
   let caller = plain(peer)
-  while (isIP(caller) !== 0 && proxies.check(caller, family(caller))) {
+  while (isOneOf(proxies, caller)) {
     const next = behind.pop() ?? ""
     if (isIP(next) === 0) return caller
     caller = next

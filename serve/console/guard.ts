@@ -1,8 +1,8 @@
 /** What every answer of the console carries, which forms it believes, and how much of them it reads. */
 import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
-import { hostIn } from "../addresses.ts"
-import { callerOf } from "../trusted-proxies.ts"
+import { hostIn, isLoopback } from "../addresses.ts"
+import { callerOf, isOneOf, loopback } from "../trusted-proxies.ts"
 import { type Form, formOf } from "./form.ts"
 
 export const securityHeaders = (settings: { readonly secure: boolean }) => ({
@@ -23,11 +23,18 @@ export const securityHeaders = (settings: { readonly secure: boolean }) => ({
 })
 
 /**
- * Where this request says that the console is. Where nobody has set its public address that is the host it was asked by:
- * the machine's own address, by whichever of its names.
+ * The host that this request was sent to, by whichever of the machine's names. A browser on this machine can be sent here
+ * by a name that anybody owns, so that over loopback no others than loopback names are believed.
  */
+const believedHost = (event: H3Event): string | undefined => {
+  const host = hostIn(event.req.headers.get("host"))
+  if (host === undefined) return undefined
+  return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
+}
+
+/** Where this request says that the console is, unless its public address was set. */
 export const originOf = (event: H3Event, publicUrl: string | undefined): string =>
-  publicUrl ?? `http://${hostIn(event.req.headers.get("host")) ?? ""}`
+  publicUrl ?? `http://${believedHost(event) ?? `localhost:${event.url.port}`}`
 
 /** Forms are sent from pages of the console itself. A browser always says where a form comes from. */
 export const isFromHere = (event: H3Event, origin: string): boolean => {

@@ -1,3 +1,4 @@
+import { request } from "node:http"
 import { pages } from "@larder/serve/console/pages.ts"
 import { describe, expect, it } from "vitest"
 import { operate } from "../contract/operator.ts"
@@ -50,6 +51,24 @@ describe("forms", () => {
     const refused = await browser.post("/keys/new", newKey, { origin: `http://localhost:${port}` })
     expect(refused.status).toBe(403)
   })
+
+  it.each(["evil.example", "evil.example:8081", "localhost.evil.example"])(
+    "of a page whose name %s leads to this machine are refused, and told where the console is",
+    async (host) => {
+      const { hostname, port } = new URL(site.url())
+      const headers = { host, origin: `http://${host}`, "content-type": "application/x-www-form-urlencoded" }
+      const [status, text] = await new Promise<readonly [number | undefined, string]>((resolve, reject) => {
+        request({ hostname, port, path: "/sign-in", method: "POST", headers }, async (answer) => {
+          resolve([answer.statusCode, (await answer.setEncoding("utf8").toArray()).join("")])
+        })
+          .on("error", reject)
+          .end(new URLSearchParams({ email: "ada@example.com", password }).toString())
+      })
+      expect(status).toBe(403)
+      expect(text).toContain("set the console's public address in <code>LARDER_CONSOLE_URL</code>")
+      expect(text).not.toContain("evil")
+    }
+  )
 
   it("that are none, or huge, are answered with 400", async () => {
     const { browser } = await site.signedIn()
