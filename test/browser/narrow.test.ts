@@ -1,0 +1,146 @@
+/** Pages in little room, as on a phone or magnified to 200 % and 400 %, on paper, and in the system's colours. */
+import { Administration } from "@larder/serve/ledger/administration.ts"
+import { RequestLog } from "@larder/serve/requests/request-log.ts"
+import { Effect } from "effect"
+import type { Browser, Locator, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { payingByCard } from "../console/billing-forms.ts"
+import { call, linkCalled, type SignedIn, spendingConsole } from "../console/spending-console.ts"
+import { launch } from "./chromium.ts"
+import { sizes } from "./look.ts"
+
+const console = spendingConsole()
+const { beginByCard, payByCard } = payingByCard(console)
+const longest = "W".repeat(200)
+let mine: SignedIn
+let receipt = ""
+let browser: Browser
+
+/** A key that has spent its budget, another one that may not, a payment that was made, and one that is open. */
+beforeAll(async () => {
+  mine = await console.signedIn(longest)
+  receipt = linkCalled((await payByCard(mine, "20", "4242424242424242")).text, "Receipt") ?? ""
+  await beginByCard(mine, "50")
+  const request = "req_TTcZPTzRyzyCg2NQGWwP"
+  const spent = await console.run(
+    Administration.use((ledger) =>
+      ledger.createKey({ account_id: mine.account.id, name: "Spent", scopes: ["get-store"], budget_credits: 100 })
+    )
+  )
+  await console.run(call(mine.key, mine.key.key, request))
+  await console.run(call(spent, spent.key, "req_1"))
+  await console.run(
+    RequestLog.use((log) =>
+      Effect.sync(() =>
+        log.note({
+          id: request,
+          account_id: mine.account.id,
+          key_id: mine.key.id,
+          endpoint: "/v1/commodities/{slug}/observations",
+          status: 402,
+          credits: 0,
+          duration_ms: 1.25,
+          occurred_at: new Date().toISOString()
+        })
+      )
+    )
+  )
+  browser = await launch()
+})
+afterAll(() => browser.close())
+
+const at = async (path: string, play: (page: Page) => Promise<void>) => {
+  const context = await browser.newContext({ viewport: sizes.desktop })
+  try {
+    await context.addCookies([{ name: "larder_session", value: mine.token, url: console.url() }])
+    const page = await context.newPage()
+    await page.goto(`${console.url()}${path}`)
+    await play(page)
+  } finally {
+    await context.close()
+  }
+}
+
+/** What reaches beyond the part of the page in which it stands, the room at its edge left out, and the page if it scrolls. */
+const beyond = (page: Page) =>
+  page.evaluate<ReadonlyArray<string>>(`[
+    ...[...document.querySelectorAll("table, th *, td *, .badge")].filter((one) => {
+      const place = one.closest("section, .card, .stats > div, .notice")
+      const end = place.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(place).paddingRight)
+      return one.checkVisibility() && !one.closest(".hidden, thead") && one.getBoundingClientRect().right > end + 0.5
+    }).map((one) => one.outerHTML.slice(0, 100)),
+    ...(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ["the page"] : [])
+  ]`)
+
+describe.each([640, 320])("in a width of %i pixels", (width) => {
+  it.each(["/keys", "/requests", "/billing", "/billing/payments", "/billing/ledger", "/usage"])(
+    "nothing of the tables of %s is beyond the edge",
+    (path) =>
+      at(path, async (page) => {
+        await page.setViewportSize({ width, height: 900 })
+        expect(await page.locator("tbody tr").count()).toBeGreaterThan(0)
+        expect(await page.content()).toContain(path.startsWith("/billing") ? "Top-up" : longest)
+        if (path === "/billing") expect(await page.locator("td .badge").allInnerTexts()).toContain("Not confirmed yet")
+        expect(await beyond(page)).toEqual([])
+      })
+  )
+})
+
+/** Of all that is printed. */
+const colours = (page: Page) =>
+  page.evaluate<ReadonlyArray<string>>(`[...document.querySelectorAll("html, body, main *")].map((one) => {
+    const { backgroundColor, borderColor, color, colorScheme } = getComputedStyle(one)
+    return [one.tagName, one.className, color, backgroundColor, borderColor, colorScheme].join(" ")
+  })`)
+
+describe("paper", () => {
+  it("is light, whatever the screen is", async () => {
+    for (const path of [receipt, "/keys", "/usage"]) {
+      await at(path, async (page) => {
+        await page.emulateMedia({ media: "print", colorScheme: "light" })
+        const light = await colours(page)
+        await page.emulateMedia({ media: "print", colorScheme: "dark" })
+        expect(await colours(page)).toEqual(light)
+      })
+    }
+  })
+})
+
+/** The colour in the middle of what is seen. */
+const middle = async (of: Locator) => {
+  const picture = `data:image/png;base64,${(await of.screenshot()).toString("base64")}`
+  const blank = await of.page().context().newPage() // the policy of the console lets no such picture in
+  return blank.evaluate<string>(`(async () => {
+    const image = new Image()
+    image.src = "${picture}"
+    await image.decode()
+    const drawn = new OffscreenCanvas(image.width, image.height).getContext("2d")
+    drawn.drawImage(image, 0, 0)
+    return drawn.getImageData(image.width / 2, image.height / 2, 1, 1).data.join()
+  })()`)
+}
+
+describe("in forced colours", () => {
+  it("a bar of a budget that is spent is full", () =>
+    at("/keys", async (page) => {
+      await page.emulateMedia({ forcedColors: "active" })
+      const full = page.getByRole("progressbar", { name: "of Spent" })
+      const empty = page.getByRole("progressbar", { name: longest })
+      expect(await middle(full)).not.toBe(await middle(empty))
+    }))
+
+  it("the page and the period that are shown are told from others", () =>
+    at("/usage", async (page) => {
+      await page.emulateMedia({ forcedColors: "active" })
+      const backgrounds = (links: string) =>
+        page.evaluate<ReadonlyArray<string>>(
+          `[...new Set([...document.querySelectorAll("${links}")].map((link) => getComputedStyle(link).backgroundColor))]`
+        )
+      for (const place of ["header li a", "main nav a"]) {
+        const [chosen, ...others] = await backgrounds(`${place}[aria-current]`)
+        expect(chosen).toBeDefined()
+        expect(others).toEqual([])
+        expect(await backgrounds(`${place}:not([aria-current])`)).not.toContain(chosen)
+      }
+    }))
+})
