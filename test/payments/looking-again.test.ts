@@ -95,16 +95,28 @@ inEachShop((name, within) => {
             yield* shop.stand.refund(id, null)
             yield* addOthers(shop, 600, "succeeded")
             let looks = 0
+            let isBegun = false
             const counted = Effect.suspend(() => {
               looks++
               return open
             })
+            const { look, ...processor } = withOthers(shop.stand, counted)
+            const isFound = Effect.map(shop.moved, ({ length }) => length === 2)
+            // who has begun to look at the refund is let finish
+            const isDone = Effect.suspend(() => (isBegun ? isFound : Effect.succeed(looks >= 499)))
             const run = Effect.suspend(() => {
               looks = 0
-              const isDone = until(Effect.sync(() => looks >= 499))
-              return shop.visit(() => isDone, { processor: withOthers(shop.stand, counted) })
+              isBegun = false
+              return shop.visit(() => until(isDone), {
+                processor: {
+                  ...processor,
+                  look: (sought) => {
+                    isBegun ||= sought.payment_id === id
+                    return look(sought)
+                  }
+                }
+              })
             })
-            const isFound = Effect.map(shop.moved, ({ length }) => length === 2)
             yield* until(Effect.andThen(run, isFound))
             assert.strictEqual((yield* shop.bookings).at(-1)?.credits, -50_000)
           })
