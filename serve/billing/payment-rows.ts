@@ -209,7 +209,10 @@ export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>)
         payments.map(({ id }) => id)
       )
 
-/** Says whether it was told of for the first time. What was returned or lost stays so, whatever arrives late. */
+/**
+ * Says whether it was told of for the first time. What was returned stays returned, and a dispute that was lost can be won
+ * yet but is open no more, whatever arrives late.
+ */
 export const saveReversal = Effect.fnUntraced(function* (
   db: Statements,
   payment: PaymentRow,

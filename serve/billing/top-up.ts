@@ -42,13 +42,15 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
   const begin = Effect.fnUntraced(function* ({ account_id, card: shown, cents, person_id, submission }: TopUp) {
     const now = yield* nowText
     const customer = yield* findCustomer(database, processor.name, account_id)
-    const saved = savedCardOf(customer)
-    const card = shown === null ? null : (customer?.card ?? null)
     const id = paymentIdOf(account_id, submission)
     const before = yield* findPayment(database, id)
     if (before !== undefined) return { payment: before, isNew: false }
-    if (shown !== null && saved === null) return yield* new NoSavedCard()
-    if (shown !== null && saved !== null && saved.mark !== shown) return yield* otherCard(saved)
+    if (shown !== null) {
+      const saved = savedCardOf(customer)
+      if (saved === null) return yield* new NoSavedCard()
+      if (saved.mark !== shown) return yield* otherCard(saved)
+    }
+    const card = shown === null ? null : (customer?.card ?? null)
     const payment: PaymentRow = {
       id,
       account_id,
