@@ -1,28 +1,17 @@
 /** Names as long as they may be, without a blank. Takes ten seconds. */
 import { Administration } from "@larder/serve/ledger/administration.ts"
-import { type NotedRequest, RequestLog } from "@larder/serve/requests/request-log.ts"
+import { RequestLog } from "@larder/serve/requests/request-log.ts"
 import { Effect } from "effect"
-import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { call, type SignedIn, spendingConsole } from "../console/spending-console.ts"
-import { launch } from "./chromium.ts"
+import type { Page } from "playwright-core"
+import { beforeAll, describe, expect, it } from "vitest"
+import { call, refusedCall, type SignedIn, spendingConsole } from "../console/spending-console.ts"
 import { dress, sizes } from "./look.ts"
+import { signedInPages } from "./signed-in.ts"
 
 const console = spendingConsole()
+const signedIn = signedInPages(console)
 const longest = "W".repeat(200)
 let mine: SignedIn
-let browser: Browser
-
-const refusedCall = (): NotedRequest => ({
-  id: "req_TTcZPTzRyzyCg2NQGWwP",
-  account_id: mine.account.id,
-  key_id: mine.key.id,
-  endpoint: "/v1/commodities/{slug}/observations",
-  status: 402,
-  credits: 0,
-  duration_ms: 1.25,
-  occurred_at: new Date().toISOString()
-})
 
 beforeAll(async () => {
   mine = await console.signedIn(longest)
@@ -30,7 +19,7 @@ beforeAll(async () => {
   await console.run(
     Effect.gen(function* () {
       const log = yield* RequestLog
-      log.note(refusedCall())
+      log.note(refusedCall(mine))
       const ledger = yield* Administration
       const { id } = yield* ledger.createKey({
         account_id: mine.account.id,
@@ -41,9 +30,7 @@ beforeAll(async () => {
       yield* ledger.revokeKey({ key_id: id })
     })
   )
-  browser = await launch()
 })
-afterAll(() => browser.close())
 
 /** The captions of the tables that are wider than their place, and the page itself where it is too wide. */
 const tooWide = (page: Page) =>
@@ -63,20 +50,18 @@ const broken = (page: Page) =>
 describe("a name of 200 letters without a blank", () => {
   it.each(["/keys?revoked=1", "/usage", "/requests", "/billing/ledger"])(
     "leaves all columns of %s in sight, and on a phone request ids and ends of keys in one line",
-    async (path) => {
-      const context = await browser.newContext({ viewport: sizes.desktop })
-      try {
-        await context.addCookies([{ name: "larder_session", value: mine.token, url: console.url() }])
-        const page = await context.newPage()
-        await page.goto(`${console.url()}${path}`)
-        expect(await page.content()).toContain(longest)
-        expect(await tooWide(page)).toEqual([])
-        await dress(page, "phone", "light")
-        expect(await tooWide(page)).not.toContain("the page")
-        expect(await broken(page)).toEqual([])
-      } finally {
-        await context.close()
-      }
-    }
+    (path) =>
+      signedIn(
+        mine,
+        async (page) => {
+          await page.goto(`${console.url()}${path}`)
+          expect(await page.content()).toContain(longest)
+          expect(await tooWide(page)).toEqual([])
+          await dress(page, "phone", "light")
+          expect(await tooWide(page)).not.toContain("the page")
+          expect(await broken(page)).toEqual([])
+        },
+        { viewport: sizes.desktop }
+      )
   )
 })

@@ -2,64 +2,44 @@
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { RequestLog } from "@larder/serve/requests/request-log.ts"
 import { Effect } from "effect"
-import type { Browser, Locator, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { Locator, Page } from "playwright-core"
+import { beforeAll, describe, expect, it } from "vitest"
 import { payingByCard } from "../console/billing-forms.ts"
-import { call, linkCalled, type SignedIn, spendingConsole } from "../console/spending-console.ts"
-import { launch } from "./chromium.ts"
+import { call, linkCalled, refusedCall, type SignedIn, spendingConsole } from "../console/spending-console.ts"
 import { sizes } from "./look.ts"
+import { signedInPages } from "./signed-in.ts"
 
 const console = spendingConsole()
+const signedIn = signedInPages(console)
 const { beginByCard, payByCard } = payingByCard(console)
 const longest = "W".repeat(200)
 let mine: SignedIn
 let receipt = ""
-let browser: Browser
 
 /** A key that has spent its budget, another one that may not, a payment that was made, and one that is open. */
 beforeAll(async () => {
   mine = await console.signedIn(longest)
   receipt = linkCalled((await payByCard(mine, "20", "4242424242424242")).text, "Receipt") ?? ""
   await beginByCard(mine, "50")
-  const request = "req_TTcZPTzRyzyCg2NQGWwP"
   const spent = await console.run(
     Administration.use((ledger) =>
       ledger.createKey({ account_id: mine.account.id, name: "Spent", scopes: ["get-store"], budget_credits: 100 })
     )
   )
-  await console.run(call(mine.key, mine.key.key, request))
+  await console.run(call(mine.key, mine.key.key, "req_2"))
   await console.run(call(spent, spent.key, "req_1"))
-  await console.run(
-    RequestLog.use((log) =>
-      Effect.sync(() =>
-        log.note({
-          id: request,
-          account_id: mine.account.id,
-          key_id: mine.key.id,
-          endpoint: "/v1/commodities/{slug}/observations",
-          status: 402,
-          credits: 0,
-          duration_ms: 1.25,
-          occurred_at: new Date().toISOString()
-        })
-      )
-    )
-  )
-  browser = await launch()
+  await console.run(RequestLog.use((log) => Effect.sync(() => log.note(refusedCall(mine)))))
 })
-afterAll(() => browser.close())
 
-const at = async (path: string, play: (page: Page) => Promise<void>) => {
-  const context = await browser.newContext({ viewport: sizes.desktop })
-  try {
-    await context.addCookies([{ name: "larder_session", value: mine.token, url: console.url() }])
-    const page = await context.newPage()
-    await page.goto(`${console.url()}${path}`)
-    await play(page)
-  } finally {
-    await context.close()
-  }
-}
+const at = (path: string, play: (page: Page) => Promise<void>) =>
+  signedIn(
+    mine,
+    async (page) => {
+      await page.goto(`${console.url()}${path}`)
+      await play(page)
+    },
+    { viewport: sizes.desktop }
+  )
 
 /** What reaches beyond the part of the page in which it stands, the room at its edge left out, and the page if it scrolls. */
 const beyond = (page: Page) =>

@@ -1,39 +1,35 @@
 /** A key is shown once: whoever is about to leave without it is asked. Takes five seconds. */
-import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { Page } from "playwright-core"
+import { beforeAll, describe, expect, it } from "vitest"
 import { type SignedIn, spendingConsole } from "../console/spending-console.ts"
-import { launch } from "./chromium.ts"
+import { signedInPages } from "./signed-in.ts"
 
 const console = spendingConsole()
+const signedIn = signedInPages(console)
 let mine: SignedIn
-let browser: Browser
 
 beforeAll(async () => {
   mine = await console.signedIn()
-  browser = await launch()
 })
-afterAll(() => browser.close())
 
 /** Before the page with the new key; `questions` grows with each that the browser asks, and all are answered by staying. */
-const withNewKey = async (play: (page: Page, questions: ReadonlyArray<string>) => Promise<void>) => {
-  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] })
-  try {
-    await context.addCookies([{ name: "larder_session", value: mine.token, url: console.url() }])
-    const page = await context.newPage()
-    const questions: Array<string> = []
-    page.on("dialog", (dialog) => {
-      questions.push(dialog.type())
-      void dialog.dismiss()
-    })
-    await page.goto(`${console.url()}/keys/new`)
-    await page.getByLabel("Name").fill("shown once")
-    await page.getByRole("button", { name: "Create the key" }).click()
-    await page.locator("#new-key").waitFor()
-    await play(page, questions)
-  } finally {
-    await context.close()
-  }
-}
+const withNewKey = (play: (page: Page, questions: ReadonlyArray<string>) => Promise<void>) =>
+  signedIn(
+    mine,
+    async (page) => {
+      const questions: Array<string> = []
+      page.on("dialog", (dialog) => {
+        questions.push(dialog.type())
+        void dialog.dismiss()
+      })
+      await page.goto(`${console.url()}/keys/new`)
+      await page.getByLabel("Name").fill("shown once")
+      await page.getByRole("button", { name: "Create the key" }).click()
+      await page.locator("#new-key").waitFor()
+      await play(page, questions)
+    },
+    { permissions: ["clipboard-read", "clipboard-write"] }
+  )
 const billing = (page: Page) => page.getByRole("navigation").getByRole("link", { name: "Billing" })
 
 describe("the page of a new key", () => {

@@ -1,20 +1,18 @@
 /** The pages that say what is not possible, the last of them for good: it breaks the tables. Takes ten seconds. */
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
-import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { Page } from "playwright-core"
+import { beforeAll, describe, expect, it } from "vitest"
 import { type SignedIn, spendingConsole } from "../console/spending-console.ts"
-import { launch } from "./chromium.ts"
 import { obstacles } from "./look.ts"
+import { signedInPages } from "./signed-in.ts"
 
 const console = spendingConsole()
+const signedIn = signedInPages(console)
 let mine: SignedIn
-let browser: Browser
 
 beforeAll(async () => {
   mine = await console.signedIn()
-  browser = await launch()
 })
-afterAll(() => browser.close())
 
 const run = (sql: string) => console.run(ConsoleDatabase.use((database) => database.run(sql)))
 const open = (page: Page, path: string) => page.goto(console.url() + path)
@@ -66,16 +64,11 @@ describe("a page of the console that says what is not possible", () => {
         return open(page, "/requests")
       }
     ]
-  ])("%i, %s: keeps nobody from using it", async (status, title, ask) => {
-    const context = await browser.newContext()
-    try {
-      await context.addCookies([{ name: "larder_session", value: mine.token, url: console.url() }])
-      const page = await context.newPage()
+  ])("%i, %s: keeps nobody from using it", (status, title, ask) =>
+    signedIn(mine, async (page) => {
       const answer = await ask(page)
       expect([answer?.status(), await page.getByRole("heading", { level: 1 }).innerText()]).toEqual([status, title])
       expect(await obstacles(page)).toEqual([])
-    } finally {
-      await context.close()
-    }
-  })
+    })
+  )
 })

@@ -30,7 +30,7 @@ import { listen } from "@larder/serve/listen.ts"
 import { makeMeters } from "@larder/serve/meters.ts"
 import { People } from "@larder/serve/people/people.ts"
 import { layerRequestLog } from "@larder/serve/requests/kept-requests.ts"
-import type { RequestLog } from "@larder/serve/requests/request-log.ts"
+import type { NotedRequest, RequestLog } from "@larder/serve/requests/request-log.ts"
 import { loopback } from "@larder/serve/trusted-proxies.ts"
 import { Cause, Context, Effect, Layer, ManagedRuntime, References } from "effect"
 import { afterAll, beforeAll } from "vitest"
@@ -162,6 +162,18 @@ export const call = (key: SignedIn["key"], token: string, requestId: string, at 
     if ("refused" in admission) return yield* Effect.die(admission.refused)
     yield* Effect.promise(() => admission.held.commit(requestId))
   })
+
+/** As the request log is told of a call that the balance did not cover; its id is as long as ids are. */
+export const refusedCall = ({ account, key }: SignedIn): NotedRequest => ({
+  id: "req_TTcZPTzRyzyCg2NQGWwP",
+  account_id: account.id,
+  key_id: key.id,
+  endpoint: "/v1/commodities/{slug}/observations",
+  status: 402,
+  credits: 0,
+  duration_ms: 1.25,
+  occurred_at: new Date().toISOString()
+})
 
 const entities: Readonly<Record<string, string>> = {
   "&amp;": "&",
