@@ -16,7 +16,7 @@ class SlowFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["{schemas,warehouse,pipelines,serve,test}/**/*.test.ts"],
-    globalSetup: ["test/sample-home.ts", "test/postgres/shared.ts"],
+    globalSetup: ["test/support/sample-home.ts", "test/support/postgres/shared.ts"],
     // Most tests run real processes on real files: a slow machine is no failure, a hanging test is.
     testTimeout: 120_000,
     hookTimeout: 120_000,

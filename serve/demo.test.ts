@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Layer, Logger, References } from "effect"
 import { demoKey } from "./demo.ts"
 import { Administration } from "./ledger/administration.ts"
 import { embeddedLedger } from "./ledger/embedded/embedded-ledger.ts"
-import { temporaryFolder } from "./ledger/embedded/sample-ledger-for-tests.ts"
 import { Ledger } from "./ledger/ledger.ts"
 
 const inLedger = <A, E>(work: Effect.Effect<A, E, Ledger | Administration>) =>

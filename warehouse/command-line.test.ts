@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 
-const file = fileURLToPath(new URL("./command-line-for-tests.ts", import.meta.url))
+const file = fileURLToPath(new URL("../test/support/warehouse/ending-program.ts", import.meta.url))
 const start = (...args: ReadonlyArray<string>) => spawn(process.execPath, [file, ...args])
 
 const program = async (...args: ReadonlyArray<string>) => {
@@ -34,7 +34,7 @@ describe("a command", () => {
     const { code, stderr, stdout } = await program("end", "die")
     assert.deepStrictEqual([code, stdout], [1, ""])
     assert.match(stderr, /a defect in this program/)
-    assert.match(stderr, /command-line-for-tests\.ts:\d+/)
+    assert.match(stderr, /ending-program\.ts:\d+/)
   })
 
   it("prints help that was asked for on stdout, and the version", async () => {

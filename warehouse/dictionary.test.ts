@@ -1,8 +1,8 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLayout, aRun, ask, butter, publishStaged } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option, Schema } from "effect"
 import { DuckDb } from "./duckdb.ts"
-import { itWorks } from "./it-works-for-tests.ts"
-import { aLayout, aRun, ask, butter, publishStaged } from "./pantry-for-tests.ts"
 import { stage } from "./staging.ts"
 import { dataSets, seriesTable, tablesOf } from "./tables.ts"
 

@@ -1,10 +1,10 @@
 import { statSync, writeFileSync } from "node:fs"
 import { totalmem } from "node:os"
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { Cause, Duration, Effect, Exit, Fiber, FileSystem, Path, Schema } from "effect"
 import { type Cell, DuckDb, FileInUse, identifier, literal, NotADatabase } from "./duckdb.ts"
-import { itWorks } from "./it-works-for-tests.ts"
-import { otherProcess } from "./other-process-for-tests.ts"
 
 const aFile = (name = "a.duckdb") =>
   Effect.gen(function* () {

@@ -1,10 +1,10 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
+import { aLayout, pantry } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Exit, FileSystem } from "effect"
 import { DuckDb } from "./duckdb.ts"
 import type { Layout } from "./generation/layout.ts"
-import { itWorks } from "./it-works-for-tests.ts"
-import { otherProcess } from "./other-process-for-tests.ts"
-import { aLayout, pantry } from "./pantry-for-tests.ts"
 import { stage } from "./staging.ts"
 
 const price = { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "r" }

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import { feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { feeds, mappingHash, metrics, metricsOf, products, series } from "./catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
-import { feedNamed } from "./payloads-for-tests.ts"
 
 /** The five products, with what the report states of them. */
 const specs: Readonly<Record<string, readonly [commodity: string, spec: string]>> = {

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import { aClose, feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { commodity, rejectTable } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { catalogRows } from "./catalog-rows.ts"
 import { checks } from "./checks.ts"
 import { normalise } from "./normalise.ts"
-import { aClose, feedNamed } from "./payloads-for-tests.ts"
 
 interface Version {
   readonly metric_name: string

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { n } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { parseColumn, resolveColumn } from "./column.ts"
 import { fieldsOf, type PayloadRow } from "./field.ts"
-import { n } from "./payloads-for-tests.ts"
 
 const resolve = (rule: string, rows: ReadonlyArray<PayloadRow>, selected = rows) =>
   resolveColumn(parseColumn(rule), "gov-mars/1", fieldsOf(rows), selected)

@@ -1,7 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import fc from "fast-check"
-import { feeds } from "./catalog.ts"
-import { normalise } from "./normalise.ts"
 import {
   aBlockRow,
   aClassRow,
@@ -15,7 +12,10 @@ import {
   type Row,
   readings,
   readRows
-} from "./payloads-for-tests.ts"
+} from "@larder/test/support/pipelines/commodity-payloads.ts"
+import fc from "fast-check"
+import { feeds } from "./catalog.ts"
+import { normalise } from "./normalise.ts"
 import { rowsOf } from "./wire.ts"
 
 const [closes, months, classes] = [

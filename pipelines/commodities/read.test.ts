@@ -5,12 +5,12 @@ import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { daysBefore } from "@larder/schemas/dates.ts"
+import { aBlockRow, aClose, blocks, bodyOf, feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
+import { only, rowsIn, runLive, serving, temporaryHome } from "@larder/test/support/pipelines/live-commodities.ts"
+import { startUpstream, type Upstream } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
 import { NothingRead, ReadFailed } from "../run/pipeline.ts"
-import { startUpstream, type Upstream } from "../run/upstream-for-tests.ts"
 import { feeds } from "./catalog.ts"
-import { only, rowsIn, runLive, serving, temporaryHome } from "./live-runs-for-tests.ts"
-import { aBlockRow, aClose, blocks, bodyOf, feedNamed } from "./payloads-for-tests.ts"
 
 const closes = feedNamed("gov-mars/1603")
 const marsFeeds = feeds.filter(({ source }) => source === "gov-mars")

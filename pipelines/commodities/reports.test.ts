@@ -1,6 +1,5 @@
 /** What is particular about each report, from payload text to readings. */
 import { assert, describe, it } from "@effect/vitest"
-import fc from "fast-check"
 import {
   aBarrelRow,
   aBlockRow,
@@ -18,7 +17,8 @@ import {
   type Row,
   readings,
   readRows
-} from "./payloads-for-tests.ts"
+} from "@larder/test/support/pipelines/commodity-payloads.ts"
+import fc from "fast-check"
 
 const [closes, weeks, months] = [feedNamed("gov-mars/1603"), feedNamed("gov-mars/1602"), feedNamed("gov-mars/1623")]
 const [classes, advanced] = [feedNamed("gov-mpr/2991/Detail"), feedNamed("gov-mpr/2989/Detail")]

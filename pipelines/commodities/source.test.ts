@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { barrels, feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { Redacted } from "effect"
 import { feeds } from "./catalog.ts"
-import { barrels, feedNamed } from "./payloads-for-tests.ts"
 import { asksOf, windowAround } from "./source.ts"
 
 const key = Redacted.make("secret-key")

@@ -11,7 +11,7 @@ import {
   mprBody,
   n,
   sectionsBody
-} from "./payloads-for-tests.ts"
+} from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { rowsOf } from "./wire.ts"
 
 const closes = feedNamed("gov-mars/1603")

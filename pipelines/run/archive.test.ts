@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
+import { startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, type Duration, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { Archive, ArchiveUnwritable } from "./archive.ts"
 import { Fetch } from "./fetch-list.ts"
@@ -10,7 +11,6 @@ import { AccessDenied, AnswerTooLarge, GivenUp, NotRecorded } from "./origin.ts"
 import { Progress } from "./progress.ts"
 import { Refused } from "./refused.ts"
 import { replayOrigin } from "./replay-origin.ts"
-import { startUpstream } from "./upstream-for-tests.ts"
 
 const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" }).pipe(
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))

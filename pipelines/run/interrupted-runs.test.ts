@@ -1,11 +1,11 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
+import { startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { Fetch } from "./fetch-list.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { replayOrigin } from "./replay-origin.ts"
-import { startUpstream } from "./upstream-for-tests.ts"
 
 const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" }).pipe(
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
+import { live, quick, readText, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect, Redacted } from "effect"
 import { AccessDenied, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
-import { live, quick, readText, startUpstream } from "./upstream-for-tests.ts"
 
 const impatient = { ...quick, tries: 2, idle: "50 millis", head: "50 millis", body: "150 millis" } as const
 const key = Redacted.make("s3cret-mars-key")

@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
+import { live, quick, readText, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, Fiber, Redacted } from "effect"
 import { liveOrigin } from "./live-origin.ts"
 import { GivenUp, RefusedByUpstream } from "./origin.ts"
-import { live, quick, readText, startUpstream } from "./upstream-for-tests.ts"
 
 const key = Redacted.make("s3cret-mars-key")
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { quick, readText, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect } from "effect"
 import { liveOrigin } from "./live-origin.ts"
 import { ForbiddenAddress, UpstreamUnavailable } from "./origin.ts"
 import { rangeOf } from "./private-hosts.ts"
-import { quick, readText, startUpstream } from "./upstream-for-tests.ts"
 
 const policy = { ...quick, tries: 1, publicOnly: true }
 

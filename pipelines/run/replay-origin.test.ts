@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
+import { readText } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect, FileSystem, Path } from "effect"
 import { NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
 import { RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
-import { readText } from "./upstream-for-tests.ts"
 
 const reports = "mars.test/services/v1.2/reports"
 const url = `https://${reports}`

@@ -4,11 +4,11 @@ import type { ServerResponse } from "node:http"
 import { hostname } from "node:os"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
+import { quick, type Seen, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "./archive.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { AnswerTooLarge, UpstreamUnavailable } from "./origin.ts"
-import { quick, type Seen, startUpstream } from "./upstream-for-tests.ts"
 
 const payload = randomBytes(300_000)
 const half = 150_000

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 
-const isOfMapping = (name: string) => /\.(ts|txt|sql)$/.test(name) && !/\.test\.ts$|-for-tests\.ts$/.test(name)
+const isOfMapping = (name: string) => /\.(ts|txt|sql)$/.test(name) && !/\.test\.ts$/.test(name)
 
 const filesIn = (folder: URL) => readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(isOfMapping).sort()
 

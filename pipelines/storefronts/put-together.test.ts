@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
 import { define } from "@larder/warehouse/dictionary.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { itWorks } from "@larder/warehouse/it-works-for-tests.ts"
 import { storefront } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { endsOfPages } from "./categorise.ts"

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
 import { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
-import { itWorks } from "@larder/warehouse/it-works-for-tests.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import type { Batch, ImageRow, ProductRow } from "./feed.ts"
 import { readCollections, readProducts } from "./feeds/shopify-json.ts"

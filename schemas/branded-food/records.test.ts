@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { unstatedFood } from "@larder/test/support/unstated-food.ts"
 import { Schema } from "effect"
 import { BrandedFood } from "./records.ts"
-import { unstatedFood } from "./records-for-tests.ts"
 
 const isFood = (value: unknown) =>
   Schema.decodeUnknownResult(BrandedFood, { errors: "all", onExcessProperty: "error" })(value)._tag === "Success"

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { scopes } from "@larder/schemas/scopes.ts"
+import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect, Result } from "effect"
 import fc from "fast-check"
 import { beginning, hashOf } from "./chain.ts"
 import { creditAccount, type Decision, editKey, issueKey, openAccount, revokeKey } from "./decisions.ts"
-import { memoryStore } from "./embedded/memory-store-for-tests.ts"
 import {
   type Admission,
   apply,

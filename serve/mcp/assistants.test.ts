@@ -1,8 +1,8 @@
 /** What `/mcp` answers when it is not the protocol that fails. */
 import { assert, describe, it } from "@effect/vitest"
+import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
 import { ledgerOver } from "../ledger/embedded/embedded-ledger.ts"
-import { memoryStore } from "../ledger/embedded/memory-store-for-tests.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
 import { makeMeters } from "../meters.ts"

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { cpus, tmpdir } from "node:os"
 import path from "node:path"
-import { run, startServer } from "../programs.ts"
+import { run, startServer } from "../support/programs.ts"
 import { compareLedgers } from "./ledgers.ts"
 import { load, type Measured, middle } from "./load.ts"
 import { answerOf, richKey, startChild } from "./servers.ts"

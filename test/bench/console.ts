@@ -3,9 +3,9 @@
  * signed in, in turns, once with the ledger in its folder and once with the same in PostgreSQL.
  */
 import path from "node:path"
-import { makeBrowser } from "../console/browser.ts"
-import { startPostgres } from "../postgres.ts"
-import { admin, ended, type Server, start, startServer } from "../programs.ts"
+import { makeBrowser } from "../support/console/browser.ts"
+import { startPostgres } from "../support/postgres/server.ts"
+import { admin, ended, type Server, start, startServer } from "../support/programs.ts"
 import { makeLargeLedger } from "./large-ledger.ts"
 import { fillRequestLog } from "./large-request-log.ts"
 import { type Spread, spreadOf } from "./statistics.ts"

@@ -3,8 +3,8 @@
  * with 1, 16, 64 and 256 connections, in turns. PostgreSQL shares the two cores with the server and the load.
  */
 
-import { startPostgres } from "../postgres.ts"
-import { admin, newKey, type Server, startServer } from "../programs.ts"
+import { startPostgres } from "../support/postgres/server.ts"
+import { admin, newKey, type Server, startServer } from "../support/programs.ts"
 import { between, type Commits, commitsOf } from "./commits.ts"
 import { load, type Measured } from "./load.ts"
 

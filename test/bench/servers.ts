@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { createInterface } from "node:readline"
-import { admin, newKey } from "../programs.ts"
+import { admin, newKey } from "../support/programs.ts"
 
 /** A server of this folder: it prints its address in its first line. */
 export const startChild = async (file: string, argument: string) => {

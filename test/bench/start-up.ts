@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { startServer } from "../programs.ts"
+import { startServer } from "../support/programs.ts"
 import { type LedgerSize, makeLargeLedger } from "./large-ledger.ts"
 
 /** `request` is a path that the key of a large ledger may call. */

@@ -1,7 +1,7 @@
 /** Swapping generations under load: the link swings back and forth between two generations while clients call. */
 
-import { addGeneration } from "../more-generations.ts"
-import { run } from "../programs.ts"
+import { addGeneration } from "../support/more-generations.ts"
+import { run } from "../support/programs.ts"
 import { load } from "./load.ts"
 
 const seconds = 8

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 import { inflate } from "@sparticuz/chromium"
 import { type Browser, chromium } from "playwright-core"
 import manifest from "../package.json" with { type: "json" }
-import { repository } from "../repository.ts"
+import { repository } from "../support/repository.ts"
 
 interface Chromium {
   readonly executable: string

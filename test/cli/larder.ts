@@ -8,7 +8,7 @@ import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach } from "vitest"
-import { clean, type Environment, run } from "../programs.ts"
+import { clean, type Environment, run } from "../support/programs.ts"
 
 const holder = fileURLToPath(new URL("./ledger-holder.ts", import.meta.url))
 

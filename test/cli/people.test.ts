@@ -4,7 +4,7 @@ import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { layerPeople } from "@larder/serve/people/kept-people.ts"
 import { People } from "@larder/serve/people/people.ts"
 import { Effect, Layer } from "effect"
-import type { Environment } from "../programs.ts"
+import type { Environment } from "../support/programs.ts"
 import { larderInAHome } from "./larder.ts"
 
 const { json, larder, ledgerFolder, server } = larderInAHome()

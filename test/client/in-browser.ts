@@ -7,8 +7,8 @@ import type { AddressInfo } from "node:net"
 import path from "node:path"
 import type { Response } from "playwright-core"
 import { launch } from "../browser/chromium.ts"
-import type { Client } from "../contract/client.ts"
-import { repository } from "../repository.ts"
+import type { Client } from "../support/api/client.ts"
+import { repository } from "../support/repository.ts"
 
 const folder = path.join(repository, "schemas/client")
 

@@ -1,6 +1,6 @@
 /** The calls of the client as they pass through `fetch`: judged like all others, and their charges remembered. */
 import { afterAll, beforeAll, vi } from "vitest"
-import type { Served } from "../contract/served.ts"
+import type { Served } from "../support/api/served.ts"
 
 export interface Seen {
   /** Path and query, as they were sent. */

@@ -7,12 +7,12 @@ import { ConsoleDatabase } from "@larder/serve/console-database/console-database
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Effect } from "effect"
 import { inject } from "vitest"
-import { makeBrowser, type Seen } from "../console/browser.ts"
 import { connected } from "../ledger/outage.ts"
 import { storesIn } from "../payments/stores.ts"
-import { newDatabase } from "../postgres.ts"
-import { type Environment, ended, run, start, startServer } from "../programs.ts"
-import { copyHome } from "../sample-home.ts"
+import { makeBrowser, type Seen } from "../support/console/browser.ts"
+import { newDatabase } from "../support/postgres/server.ts"
+import { type Environment, ended, run, start, startServer } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 import { email, fill, goOn, home, isInvited, isSignedIn, password, placeIn, recharge, rowsAt } from "./kept.ts"
 
 const database = Effect.promise(() => newDatabase(inject("postgresUrl")))

@@ -13,8 +13,8 @@ import {
 import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
-import { consolePlaceNames, consolePlaces } from "../console-databases.ts"
-import { newDatabase, startPostgres } from "../postgres.ts"
+import { newDatabase, startPostgres } from "../support/postgres/server.ts"
+import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
 const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
 const insert = "insert into console.simulated (id, kind, body) values ($1, 'test', $2)"

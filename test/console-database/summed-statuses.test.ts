@@ -10,8 +10,8 @@ import { gatherer } from "@larder/serve/requests/gathered.ts"
 import { Context, Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { inject } from "vitest"
-import { consolePlaceNames, consolePlaces } from "../console-databases.ts"
-import { newDatabase } from "../postgres.ts"
+import { newDatabase } from "../support/postgres/server.ts"
+import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
 const days = ["2026-10-30", "2026-10-31"]
 const endpoints = ["/v1/stores", "/v1/commodities"]

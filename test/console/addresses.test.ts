@@ -2,10 +2,10 @@
 import { rmSync } from "node:fs"
 import { request } from "node:http"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { type Server, startServer } from "../programs.ts"
-import { copyHome } from "../sample-home.ts"
-import { makeBrowser } from "./browser.ts"
-import { keyIn, password } from "./served-console.ts"
+import { makeBrowser } from "../support/console/browser.ts"
+import { keyIn, password } from "../support/console/served-console.ts"
+import { type Server, startServer } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 
 const newKey = { name: "Dashboard", access: "all", budget: "25" }
 const portOf = (url: string) => new URL(url).port

@@ -5,8 +5,8 @@ import { whyCardsAreSaved } from "@larder/serve/billing/card-text.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { beforeAll, describe, expect, it } from "vitest"
+import { linkCalled, type SignedIn, spendingConsole, unescaped } from "../support/console/spending-console.ts"
 import { buttonsOf, errorAt, hidden, hiddenIn, payingByCard, primaryButtonsOf, valueAt } from "./billing-forms.ts"
-import { linkCalled, type SignedIn, spendingConsole, unescaped } from "./spending-console.ts"
 
 const console = spendingConsole()
 const { beginByCard, payByCard } = payingByCard(console)

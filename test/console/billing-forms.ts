@@ -1,7 +1,7 @@
 /** The forms about money, and the way over the processor's page, as a person goes it. */
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { expect } from "vitest"
-import { type SignedIn, type SpendingConsole, unescaped } from "./spending-console.ts"
+import { type SignedIn, type SpendingConsole, unescaped } from "../support/console/spending-console.ts"
 
 /** The text behind the field's name: what a person reads beside it. */
 export const errorAt = (html: string, name: string) =>

@@ -8,10 +8,10 @@ import { loadReadModel } from "@larder/serve/read-model.ts"
 import { writeToJournal } from "@larder/warehouse/generation/journal.ts"
 import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/generation/live.ts"
-import { aRun, tamper } from "@larder/warehouse/pantry-for-tests.ts"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { inject } from "vitest"
-import { copyHome } from "../sample-home.ts"
+import { copyHome } from "../support/sample-home.ts"
+import { aRun, tamper } from "../support/warehouse/pantry.ts"
 
 /** After whatever the samples were read on. */
 const now = Date.parse("2099-11-01T12:00:00.000Z")

@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { operateIn } from "../contract/operator.ts"
 import { breakableWire } from "../ledger/breakable-wire.ts"
 import { connected } from "../ledger/outage.ts"
-import { newDatabase } from "../postgres.ts"
-import type { Seen } from "./browser.ts"
-import { keyIn, password, servedConsole } from "./served-console.ts"
+import { operateIn } from "../support/api/operator.ts"
+import type { Seen } from "../support/console/browser.ts"
+import { keyIn, password, servedConsole } from "../support/console/served-console.ts"
+import { newDatabase } from "../support/postgres/server.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)

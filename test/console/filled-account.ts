@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import { expect } from "vitest"
-import { operate, statement } from "../contract/operator.ts"
+import { operate, statement } from "../support/api/operator.ts"
+import type { Browser } from "../support/console/browser.ts"
+import { keyIn, password, type ServedConsole } from "../support/console/served-console.ts"
 import { hiddenIn } from "./billing-forms.ts"
-import type { Browser } from "./browser.ts"
-import { keyIn, password, type ServedConsole } from "./served-console.ts"
 
 /** Dollars and cents, as typed. */
 interface Amounts {

@@ -1,8 +1,8 @@
 import { request } from "node:http"
 import { pages } from "@larder/serve/console/pages.ts"
 import { describe, expect, it } from "vitest"
-import { operate } from "../contract/operator.ts"
-import { keyIn, password, servedConsole } from "./served-console.ts"
+import { operate } from "../support/api/operator.ts"
+import { keyIn, password, servedConsole } from "../support/console/served-console.ts"
 
 const site = servedConsole()
 const newKey = { name: "Dashboard", access: "all", budget: "25" }

@@ -4,11 +4,11 @@
  */
 import { pages } from "@larder/serve/console/pages.ts"
 import { beforeAll, describe, expect, it } from "vitest"
-import { ledgers } from "../contract/served.ts"
+import { ledgers } from "../support/api/served.ts"
+import type { Fields, Seen } from "../support/console/browser.ts"
+import { password, servedConsole } from "../support/console/served-console.ts"
 import { hiddenIn } from "./billing-forms.ts"
-import type { Fields, Seen } from "./browser.ts"
 import { type FilledAccount, type Filling, filledAccount, secretsOf } from "./filled-account.ts"
-import { password, servedConsole } from "./served-console.ts"
 
 const owner: Filling = {
   account: "Pastry of the owner",

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { type Scope, scopes } from "@larder/schemas/scopes.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Ended, ended } from "../programs.ts"
-import type { Browser } from "./browser.ts"
-import { keyIn, servedConsole } from "./served-console.ts"
-import { unescaped } from "./spending-console.ts"
+import type { Browser } from "../support/console/browser.ts"
+import { keyIn, servedConsole } from "../support/console/served-console.ts"
+import { unescaped } from "../support/console/spending-console.ts"
+import { type Ended, ended } from "../support/programs.ts"
 
 const site = servedConsole()
 const folder = mkdtempSync(path.join(tmpdir(), "larder-key-examples-"))

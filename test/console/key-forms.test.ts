@@ -1,11 +1,11 @@
 /** The forms of keys, which know nothing of where the ledger is. */
 import { scopes } from "@larder/schemas/scopes.ts"
 import { describe, expect, it } from "vitest"
-import { ask } from "../contract/client.ts"
-import { operate } from "../contract/operator.ts"
 import { copyKeys } from "../ledger/copied-keys.ts"
+import { ask } from "../support/api/client.ts"
+import { operate } from "../support/api/operator.ts"
+import { keyIn, servedConsole } from "../support/console/served-console.ts"
 import { carriedIn, edit, newKey, untouchedIn } from "./key-forms.ts"
-import { keyIn, servedConsole } from "./served-console.ts"
 
 describe("a key", () => {
   const site = servedConsole()

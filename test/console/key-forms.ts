@@ -1,5 +1,5 @@
 /** The forms of keys, filled in as a person does. */
-import type { Browser, Fields } from "./browser.ts"
+import type { Browser, Fields } from "../support/console/browser.ts"
 
 export const newKey = { name: "Dashboard", access: "all", budget: "25" }
 

@@ -2,7 +2,14 @@
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
-import { column, followed, linkCalled, type SignedIn, spendingConsole, unescaped } from "./spending-console.ts"
+import {
+  column,
+  followed,
+  linkCalled,
+  type SignedIn,
+  spendingConsole,
+  unescaped
+} from "../support/console/spending-console.ts"
 
 const console = spendingConsole()
 const many = 101

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { ask } from "../contract/client.ts"
-import { operate } from "../contract/operator.ts"
-import { ledgers } from "../contract/served.ts"
+import { ask } from "../support/api/client.ts"
+import { operate } from "../support/api/operator.ts"
+import { ledgers } from "../support/api/served.ts"
+import { keyIn, servedConsole } from "../support/console/served-console.ts"
 import { carriedIn, edit, newKey } from "./key-forms.ts"
-import { keyIn, servedConsole } from "./served-console.ts"
 
 /** The JSON that an example on the page of a new key holds. */
 const exampleIn = (page: string, id: string): unknown => {

@@ -5,8 +5,8 @@ import { ConsoleDatabase } from "@larder/serve/console-database/console-database
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
 import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { consolePlaces } from "../console-databases.ts"
-import { servedConsole } from "./served-console.ts"
+import { servedConsole } from "../support/console/served-console.ts"
+import { consolePlaces } from "../support/serve/console-databases.ts"
 
 describe("an address with a control character", () => {
   const site = servedConsole({ ledger: "in PostgreSQL" })

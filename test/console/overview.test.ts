@@ -1,7 +1,7 @@
 /** The first page of the console: what it says of an account at the edges of months, and before and after its calls. */
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { afterEach, describe, expect, it } from "vitest"
-import { call, linkCalled, type SignedIn, spendingConsole } from "./spending-console.ts"
+import { call, linkCalled, type SignedIn, spendingConsole } from "../support/console/spending-console.ts"
 
 let shownAt: string | undefined
 const shop = spendingConsole({ now: () => (shownAt === undefined ? Date.now() : Date.parse(shownAt)) })

@@ -6,8 +6,15 @@ import { People } from "@larder/serve/people/people.ts"
 import { Effect, Stream } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"
+import {
+  call,
+  column,
+  followed,
+  linkCalled,
+  type SignedIn,
+  spendingConsole
+} from "../support/console/spending-console.ts"
 import { hiddenIn } from "./billing-forms.ts"
-import { call, column, followed, linkCalled, type SignedIn, spendingConsole } from "./spending-console.ts"
 
 const console = spendingConsole()
 const formula = '=cmd|"/c calc"!A1'

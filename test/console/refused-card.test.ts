@@ -3,8 +3,8 @@ import { Billing, type TopUp } from "@larder/serve/billing/billing.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
+import { spendingConsole } from "../support/console/spending-console.ts"
 import { hiddenIn, payingByCard } from "./billing-forms.ts"
-import { spendingConsole } from "./spending-console.ts"
 
 const console = spendingConsole()
 const { payByCard } = payingByCard(console)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
-import { makeBrowser, type Seen } from "./browser.ts"
-import { keyIn, password, servedConsole } from "./served-console.ts"
+import { makeBrowser, type Seen } from "../support/console/browser.ts"
+import { keyIn, password, servedConsole } from "../support/console/served-console.ts"
 
 const site = servedConsole()
 const session = "larder_session"

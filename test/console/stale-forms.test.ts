@@ -1,8 +1,8 @@
 /** Two people of one account have forms about money open, and one is faster. */
 import { Billing } from "@larder/serve/billing/billing.ts"
 import { beforeEach, describe, expect, it } from "vitest"
+import { type SignedIn, spendingConsole } from "../support/console/spending-console.ts"
 import { buttonsOf, hiddenIn, payingByCard, valueAt } from "./billing-forms.ts"
-import { type SignedIn, spendingConsole } from "./spending-console.ts"
 
 const console = spendingConsole()
 const { payByCard } = payingByCard(console)

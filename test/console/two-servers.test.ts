@@ -1,8 +1,8 @@
 /** One console behind several addresses: two running servers over one PostgreSQL, and people who meet now one, now the other. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Server, startServer } from "../programs.ts"
-import { type Browser, makeBrowser } from "./browser.ts"
-import { password, servedConsole } from "./served-console.ts"
+import { type Browser, makeBrowser } from "../support/console/browser.ts"
+import { password, servedConsole } from "../support/console/served-console.ts"
+import { type Server, startServer } from "../support/programs.ts"
 
 const site = servedConsole({ ledger: "in PostgreSQL" })
 let second: Server

@@ -3,11 +3,18 @@ import { type NotedRequest, RequestLog } from "@larder/serve/requests/request-lo
 import { Effect } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"
-import { ask } from "../contract/client.ts"
 import { giveBack } from "../ledger/shared-ledger.ts"
+import { ask } from "../support/api/client.ts"
+import { keyIn, servedConsole } from "../support/console/served-console.ts"
+import {
+  call,
+  column,
+  followed,
+  linkCalled,
+  type SignedIn,
+  spendingConsole
+} from "../support/console/spending-console.ts"
 import { newKey } from "./key-forms.ts"
-import { keyIn, servedConsole } from "./served-console.ts"
-import { call, column, followed, linkCalled, type SignedIn, spendingConsole } from "./spending-console.ts"
 
 const console = spendingConsole()
 const onTheSeventh = spendingConsole({ now: () => Date.parse("2026-11-07T12:00:00.000Z") })

@@ -1,8 +1,8 @@
 import { hasValidChecksum } from "@larder/serve/access/api-key.ts"
 import { describe, expect, it } from "vitest"
-import { createKey, operate } from "./operator.ts"
-import { raw } from "./raw.ts"
-import { errorOf, ledgers, served } from "./served.ts"
+import { createKey, operate } from "../support/api/operator.ts"
+import { raw } from "../support/api/raw.ts"
+import { errorOf, ledgers, served } from "../support/api/served.ts"
 
 describe.each(ledgers)("with the ledger %s", (ledger) => {
   const api = served({ ledger })

@@ -1,9 +1,9 @@
 import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import { describe, expect, it } from "vitest"
+import type { Reply } from "../support/api/judge.ts"
+import { createKey, operate, statement } from "../support/api/operator.ts"
+import { errorOf, ledgers, served } from "../support/api/served.ts"
 import { standingClock } from "./conditions.ts"
-import type { Reply } from "./judge.ts"
-import { createKey, operate, statement } from "./operator.ts"
-import { errorOf, ledgers, served } from "./served.ts"
 
 describe.each(ledgers)("with the ledger %s", (ledger) => {
   // Half a day ahead of UTC: a month that is counted in local time would turn 14 hours too early.

@@ -1,5 +1,5 @@
 /** What becomes of the serving, the amounts and the stated nutrition of a label, case by case. */
-import type { Amount } from "../labels.ts"
+import type { Amount } from "../support/label-releases.ts"
 import type { Rule, Stated } from "./branded-food-whole-labels.ts"
 
 const per100 = (amounts: Readonly<Record<number, string>>): ReadonlyArray<Amount> =>

@@ -1,6 +1,7 @@
 /** A label that states everything and one that states nothing, with the records that they become. */
-import { unstatedFood } from "@larder/schemas/branded-food/records-for-tests.ts"
-import type { Form, Label } from "../labels.ts"
+
+import type { Form, Label } from "../support/label-releases.ts"
+import { unstatedFood } from "../support/unstated-food.ts"
 
 export type Expected = Readonly<Record<string, unknown>>
 export type Stated = Partial<Omit<Label, "fdc_id">>

@@ -1,8 +1,8 @@
 /** Keys, prices, parameters and errors of the three branded-food endpoints. */
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { beforeAll, describe, expect, it } from "vitest"
-import { createKey } from "./operator.ts"
-import { errorOf, served } from "./served.ts"
+import { createKey } from "../support/api/operator.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
 const api = served()
 let known: { readonly id: string; readonly fdc_id: number }

@@ -3,8 +3,8 @@ import { chmodSync, readFileSync, realpathSync, truncateSync, writeFileSync } fr
 import path from "node:path"
 import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "./operator.ts"
-import { errorOf, served } from "./served.ts"
+import { createKey, statement } from "../support/api/operator.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
 const api = served()
 let records = ""

@@ -4,11 +4,11 @@
  */
 import fc from "fast-check"
 import { beforeAll, expect, inject, it } from "vitest"
-import { aLabel, ingestLabels } from "../labels.ts"
-import { copyHome } from "../sample-home.ts"
-import { createKey, operate } from "./operator.ts"
-import { pagesOf } from "./pages.ts"
-import { served } from "./served.ts"
+import { createKey, operate } from "../support/api/operator.ts"
+import { pagesOf } from "../support/api/pages.ts"
+import { served } from "../support/api/served.ts"
+import { aLabel, ingestLabels } from "../support/label-releases.ts"
+import { copyHome } from "../support/sample-home.ts"
 
 const seed = 20261004
 const searches = 200

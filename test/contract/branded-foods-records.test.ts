@@ -1,11 +1,11 @@
 /** What a label becomes: the record of the interface, field by field, the same from either form of a release. */
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
-import { aLabel, forms, homeWith } from "../labels.ts"
+import { served } from "../support/api/served.ts"
+import { aLabel, forms, homeWith } from "../support/label-releases.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
 import { nutritionRules } from "./branded-food-nutrition-rules.ts"
 import { bareRecord, complete, completeRecord, type Expected } from "./branded-food-whole-labels.ts"
-import { served } from "./served.ts"
 
 const rules = [...labelRules, ...nutritionRules]
 const labels = [complete, { data_source: "", publication_date: "" }, ...rules.map(([, stated]) => stated)].map(

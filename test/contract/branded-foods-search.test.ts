@@ -1,9 +1,9 @@
 /** The five filters of the search and its pages. That texts are found wherever a plain scan finds them has its own file. */
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
-import { aLabel, homeWith, type Label } from "../labels.ts"
-import { pagesOf } from "./pages.ts"
-import { errorOf, served } from "./served.ts"
+import { pagesOf } from "../support/api/pages.ts"
+import { errorOf, served } from "../support/api/served.ts"
+import { aLabel, homeWith, type Label } from "../support/label-releases.ts"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly id: string; readonly fdc_id: number; readonly category: string | null }>

@@ -1,10 +1,10 @@
 /** Which label of a product is current, and what of that the endpoints tell. */
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
-import { aLabel, forms, homeWith, ingestLabels, type Label } from "../labels.ts"
-import { run, untilServed } from "../programs.ts"
-import { pagesOf } from "./pages.ts"
-import { errorOf, served } from "./served.ts"
+import { pagesOf } from "../support/api/pages.ts"
+import { errorOf, served } from "../support/api/served.ts"
+import { aLabel, forms, homeWith, ingestLabels, type Label } from "../support/label-releases.ts"
+import { run, untilServed } from "../support/programs.ts"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly fdc_id: number; readonly description: string }>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { served } from "./served.ts"
+import { served } from "../support/api/served.ts"
 
 const api = served()
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "./served.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
 const api = served({ environment: { LARDER_DATA_HOST: "data.larder.test" } })
 

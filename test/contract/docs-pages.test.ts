@@ -8,8 +8,8 @@ import { templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { guidePaths } from "@larder/serve/docs/guides.ts"
 import { describe, expect, it } from "vitest"
-import { operate } from "./operator.ts"
-import { served } from "./served.ts"
+import { operate } from "../support/api/operator.ts"
+import { served } from "../support/api/served.ts"
 
 const api = served()
 

@@ -1,6 +1,6 @@
 import { isDay } from "@larder/schemas/dates.ts"
 import { describe, expect, it } from "vitest"
-import { served } from "./served.ts"
+import { served } from "../support/api/served.ts"
 
 const api = served()
 

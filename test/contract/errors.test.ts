@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
+import { createKey, statement } from "../support/api/operator.ts"
+import { errorOf, served } from "../support/api/served.ts"
 import { disk } from "./conditions.ts"
-import { createKey, statement } from "./operator.ts"
-import { errorOf, served } from "./served.ts"
 
 const storage = disk()
 const api = served({ environment: storage.environment })

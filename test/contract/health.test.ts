@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
+import { served } from "../support/api/served.ts"
 import { disk } from "./conditions.ts"
-import { served } from "./served.ts"
 
 const storage = disk()
 const api = served({ environment: storage.environment })

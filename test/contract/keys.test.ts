@@ -4,10 +4,10 @@ import path from "node:path"
 import { scopes } from "@larder/schemas/scopes.ts"
 import { hasValidChecksum } from "@larder/serve/access/api-key.ts"
 import { describe, expect, it } from "vitest"
-import { admin, run } from "../programs.ts"
+import { createKey, operate, statement } from "../support/api/operator.ts"
+import { errorOf, served } from "../support/api/served.ts"
+import { admin, run } from "../support/programs.ts"
 import { standingClock } from "./conditions.ts"
-import { createKey, operate, statement } from "./operator.ts"
-import { errorOf, served } from "./served.ts"
 
 const clock = standingClock("2031-01-15T12:00:00.000Z") // budgets are counted per month
 const api = served({ environment: clock.environment })

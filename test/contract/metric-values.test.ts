@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { errorOf, served } from "./served.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
 const api = served()
 const values = (query: string) => api.get(`/v1/commodities/metric-values?${query}`)

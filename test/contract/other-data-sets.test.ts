@@ -3,9 +3,9 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
-import { run } from "../programs.ts"
-import { createKey } from "./operator.ts"
-import { errorOf, served } from "./served.ts"
+import { createKey } from "../support/api/operator.ts"
+import { errorOf, served } from "../support/api/served.ts"
+import { run } from "../support/programs.ts"
 
 /** A home with the bundled commodities and nothing else. */
 const commoditiesAlone = async () => {

@@ -1,8 +1,8 @@
 import { cursorScope, encodeCursor } from "@larder/serve/cursor.ts"
 import { describe, expect, it } from "vitest"
-import { createKey } from "./operator.ts"
-import { pagesOf } from "./pages.ts"
-import { errorOf, served } from "./served.ts"
+import { createKey } from "../support/api/operator.ts"
+import { pagesOf } from "../support/api/pages.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
 const api = served()
 const damaged = "400 invalid_request: cursor is damaged, or belongs to another endpoint, id or set of filters"

@@ -5,10 +5,10 @@ import path from "node:path"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Server, startServer } from "../programs.ts"
-import { type Client, makeClient } from "./client.ts"
-import { createKey } from "./operator.ts"
-import { errorOf } from "./served.ts"
+import { type Client, makeClient } from "../support/api/client.ts"
+import { createKey } from "../support/api/operator.ts"
+import { errorOf } from "../support/api/served.ts"
+import { type Server, startServer } from "../support/programs.ts"
 
 let home: string
 let server: Server

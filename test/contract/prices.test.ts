@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
-import { repository } from "../repository.ts"
-import { errorOf, served } from "./served.ts"
+import { errorOf, served } from "../support/api/served.ts"
+import { repository } from "../support/repository.ts"
 
 const api = served()
 const prices = (query: string) => api.get(`/v1/commodities/prices?${query}`)
@@ -17,7 +17,7 @@ const datesAt = async (query: string) => (await dataAt(query)).map(({ points }) 
 
 /** Numbers that were published, with their digits, from the tables behind the samples. */
 const facts = (file: string, select: (row: ReadonlyArray<string>) => readonly [string, string | undefined]) =>
-  readFileSync(path.join(repository, "pipelines/commodities/samples/facts", file), "utf8")
+  readFileSync(path.join(repository, "test/samples/commodities/facts", file), "utf8")
     .trim()
     .split("\n")
     .slice(1)

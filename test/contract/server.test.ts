@@ -3,10 +3,10 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, inject, it } from "vitest"
-import { run, startServer } from "../programs.ts"
-import { copyHome } from "../sample-home.ts"
-import { makeClient } from "./client.ts"
-import { createKey, statement } from "./operator.ts"
+import { makeClient } from "../support/api/client.ts"
+import { createKey, statement } from "../support/api/operator.ts"
+import { run, startServer } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 
 const withHome = async <A>(home: string, use: (home: string) => Promise<A>) => {
   try {

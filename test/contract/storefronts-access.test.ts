@@ -1,9 +1,9 @@
 /** Keys, prices, parameters and errors of the five storefront endpoints. */
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { beforeAll, describe, expect, it } from "vitest"
-import { aCollection, aProduct, aStore, homeWithStores } from "../stores.ts"
-import { createKey, operate } from "./operator.ts"
-import { errorOf, served } from "./served.ts"
+import { createKey, operate } from "../support/api/operator.ts"
+import { errorOf, served } from "../support/api/served.ts"
+import { aCollection, aProduct, aStore, homeWithStores } from "../support/stores.ts"
 
 const store_id = "platform_store_shop"
 const api = served({

@@ -1,7 +1,10 @@
 /** Products and collections of a store: what they hold, their order, their pages, and what becomes of them as stores change. */
 import { cursorScope, encodeCursor } from "@larder/serve/cursor.ts"
 import { beforeAll, describe, expect, it } from "vitest"
-import { untilServed } from "../programs.ts"
+import { operate } from "../support/api/operator.ts"
+import { pagesOf } from "../support/api/pages.ts"
+import { errorOf, served } from "../support/api/served.ts"
+import { untilServed } from "../support/programs.ts"
 import {
   aCollection,
   aProduct,
@@ -15,10 +18,7 @@ import {
   publishReads,
   type Reads,
   summaryRecord
-} from "../stores.ts"
-import { operate } from "./operator.ts"
-import { pagesOf } from "./pages.ts"
-import { errorOf, served } from "./served.ts"
+} from "../support/stores.ts"
 
 const shop = "platform_store_shop"
 const other = "platform_store_other"

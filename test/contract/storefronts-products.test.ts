@@ -1,7 +1,7 @@
 /** Single products: gallery, variants, numbers and texts as they leave. */
 import { describe, expect, it } from "vitest"
-import { aProduct, aStore, aVariant, homeWithStores, type ProductRow, summaryRecord } from "../stores.ts"
-import { errorOf, served } from "./served.ts"
+import { errorOf, served } from "../support/api/served.ts"
+import { aProduct, aStore, aVariant, homeWithStores, type ProductRow, summaryRecord } from "../support/stores.ts"
 
 const store_id = "platform_store_shop"
 const product = (name: string, stated: Partial<ProductRow> = {}) =>

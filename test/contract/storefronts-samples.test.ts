@@ -1,8 +1,8 @@
 /** The bundled stores, one of each kind of feed, as a client meets them after `npm start`. Every answer is judged. */
 import { beforeAll, describe, expect, it } from "vitest"
-import { operate } from "./operator.ts"
-import { pagesOf } from "./pages.ts"
-import { served } from "./served.ts"
+import { operate } from "../support/api/operator.ts"
+import { pagesOf } from "../support/api/pages.ts"
+import { served } from "../support/api/served.ts"
 
 const api = served()
 beforeAll(() =>

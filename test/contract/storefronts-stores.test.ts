@@ -1,10 +1,10 @@
 /** Stores: their records, their search and its pages. */
 import { cursorScope, encodeCursor } from "@larder/serve/cursor.ts"
 import { beforeAll, describe, expect, it } from "vitest"
-import { aCollection, aProduct, aStore, firstRead, homeWithStores } from "../stores.ts"
-import { operate } from "./operator.ts"
-import { pagesOf } from "./pages.ts"
-import { errorOf, served } from "./served.ts"
+import { operate } from "../support/api/operator.ts"
+import { pagesOf } from "../support/api/pages.ts"
+import { errorOf, served } from "../support/api/served.ts"
+import { aCollection, aProduct, aStore, firstRead, homeWithStores } from "../support/stores.ts"
 
 const food = "food_beverages_and_tobacco"
 const clothes = "apparel_and_accessories"

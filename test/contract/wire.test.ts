@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { raw } from "./raw.ts"
-import { errorOf, served } from "./served.ts"
+import { raw } from "../support/api/raw.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
 const api = served({ environment: { LARDER_DATA_HOST: "data.larder.test" } })
 const authorization = () => `Authorization: Bearer ${api.key().key}`

@@ -2,7 +2,7 @@
 import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger/administration.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import { expect } from "vitest"
-import { admin, adminLines } from "../programs.ts"
+import { admin, adminLines } from "../support/programs.ts"
 import type { Cashier } from "./cashier.ts"
 import type { Call, Cast, Place } from "./cast.ts"
 import type { Diary } from "./diary.ts"

@@ -15,14 +15,12 @@ import {
 } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { aBlockRow, blocks, bodyOf, everyFeed } from "@larder/pipelines/commodities/payloads-for-tests.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { foodsOf } from "@larder/warehouse/foods/of-generation.ts"
 import { openFoods } from "@larder/warehouse/foods/open.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { ask } from "../contract/client.ts"
 import {
   copyOf,
   folderOfTest,
@@ -33,7 +31,9 @@ import {
   valuesOf
 } from "../end-to-end/ingesting.ts"
 import { foodsIn, goodZip, largeZip, leftovers, load } from "../end-to-end/small-releases.ts"
-import { newKey, startServer } from "../programs.ts"
+import { ask } from "../support/api/client.ts"
+import { aBlockRow, blocks, bodyOf, everyFeed } from "../support/pipelines/commodity-payloads.ts"
+import { newKey, startServer } from "../support/programs.ts"
 import { namesIn, rounds, runKilled, staged } from "./killed-runs.ts"
 
 let home = ""

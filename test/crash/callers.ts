@@ -1,7 +1,7 @@
 /** Callers of one server: keep-alive connections, one call after the other on each, until they are told to stop. */
 import { Agent } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
-import { send } from "../contract/client.ts"
+import { send } from "../support/api/client.ts"
 import type { Call } from "./cast.ts"
 import type { Diary } from "./diary.ts"
 

@@ -6,7 +6,7 @@ import { scopes } from "@larder/schemas/scopes.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { layerAdministration } from "@larder/serve/ledger/reach.ts"
 import { ConfigProvider, Effect, Layer } from "effect"
-import { admin, type CreatedKey, type Environment } from "../programs.ts"
+import { admin, type CreatedKey, type Environment } from "../support/programs.ts"
 import type { Chance } from "./chance.ts"
 
 /** Where a ledger is, for servers and commands alike. */

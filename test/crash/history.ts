@@ -4,8 +4,8 @@
  */
 import { rmSync } from "node:fs"
 import { inject } from "vitest"
-import { type Environment, type Server, startServer } from "../programs.ts"
-import { copyHome } from "../sample-home.ts"
+import { type Environment, type Server, startServer } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 import { type Books, makeBooks } from "./books.ts"
 import { type Callers, startCallers } from "./callers.ts"
 import { type Cashier, hireCashier } from "./cashier.ts"

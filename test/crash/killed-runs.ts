@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { type Ended, ended, start } from "../programs.ts"
+import { type Ended, ended, start } from "../support/programs.ts"
 
 /** How often each moment is met, each time a little later. */
 export const rounds = Number(process.env.LARDER_CRASH_ROUNDS ?? 1)

@@ -5,13 +5,6 @@
  */
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
-import {
-  aBlockRow,
-  blocks,
-  bodyOf,
-  everyFeed,
-  writeRecordings
-} from "@larder/pipelines/commodities/payloads-for-tests.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   copyOf,
@@ -22,6 +15,7 @@ import {
   replayFolder,
   temporaryFolder
 } from "../end-to-end/ingesting.ts"
+import { aBlockRow, blocks, bodyOf, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { namesIn, rounds, runKilled, staged } from "./killed-runs.ts"
 
 let home = ""

@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Postgres, startPostgres } from "../postgres.ts"
-import type { Server } from "../programs.ts"
+import { type Postgres, startPostgres } from "../support/postgres/server.ts"
+import type { Server } from "../support/programs.ts"
 import type { Callers } from "./callers.ts"
 import { type History, history } from "./history.ts"
 import { histories, longest } from "./kills.ts"

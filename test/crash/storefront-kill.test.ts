@@ -6,11 +6,11 @@
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { ask } from "../contract/client.ts"
 import { copyOf, generationOf, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { leftovers } from "../end-to-end/small-releases.ts"
 import { replayStores, rowsOf, writeFiles } from "../end-to-end/storefronts.ts"
-import { newKey, startServer } from "../programs.ts"
+import { ask } from "../support/api/client.ts"
+import { newKey, startServer } from "../support/programs.ts"
 import { rounds, runKilled, staged } from "./killed-runs.ts"
 
 const large = 4_000

@@ -6,10 +6,10 @@ import { spawn } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { pathToFileURL } from "node:url"
-import { type Part, zipOf } from "@larder/pipelines/branded-foods/release/zips-for-tests.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { ended, run } from "../programs.ts"
-import { repository } from "../repository.ts"
+import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
+import { ended, run } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
 import { copyOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import {
   csvFiles,

@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
-import { zipOf } from "@larder/pipelines/branded-foods/release/zips-for-tests.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import { folderOfTest, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
 import {
   amountLine,

@@ -15,7 +15,7 @@ import {
   ingestLabels,
   type Label,
   writeCsv
-} from "../labels.ts"
+} from "../support/label-releases.ts"
 import { recordsOf } from "./branded-foods.ts"
 import { folderOfTest, query } from "./ingesting.ts"
 

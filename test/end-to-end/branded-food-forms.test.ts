@@ -1,9 +1,9 @@
 /** The bundled release in each of its forms alone: what both state of a label is the same record from either. Some 10 s. */
 import path from "node:path"
-import { sampleArchives } from "@larder/pipelines/branded-foods/samples/generate.ts"
 import { beforeAll, describe, expect, it } from "vitest"
-import { type Form, forms, ingestFile } from "../labels.ts"
-import { repository } from "../repository.ts"
+import { sampleArchives } from "../samples/branded-foods/generate.ts"
+import { type Form, forms, ingestFile } from "../support/label-releases.ts"
+import { repository } from "../support/repository.ts"
 import { labelsOf, recordsOf } from "./branded-foods.ts"
 import { removeFolder, temporaryFolder } from "./ingesting.ts"
 import { foodsIn } from "./small-releases.ts"

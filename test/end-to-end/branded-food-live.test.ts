@@ -4,9 +4,9 @@
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
-import { zipOf } from "@larder/pipelines/branded-foods/release/zips-for-tests.ts"
 import { describe, expect, it } from "vitest"
-import { type Ended, run } from "../programs.ts"
+import { zipOf } from "../support/pipelines/handmade-zips.ts"
+import { type Ended, run } from "../support/programs.ts"
 import { page, startFdcHost, zipAt } from "./fdc-host.ts"
 import { folderOfTest, query, recordOf } from "./ingesting.ts"
 import { foodsIn, goodZip, jsonRelease, recordOf as labelOf, leftovers, load } from "./small-releases.ts"

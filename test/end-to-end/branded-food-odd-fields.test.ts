@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { aLabel, csvRowsOf, csvText, type Row, writeCsv } from "../labels.ts"
+import { aLabel, csvRowsOf, csvText, type Row, writeCsv } from "../support/label-releases.ts"
 import { ingest } from "./branded-foods.ts"
 import { folderOfTest, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, jsonRelease, recordOf } from "./small-releases.ts"

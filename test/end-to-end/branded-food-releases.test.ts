@@ -1,11 +1,19 @@
 /** Releases one after the other: two forms of one release, newer ones, going back, and building all of it again. Some 30 s. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs"
 import path from "node:path"
-import { zipOf } from "@larder/pipelines/branded-foods/samples/generator/zip.ts"
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, inject, it } from "vitest"
-import { aLabel, csvRowsOf, type Form, ingestLabels, type Label, writeCsv, writeJson } from "../labels.ts"
-import { run } from "../programs.ts"
+import { zipOf } from "../samples/branded-foods/zip.ts"
+import {
+  aLabel,
+  csvRowsOf,
+  type Form,
+  ingestLabels,
+  type Label,
+  writeCsv,
+  writeJson
+} from "../support/label-releases.ts"
+import { run } from "../support/programs.ts"
 import { derivedOf, labelsOf, recordsOf } from "./branded-foods.ts"
 import { copyOf, folderOfTest, generationOf, query, recordOf } from "./ingesting.ts"
 

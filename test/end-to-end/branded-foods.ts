@@ -4,7 +4,7 @@ import path from "node:path"
 import { openFoods } from "@larder/warehouse/foods/open.ts"
 import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
 import { Effect } from "effect"
-import { type Ended, run } from "../programs.ts"
+import { type Ended, run } from "../support/programs.ts"
 import { query } from "./ingesting.ts"
 
 /** Runs the pipeline over a release on this machine. */

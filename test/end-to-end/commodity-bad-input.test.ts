@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   aBlockRow,
   aClose,
@@ -14,8 +15,7 @@ import {
   type Row,
   recordingOf,
   writeRecordings
-} from "@larder/pipelines/commodities/payloads-for-tests.ts"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+} from "../support/pipelines/commodity-payloads.ts"
 import {
   copyOf,
   folderOfTest,

@@ -1,6 +1,7 @@
 /** Whole runs over small recordings of every report. Some ten runs, 30 seconds. */
 import { readdirSync } from "node:fs"
 import path from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   aBarrelRow,
   aBlockRow,
@@ -15,8 +16,7 @@ import {
   finalBlocks,
   n,
   type Row
-} from "@larder/pipelines/commodities/payloads-for-tests.ts"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+} from "../support/pipelines/commodity-payloads.ts"
 import {
   copyOf,
   folderOfTest,

@@ -1,6 +1,6 @@
 /** What each read of the dairy leaves behind: rows of the warehouse, and the answers of a server that runs all the while. */
-import { ask } from "../contract/client.ts"
-import { newKey, type Server, startServer, untilServed } from "../programs.ts"
+import { ask } from "../support/api/client.ts"
+import { newKey, type Server, startServer, untilServed } from "../support/programs.ts"
 import {
   all,
   bakeryExport,

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net"
 import path from "node:path"
 import { pathToFileURL } from "node:url"
 import { onTestFinished } from "vitest"
-import type { Form } from "../labels.ts"
-import { type Ended, run } from "../programs.ts"
+import type { Form } from "../support/label-releases.ts"
+import { type Ended, run } from "../support/programs.ts"
 
 const preload = pathToFileURL(path.join(import.meta.dirname, "preload/fdc-host.mjs"))
 

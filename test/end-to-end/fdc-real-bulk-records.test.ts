@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest"
+import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 import { ingest, recordsOf } from "./branded-foods.ts"
 import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { describeSamples, samplesOf } from "./shared-samples.ts"
 
 const sample = (name: string) => path.join(samplesOf("fdc"), name)
 

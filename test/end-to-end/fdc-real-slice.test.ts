@@ -2,11 +2,11 @@
 import { appendFileSync, cpSync, mkdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import type { Ended } from "../programs.ts"
+import type { Ended } from "../support/programs.ts"
+import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 import { derivedOf, ingest, labelsOf, recordsOf, rejectsOf } from "./branded-foods.ts"
 import { query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { csvRecords } from "./plain-csv.ts"
-import { describeSamples, samplesOf } from "./shared-samples.ts"
 
 const sample = (name: string) => path.join(samplesOf("fdc"), name)
 const sliceFiles = [

@@ -2,11 +2,11 @@
 import { cpSync, mkdtempSync, readlinkSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { type Bodies, writeRecordings } from "@larder/pipelines/commodities/payloads-for-tests.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { onTestFinished } from "vitest"
-import { run } from "../programs.ts"
+import { type Bodies, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
+import { run } from "../support/programs.ts"
 
 export const temporaryFolder = () => mkdtempSync(path.join(tmpdir(), "larder-end-to-end-"))
 export const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true })

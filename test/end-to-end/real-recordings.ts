@@ -15,8 +15,8 @@ import {
   mprBody,
   type Row,
   sectionsBody
-} from "@larder/pipelines/commodities/payloads-for-tests.ts"
-import { samplesOf } from "./shared-samples.ts"
+} from "../support/pipelines/commodity-payloads.ts"
+import { samplesOf } from "../support/shared-samples.ts"
 
 export const sample = (name: string) => readFileSync(path.join(samplesOf("gov"), name), "utf8")
 const json = <A>(name: string): A => JSON.parse(sample(name))

@@ -5,8 +5,8 @@ import path from "node:path"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, describe, expect, inject, it } from "vitest"
-import { addGeneration } from "../more-generations.ts"
-import { run } from "../programs.ts"
+import { addGeneration } from "../support/more-generations.ts"
+import { run } from "../support/programs.ts"
 
 const everything = `
   select 'version' as what, to_json(v)::varchar as row from commodity.price_version v

@@ -1,9 +1,9 @@
 /** Releases of a few branded foods, made by hand, so that each line of them can be wrong in a test. */
 import { existsSync, readdirSync } from "node:fs"
 import path from "node:path"
-import { type Part, zipOf } from "@larder/pipelines/branded-foods/release/zips-for-tests.ts"
 import { expect } from "vitest"
-import { run } from "../programs.ts"
+import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
+import { run } from "../support/programs.ts"
 import { generationOf, query } from "./ingesting.ts"
 
 /** One line of a CSV file, every field in quotes. */

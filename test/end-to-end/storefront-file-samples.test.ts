@@ -5,8 +5,8 @@ import { assert, it } from "@effect/vitest"
 import type { ReadFile } from "@larder/pipelines/storefronts/feed.ts"
 import { readGoogleMerchant } from "@larder/pipelines/storefronts/feeds/google-merchant.ts"
 import { readShopifyCsv } from "@larder/pipelines/storefronts/feeds/shopify-csv.ts"
+import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 import { csvRecords } from "./plain-csv.ts"
-import { describeSamples, samplesOf } from "./shared-samples.ts"
 
 const fileOf = (name: string) => path.join(samplesOf("storefront"), name)
 

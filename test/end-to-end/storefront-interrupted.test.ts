@@ -5,10 +5,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { startUpstream } from "@larder/pipelines/run/upstream-for-tests.ts"
-import { type Misbehaviour, type Shop, startShop } from "@larder/pipelines/storefronts/crawl/store-host-for-tests.ts"
 import { Effect } from "effect"
-import { ended, run, start } from "../programs.ts"
+import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
+import { startUpstream } from "../support/pipelines/upstream.ts"
+import { ended, run, start } from "../support/programs.ts"
 import { folderOfTest } from "./ingesting.ts"
 import { type Listed, outcomesOf, rowsOf } from "./storefronts.ts"
 

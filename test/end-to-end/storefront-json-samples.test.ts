@@ -4,7 +4,7 @@ import path from "node:path"
 import { assert, it } from "@effect/vitest"
 import { readMeta, readProducts } from "@larder/pipelines/storefronts/feeds/shopify-json.ts"
 import { readProducts as readWooProducts } from "@larder/pipelines/storefronts/feeds/woocommerce.ts"
-import { describeSamples, samplesOf } from "./shared-samples.ts"
+import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 
 const samples = samplesOf("storefront")
 const sample = (name: string) => readFileSync(path.join(samples, name), "utf8")

@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
-import { run } from "../programs.ts"
+import { run } from "../support/programs.ts"
 import { folderOfTest, recordOf } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, shopifyPages, writeFiles } from "./storefronts.ts"
 

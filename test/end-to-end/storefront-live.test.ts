@@ -5,9 +5,9 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { type Misbehaviour, type Shop, startShop } from "@larder/pipelines/storefronts/crawl/store-host-for-tests.ts"
 import { Effect } from "effect"
-import { type Environment, run } from "../programs.ts"
+import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
+import { type Environment, run } from "../support/programs.ts"
 import { folderOfTest, generationOf, recordOf } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, rowsOf, writeFiles } from "./storefronts.ts"
 

@@ -3,7 +3,7 @@
  * stays as it was, in the warehouse and in the API. One history of ten reads, told by the tests in its order. Some 40 s.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { run } from "../programs.ts"
+import { run } from "../support/programs.ts"
 import { jsonOf, type Left, readInTurn } from "./dairy-reads.ts"
 import { bakery, domain, idOf, type Name, names, productId } from "./dairy-recordings.ts"
 import { folderOfTest, removeFolder, temporaryFolder } from "./ingesting.ts"

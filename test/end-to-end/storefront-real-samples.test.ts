@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import type { Ended } from "../programs.ts"
+import type { Ended } from "../support/programs.ts"
+import { describeSamples } from "../support/shared-samples.ts"
 import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { describeSamples } from "./shared-samples.ts"
 import { recordedStores, recordingsUsed, samples } from "./storefront-recordings.ts"
 import { outcomesOf, replayStores, rowsOf, writeFiles } from "./storefronts.ts"
 

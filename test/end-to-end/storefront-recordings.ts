@@ -4,8 +4,8 @@
  */
 import { readFileSync } from "node:fs"
 import path from "node:path"
+import { samplesOf } from "../support/shared-samples.ts"
 import { csvRecords } from "./plain-csv.ts"
-import { samplesOf } from "./shared-samples.ts"
 import { type Files, type Listed, shopifyPages } from "./storefronts.ts"
 
 export const samples = samplesOf("storefront")

@@ -1,7 +1,7 @@
 /** Runs over stores by the program itself: their recordings as a folder, and what they left in the warehouse. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { type Environment, run } from "../programs.ts"
+import { type Environment, run } from "../support/programs.ts"
 import { query } from "./ingesting.ts"
 
 export interface Listed {

@@ -5,7 +5,7 @@ import path from "node:path"
 import { DuckDb, type Row } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { repository } from "../repository.ts"
+import { repository } from "../support/repository.ts"
 
 const text = readFileSync(path.join(repository, "examples/analysis.sql"), "utf8")
 /** Statements by the number of their question. */

@@ -2,9 +2,9 @@
 import { spawn, spawnSync } from "node:child_process"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { served } from "../contract/served.ts"
-import { type Ended, ended } from "../programs.ts"
-import { repository } from "../repository.ts"
+import { served } from "../support/api/served.ts"
+import { type Ended, ended } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
 import { barrenApi, stumblingFront } from "./stumbling-front.ts"
 
 const api = served()

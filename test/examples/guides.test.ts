@@ -9,9 +9,9 @@ import { guides } from "@larder/serve/docs/guides.ts"
 import { DuckDb, type Row } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { served } from "../contract/served.ts"
-import { ended } from "../programs.ts"
-import { repository } from "../repository.ts"
+import { served } from "../support/api/served.ts"
+import { ended } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
 import { stumblingFront } from "./stumbling-front.ts"
 
 const api = served()

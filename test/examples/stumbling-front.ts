@@ -5,7 +5,7 @@
 import { once } from "node:events"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Client } from "../contract/client.ts"
+import type { Client } from "../support/api/client.ts"
 
 const unavailable = JSON.stringify({ error: { type: "internal", message: "An unexpected error occurred" } })
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
-import { repository } from "../repository.ts"
+import { repository } from "../support/repository.ts"
 
 const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   schemas: ["schemas"],
@@ -11,6 +11,11 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   serve: ["schemas", "warehouse", "serve"],
   test: ["schemas", "warehouse", "pipelines", "serve", "test"]
 }
+
+const isTest = (file: string) => file.endsWith(".test.ts")
+/** Unit tests lie beside what they test and use the helpers of all tests. */
+const isHelperOfTest = (file: string, specifier: string) =>
+  isTest(file) && specifier.startsWith("@larder/test/support/")
 
 const filesOf = (room: string) =>
   readdirSync(path.join(repository, room), { recursive: true, encoding: "utf8" })
@@ -34,7 +39,9 @@ describe("the house", () => {
     const wrong = filesOf(room).flatMap((file) =>
       importsOf(file)
         .map((specifier) => ({ file, specifier, to: roomOf(file, specifier) }))
-        .filter(({ to }) => to !== undefined && !mayImport[room]?.includes(to))
+        .filter(
+          ({ specifier, to }) => to !== undefined && !mayImport[room]?.includes(to) && !isHelperOfTest(file, specifier)
+        )
     )
     expect(wrong).toEqual([])
   })
@@ -46,7 +53,7 @@ describe("the house", () => {
   })
 
   it("schemas does no input or output", () => {
-    const files = filesOf("schemas").filter((file) => !file.endsWith(".test.ts"))
+    const files = filesOf("schemas").filter((file) => !isTest(file))
     const node = files.flatMap((file) => importsOf(file).filter((specifier) => specifier.startsWith("node:")))
     expect(node).toEqual([])
   })

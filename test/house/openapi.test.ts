@@ -4,8 +4,8 @@ import { openApi } from "@larder/schemas/openapi.ts"
 import { type Scope, scopes } from "@larder/schemas/scopes.ts"
 import manifest from "@larder/serve/package.json" with { type: "json" }
 import { beforeAll, describe, expect, it } from "vitest"
-import { createKey } from "../contract/operator.ts"
-import { errorOf, served } from "../contract/served.ts"
+import { createKey } from "../support/api/operator.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
 const api = served()
 const document = openApi({ version: manifest.version })

@@ -10,8 +10,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { newDatabase, type Postgres, startPostgres } from "../postgres.ts"
-import { repository } from "../repository.ts"
+import { newDatabase, type Postgres, startPostgres } from "../support/postgres/server.ts"
+import { repository } from "../support/repository.ts"
 
 /** Uses one connection, so that a transaction may stay open. */
 const connected = <A, E>(url: string, use: (sql: PgClient.PgClient) => Effect.Effect<A, E>) =>
@@ -127,7 +127,7 @@ describe("a PostgreSQL that is left behind", () => {
     ["is killed", "process.kill(process.pid, 'SIGKILL')"],
     ["just ends", ""]
   ])("ends, and its folder goes, when the process that started it %s", async (_, ending) => {
-    const program = `import { startPostgres } from "./test/postgres.ts"
+    const program = `import { startPostgres } from "./test/support/postgres/server.ts"
       const { url } = await startPostgres()
       process.stdout.write(new URL(url).port, () => { ${ending} })`
     const child = spawn(process.execPath, ["--input-type=module", "-e", program], {

@@ -5,8 +5,8 @@ import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { checkResultTable, dataSets, ingestTables, runTable } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { describe, expect, inject, it } from "vitest"
-import { type Program, run } from "../programs.ts"
-import { repository } from "../repository.ts"
+import { type Program, run } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
 
 const readme = readFileSync(path.join(repository, "README.md"), "utf8")
 

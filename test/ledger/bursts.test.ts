@@ -2,9 +2,9 @@
 import { Agent } from "node:http"
 import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger/administration.ts"
 import { describe, expect, it } from "vitest"
-import { send } from "../contract/client.ts"
-import type { Reply } from "../contract/judge.ts"
-import type { CreatedKey } from "../programs.ts"
+import { send } from "../support/api/client.ts"
+import type { Reply } from "../support/api/judge.ts"
+import type { CreatedKey } from "../support/programs.ts"
 import { site, sites } from "./site.ts"
 
 const calls = 1_000

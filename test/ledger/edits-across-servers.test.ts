@@ -1,8 +1,8 @@
 /** What a command changes is in force for the next call on each of two servers. Twenty seconds. */
 import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import { describe, expect, it } from "vitest"
-import { ask } from "../contract/client.ts"
-import type { CreatedKey } from "../programs.ts"
+import { ask } from "../support/api/client.ts"
+import type { CreatedKey } from "../support/programs.ts"
 import { site } from "./site.ts"
 
 describe("a command on a ledger that two servers share", () => {

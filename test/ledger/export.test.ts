@@ -7,9 +7,9 @@ import path from "node:path"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { newDatabase } from "../postgres.ts"
-import { admin, adminLines, type Environment, run } from "../programs.ts"
-import { repository } from "../repository.ts"
+import { newDatabase } from "../support/postgres/server.ts"
+import { admin, adminLines, type Environment, run } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
 
 const notes = ['wire "4711", unpaid', "=1+1", "ünïcödé 🧀", "null"]
 let home = ""

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { newDatabase, type Postgres, startPostgres } from "../postgres.ts"
+import { newDatabase, type Postgres, startPostgres } from "../support/postgres/server.ts"
 import { connected, notReady, readiness, through } from "./outage.ts"
 
 let postgres: Postgres

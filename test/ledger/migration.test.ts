@@ -12,8 +12,8 @@ import { placeOf } from "@larder/serve/ledger/postgres/database.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { inject } from "vitest"
-import { newDatabase } from "../postgres.ts"
-import { run } from "../programs.ts"
+import { newDatabase } from "../support/postgres/server.ts"
+import { run } from "../support/programs.ts"
 
 const october = Date.parse("2026-10-15T12:00:00.000Z")
 

@@ -5,7 +5,7 @@ import { Effect, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { expect } from "vitest"
 import { type History, history } from "../crash/history.ts"
-import type { Server } from "../programs.ts"
+import type { Server } from "../support/programs.ts"
 
 export const ready = "200 ready, ledger writable"
 export const notReady = "503 not ready, ledger not writable"

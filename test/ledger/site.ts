@@ -1,9 +1,9 @@
 /** Servers over one ledger for a file of tests: one over an embedded ledger, or two that share one in PostgreSQL. */
 import { rmSync } from "node:fs"
 import { afterAll, beforeAll, inject } from "vitest"
-import { newDatabase } from "../postgres.ts"
-import { admin, type CreatedKey, type Environment, newKey, type Server, startServer } from "../programs.ts"
-import { copyHome } from "../sample-home.ts"
+import { newDatabase } from "../support/postgres/server.ts"
+import { admin, type CreatedKey, type Environment, newKey, type Server, startServer } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 
 export const sites = {
   "one server over an embedded ledger": { count: 1, ledger: async (): Promise<Environment> => ({}) },

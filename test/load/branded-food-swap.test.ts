@@ -4,10 +4,10 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { openApi } from "@larder/schemas/openapi.ts"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { makeJudge } from "../contract/judge.ts"
 import { goodZip, load } from "../end-to-end/small-releases.ts"
-import { admin, newKey, type Server, startServer, untilServed } from "../programs.ts"
-import { copyHome } from "../sample-home.ts"
+import { makeJudge } from "../support/api/judge.ts"
+import { admin, newKey, type Server, startServer, untilServed } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 
 const callers = 6
 /** Three foods that the samples do not have. */

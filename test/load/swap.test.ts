@@ -2,10 +2,10 @@
 import { rmSync } from "node:fs"
 import { openApi } from "@larder/schemas/openapi.ts"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { makeJudge, type Reply } from "../contract/judge.ts"
-import { addGeneration } from "../more-generations.ts"
-import { admin, newKey, run, type Server, startServer } from "../programs.ts"
-import { copyHome } from "../sample-home.ts"
+import { makeJudge, type Reply } from "../support/api/judge.ts"
+import { addGeneration } from "../support/more-generations.ts"
+import { admin, newKey, run, type Server, startServer } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
 
 const callers = 16
 const prices = "/v1/commodities/prices"

@@ -17,8 +17,8 @@ import {
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import { expect } from "vitest"
-import { bearer, type Charge } from "../contract/client.ts"
-import { repository } from "../repository.ts"
+import { bearer, type Charge } from "../support/api/client.ts"
+import { repository } from "../support/repository.ts"
 
 export const endpointOf = new Map(endpoints.map((endpoint) => [toolNameOf(endpoint.id), endpoint]))
 export const toolNames = [...endpointOf.keys()]

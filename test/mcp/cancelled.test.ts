@@ -1,7 +1,7 @@
 /** Calls whose client goes away while they are read: over plain HTTP, and as the official client cancels them. */
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import { bearer } from "../contract/client.ts"
+import { bearer } from "../support/api/client.ts"
 import { connected, overHttp, overStdio } from "./assistant.ts"
 import { waitingServer } from "./waiting-server.ts"
 

@@ -1,9 +1,9 @@
 /** What `/mcp` answers beyond the protocol's messages: headers, encodings, batches, and the host that it is called by. */
 import type { CallToolResult } from "@modelcontextprotocol/client"
 import { describe, expect, it } from "vitest"
-import { bearer } from "../contract/client.ts"
-import { createKey, statement } from "../contract/operator.ts"
-import { served } from "../contract/served.ts"
+import { bearer } from "../support/api/client.ts"
+import { createKey, statement } from "../support/api/operator.ts"
+import { served } from "../support/api/served.ts"
 import { post, request, told, witness } from "./assistant.ts"
 
 const api = served({ environment: { LARDER_DATA_HOST: "localhost" } })

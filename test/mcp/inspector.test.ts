@@ -6,8 +6,8 @@ import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { templateOf } from "@larder/schemas/endpoint.ts"
 import { afterAll, describe, expect, it } from "vitest"
-import { served } from "../contract/served.ts"
-import { ended } from "../programs.ts"
+import { served } from "../support/api/served.ts"
+import { ended } from "../support/programs.ts"
 import { endpointOf, toolNames } from "./assistant.ts"
 
 const program = path.join(

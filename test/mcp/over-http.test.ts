@@ -1,8 +1,8 @@
 /** `/mcp` of a real server, met by the protocol's official client. The ledger must hold what the results announced. */
 import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createKey, statement } from "../contract/operator.ts"
-import { served } from "../contract/served.ts"
+import { createKey, statement } from "../support/api/operator.ts"
+import { served } from "../support/api/served.ts"
 import {
   calling,
   connected,

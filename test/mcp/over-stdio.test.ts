@@ -12,11 +12,11 @@ import path from "node:path"
 import { createInterface } from "node:readline"
 import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { bearer } from "../contract/client.ts"
-import { createKey, statement } from "../contract/operator.ts"
-import { served } from "../contract/served.ts"
-import { ended, run } from "../programs.ts"
-import { repository } from "../repository.ts"
+import { bearer } from "../support/api/client.ts"
+import { createKey, statement } from "../support/api/operator.ts"
+import { served } from "../support/api/served.ts"
+import { ended, run } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
 import {
   calling,
   connected,

@@ -1,5 +1,5 @@
 /** What the API itself names, as a client learns it: ids, slugs, metrics and cursors. */
-import type { Reply } from "../contract/judge.ts"
+import type { Reply } from "../support/api/judge.ts"
 
 /** By operation and parameter, `getStore id`; cursors also by the id that they belong to. */
 export type Known = ReadonlyMap<string, ReadonlyArray<string>>

@@ -1,8 +1,8 @@
 /** A real server that charges through Stripe, with Stripe on this machine: from the form to the credits. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { servedConsole } from "../console/served-console.ts"
-import { operate } from "../contract/operator.ts"
-import type { Environment } from "../programs.ts"
+import { operate } from "../support/api/operator.ts"
+import { servedConsole } from "../support/console/served-console.ts"
+import type { Environment } from "../support/programs.ts"
 import { type StripeHost, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
 let host: StripeHost

@@ -4,8 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { layerPeople } from "@larder/serve/people/kept-people.ts"
 import { type OpenInvitation, People, type Person } from "@larder/serve/people/people.ts"
 import { Effect, Layer } from "effect"
-import { consolePlaces } from "../console-databases.ts"
-import { admin } from "../programs.ts"
+import { admin } from "../support/programs.ts"
+import { consolePlaces } from "../support/serve/console-databases.ts"
 
 type Linked = OpenInvitation & { readonly link: string }
 

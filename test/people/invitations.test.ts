@@ -6,7 +6,7 @@ import { firstLink } from "@larder/serve/people/first-link.ts"
 import { type OpenInvitation, People } from "@larder/serve/people/people.ts"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { consolePlaceNames, consolePlaces } from "../console-databases.ts"
+import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 import { join, layerPeople, password, peopleAt, signIn } from "./joined.ts"
 
 const another = "staple correct horse"

@@ -5,7 +5,7 @@ import { Passwords } from "@larder/serve/people/password.ts"
 import { People } from "@larder/serve/people/people.ts"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../console-databases.ts"
+import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
 const peopleWith = (passwords: typeof Passwords.layer) => layerPeopleNoDeps.pipe(Layer.provide(passwords))
 

@@ -5,7 +5,7 @@ import { ConsoleDatabase } from "@larder/serve/console-database/console-database
 import { People, type SignedIn } from "@larder/serve/people/people.ts"
 import { Effect, Exit, Fiber, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { consolePlaceNames, consolePlaces } from "../console-databases.ts"
+import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 import { join, layerPeople, password, peopleAt, signIn } from "./joined.ts"
 
 const another = "staple correct horse"

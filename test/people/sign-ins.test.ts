@@ -6,7 +6,7 @@ import { Passwords } from "@larder/serve/people/password.ts"
 import { People, type SignedIn } from "@larder/serve/people/people.ts"
 import { Deferred, Effect, Exit, Fiber, Logger, Option, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { consolePlaceNames } from "../console-databases.ts"
+import { consolePlaceNames } from "../support/serve/console-databases.ts"
 import { join, password, peopleAt, signIn } from "./joined.ts"
 
 const another = "staple correct horse"

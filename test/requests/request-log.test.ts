@@ -7,7 +7,7 @@ import { gatherer } from "@larder/serve/requests/gathered.ts"
 import { layerRequestLog } from "@larder/serve/requests/kept-requests.ts"
 import { type NotedRequest, RequestLog } from "@larder/serve/requests/request-log.ts"
 import { Effect, Layer } from "effect"
-import { consolePlaceNames, consolePlaces } from "../console-databases.ts"
+import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
 const started = Date.parse("2026-10-31T23:59:59.990Z")
 

@@ -1,10 +1,10 @@
 /** Searches that have much to read: they answer rightly, and leave the event loop to others meanwhile. */
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { builtFoods } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
-import { itWorks } from "../it-works-for-tests.ts"
 import { textFiles } from "./build-text.ts"
-import { builtFoods } from "./foods-for-tests.ts"
 import { Labels, labelFile } from "./labels.ts"
 import { openBundle, readManifest } from "./manifest.ts"
 import { type FoodFilters, openFoods } from "./open.ts"

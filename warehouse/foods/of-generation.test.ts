@@ -1,11 +1,11 @@
 import { readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
+import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { itWorks } from "../it-works-for-tests.ts"
-import { publishLabels } from "../labels-for-tests.ts"
-import { aLayout } from "../pantry-for-tests.ts"
 import { foodsOf } from "./of-generation.ts"
 
 describe("files of branded foods that are missing", () => {

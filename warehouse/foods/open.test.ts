@@ -1,9 +1,9 @@
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aFolder, builtFoods } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
-import { itWorks } from "../it-works-for-tests.ts"
-import { aFolder, builtFoods } from "./foods-for-tests.ts"
 import { openFoods } from "./open.ts"
 
 const labels = (word: string) =>

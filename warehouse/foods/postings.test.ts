@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aFolder } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { itWorks } from "../it-works-for-tests.ts"
 import { writeFile } from "./files.ts"
-import { aFolder } from "./foods-for-tests.ts"
 import { decodePostings, PostingsBuilder } from "./postings.ts"
 
 const occurrence = fc.tuple(

@@ -1,9 +1,9 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { builtFoods, type Food } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { itWorks } from "../it-works-for-tests.ts"
 import { numbersOfBarcode } from "./barcodes.ts"
-import { builtFoods, type Food } from "./foods-for-tests.ts"
 import { type FoodFilters, type Foods, openFoods } from "./open.ts"
 
 interface Label extends Food {

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, vi } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
 import { Effect, Fiber } from "effect"
-import { itWorks } from "../it-works-for-tests.ts"
 import { inSlices } from "./slices.ts"
 
 /** Time goes on with the steps alone: on the clock of a busy machine a step may take any time. */

@@ -1,10 +1,8 @@
 import { rmSync, statSync, symlinkSync, unlinkSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem, Option } from "effect"
-import { openFoods } from "../foods/open.ts"
-import { itWorks } from "../it-works-for-tests.ts"
-import { publishLabels } from "../labels-for-tests.ts"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
 import {
   aLayout,
   apples,
@@ -15,7 +13,9 @@ import {
   pantryIn,
   publishFound,
   publishStaged
-} from "../pantry-for-tests.ts"
+} from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, FileSystem, Option } from "effect"
+import { openFoods } from "../foods/open.ts"
 import { stage } from "../staging.ts"
 import { commodity, seriesTable } from "../tables.ts"
 import type { Layout } from "./layout.ts"

@@ -1,9 +1,9 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
+import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect } from "effect"
 import { openFoods } from "../foods/open.ts"
-import { itWorks } from "../it-works-for-tests.ts"
-import { publishLabels } from "../labels-for-tests.ts"
-import { aLayout, ask } from "../pantry-for-tests.ts"
 import { carriedFolder } from "./carried.ts"
 import { currentFile } from "./layout.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
-import { itWorks } from "../it-works-for-tests.ts"
-import { aLayout, aRun } from "../pantry-for-tests.ts"
 import { readJournal, writeToJournal } from "./journal.ts"
 
 const check = {

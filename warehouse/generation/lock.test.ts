@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { Effect, Fiber, FileSystem, Path } from "effect"
-import { itWorks } from "../it-works-for-tests.ts"
-import { otherProcess } from "../other-process-for-tests.ts"
 import { LockUnusable, withLock } from "./lock.ts"
 
 const aLock = Effect.gen(function* () {

@@ -1,8 +1,18 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  ask,
+  files,
+  pantry,
+  pears,
+  publishFound,
+  publishStaged
+} from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Schema } from "effect"
-import { itWorks } from "../it-works-for-tests.ts"
-import { aLayout, apples, aRun, ask, files, pantry, pears, publishFound, publishStaged } from "../pantry-for-tests.ts"
 import { stage } from "../staging.ts"
 import { type DataSet, rawFileTable, rejectTable } from "../tables.ts"
 import type { Layout } from "./layout.ts"

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
+import { aLayout, ask, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { itWorks } from "../it-works-for-tests.ts"
-import { otherProcess } from "../other-process-for-tests.ts"
-import { aLayout, ask, publishFound } from "../pantry-for-tests.ts"
 import { withPublishLock } from "./lock.ts"
 
 const items = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))

@@ -1,8 +1,18 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  ask,
+  files,
+  pantryIn,
+  pears,
+  publishFound,
+  tamper
+} from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Fiber, FileSystem, Path } from "effect"
-import { itWorks } from "../it-works-for-tests.ts"
-import { aLayout, apples, aRun, ask, files, pantryIn, pears, publishFound, tamper } from "../pantry-for-tests.ts"
 import type { Check } from "./check.ts"
 import { writeToJournal } from "./journal.ts"
 import { currentFile, type Layout } from "./layout.ts"

@@ -1,9 +1,9 @@
 /** Reads that did not come to everything, and runs that end in another order than they read. */
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
+import { history, listed, momentOf, publishReads, sightings } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
-import { itWorks } from "../it-works-for-tests.ts"
-import { aLayout, ask } from "../pantry-for-tests.ts"
-import { history, listed, momentOf, publishReads, sightings } from "./reads-for-tests.ts"
 
 const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
 const cake = { id: "cake" }

@@ -1,8 +1,8 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
 import { Effect } from "effect"
 import { define } from "../dictionary.ts"
 import { DuckDb } from "../duckdb.ts"
-import { itWorks } from "../it-works-for-tests.ts"
 import { brandedFood } from "../tables.ts"
 
 const cases = [

@@ -1,8 +1,8 @@
 import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
+import { publishReads } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
-import { itWorks } from "../it-works-for-tests.ts"
-import { aLayout, ask } from "../pantry-for-tests.ts"
-import { publishReads } from "../storefronts/reads-for-tests.ts"
 
 const published = (id: string, day: number) => ({ id, set: { published_at: `2025-06-${day} 08:00:00` } })
 

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto"
 import { deflateRawSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
+import { type Part, zipOf } from "@larder/test/support/pipelines/handmade-zips.ts"
 import { Effect, FileSystem } from "effect"
 import { FileUnwritable } from "../../run/write-all.ts"
 import { openZip, plainBytes } from "./zip.ts"
 import { MemberMissing, ZipUnusable, zipLimits } from "./zip-members.ts"
-import { type Part, zipOf } from "./zips-for-tests.ts"
 
 const release = "FoodData_Central_branded_food_csv_2026-04-30"
 const food: Part = { path: "food.csv", content: '"fdc_id"\n"1"\n' }

@@ -1,5 +1,5 @@
 /**
- * How many products of real stores get the right top level. `labels-for-tests.csv` holds top levels that were given by hand, product by
+ * How many products of real stores get the right top level. `test/support/pipelines/category-labels.csv` holds top levels that were given by hand, product by
  * product, before the mapping's answers were seen. What a store had to do with the mapping is its `part`:
  *   tuned_on  its errors were looked at while words and rules were made
  *   held_out  nothing was tuned on it, except that the total of one (barisugus) was seen while the rule for contradicted statements
@@ -9,10 +9,10 @@
  * `labels-of-public-feeds.csv` has those of stores that were not seen before, and where each feed lies; the README has their figures.
  */
 import { readFileSync } from "node:fs"
+import { sampleStores, samplesAreHere } from "@larder/test/support/pipelines/recorded-products.ts"
 import Papa from "papaparse"
 import { describe, expect, it } from "vitest"
 import { classify, surveyStore } from "./classify.ts"
-import { sampleStores, samplesAreHere } from "./samples-for-tests.ts"
 import { allNodes } from "./taxonomy.ts"
 
 interface Label {
@@ -25,7 +25,7 @@ interface Label {
 const rowsOf = <Row>(name: string) =>
   Papa.parse<Row>(readFileSync(new URL(name, import.meta.url), "utf8"), { header: true, skipEmptyLines: true }).data
 
-const labels = rowsOf<Label>("labels-for-tests.csv")
+const labels = rowsOf<Label>("../../../test/support/pipelines/category-labels.csv")
 
 const judge = async (store: string, labelled: ReadonlyArray<Label>) => {
   const products = (await sampleStores[store]?.()) ?? new Map()

@@ -1,8 +1,5 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Path } from "effect"
-import type { ListedStore } from "../store-list.ts"
-import { readFeedFile } from "./file.ts"
 import {
   hastyStore,
   type Misbehaviour,
@@ -12,7 +9,10 @@ import {
   readShop,
   startShop,
   storeAt
-} from "./store-host-for-tests.ts"
+} from "@larder/test/support/pipelines/store-host.ts"
+import { Effect, FileSystem, Path } from "effect"
+import type { ListedStore } from "../store-list.ts"
+import { readFeedFile } from "./file.ts"
 
 const csv = (rows: number) =>
   ["Handle,Title,Variant Price,Published", ...Array.from({ length: rows }, (_, n) => `p-${n},Product ${n},9.50,true`)]

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { hastyStore, network, range, startShop, storeAt } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect, Semaphore } from "effect"
 import { unread } from "./outcome.ts"
 import { PagesInMemory } from "./policy.ts"
 import { nothingKnown } from "./products.ts"
-import { hastyStore, network, range, startShop, storeAt } from "./store-host-for-tests.ts"
 import { readWooCommerce } from "./woocommerce.ts"
 
 describe("pages of many stores", () => {

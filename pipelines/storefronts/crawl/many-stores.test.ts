@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "@effect/vitest"
+import { network, range, readOnce, startShop, storeAt } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect, Semaphore } from "effect"
 import { ShopifyStores } from "./policy.ts"
-import { network, range, readOnce, startShop, storeAt } from "./store-host-for-tests.ts"
 
 setFlagsFromString("--expose-gc")
 const collectGarbage: () => void = runInNewContext("gc")

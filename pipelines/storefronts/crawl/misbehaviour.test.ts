@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
+import { type Misbehaviour, type ReadOptions, range, readShop } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect } from "effect"
 import type { Outcome } from "./outcome.ts"
-import { type Misbehaviour, type ReadOptions, range, readShop } from "./store-host-for-tests.ts"
 
 type Answer = (response: Parameters<Misbehaviour>[0]["response"], n: number) => void
 

@@ -1,12 +1,6 @@
 import type { ServerResponse } from "node:http"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
-import { Archive } from "../../run/archive.ts"
-import { archivedRuns, repeated } from "../../run/archived-runs.ts"
-import { liveOrigin } from "../../run/live-origin.ts"
-import type { Outcome } from "./outcome.ts"
-import type { StorePolicy } from "./policy.ts"
 import {
   hasty,
   type Misbehaviour,
@@ -16,7 +10,13 @@ import {
   startShop,
   storeAt,
   type Taken
-} from "./store-host-for-tests.ts"
+} from "@larder/test/support/pipelines/store-host.ts"
+import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { Archive } from "../../run/archive.ts"
+import { archivedRuns, repeated } from "../../run/archived-runs.ts"
+import { liveOrigin } from "../../run/live-origin.ts"
+import type { Outcome } from "./outcome.ts"
+import type { StorePolicy } from "./policy.ts"
 
 const settings = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ LARDER_PRIVATE_HOSTS: "127.0.0.1" }))
 const whatCame = ({ products, read }: Taken) => ({

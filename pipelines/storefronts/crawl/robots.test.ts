@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { type Misbehaviour, readShop, startShop } from "@larder/test/support/pipelines/store-host.ts"
+import { startUpstream, type Upstream } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
-import { startUpstream, type Upstream } from "../../run/upstream-for-tests.ts"
 import { storePolicy } from "./policy.ts"
-import { type Misbehaviour, readShop, startShop } from "./store-host-for-tests.ts"
 
 const shop = { pages: [[1, 2]], collections: { all: [[1]] } }
 const rules = (...lines: ReadonlyArray<string>) => lines.join("\n")

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { type Misbehaviour, range, readShop } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect } from "effect"
-import { type Misbehaviour, range, readShop } from "./store-host-for-tests.ts"
 
 const meta = {
   id: 1,

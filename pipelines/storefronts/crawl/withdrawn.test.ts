@@ -1,7 +1,7 @@
 /** What a read may say is gone. Shops here show one list that changes while it is read, cut into pages as real ones do. */
 import { assert, describe, it } from "@effect/vitest"
+import { type Misbehaviour, range, readShop, type Shop } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect } from "effect"
-import { type Misbehaviour, range, readShop, type Shop } from "./store-host-for-tests.ts"
 
 const meta = { id: 1, name: "Shop" }
 const woo = { kind: "woocommerce" } as const

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { type Misbehaviour, range, readShop } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect } from "effect"
-import { type Misbehaviour, range, readShop } from "./store-host-for-tests.ts"
 
 const store = { kind: "woocommerce" } as const
 const saying = (total: number) => ({ "x-wp-total": `${total}`, "x-wp-totalpages": `${Math.ceil(total / 100)}` })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { collected, cutsOf, pieces } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
-import { collected, cutsOf, pieces } from "./file-feeds-for-tests.ts"
 import { cutItems } from "./google-items.ts"
 
 const cut = async (...parts: ReadonlyArray<string>) => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { bytesOf, manyRows, readMeasured, readOneBatch, readWhole } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
-import { bytesOf, manyRows, readMeasured, readOneBatch, readWhole } from "./file-feeds-for-tests.ts"
 import { readGoogleMerchant } from "./google-merchant.ts"
 
 const feedOf = (...items: ReadonlyArray<string>) =>

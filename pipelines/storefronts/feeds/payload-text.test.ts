@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { pieces } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
 import { PayloadUnreadable } from "../feed.ts"
-import { pieces } from "./file-feeds-for-tests.ts"
 import { notText, payloadText } from "./payload-text.ts"
 
 const read = async (...parts: ReadonlyArray<Uint8Array>) => {

@@ -1,6 +1,6 @@
 /** Cells of a Shopify product export: what a column says of a product or a variant, one column at a time. */
 import { assert, describe, it } from "@effect/vitest"
-import { aProduct, aVariant, type Cells, read } from "./shopify-csv-for-tests.ts"
+import { aProduct, aVariant, type Cells, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
 
 const variantWith = async (changes: Cells) => (await read(aProduct(changes))).variants[0]
 const productWith = async (changes: Cells) => (await read(aProduct(changes))).products[0]

@@ -1,9 +1,9 @@
 /** Shopify product exports as files: records and files that cannot be read, other dress, and any size. */
 import { assert, describe, it } from "@effect/vitest"
+import { bytesOf, manyRows, readMeasured, readOneBatch, readWhole } from "@larder/test/support/pipelines/file-feeds.ts"
+import { aProduct, csvOf, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
 import fc from "fast-check"
-import { bytesOf, manyRows, readMeasured, readOneBatch, readWhole } from "./file-feeds-for-tests.ts"
 import { readShopifyCsv } from "./shopify-csv.ts"
-import { aProduct, csvOf, read } from "./shopify-csv-for-tests.ts"
 
 describe("records that cannot be used", () => {
   it("are rejected one by one, with their lines and their text", async () => {

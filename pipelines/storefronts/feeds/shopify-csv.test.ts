@@ -1,6 +1,6 @@
 /** Records of a Shopify product export: which are products, variants and pictures, and where they stand. */
 import { assert, describe, it } from "@effect/vitest"
-import { aProduct, aVariant, read } from "./shopify-csv-for-tests.ts"
+import { aProduct, aVariant, read } from "@larder/test/support/pipelines/shopify-csv-rows.ts"
 
 describe("a record of a product export", () => {
   it("becomes a product, a variant and a picture", async () => {

@@ -1,7 +1,7 @@
 /** What a Shopify storefront says beside its products: its collections, their members, and itself. */
 import { assert, describe, it } from "@effect/vitest"
+import { type Fields, misfitOf, responseTime } from "@larder/test/support/pipelines/shopify-answers.ts"
 import { readCollections, readMembers, readMeta } from "./shopify-json.ts"
-import { type Fields, misfitOf, responseTime } from "./shopify-json-for-tests.ts"
 
 const aCollection = (fields: Fields = {}) => ({
   id: 290_000_000_001,

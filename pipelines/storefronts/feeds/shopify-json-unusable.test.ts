@@ -1,7 +1,7 @@
 /** What a Shopify storefront answers and cannot be used: single products, and answers that are no page of products. */
 import { assert, describe, it } from "@effect/vitest"
+import { anImage, aProduct, aVariant, misfitOf, pageOf, read } from "@larder/test/support/pipelines/shopify-answers.ts"
 import { readCollections, readMembers, readProducts } from "./shopify-json.ts"
-import { anImage, aProduct, aVariant, misfitOf, pageOf, read } from "./shopify-json-for-tests.ts"
 
 describe("a product that cannot be used is a reject, and the others stand", () => {
   it.each([

@@ -1,7 +1,15 @@
 /** Pages of products of a Shopify storefront, as rows of products, variants and pictures. */
 import { assert, describe, it } from "@effect/vitest"
+import {
+  anImage,
+  aProduct,
+  aVariant,
+  type Fields,
+  pageOf,
+  read,
+  responseTime
+} from "@larder/test/support/pipelines/shopify-answers.ts"
 import { readProducts } from "./shopify-json.ts"
-import { anImage, aProduct, aVariant, type Fields, pageOf, read, responseTime } from "./shopify-json-for-tests.ts"
 
 const variantsOf = (...variants: ReadonlyArray<unknown>) => read(aProduct({ variants })).variants
 const firstVariant = (fields: Fields) => variantsOf(aVariant(fields))[0]

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
 import { formOf } from "../../console/form.ts"
 import { whyCardsAreSaved } from "../card-text.ts"
 import { type CheckoutAnswer, checkoutPageOf } from "./checkout-page.ts"
-import { aSimulator, asked, good, onPage } from "./opened-for-tests.ts"
 import { testCards } from "./test-cards.ts"
 
 const textOf = (answer: CheckoutAnswer) =>

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Redacted } from "effect"
 import { formOf } from "../../console/form.ts"
 import type { Answer, FormContext } from "../../console/page.ts"
 import { simulatorPages } from "./control-pages.ts"
-import { aSimulator, asked, good, onPage } from "./opened-for-tests.ts"
 import { noMishaps } from "./records.ts"
 
 const textOf = (answer: Answer) => {

@@ -2,8 +2,8 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
+import { asked, folder, good, onPage, simulatorIn } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
-import { asked, folder, good, onPage, simulatorIn } from "./opened-for-tests.ts"
 
 interface Arrived {
   readonly type: string

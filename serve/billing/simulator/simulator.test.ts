@@ -1,9 +1,9 @@
 /** What only the simulator does: what it remembers, and what its cards play. */
 import { assert, describe, it } from "@effect/vitest"
+import { aSimulator, asked, folder, good, onPage, simulatorIn } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Schema } from "effect"
 import { ConsoleDatabase } from "../../console-database/console-database.ts"
 import { embeddedConsole } from "../../console-database/embedded.ts"
-import { aSimulator, asked, folder, good, onPage, simulatorIn } from "./opened-for-tests.ts"
 import { isCardNumber, testCards } from "./test-cards.ts"
 
 describe("the simulator", () => {

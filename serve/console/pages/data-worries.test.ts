@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { aRun } from "@larder/warehouse/pantry-for-tests.ts"
+import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import type { DataSetState } from "../data-sets.ts"
 import { fromSamples, worries } from "./data-worries.ts"
 

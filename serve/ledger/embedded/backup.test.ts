@@ -3,11 +3,11 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFile
 import path from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
+import { append, opened, sampleGroups, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Stream } from "effect"
 import type { LedgerAccess } from "../ledger.ts"
 import { finishBackup } from "./backup.ts"
 import { embeddedLedger } from "./embedded-ledger.ts"
-import { append, opened, sampleGroups, temporaryFolder, written } from "./sample-ledger-for-tests.ts"
 
 const execFileAsync = promisify(execFile)
 const openIn = (folder: string) => embeddedLedger(path.join(folder, "ledger"))

@@ -1,6 +1,8 @@
 import { cpSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
+import { temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Exit, Scope, Stream } from "effect"
 import { newApiKey } from "../../access/api-key.ts"
 import { beginning, breakBefore, type ChainHead } from "../chain.ts"
@@ -8,8 +10,6 @@ import { LedgerUnavailable } from "../errors.ts"
 import type { Held, LedgerAccess } from "../ledger.ts"
 import type { ApiKeyView } from "../machine.ts"
 import { embeddedLedger, ledgerOver } from "./embedded-ledger.ts"
-import { memoryStore } from "./memory-store-for-tests.ts"
-import { temporaryFolder } from "./sample-ledger-for-tests.ts"
 
 const endpoint = "/v1/stores"
 const now = Date.parse("2026-10-15T12:00:00.000Z")

@@ -2,11 +2,11 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { aKey, birth, bytesOf, charges, killedAfter, numbersOf } from "@larder/test/support/serve/killed-ledger.ts"
+import { append, load, opened, refusal, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Logger, Stream } from "effect"
 import type { Group } from "../machine.ts"
 import { embeddedStore } from "./embedded-store.ts"
-import { aKey, birth, bytesOf, charges, killedAfter, numbersOf } from "./killed-ledger-for-tests.ts"
-import { append, load, opened, refusal, temporaryFolder, written } from "./sample-ledger-for-tests.ts"
 
 /** What the log says meanwhile. */
 const logged = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {

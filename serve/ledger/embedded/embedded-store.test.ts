@@ -2,6 +2,19 @@
 import { cpSync, mkdirSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import {
+  aCharge,
+  aGrant,
+  aKey,
+  anAccount,
+  birth,
+  charges,
+  createdAt,
+  journalsIn,
+  killedAfter,
+  numbersOf
+} from "@larder/test/support/serve/killed-ledger.ts"
+import { append, author, load, opened, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema, Stream } from "effect"
 import { creditAccount, openAccount } from "../decisions.ts"
@@ -17,19 +30,6 @@ import {
   UsageRow
 } from "./derived-records.ts"
 import { embeddedStore } from "./embedded-store.ts"
-import {
-  aCharge,
-  aGrant,
-  aKey,
-  anAccount,
-  birth,
-  charges,
-  createdAt,
-  journalsIn,
-  killedAfter,
-  numbersOf
-} from "./killed-ledger-for-tests.ts"
-import { append, author, load, opened, temporaryFolder, written } from "./sample-ledger-for-tests.ts"
 import type { LedgerStore } from "./store.ts"
 
 describe("the ledger in a folder", () => {

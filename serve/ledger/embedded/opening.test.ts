@@ -1,13 +1,6 @@
 import { cpSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import fc from "fast-check"
-import { Line } from "../administration.ts"
-import { hashOf } from "../chain.ts"
-import { type Decision, openAccount } from "../decisions.ts"
-import type { Draft, Group } from "../machine.ts"
-import { entryTypes } from "../records.ts"
 import {
   aCharge,
   aKey,
@@ -24,7 +17,14 @@ import {
   takeSnapshot,
   temporaryFolder,
   written
-} from "./sample-ledger-for-tests.ts"
+} from "@larder/test/support/serve/sample-ledger.ts"
+import { Effect } from "effect"
+import fc from "fast-check"
+import { Line } from "../administration.ts"
+import { hashOf } from "../chain.ts"
+import { type Decision, openAccount } from "../decisions.ts"
+import type { Draft, Group } from "../machine.ts"
+import { entryTypes } from "../records.ts"
 
 const coveredNow = "select sequence::integer as n from snapshot"
 

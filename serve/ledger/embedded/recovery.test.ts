@@ -1,9 +1,6 @@
 import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { openAccount } from "../decisions.ts"
-import { bytesOf } from "./journal-group.ts"
 import {
   aCharge,
   aKey,
@@ -14,7 +11,10 @@ import {
   sampleGroups,
   temporaryFolder,
   written
-} from "./sample-ledger-for-tests.ts"
+} from "@larder/test/support/serve/sample-ledger.ts"
+import { Effect } from "effect"
+import { openAccount } from "../decisions.ts"
+import { bytesOf } from "./journal-group.ts"
 
 describe("a start refuses a journal that does not follow the database", () => {
   /** What the process had left if it had been killed with these groups in the journal. */

@@ -1,12 +1,6 @@
 import { readdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
-import type { UsageOfDay } from "../administration.ts"
-import { monthOf } from "../moments.ts"
-import { sumUp } from "../summed-usage.ts"
-import { embeddedLedger } from "./embedded-ledger.ts"
-import { bytesOf } from "./journal-group.ts"
 import {
   aCharge,
   append,
@@ -18,7 +12,13 @@ import {
   takeSnapshot,
   temporaryFolder,
   written
-} from "./sample-ledger-for-tests.ts"
+} from "@larder/test/support/serve/sample-ledger.ts"
+import { Effect, Stream } from "effect"
+import type { UsageOfDay } from "../administration.ts"
+import { monthOf } from "../moments.ts"
+import { sumUp } from "../summed-usage.ts"
+import { embeddedLedger } from "./embedded-ledger.ts"
+import { bytesOf } from "./journal-group.ts"
 import type { LedgerStore } from "./store.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }

@@ -1,7 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { beginning, type ChainHead } from "../chain.ts"
-import { embeddedLedger } from "./embedded-ledger.ts"
 import {
   aCharge,
   append,
@@ -14,7 +11,10 @@ import {
   takeSnapshot,
   temporaryFolder,
   written
-} from "./sample-ledger-for-tests.ts"
+} from "@larder/test/support/serve/sample-ledger.ts"
+import { Effect } from "effect"
+import { beginning, type ChainHead } from "../chain.ts"
+import { embeddedLedger } from "./embedded-ledger.ts"
 import type { LedgerStore } from "./store.ts"
 
 /** What the state machine holds when it has loaded what the store gives. */

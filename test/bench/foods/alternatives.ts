@@ -6,7 +6,7 @@
 import { chmodSync, mkdirSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
 import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
-import { startServer } from "../../programs.ts"
+import { startServer } from "../../support/programs.ts"
 import { rounded, spreadOf } from "../statistics.ts"
 import { askAll } from "./ask.ts"
 import { writeLines } from "./lines.ts"

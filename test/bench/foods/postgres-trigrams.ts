@@ -2,7 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Redacted } from "effect"
-import { startPostgres } from "../../postgres.ts"
+import { startPostgres } from "../../support/postgres/server.ts"
 import type { Alternative, Told } from "./alternatives.ts"
 
 const table = "create table food (fdc_id integer primary key, description text not null, ingredients text not null)"

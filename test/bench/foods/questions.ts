@@ -1,6 +1,7 @@
 /** Searches of every kind: each filter alone, and pairs of them. */
-import { Chance } from "@larder/pipelines/branded-foods/samples/generator/chance.ts"
+
 import { Schema } from "effect"
+import { Chance } from "../../samples/branded-foods/chance.ts"
 import { type columns, type Kind, kinds, type TextFilter, type Texts, textsOf } from "./texts.ts"
 import type { Warehouse } from "./warehouse.ts"
 

@@ -1,7 +1,8 @@
 /** Foods by id, uniformly random over all labels, against bare h3 and against one DuckDB query per request. */
-import { Chance } from "@larder/pipelines/branded-foods/samples/generator/chance.ts"
+
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
-import type { Server } from "../../programs.ts"
+import { Chance } from "../../samples/branded-foods/chance.ts"
+import type { Server } from "../../support/programs.ts"
 import { load, type Measured, middle } from "../load.ts"
 import { answerOf, startChild } from "../servers.ts"
 import { askAll } from "./ask.ts"

@@ -1,6 +1,6 @@
 /** Synthetic releases of any size, in the two forms of the source. */
 import path from "node:path"
-import type { ReleaseSize } from "@larder/pipelines/branded-foods/samples/generator/plan.ts"
+import type { ReleaseSize } from "../../samples/branded-foods/plan.ts"
 import { answered } from "./timed.ts"
 
 export interface Task {

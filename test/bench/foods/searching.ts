@@ -1,5 +1,5 @@
 /** Searches over HTTP, charged: every text is asked for once by a server that has just started, so no cache helps. */
-import { startServer } from "../../programs.ts"
+import { startServer } from "../../support/programs.ts"
 import { median, rounded, spreadOf } from "../statistics.ts"
 import { askAll } from "./ask.ts"
 import type { AllTexts, Question } from "./questions.ts"

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs"
 import path from "node:path"
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
-import { startServer } from "../../programs.ts"
+import { startServer } from "../../support/programs.ts"
 import { richKey } from "../servers.ts"
 import { median, rounded } from "../statistics.ts"
 import { compareAlternatives } from "./alternatives.ts"

@@ -2,9 +2,10 @@
  * Texts to search for, drawn from the labels themselves. How frequent a word is, is judged by a sample; what must be rare,
  * or must not occur at all, is counted in all labels.
  */
-import { Chance } from "@larder/pipelines/branded-foods/samples/generator/chance.ts"
+
 import { literal } from "@larder/warehouse/duckdb.ts"
 import { Schema } from "effect"
+import { Chance } from "../../samples/branded-foods/chance.ts"
 import type { Warehouse } from "./warehouse.ts"
 
 export const kinds = {

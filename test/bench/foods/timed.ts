@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import { ended, start } from "../../programs.ts"
+import { ended, start } from "../../support/programs.ts"
 import { median, rounded } from "../statistics.ts"
 
 export interface Timed {

@@ -1,9 +1,9 @@
 /** Writes a synthetic release and prints how many foods it states. A child process: the generator writes synchronously. */
 import { readdirSync, rmSync } from "node:fs"
 import path from "node:path"
-import { writeCsvRelease } from "@larder/pipelines/branded-foods/samples/generator/csv.ts"
-import { writeJsonRelease } from "@larder/pipelines/branded-foods/samples/generator/json.ts"
-import { zipOf } from "@larder/pipelines/branded-foods/samples/generator/zip.ts"
+import { writeCsvRelease } from "../../samples/branded-foods/csv.ts"
+import { writeJsonRelease } from "../../samples/branded-foods/json.ts"
+import { zipOf } from "../../samples/branded-foods/zip.ts"
 import type { Task } from "./releases.ts"
 
 const { folder, form, name, size, zipped } = JSON.parse(process.argv[2] ?? "{}") as Task

@@ -1,6 +1,7 @@
 /** What a generation holds: a load that lost rows is not a fast one. */
-import type { Written } from "@larder/pipelines/storefronts/samples/generator/written.ts"
+
 import { Schema } from "effect"
+import type { Written } from "../../samples/storefronts/written.ts"
 import { generationOf } from "../foods/sizes.ts"
 import { withWarehouse } from "../foods/warehouse.ts"
 

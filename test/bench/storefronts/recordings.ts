@@ -1,5 +1,5 @@
 /** Recorded stores of any size, for `--replay`. The generator writes synchronously: it has a process of its own. */
-import type { Written } from "@larder/pipelines/storefronts/samples/generator/written.ts"
+import type { Written } from "../../samples/storefronts/written.ts"
 import { answered } from "../foods/timed.ts"
 
 export const kinds = ["shopify", "shopify-csv", "google-merchant"] as const

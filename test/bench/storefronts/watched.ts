@@ -1,7 +1,7 @@
 /** A run of `larder-ingest storefronts`: its time, its work and its memory, until all rows are staged and until its end. */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { ended, start } from "../../programs.ts"
+import { ended, start } from "../../support/programs.ts"
 
 export interface Moment {
   /** Since the start of the process. */

@@ -3,14 +3,9 @@
  * shops of 20,000 products, since Shopify shows none beyond 25,000; a file holds all products of one shop.
  */
 import { mkdirSync } from "node:fs"
-import {
-  recordCsv,
-  recordGoogle,
-  recordShopify,
-  writeStoreList
-} from "@larder/pipelines/storefronts/samples/generator/recordings.ts"
-import { invented } from "@larder/pipelines/storefronts/samples/generator/store.ts"
-import { writtenTogether } from "@larder/pipelines/storefronts/samples/generator/written.ts"
+import { recordCsv, recordGoogle, recordShopify, writeStoreList } from "../../samples/storefronts/recordings.ts"
+import { invented } from "../../samples/storefronts/store.ts"
+import { writtenTogether } from "../../samples/storefronts/written.ts"
 import type { Made, Task } from "./recordings.ts"
 
 const { folder, kind, products } = JSON.parse(process.argv[2] ?? "{}") as Task

@@ -1,0 +1,72 @@
+/** Collections of an invented store: three of them by shelf, one that is announced and still empty. Members come in no order of dates. */
+import { hashOf } from "../branded-foods/chance.ts"
+import { type Product, productsOf } from "./product.ts"
+import type { ThemeName } from "./shelves.ts"
+import type { Store } from "./store.ts"
+
+export interface Collection {
+  readonly id: number
+  readonly title: string
+  readonly handle: string
+  readonly description: string
+  readonly hasImage: boolean
+  readonly members: ReadonlyArray<Product>
+}
+
+interface Shelf {
+  readonly title: string
+  /** May be other than ASCII. */
+  readonly handle: string
+  readonly shelves: ReadonlyArray<string>
+  readonly description: string
+}
+
+const shelf = (title: string, handle: string, shelves: string, description: string): Shelf => ({
+  title,
+  handle,
+  shelves: shelves.split("|"),
+  description
+})
+
+const shelvesOf: Readonly<Record<ThemeName, ReadonlyArray<Shelf>>> = {
+  dairy: [
+    shelf("Blue & Hard Cheese", "blue-hard-cheese", "Cheese", "From mild to &lsquo;mind the dog&rsquo;."),
+    shelf("Crème & Butter", "crème-butter", "Butter & Cream|Milk", ""),
+    shelf("Gifts", "gifts", "Gifts|Kitchen|Frozen", "<p>For people who like <em>cheese</em>.</p>")
+  ],
+  bakery: [
+    shelf("Bread", "bread", "Bread", "Baked at four in the morning."),
+    shelf("Pâtisserie", "pâtisserie", "Pastries|Cakes|Tarts & Pies", ""),
+    shelf("Gifts", "gifts", "Gifts|Kitchen", "")
+  ],
+  pantry: [
+    shelf("Oils, Vinegars & Condiments", "oils-vinegars-condiments", "Oils & Vinegars|Condiments", ""),
+    shelf("Café & Breakfast", "café-breakfast", "Spreads|Coffee & Tea", "The first shelf of the day."),
+    shelf("Gifts", "gifts", "Gifts|Kitchen", "")
+  ],
+  homewares: [
+    shelf("Garden", "garden", "Garden|Seeds", "Out of doors."),
+    shelf("Café & Kitchen", "café-kitchen", "Kitchen", ""),
+    shelf("Gifts", "gifts", "Gifts|Home", "")
+  ]
+}
+
+const newest = 400 // the only products that are looked through: a store of a million has the same collections
+const mostMembers = 250
+
+/** Best sellers first, as shops order them. */
+export const collectionsOf = (store: Store): ReadonlyArray<Collection> => {
+  const products = [...productsOf(store, 0, newest)]
+  const base = 270_000_000_000 + store.number * 1_000_000
+  const filled = shelvesOf[store.theme].map(({ shelves, ...about }, i) => ({
+    ...about,
+    id: base + i * 37,
+    hasImage: i !== 1,
+    members: products
+      .filter((product) => shelves.includes(product.shelf))
+      .toSorted((a, b) => hashOf(store.seed, 41, a.index) - hashOf(store.seed, 41, b.index))
+      .slice(0, mostMembers)
+  }))
+  const empty = { title: "Coming Soon", handle: "coming-soon", description: "", hasImage: false, members: [] }
+  return [...filled, { ...empty, id: base + 999 }]
+}

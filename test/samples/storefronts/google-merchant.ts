@@ -1,0 +1,174 @@
+/**
+ * A store as a Google Merchant feed in RSS, as irregular as real ones: prefixed and plain titles side by side, bare `&` in some
+ * addresses, CDATA, comments, shipping with a price of its own, ids that come twice. Most products are one item; a few are
+ * groups with an item for each variant.
+ */
+import { hashOf } from "../branded-foods/chance.ts"
+import { type Product, productsOf } from "./product.ts"
+import { fullName, moneyText, type Store } from "./store.ts"
+import type { Variant } from "./variants.ts"
+import { Tally, type Written } from "./written.ts"
+
+export interface FeedForm {
+  readonly newline: "\n" | "\r\n"
+  /** Some generators indent with no-break spaces. */
+  readonly indent: string
+  readonly byteOrderMark: boolean
+}
+
+const escapeText = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+const cdata = (text: string) => `<![CDATA[${text}]]>`
+
+const isGrouped = (store: Store, { index, variants }: Product) =>
+  variants.length > 1 && hashOf(store.seed, 61, index) % 4 === 0
+
+const isTwice = (store: Store, { index }: Product) => index === 12 || hashOf(store.seed, 62, index) % 200 === 0
+
+/** Gift cards and fees are not in shopping feeds. */
+const isOffered = ({ ships }: Product) => ships
+
+const availabilityText = (available: boolean, form: number) => {
+  if (!available) return form < 5 ? "out of stock" : "out_of_stock"
+  if (form === 0) return "preorder"
+  return form < 6 ? "in_stock" : "in stock"
+}
+
+const amountText = (cents: number, currency: string, form: number) =>
+  `${cents % 100 === 0 && form < 4 ? cents / 100 : moneyText(cents)} ${currency}`
+
+const priceLines = (store: Store, { cents, compare }: Variant, form: number) => {
+  const price = amountText(cents, store.currency, form)
+  if (compare === null || compare < cents) return [`<g:price>${price}</g:price>`]
+  // An equal sale price is none.
+  return [
+    `<g:price>${amountText(compare, store.currency, form)}</g:price>`,
+    `<g:sale_price>${price}</g:sale_price>`,
+    ...(form < 5
+      ? ["<g:sale_price_effective_date>2021-01-01T00:00+00:00 / 2098-12-31T23:59+00:00</g:sale_price_effective_date>"]
+      : [])
+  ]
+}
+
+const categoryLines = ({ category, type }: Product, form: number) => {
+  const [top = ""] = category.path.split(" > ")
+  const stated = [`${category.id}`, escapeText(category.path), cdata(category.path), escapeText(top)][form % 4] ?? ""
+  return [
+    ...(form < 2 ? [] : [`<g:google_product_category>${stated}</g:google_product_category>`]),
+    ...(type === "" ? [] : [`<g:product_type>${escapeText(form < 6 ? type : `Shop > ${type}`)}</g:product_type>`])
+  ]
+}
+
+const titleLines = (title: string, form: number) => {
+  if (form === 0) return [`<title>${escapeText(title)}</title>`]
+  if (form === 1)
+    return [`<title>${escapeText(title.toUpperCase())}</title>`, `<g:title>${escapeText(title)}</g:title>`]
+  return [`<g:title>${form < 5 ? cdata(title) : escapeText(title)}</g:title>`]
+}
+
+const descriptionLine = ({ body }: Product, form: number) =>
+  `<g:description>${form < 4 ? cdata(body) : escapeText(body)}</g:description>`
+
+/** `&` stays bare in every other feed address with two parameters. */
+const linkOf = (store: Store, { handle }: Product, { id }: Variant, form: number, again: boolean) => {
+  const address = `${fullName(store)}/products/${encodeURIComponent(handle)}?variant=${id}`
+  const tracked = `${address}${form % 2 === 0 ? "&" : "&amp;"}utm_source=${again ? "feed2" : "feed"}`
+  return form < 6 ? tracked : address
+}
+
+const choiceLines = (product: Product, { values }: Variant) =>
+  product.options.flatMap(({ name }, i) => {
+    const value = escapeText(values[i] ?? "")
+    if (name === "Size" || name === "Weight") return [`<g:size>${value}</g:size>`]
+    return name === "Colour" ? [`<g:color>${value}</g:color>`] : [`<g:pattern>${value}</g:pattern>`]
+  })
+
+/** Pictures of an item: its variant's own one first. */
+const picturesOf = ({ pictures }: Product, { picture }: Variant) => {
+  const own = picture === null ? undefined : pictures[picture]
+  const sources = [...(own ? [own] : []), ...pictures.filter((some) => some !== own)].map(({ src }) => src)
+  return sources.map((src, i) =>
+    i === 0 ? `<g:image_link>${src}</g:image_link>` : `<g:additional_image_link>${src}</g:additional_image_link>`
+  )
+}
+
+const shippingLines = (store: Store, indent: string, form: number) =>
+  form < 7
+    ? [
+        "<g:shipping>",
+        `${indent}<g:country>${store.country}</g:country>`,
+        `${indent}<g:service>Standard</g:service>`,
+        `${indent}<g:price>${form < 3 ? "0.00" : "4.90"} ${store.currency}</g:price>`,
+        "</g:shipping>"
+      ]
+    : []
+
+const idOf = (store: Store, product: Product, place: number) =>
+  `${store.name.slice(0, 2).toUpperCase()}-${product.index + 1001}${isGrouped(store, product) ? `-${place + 1}` : ""}`
+
+const itemText = (store: Store, product: Product, place: number, again: boolean, { indent, newline }: FeedForm) => {
+  const variant = product.variants[place]
+  if (!variant) return ""
+  const form = hashOf(store.seed, 63, product.index) % 10
+  const grouped = isGrouped(store, product)
+  const lines = [
+    `<g:id>${idOf(store, product, place)}</g:id>`,
+    ...(grouped ? [`<g:item_group_id>G-${product.index + 1001}</g:item_group_id>`] : []),
+    ...titleLines(grouped ? `${product.title} - ${variant.values.join(", ")}` : product.title, form),
+    descriptionLine(product, form),
+    `<g:link>${linkOf(store, product, variant, form, again)}</g:link>`,
+    ...picturesOf(product, variant),
+    ...(form === 3 ? ["<!-- checked <by hand> & approved -->"] : []),
+    `<g:availability>${availabilityText(variant.available, form)}</g:availability>`,
+    ...shippingLines(store, indent, form),
+    ...priceLines(store, variant, form),
+    "<g:condition>new</g:condition>",
+    `<g:brand>${form === 9 ? "" : escapeText(product.vendor)}</g:brand>`,
+    ...(variant.barcode === "" || form < 4
+      ? ["<g:identifier_exists>no</g:identifier_exists>"]
+      : [`<g:gtin>${variant.barcode}</g:gtin>`]),
+    ...(variant.sku ? [`<g:mpn>${escapeText(variant.sku)}</g:mpn>`] : []),
+    ...categoryLines(product, form),
+    ...(variant.grams > 0 ? [`<g:shipping_weight>${variant.grams} g</g:shipping_weight>`] : []),
+    ...(grouped ? choiceLines(product, variant) : [])
+  ]
+  const inner = lines.map((line) => `${indent}${indent}${indent}${line.replaceAll("\n", newline)}${newline}`).join("")
+  return `${indent}${indent}<item>${newline}${inner}${indent}${indent}</item>${newline}`
+}
+
+/** Pieces of the file, newest product first. */
+export const googleFeed = function* (store: Store, form: FeedForm): Generator<string> {
+  const { byteOrderMark, indent, newline } = form
+  yield [
+    `${byteOrderMark ? "\uFEFF" : ""}<?xml version="1.0" encoding="UTF-8"?>`,
+    `<!-- Products of ${store.domain} -->`,
+    `<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0">`,
+    `${indent}<channel>`,
+    `${indent}${indent}<title>${escapeText(store.name)}</title>`,
+    `${indent}${indent}<link>${fullName(store)}</link>`,
+    `${indent}${indent}<description>What ${escapeText(store.name)} sells, &amp; what it costs</description>`,
+    ""
+  ].join(newline)
+  for (const product of productsOf(store)) {
+    if (!isOffered(product)) continue
+    const places = isGrouped(store, product) ? product.variants.map((_, place) => place) : [0]
+    const items = places.map((place) => itemText(store, product, place, false, form)).join("")
+    yield isTwice(store, product) ? items + itemText(store, product, 0, true, form) : items
+  }
+  yield `${indent}</channel>${newline}</rss>${newline}`
+}
+
+/** Items with the same id count once; items of a group are variants of one product. */
+export const writtenGoogle = (store: Store): Written => {
+  const tally = new Tally()
+  for (const product of productsOf(store)) {
+    if (!isOffered(product)) continue
+    const variants = isGrouped(store, product) ? product.variants : product.variants.slice(0, 1)
+    const duplicates = isTwice(store, product) ? 1 : 0
+    tally.rows += variants.length + duplicates
+    tally.duplicates += duplicates
+    tally.products += 1
+    tally.images += product.pictures.length
+    for (const { available, cents, compare } of variants) tally.variant(cents, compare, available)
+  }
+  return tally.written
+}

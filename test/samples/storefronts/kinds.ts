@@ -1,0 +1,71 @@
+/** Kinds of goods: a noun with a flavour and an adjective, what it is called, and what can be chosen about it. */
+import { type Chance, hashOf } from "../branded-foods/chance.ts"
+import { type Goods, type Theme, themes } from "./shelves.ts"
+
+export interface Kind {
+  readonly goods: Goods
+  readonly adjective: string
+  readonly flavour: string
+}
+
+const kindsOf = ({ adjectives, goods }: Theme) =>
+  goods.flatMap((some) =>
+    some.flavours.flatMap((flavour) => adjectives.map((adjective): Kind => ({ goods: some, adjective, flavour })))
+  )
+
+/** All goods, flavours and adjectives of a theme, in an order that looks like a shop's: the same kind comes back only after all. */
+export const kinds = new Map(
+  Object.entries(themes).map(([name, theme]) => {
+    const placed = kindsOf(theme).map((kind, i) => ({ kind, place: hashOf(7, 1, i) }))
+    return [name, placed.toSorted((a, b) => a.place - b.place).map(({ kind }) => kind)]
+  })
+)
+
+export const slug = (text: string) =>
+  text
+    .toLowerCase()
+    .replaceAll("’", "")
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-|-$/g, "")
+
+export const titleOf = ({ adjective, flavour, goods }: Kind) => {
+  const behind = /^[ ,]/.test(flavour)
+  const words = [adjective, behind ? "" : flavour, goods.noun].filter((word) => word !== "").join(" ")
+  return behind ? `${words}${flavour}` : words
+}
+
+export interface Choice {
+  readonly name: string
+  readonly values: ReadonlyArray<string>
+}
+
+const wrapping: Choice = { name: "Wrapping", values: ["Paper", "Gift Box"] }
+const refill: Choice = { name: "Container", values: ["New", "Refill"] }
+const second: Readonly<Record<string, Choice>> = {
+  Bread: { name: "Slicing", values: ["Whole", "Sliced"] },
+  Cheese: { name: "Cut", values: ["Wedge", "Grated"] },
+  "Coffee & Tea": { name: "Grind", values: ["Whole Bean", "Filter", "Espresso"] },
+  Garden: { name: "Colour", values: ["Terracotta", "Sage", "Charcoal"] },
+  Home: { name: "Colour", values: ["Natural", "Ink"] },
+  Milk: refill,
+  "Oils & Vinegars": refill,
+  "Pasta & Grains": refill,
+  "Yogurt & Kefir": refill
+}
+
+const sizesOf = ({ sizes }: Goods): Choice => ({
+  name: sizes.some(([label]) => label.endsWith(" g")) ? "Weight" : "Size",
+  values: sizes.map(([label]) => label)
+})
+
+export const optionsOf = (chance: Chance, goods: Goods): ReadonlyArray<Choice> => {
+  const sizes = sizesOf(goods)
+  const other = second[goods.shelf] ?? wrapping
+  const drawn = chance.below(100)
+  if (drawn < 48) return []
+  if (drawn < 80) return [sizes]
+  if (drawn < 86) return [{ ...sizes, values: sizes.values.slice(0, 2) }]
+  // The order of options says nothing: a colour may come first.
+  if (drawn < 97) return other.name === "Colour" ? [other, sizes] : [sizes, other]
+  return [sizes, other, other === wrapping ? { name: "Delivery", values: ["Post", "Courier"] } : wrapping]
+}

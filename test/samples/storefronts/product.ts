@@ -1,0 +1,203 @@
+/**
+ * Products of an invented store. Each follows from the store and its index alone, oldest first: a million of them need no memory,
+ * and a product is the same whether it is asked for on a page, in a CSV or in a feed. Two of each store are no goods: the second
+ * oldest is a gift card, the eighth a fee.
+ */
+import { Chance, hashOf } from "../branded-foods/chance.ts"
+import { drawBody } from "./body.ts"
+import { type Category, categories } from "./categories.ts"
+import { kinds, optionsOf, slug, titleOf } from "./kinds.ts"
+import { type Theme, themes } from "./shelves.ts"
+import type { Store } from "./store.ts"
+import { type Variant, variantId, variantsOf } from "./variants.ts"
+
+export interface Picture {
+  readonly id: number
+  readonly src: string
+  readonly width: number
+  readonly height: number
+}
+
+export interface Product {
+  readonly index: number
+  readonly id: number
+  readonly title: string
+  readonly handle: string
+  readonly body: string
+  readonly vendor: string
+  readonly type: string
+  readonly shelf: string
+  readonly category: Category
+  readonly tags: ReadonlyArray<string>
+  /** None where there is one variant without a choice. */
+  readonly options: ReadonlyArray<{ readonly name: string; readonly values: ReadonlyArray<string> }>
+  readonly variants: ReadonlyArray<Variant>
+  readonly pictures: ReadonlyArray<Picture>
+  readonly published: number
+  readonly created: number
+  /** A CSV export holds all of them, whatever their state; a shop window only what is on sale. */
+  readonly state: "active" | "draft" | "archived" | "unpublished"
+  readonly ships: boolean
+}
+
+const purpose = { product: 31, texts: 32, variants: 33, pictures: 34 }
+const firstDay = Date.UTC(2021, 2, 1, 7)
+const chance = new Chance()
+
+const picturesOf = (store: Store, index: number, handle: string): ReadonlyArray<Picture> => {
+  chance.start(store.seed, purpose.pictures, store.number, index)
+  const drawn = chance.below(100)
+  const count = drawn < 5 ? 0 : 1 + Math.floor((drawn * drawn) / 2_600)
+  const base = 30_000_000_000_000 + store.number * 20_000_000_000 + index * 8_000
+  const named = handle.normalize("NFKD").replace(/[^a-z0-9-]/g, "")
+  return Array.from({ length: count }, (_, i) => ({
+    id: base + i * 1_000 + chance.below(1_000),
+    src: `https://${store.domain}/cdn/shop/files/${named}-${i === 0 ? "front" : `detail_${10 - i}`}.jpg?v=${1_610_000_000 + index * 61 + i}`,
+    width: 800 + 40 * chance.below(60),
+    height: 800 + 40 * chance.below(60)
+  }))
+}
+
+const tagsOf = ({ tags }: Theme, index: number) => {
+  const [from, count] = [chance.below(tags.length), chance.below(5)]
+  const drawn = Array.from({ length: Math.min(count, tags.length) }, (_, i) => tags[(from + i) % tags.length] ?? "")
+  return chance.happens(0.1) ? [...drawn, `YGroup_${1_000 + (index % 300)}`] : drawn
+}
+
+const stateOf = (): Product["state"] => {
+  const drawn = chance.below(100)
+  if (drawn < 88) return "active"
+  if (drawn < 93) return "draft"
+  return drawn < 97 ? "archived" : "unpublished"
+}
+
+const datesOf = (store: Store, index: number) => {
+  const published = firstDay + index * store.minutes_apart * 60_000 + (hashOf(store.seed, 5, index) % 60) * 1_000
+  const hours = 1 + (hashOf(store.seed, 6, index) % 400)
+  const late = hashOf(store.seed, 8, index) % 20 === 0 // imported: published before it was created
+  return { published, created: published + (late ? 1 : -1) * hours * 3_600_000 }
+}
+
+/** Ids grow with the age of a store, but not by one. */
+const idOf = (store: Store, index: number) =>
+  6_000_000_000_000 + store.number * 2_000_000_000 + index * 1_000 + (hashOf(store.seed, 9, index) % 1_000)
+
+const oddTitle = (title: string) => {
+  const drawn = chance.below(100)
+  if (drawn < 3) return title.replace(" ", "  ")
+  if (drawn < 5) return `${title} `
+  return drawn < 7 ? title.toUpperCase() : title
+}
+
+const goodsAt = (store: Store, index: number): Product => {
+  const all = kinds.get(store.theme) ?? []
+  const kind = all[(index + hashOf(store.seed, 2, store.number)) % all.length]
+  if (!kind) throw new Error(`The theme ${store.theme} has no goods`)
+  const { goods } = kind
+  const theme = themes[store.theme]
+  const round = Math.floor(index / all.length)
+  const handle = `${slug(titleOf(kind))}${round === 0 ? "" : `-${round}`}`
+  const pictures = picturesOf(store, index, handle)
+  chance.start(store.seed, purpose.texts, store.number, index)
+  const body = drawBody(chance, store.theme, goods.noun)
+  const [title, vendor, tags] = [oddTitle(titleOf(kind)), chance.of(theme.makers), tagsOf(theme, index)]
+  // Every fifth store fills in no product types, the others leave out three in ten.
+  const type = store.number % 5 === 4 || chance.happens(0.3) ? "" : goods.shelf
+  const state = stateOf()
+  chance.start(store.seed, purpose.variants, store.number, index)
+  const options = optionsOf(chance, goods)
+  const [from, until] = goods.price
+  const least = Math.floor((from + chance.below(until - from)) / 5) * 5
+  const offer = { handle, options, sizes: goods.sizes, least, pictures: pictures.length }
+  return {
+    index,
+    id: idOf(store, index),
+    title,
+    handle,
+    body,
+    vendor,
+    type,
+    shelf: goods.shelf,
+    category: goods.category,
+    tags,
+    options,
+    variants: variantsOf(chance, store, index, offer),
+    pictures,
+    ...datesOf(store, index),
+    state,
+    ships: true
+  }
+}
+
+const plainVariant = (
+  store: Store,
+  index: number,
+  place: number,
+  values: ReadonlyArray<string>,
+  cents: number
+): Variant => ({
+  id: variantId(store, index, place),
+  values,
+  sku: "",
+  barcode: "",
+  cents,
+  compare: null,
+  grams: 0,
+  available: true,
+  picture: null
+})
+
+const notGoods = (store: Store, index: number, about: Pick<Product, "title" | "handle" | "body" | "type" | "tags">) =>
+  ({
+    ...about,
+    index,
+    id: idOf(store, index),
+    vendor: store.name,
+    shelf: "Gifts",
+    category: categories.giftCards,
+    pictures: [],
+    ...datesOf(store, index),
+    state: "active",
+    ships: false
+  }) as const
+
+const giftCardAt = (store: Store, index: number): Product => {
+  const values = ["25", "50", "100"]
+  return {
+    ...notGoods(store, index, {
+      title: `${store.name} Gift Card`,
+      handle: "gift-card",
+      body: "<p>For those who have everything but a full larder. Sent by e-mail; <b>never expires</b>.</p>",
+      type: "Gift Cards",
+      tags: ["gift"]
+    }),
+    options: [{ name: "Denominations", values: values.map((value) => `${value}.00 ${store.currency}`) }],
+    variants: values.map((value, i) =>
+      plainVariant(store, index, i, [`${value}.00 ${store.currency}`], Number(value) * 100)
+    )
+  }
+}
+
+const feeAt = (store: Store, index: number): Product => ({
+  ...notGoods(store, index, {
+    title: "Shipping Protection",
+    handle: "shipping-protection",
+    body: "",
+    type: "mc-hidden-fee",
+    tags: ["hidden"]
+  }),
+  options: [],
+  variants: [plainVariant(store, index, 0, [], 98)]
+})
+
+/** From 0, the oldest. */
+export const productAt = (store: Store, index: number): Product => {
+  if (index === 1) return giftCardAt(store, index)
+  return index === 7 ? feeAt(store, index) : goodsAt(store, index)
+}
+
+/** Newest first, as shops list them: the first place is 0. */
+export const productsOf = function* (store: Store, from = 0, count = store.products): Generator<Product> {
+  const until = Math.min(store.products, from + count)
+  for (let place = from; place < until; place++) yield productAt(store, store.products - 1 - place)
+}

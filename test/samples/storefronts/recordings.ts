@@ -1,0 +1,121 @@
+/**
+ * Invented stores as files: laid out as recordings that `--replay` reads, `<host>/<path as in the URL>[%3Fquery]`. Written piece
+ * by piece; a store of a million products is never in memory.
+ */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import type { ListedStore } from "@larder/pipelines/storefronts/store-list.ts"
+import { Sink } from "../branded-foods/sink.ts"
+import { collectionsOf } from "./collections.ts"
+import { type FeedForm, googleFeed, writtenGoogle } from "./google-merchant.ts"
+import { type CsvForm, shopifyCsv, writtenCsv } from "./shopify-csv.ts"
+import {
+  pageLimit,
+  robotsText,
+  shopifyCollections,
+  shopifyMembers,
+  shopifyMeta,
+  shopifyPage,
+  writtenShopify
+} from "./shopify-json.ts"
+import { fullName, type Store } from "./store.ts"
+import { wooPage, wooPageLimit, writtenWoo } from "./woocommerce.ts"
+import type { Written } from "./written.ts"
+
+export const plainCsv: CsvForm = { dialect: "classic", newline: "\n", byteOrderMark: false }
+export const plainFeed: FeedForm = { indent: "  ", newline: "\n", byteOrderMark: false }
+
+const writeAt = (folder: string, address: string) => {
+  const { host, href, pathname, search } = new URL(address)
+  const query = href.endsWith("?") ? "?" : search
+  const file = join(folder, host + pathname + query.replace("?", "%3F")) // Windows has no names with "?"
+  mkdirSync(dirname(file), { recursive: true })
+  return file
+}
+
+const writePieces = (file: string, pieces: Iterable<string>) => {
+  mkdirSync(dirname(file), { recursive: true })
+  const sink = new Sink(file)
+  try {
+    for (const piece of pieces) sink.write(piece)
+  } finally {
+    sink.close()
+  }
+}
+
+/** What stands in a store list for this store. */
+export const listed = (store: Store, kind: ListedStore["kind"], location: string): ListedStore => ({
+  domain: store.domain,
+  name: store.name,
+  kind,
+  location,
+  currency: store.currency,
+  country: store.country,
+  language: "en"
+})
+
+export interface Recorded {
+  readonly store: ListedStore
+  readonly written: Written
+}
+
+type AddressOfPage = (page: number) => string
+
+/** A list ends with an empty page and the one after it, which is asked for to be sure. */
+const writePages = (
+  folder: string,
+  address: AddressOfPage,
+  [entries, limit]: readonly [number, number],
+  text: (page: number) => string
+) => {
+  const pages = Math.ceil(entries / limit) + 2
+  for (let page = 1; page <= pages; page++) writeFileSync(writeAt(folder, address(page)), text(page))
+}
+
+/** At most 24,500 products: two pages behind them have to lie inside of Shopify's window. */
+export const recordShopify = (folder: string, store: Store): Recorded => {
+  const at = fullName(store)
+  const collections = collectionsOf(store)
+  writeFileSync(writeAt(folder, `${at}/robots.txt`), robotsText)
+  // An empty query: formatters of source code would take on a file that ends in .json.
+  writeFileSync(writeAt(folder, `${at}/meta.json?`), shopifyMeta(store))
+  // Markets price for the visitor's country, so it is pinned.
+  const pagesOf =
+    (path: string): AddressOfPage =>
+    (page) =>
+      `${at}/${path}?limit=${pageLimit}&page=${page}&country=${store.country}`
+  writePages(folder, pagesOf("products.json"), [store.products, pageLimit], (page) => shopifyPage(store, page))
+  writePages(folder, pagesOf("collections.json"), [collections.length, pageLimit], (page) =>
+    shopifyCollections(store, page)
+  )
+  for (const { handle, members } of collections) {
+    const address = pagesOf(`collections/${encodeURIComponent(handle)}/products.json`)
+    writePages(folder, address, [members.length, pageLimit], (page) => shopifyMembers(store, handle, page) ?? "")
+  }
+  return { store: listed(store, "shopify", at), written: writtenShopify(store) }
+}
+
+/** Beside the recordings of hosts: where a store list names a path, it is one below the same folder. */
+export const recordCsv = (folder: string, store: Store, form = plainCsv): Recorded => {
+  const location = `${store.domain}/products_export.csv`
+  writePieces(join(folder, location), shopifyCsv(store, form))
+  return { store: listed(store, "shopify-csv", location), written: writtenCsv(store) }
+}
+
+export const recordGoogle = (folder: string, store: Store, form = plainFeed): Recorded => {
+  const location = `${fullName(store)}/feeds/google.xml`
+  writeFileSync(writeAt(folder, `${fullName(store)}/robots.txt`), robotsText)
+  writePieces(writeAt(folder, location), googleFeed(store, form))
+  return { store: listed(store, "google-merchant", location), written: writtenGoogle(store) }
+}
+
+export const recordWoo = (folder: string, store: Store): Recorded => {
+  const at = fullName(store)
+  writeFileSync(writeAt(folder, `${at}/robots.txt`), robotsText)
+  const address = (page: number) => `${at}/wp-json/wc/store/v1/products?per_page=${wooPageLimit}&page=${page}`
+  writePages(folder, address, [store.products, wooPageLimit], (page) => wooPage(store, page))
+  return { store: listed(store, "woocommerce", at), written: writtenWoo(store) }
+}
+
+export const writeStoreList = (folder: string, stores: ReadonlyArray<ListedStore>) =>
+  writeFileSync(join(folder, "stores.json"), `${JSON.stringify(stores, null, 2)}\n`)

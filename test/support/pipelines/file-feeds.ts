@@ -1,0 +1,104 @@
+/** Files of feeds for tests: put together from text, handed over in pieces, and read to their end. */
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { type Batch, PayloadUnreadable, type ReadFile } from "@larder/pipelines/storefronts/feed.ts"
+import fc from "fast-check"
+
+export async function* pieces<A>(...parts: ReadonlyArray<A>): AsyncGenerator<A> {
+  yield* parts
+}
+
+export const bytesOf = (text: string): Uint8Array => Buffer.from(text)
+
+/** All that comes before the end, and the problem that is the end, or null. */
+export const collected = async <A>(parts: AsyncIterable<ReadonlyArray<A>>) => {
+  const found: Array<A> = []
+  try {
+    for await (const part of parts) found.push(...part)
+  } catch (cause) {
+    if (!(cause instanceof PayloadUnreadable)) throw cause
+    return { found, problem: cause.problem }
+  }
+  return { found, problem: null }
+}
+
+async function* alone(batches: AsyncIterable<Batch>) {
+  for await (const batch of batches) yield [batch]
+}
+
+/** What a payload gives, all batches in one. */
+export const readWhole = async (read: ReadFile, payload: string | Uint8Array, currency: string | null = null) => {
+  const bytes = typeof payload === "string" ? bytesOf(payload) : payload
+  const { found, problem } = await collected(alone(read(pieces(bytes), { currency })))
+  return {
+    rows: found.flatMap(({ rows }) => rows),
+    products: found.flatMap(({ products }) => products),
+    variants: found.flatMap(({ variants }) => variants),
+    images: found.flatMap(({ images }) => images),
+    rejects: found.flatMap(({ rejects }) => rejects),
+    problem
+  }
+}
+
+/** A text cut at some places, down to single characters. */
+export const cutsOf = (text: string) =>
+  fc.array(fc.integer({ min: 0, max: text.length }), { maxLength: 60 }).map((places) => {
+    const ends = [...places.sort((a, b) => a - b), text.length]
+    return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end))
+  })
+
+/** So many megabytes: a beginning, one row after the other, and an end, in pieces as a disk or a network gives them. */
+export async function* manyRows(megabytes: number, begin: string, row: (number: number) => string, end: string) {
+  let piece = begin
+  let written = 0
+  for (let number = 1; written < megabytes * 1_000_000; number++) {
+    piece += row(number)
+    if (piece.length < 60_000) continue
+    const bytes = bytesOf(piece)
+    written += bytes.length
+    piece = ""
+    yield bytes
+  }
+  yield bytesOf(piece + end)
+}
+
+setFlagsFromString("--expose-gc")
+const collectGarbage: () => void = runInNewContext("gc")
+
+/** Megabytes that the heap holds more at its highest than at the beginning, garbage left out, and how many rows were read. */
+export const readMeasured = async (batches: AsyncIterable<Batch>) => {
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  let highest = before
+  let rows = 0
+  let number = 0
+  for await (const batch of batches) {
+    rows += batch.rows.length
+    if (number++ % 20 !== 0) continue
+    collectGarbage()
+    highest = Math.max(highest, process.memoryUsage().heapUsed)
+  }
+  return { rows, growth: (highest - before) / 1_000_000 }
+}
+
+/** What it takes to read the first batch of a file when nobody wants more. */
+export const readOneBatch = async (read: ReadFile, file: AsyncIterable<Uint8Array>) => {
+  let pulled = 0
+  let isClosed = false
+  async function* counted() {
+    try {
+      for await (const piece of file) {
+        pulled++
+        yield piece
+      }
+    } finally {
+      isClosed = true
+    }
+  }
+  let rows = 0
+  for await (const batch of read(counted(), { currency: null })) {
+    rows = batch.rows.length
+    break
+  }
+  return { rows, pulled, isClosed }
+}

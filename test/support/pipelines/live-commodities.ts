@@ -1,0 +1,122 @@
+/**
+ * Live runs against a server on this machine, for tests: the real origin, archive, staging, publication and checks. Only the
+ * hosts are moved.
+ */
+import type { ServerResponse } from "node:http"
+import path from "node:path"
+import { feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { checks } from "@larder/pipelines/commodities/checks.ts"
+import { readCommodities } from "@larder/pipelines/commodities/read.ts"
+import { Archive } from "@larder/pipelines/run/archive.ts"
+import { liveOrigin } from "@larder/pipelines/run/live-origin.ts"
+import { Origin } from "@larder/pipelines/run/origin.ts"
+import type { DayRange } from "@larder/pipelines/run/pipeline.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { publish } from "@larder/warehouse/generation/publish.ts"
+import { stage } from "@larder/warehouse/staging.ts"
+import { commodity } from "@larder/warehouse/tables.ts"
+import { ConfigProvider, Effect, FileSystem, Layer, Logger } from "effect"
+import { type Bodies, everyFeed, recordingOf } from "./commodity-payloads.ts"
+import type { Upstream } from "./upstream.ts"
+
+/** The real network origin, with each upstream host moved to a path of this machine's server. */
+const movedTo = (upstream: Upstream) =>
+  Layer.effect(
+    Origin,
+    Effect.map(Origin, (live) =>
+      Origin.of({
+        ...live,
+        open: (ask, resume) => {
+          const { host, pathname, search } = new URL(ask.url)
+          return live.open({ ...ask, url: `${upstream.url}/${host}${pathname}${search}` }, resume)
+        }
+      })
+    )
+  ).pipe(Layer.provide(liveOrigin({ interval: 0, tries: 2, firstBackOff: "1 millis", longestBackOff: "2 millis" })))
+
+const json = (response: ServerResponse, body: string) => {
+  response.writeHead(200, { "content-type": "application/json" })
+  response.end(body)
+}
+
+/** Answers each feed's path, whatever its query, and everything else with 404. */
+export const serving =
+  (bodies: () => Bodies) =>
+  (response: ServerResponse, _n: number, { url }: { readonly url: string }) => {
+    const wanted = decodeURI(url.split("?")[0] ?? "").slice(1)
+    const feed = feeds.find((feed) => decodeURI(recordingOf(feed)) === wanted)
+    const body = feed && bodies()[feed.feed]
+    if (body === undefined) response.writeHead(404).end()
+    else json(response, body)
+  }
+
+/** Small payloads of these feeds alone: a run of few feeds is a quick one. */
+export const only = (...names: ReadonlyArray<string>): Bodies => {
+  const bodies = everyFeed()
+  return Object.fromEntries(names.map((name) => [name, bodies[name] ?? ""]))
+}
+interface LiveRun {
+  readonly home: string
+  readonly upstream: Upstream
+  readonly id?: string
+  readonly origin?: "live" | "sample"
+  readonly days?: DayRange
+  readonly environment?: Readonly<Record<string, string>>
+  /** Gets every log line of the run. */
+  readonly listen?: (message: string) => void
+}
+
+/** One run, published. Returns what was read and the record of the run. */
+export const runLive = ({ days, environment = {}, home, id = "run-1", listen, origin = "live", upstream }: LiveRun) =>
+  Effect.gen(function* () {
+    const layout = yield* layoutOf(home)
+    const at = "2026-10-01T00:00:00.000Z"
+    const { file, filled } = yield* stage(layout, id, commodity, (staging) =>
+      readCommodities({ run_id: id, started_at: at, layout, staging, days })
+    )
+    const { run } = yield* publish({
+      layout,
+      dataSet: commodity,
+      stagedFile: file,
+      run: {
+        run_id: id,
+        pipeline: "commodities",
+        origin,
+        outcome: "published",
+        started_at: at,
+        finished_at: at,
+        generation: null,
+        window_from: days?.from ?? null,
+        window_to: days?.to ?? null,
+        rows_read: filled.rows_read,
+        rows_loaded: 0,
+        rows_unchanged: 0,
+        rows_rejected: filled.rows_rejected,
+        message: null
+      },
+      silentRows: filled.rows_silent,
+      checks,
+      dryRun: false
+    })
+    return { ...filled, run }
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(Archive.layer({ folder: path.join(home, "raw"), run_id: id, pipeline: "commodities", days: null })),
+    Effect.provide(movedTo(upstream)),
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
+    Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => listen?.(line))]))
+  )
+
+export const temporaryHome = Effect.flatMap(FileSystem.FileSystem, (fs) =>
+  fs.makeTempDirectoryScoped({ prefix: "larder-commodities-" })
+)
+
+export const rowsIn = (home: string, sql: string) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const db = yield* DuckDb.readOnly(yield* fs.realPath(path.join(home, "warehouse/larder.duckdb")))
+      return yield* db.rows(sql)
+    })
+  )

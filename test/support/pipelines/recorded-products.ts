@@ -1,0 +1,69 @@
+/** Products of recorded feeds (`../shared/samples`), read as a run reads them. */
+import { createReadStream, existsSync, readFileSync } from "node:fs"
+import path from "node:path"
+import type { ProductRow, ReadFile } from "@larder/pipelines/storefronts/feed.ts"
+import { readGoogleMerchant } from "@larder/pipelines/storefronts/feeds/google-merchant.ts"
+import type { Page } from "@larder/pipelines/storefronts/feeds/page.ts"
+import { readShopifyCsv } from "@larder/pipelines/storefronts/feeds/shopify-csv.ts"
+import { readProducts as readShopifyPage } from "@larder/pipelines/storefronts/feeds/shopify-json.ts"
+import { readProducts as readWooPage } from "@larder/pipelines/storefronts/feeds/woocommerce.ts"
+import { samplesOf } from "../shared-samples.ts"
+
+const folder = samplesOf("storefront")
+export const samplesAreHere = existsSync(folder)
+
+/** Items of a Google feed that are variants of one product stand for it by the first of them, as in the rows that are served. */
+const firstOfEach = (products: ReadonlyArray<ProductRow>) => {
+  const byId = new Map<string, ProductRow>()
+  for (const product of products) {
+    if (product.is_published && !byId.has(product.native_id)) byId.set(product.native_id, product)
+  }
+  return byId
+}
+
+const file = (read: ReadFile, name: string) => async () => {
+  const found: Array<ProductRow> = []
+  for await (const { products } of read(createReadStream(path.join(folder, name)), { currency: null })) {
+    found.push(...products)
+  }
+  return firstOfEach(found)
+}
+const exported = (name: string) => file(readShopifyCsv, `shopify-csv/${name}.csv`)
+const merchant = (name: string) => file(readGoogleMerchant, `google-merchant/${name}`)
+
+const pages =
+  (read: (text: string) => Page, ...names: ReadonlyArray<string>) =>
+  async () =>
+    firstOfEach(names.flatMap((name) => read(readFileSync(path.join(folder, name), "utf8")).batch.products))
+const shopify = (...names: ReadonlyArray<string>) =>
+  pages(readShopifyPage, ...names.map((name) => `shopify-json/${name}.json`))
+
+/** The published products of a store by the feed's id. */
+export const sampleStores: Readonly<Record<string, () => Promise<ReadonlyMap<string, ProductRow>>>> = {
+  akarshk: shopify("akarshk-max--products_raw"),
+  apparel: exported("shopifypartners--apparel"),
+  balancedbites: exported("balancedbitesdev--balanced_bites_shopify_import_ready"),
+  barisugus: merchant("barisugus--merchant-feed.xml"),
+  basarabia: exported("basarabiastore-max--products_export_1"),
+  daraghoshea: shopify("daraghoshea--products"),
+  davidan: shopify("davidan--davidan_md_products.TRIMMED3"),
+  elsewedy: shopify(
+    "muhammadbayoumi--elsewedyshop_products_page1_live",
+    "muhammadbayoumi--elsewedyshop_products_page4_live"
+  ),
+  garyjackson: exported("garyjacksonwork--products_export_1"),
+  "home-and-garden": exported("shopifypartners--home-and-garden"),
+  jewelery: exported("shopifypartners--jewelery"),
+  "kevin-ecometrics": exported("kevin-ecometrics--products_export_1"),
+  london1702: shopify("1702london-maker--shopify-products"),
+  m5zoon: merchant("m5zoon--google_merchant_feed_en.tsv"),
+  madhavasrinivasan: shopify("madhavasrinivasan--shopify_products"),
+  mattosrodrigo: merchant("mattosrodrigo--merchant-feed.xml"),
+  mintpixels: exported("mintpixels--products_export_1"),
+  samehgabriel: pages(readWooPage, "woocommerce/muhammadbayoumi--samehgabriel_wc_store_products_2026-07-20.json"),
+  "sooq-alemarat": merchant("sooq-alemarat--google-merchant-feed.xml"),
+  "sooq-masr": merchant("sooq-masr--google-merchant-feed.xml"),
+  taras2121212: merchant("taras2121212-source--google-merchant-feed.xml"),
+  velofant: merchant("velofant--Produkter_Prisjakt26_XMl.txt"),
+  yadayadasoftware: exported("yadayadasoftware--shopify_sample_product_template")
+}

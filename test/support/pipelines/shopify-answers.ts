@@ -1,0 +1,74 @@
+/** Answers of a Shopify storefront for tests: what it gives for a product, variant or picture, changed field by field. */
+import { assert } from "@effect/vitest"
+import { UnexpectedAnswer } from "@larder/pipelines/storefronts/feeds/answers.ts"
+import { readProducts } from "@larder/pipelines/storefronts/feeds/shopify-json.ts"
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** What `updated_at` says where it is the time of the response. */
+export const responseTime = "2026-03-02T10:00:00+01:00"
+
+export const aVariant = (fields: Fields = {}) => ({
+  id: 44_000_000_000_001,
+  title: "Default Title",
+  option1: "Default Title",
+  option2: null,
+  option3: null,
+  sku: "",
+  requires_shipping: true,
+  taxable: true,
+  featured_image: null,
+  available: true,
+  price: "12.50",
+  grams: 0,
+  compare_at_price: null,
+  position: 1,
+  product_id: 8_100_000_000_001,
+  created_at: "2026-01-01T09:00:00+01:00",
+  updated_at: responseTime,
+  ...fields
+})
+
+export const anImage = (fields: Fields = {}) => ({
+  id: 33_000_000_000_001,
+  created_at: "2026-01-01T09:00:00+01:00",
+  position: 1,
+  updated_at: "2026-01-01T09:00:00+01:00",
+  product_id: 8_100_000_000_001,
+  variant_ids: [],
+  src: "https://cdn.example.com/files/jar.jpg?v=17",
+  width: 1200,
+  height: 800,
+  ...fields
+})
+
+export const aProduct = (fields: Fields = {}) => ({
+  id: 8_100_000_000_001,
+  title: "Quince jelly",
+  handle: "quince-jelly",
+  body_html: "<p>Set &amp; clear.</p>",
+  published_at: "2026-01-02T10:00:00+05:30",
+  created_at: "2026-01-01T09:00:00+01:00",
+  updated_at: responseTime,
+  vendor: "Hill Orchard ",
+  product_type: "",
+  tags: ["jam", "jam", " winter "],
+  variants: [aVariant()],
+  images: [anImage()],
+  options: [{ name: "Title", position: 1, values: ["Default Title"] }],
+  ...fields
+})
+
+export const pageOf = (...products: ReadonlyArray<unknown>) => JSON.stringify({ products })
+export const read = (...products: ReadonlyArray<unknown>) => readProducts(pageOf(...products)).batch
+
+/** How and why an answer is refused. */
+export const misfitOf = (attempt: () => unknown) => {
+  try {
+    attempt()
+  } catch (error) {
+    if (error instanceof UnexpectedAnswer) return { kind: error.kind, problem: error.problem }
+    throw error
+  }
+  return assert.fail("it was read")
+}

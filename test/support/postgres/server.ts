@@ -1,0 +1,148 @@
+/**
+ * A real PostgreSQL server of one's own, in a temporary folder, on 127.0.0.1, with a password. It can be killed and started
+ * again, and flushes its log before each commit like one in production. Where it comes from: `postgres/binaries.ts`. It
+ * never outlives the process that started it: `postgres/watchdog.ts` sees to that.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { readFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { crash } from "./crash.ts"
+import { freePort } from "./port.ts"
+import { hasEnded, programsIn } from "./programs.ts"
+
+export interface Postgres {
+  /** Of the superuser, for `newDatabase`. */
+  readonly url: string
+  readonly newDatabase: () => Promise<string>
+  /** SIGKILL of the postmaster and all its backends: what a power cut leaves. */
+  readonly kill: () => Promise<void>
+  /** An orderly end that keeps the data. */
+  readonly stop: () => Promise<void>
+  /** Starts again with the same data and port, and returns when it accepts connections, recovery included. */
+  readonly restart: () => Promise<void>
+  /** Ends the server, also a stopped or killed one, and removes its folder. */
+  readonly remove: () => Promise<void>
+}
+
+const secret = () => randomBytes(12).toString("hex")
+
+/** `more` settings, such as `jit=off`. */
+export const startPostgres = async (more: ReadonlyArray<string> = []): Promise<Postgres> => {
+  const home = mkdtempSync(path.join(tmpdir(), "larder-postgres-"))
+  const watchdog = spawn(process.execPath, [fileURLToPath(new URL("./watchdog.ts", import.meta.url)), home], {
+    detached: true,
+    stdio: ["pipe", "ignore", "inherit"]
+  })
+  watchdog.unref()
+  const remove = async () => {
+    if (hasEnded(watchdog)) return
+    const ended = once(watchdog, "exit")
+    watchdog.ref()
+    watchdog.stdin.end()
+    const [code] = await ended
+    if (code !== 0) throw new Error(`the watchdog of PostgreSQL ended with ${code} and may have left ${home} behind`)
+  }
+  try {
+    const watch = (pid: number) => watchdog.stdin.writableEnded || watchdog.stdin.write(`${pid}\n`)
+    return { ...(await serverIn(home, watch, more)), remove }
+  } catch (cause) {
+    await remove()
+    throw cause
+  }
+}
+
+const serverIn = async (
+  home: string,
+  watch: (pid: number) => unknown,
+  more: ReadonlyArray<string>
+): Promise<Omit<Postgres, "remove">> => {
+  const programs = programsIn(home, watch)
+  const data = path.join(home, "data")
+  const password = await initialise(programs, home, data)
+  const port = await freePort()
+  const settings = [
+    "listen_addresses=127.0.0.1",
+    `port=${port}`,
+    "unix_socket_directories=",
+    "max_connections=200",
+    ...more
+  ]
+
+  const launch = async () => {
+    const server = await programs.begin("postgres", ["-D", data, ...settings.flatMap((setting) => ["-c", setting])])
+    for (let waited = 0; !(await isReady(data, server.child)); waited += 10) {
+      if (hasEnded(server.child)) throw programs.failed("it ended before it accepted connections")
+      if (waited > 60_000) throw programs.failed("it accepts no connections after a minute")
+      await sleep(10)
+    }
+    server.child.unref()
+    return server
+  }
+  let server = await launch()
+  const end = async (how: (child: ChildProcess) => unknown) => {
+    if (hasEnded(server.child)) return
+    server.child.ref()
+    await how(server.child)
+    await server.ended
+  }
+  const url = `postgres://larder:${password}@127.0.0.1:${port}/postgres`
+  return {
+    url,
+    newDatabase: () => newDatabase(url),
+    kill: () => end(({ pid }) => crash(pid ?? 0)),
+    stop: () => end((child) => child.kill("SIGINT")),
+    restart: async () => {
+      if (!hasEnded(server.child)) throw new Error("PostgreSQL still runs: stop() or kill() it before restart()")
+      server = await launch()
+    }
+  }
+}
+
+/** Only making the folder goes without flushes. The server itself keeps `fsync` on, which tests of crashes rely on. */
+const initialise = async ({ begin, failed, own }: ReturnType<typeof programsIn>, home: string, data: string) => {
+  const password = secret()
+  const file = path.join(home, "password")
+  writeFileSync(file, password, { mode: 0o600 })
+  own(file)
+  const accounts = ["--username", "larder", "--auth", "scram-sha-256", "--pwfile", file]
+  const initdb = await begin("initdb", ["-D", data, ...accounts, "--locale", "C", "--encoding", "UTF8", "--no-sync"])
+  await initdb.ended
+  rmSync(file)
+  if (initdb.child.exitCode !== 0) throw failed("initdb could not make a data folder")
+  return password
+}
+
+/** The eighth line of `postmaster.pid` is for exactly this; the file of a killed server stays, with its old id. */
+const isReady = async (data: string, postmaster: ChildProcess) => {
+  const notYet = () => ""
+  const lines = (await readFile(path.join(data, "postmaster.pid"), "utf8").catch(notYet)).split("\n")
+  return lines[0] === String(postmaster.pid) && lines[7]?.trim() === "ready"
+}
+
+/**
+ * The URL of a new empty database on the server with this superuser's URL. It belongs to a role of its own without any
+ * privilege: that is what hosted servers give.
+ */
+export const newDatabase = async (url: string): Promise<string> => {
+  const name = `larder_${secret()}`
+  const password = secret()
+  await Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    // These two statements take no parameters; names and password are hexadecimal digits.
+    yield* sql.unsafe(`create role ${name} login password '${password}'`)
+    yield* sql.unsafe(`create database ${name} owner ${name}`)
+  }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })), Effect.runPromise)
+  const database = new URL(url)
+  database.username = name
+  database.password = password
+  database.pathname = name
+  return database.href
+}

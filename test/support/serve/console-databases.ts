@@ -1,0 +1,43 @@
+/** New places for the console's tables, on each database that can keep them. A place may be opened more than once. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
+import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
+import { Effect, type Layer, Redacted } from "effect"
+import { inject } from "vitest"
+import { newDatabase } from "../postgres/server.ts"
+import type { Environment } from "../programs.ts"
+
+export interface ConsolePlace {
+  readonly layer: Layer.Layer<ConsoleDatabase, unknown>
+  /** For a process of its own that opens the same tables. */
+  readonly environment: Environment
+}
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-console-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+export const consolePlaces = {
+  "an embedded DuckDB": Effect.map(
+    folder,
+    (home): ConsolePlace => ({
+      layer: embeddedConsole(path.join(home, "ledger")),
+      environment: { LARDER_HOME: home }
+    })
+  ),
+  PostgreSQL: Effect.flatMap(folder, (home) =>
+    Effect.map(
+      Effect.promise(() => newDatabase(inject("postgresUrl"))),
+      (url): ConsolePlace => ({
+        layer: postgresConsole(Redacted.make(url)),
+        environment: { LARDER_HOME: home, LARDER_LEDGER_URL: url }
+      })
+    )
+  )
+} as const
+
+export const consolePlaceNames = ["an embedded DuckDB", "PostgreSQL"] as const

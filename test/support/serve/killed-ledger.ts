@@ -1,0 +1,100 @@
+/**
+ * The ledger of one account, of which every entry is chained by hand, and its folder as a kill leaves it. Entries of one account
+ * only: its places are the numbers of the ledger.
+ */
+import { cpSync, readdirSync } from "node:fs"
+import path from "node:path"
+import { assert } from "@effect/vitest"
+import { beginning, type ChainHead, hashOf } from "@larder/serve/ledger/chain.ts"
+import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import * as journalGroup from "@larder/serve/ledger/embedded/journal-group.ts"
+import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
+import type { Group } from "@larder/serve/ledger/machine.ts"
+import type { Account, ApiKey, Entry } from "@larder/serve/ledger/records.ts"
+import { Effect, Stream } from "effect"
+import { append, temporaryFolder } from "./sample-ledger.ts"
+
+export const createdAt = "2026-10-31T23:59:59.999Z"
+export const anAccount: Account = { id: "acct_a", name: "A & Söhne", created_at: createdAt }
+export const aKey = (key: Partial<ApiKey> = {}): ApiKey => ({
+  id: "key_a",
+  account_id: "acct_a",
+  name: "k",
+  scopes: ["get-store", "get-product"],
+  budget_credits: 2_000_000_000_000,
+  sha256: "0123",
+  last4: "wxyz",
+  created_at: createdAt,
+  revoked_at: null,
+  revision: 1,
+  ...key
+})
+
+const follow = (
+  head: ChainHead,
+  entry: Omit<Entry, "sequence" | "account_id" | "position" | "balance" | "hash">
+): Entry => {
+  const position = head.position + 1
+  const placed = { ...entry, account_id: "acct_a", position, balance: head.balance + entry.credits }
+  return { ...placed, sequence: position, hash: hashOf(head.hash, placed) }
+}
+
+export const aGrant = follow(beginning, {
+  type: "grant",
+  occurred_at: createdAt,
+  key_id: null,
+  endpoint: null,
+  credits: 5000,
+  budget_credits: null,
+  request_id: null,
+  note: "starting balance"
+})
+
+/** The entries of a ledger that has seen the grant and then charges alone, made once each. */
+const written: Array<Entry> = [aGrant]
+export const aCharge = (sequence: number): Entry => {
+  for (let head = written.at(-1) ?? aGrant; written.length < sequence; head = written.at(-1) ?? head) {
+    written.push(
+      follow(head, {
+        type: "charge",
+        occurred_at: createdAt,
+        key_id: "key_a",
+        endpoint: "/v1/stores",
+        credits: -10,
+        budget_credits: 2_000_000_000_000,
+        request_id: `req_${head.position + 1}`,
+        note: null
+      })
+    )
+  }
+  return written[sequence - 1] ?? aGrant
+}
+
+export const birth: Group = { accounts: [anAccount], keys: [aKey()], entries: [aGrant] }
+export const charges = (...sequences: ReadonlyArray<number>): Group => ({
+  accounts: [],
+  keys: [],
+  entries: sequences.map(aCharge)
+})
+
+export const bytesOf = (group: Group, journal = 1) => journalGroup.bytesOf(journal, group)
+
+export const journalsIn = (folder: string) => readdirSync(folder).filter((name) => name.startsWith("journal"))
+export const numbersOf = (store: LedgerStore) =>
+  Effect.map(Stream.runCollect(store.entriesOf("acct_a")), (entries) => entries.map((entry) => entry.sequence))
+
+/** The folder as it would be found if the process had been killed after these groups. */
+export const killedAfter = Effect.fnUntraced(function* (...groups: ReadonlyArray<Group>) {
+  const folder = yield* temporaryFolder
+  const live = path.join(folder, "live")
+  const killed = path.join(folder, "killed")
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      yield* append(yield* embeddedStore(live), groups)
+      cpSync(live, killed, { recursive: true })
+    })
+  )
+  const [journal] = journalsIn(killed)
+  assert.isDefined(journal)
+  return { folder: killed, journal: path.join(killed, journal) }
+})

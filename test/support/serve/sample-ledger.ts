@@ -1,0 +1,139 @@
+/** A small ledger with two accounts, and ways to write and spoil it. The chain is right whatever the entries say. */
+import { cpSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll } from "@effect/vitest"
+import { type Decision, openAccount } from "@larder/serve/ledger/decisions.ts"
+import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import { openDatabase } from "@larder/serve/ledger/embedded/ledger-database.ts"
+import { renewSnapshot } from "@larder/serve/ledger/embedded/snapshot.ts"
+import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
+import { apply, chain, type Draft, type Group, restore } from "@larder/serve/ledger/machine.ts"
+import type { ApiKey } from "@larder/serve/ledger/records.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Effect } from "effect"
+
+export const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-ledger-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+const born = Date.parse("2026-10-30T00:00:00.000Z")
+
+export const aKey = (id: string, account_id: string): ApiKey => ({
+  id,
+  account_id,
+  name: "k",
+  scopes: ["get-store"],
+  budget_credits: 1_000,
+  sha256: id,
+  last4: "wxyz",
+  created_at: "2026-10-30T00:00:00.000Z",
+  revoked_at: null,
+  revision: 1
+})
+
+export const aCharge = (request_id: string, charge: Partial<Draft> = {}): Draft => ({
+  account_id: "acct_a",
+  type: "charge",
+  occurred_at: "2026-10-30T12:00:00.000Z",
+  key_id: "key_a",
+  endpoint: "/v1/stores",
+  credits: -10,
+  budget_credits: 1_000,
+  request_id,
+  note: null,
+  ...charge
+})
+
+/** The call of a charge is given back: it counts for the same key, endpoint and month. */
+export const aRefund = (charge: Draft): Draft => ({
+  ...charge,
+  type: "refund",
+  credits: -charge.credits,
+  budget_credits: null,
+  note: "the call was answered with an error"
+})
+
+/** Chains what is decided to what was decided before. */
+export const author = () => {
+  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
+  return ({ accounts = [], entries = [], keys = [] }: Partial<Decision>): Group => {
+    const group = { accounts, keys, entries: chain(state, entries) }
+    apply(state, group)
+    return group
+  }
+}
+
+const payers = [
+  { account_id: "acct_a", key_id: "key_a" },
+  { account_id: "acct_b", key_id: "key_b" },
+  { account_id: "acct_a", key_id: "key_c" }
+] as const
+
+/** 62 entries: grants of 5,000 to `acct_a` and `acct_b`, then 60 charges of 10, one an hour, into November. */
+export const sampleGroups = (write = author()): ReadonlyArray<Group> => [
+  write(openAccount("acct_a", "A & Söhne", born)),
+  write(openAccount("acct_b", "B", born)),
+  write({ keys: [aKey("key_a", "acct_a"), aKey("key_b", "acct_b"), aKey("key_c", "acct_a")] }),
+  ...Array.from({ length: 60 }, (_, hour) =>
+    write({
+      entries: [
+        aCharge(`req_${hour + 3}`, {
+          ...payers[hour % 3],
+          endpoint: hour % 2 === 0 ? "/v1/stores" : "/v1/branded-foods",
+          occurred_at: new Date(born + hour * 3_600_000).toISOString()
+        })
+      ]
+    })
+  )
+]
+
+export const append = (store: LedgerStore, groups: ReadonlyArray<Group>) =>
+  Effect.forEach(groups, (group) => Effect.tryPromise(() => store.append(group)), { discard: true })
+
+export const opened = <A, E, R>(
+  folder: string,
+  use: (store: LedgerStore) => Effect.Effect<A, E, R>,
+  options: Parameters<typeof embeddedStore>[1] = {}
+) => Effect.scoped(Effect.flatMap(embeddedStore(folder, options), use))
+
+/** Writes groups into a folder and closes it. */
+export const written = (folder: string, groups: ReadonlyArray<Group>) =>
+  opened(folder, (store) => append(store, groups))
+
+/** What a start finds in a folder, and why it refuses one. */
+export const load = (folder: string) => opened(folder, (store) => store.load)
+export const refusal = (folder: string) => Effect.flip(opened(folder, () => Effect.void))
+
+/** Renews the snapshot of a ledger that is closed: it covers all of its entries. */
+export const takeSnapshot = (folder: string) =>
+  openDatabase(path.join(folder, "ledger.duckdb")).pipe(
+    Effect.flatMap(({ use }) => use((db) => renewSnapshot(db, 1))),
+    Effect.scoped
+  )
+
+/** Opens the database as an analyst would who should not. */
+export const inDatabase = (folder: string, sql: string) =>
+  Effect.scoped(Effect.flatMap(DuckDb.readWrite(path.join(folder, "ledger.duckdb")), (db) => db.run(sql)))
+
+export const readDatabase = (folder: string, sql: string) =>
+  Effect.scoped(Effect.flatMap(DuckDb.readWrite(path.join(folder, "ledger.duckdb")), (db) => db.rows(sql)))
+
+/**
+ * Makes a copy of the closed sample ledger whenever it is run, with a snapshot of all its entries or with none. The original is
+ * written once, and removed after the tests of the file.
+ */
+export const sampleCopy = (options: { readonly withSnapshot: boolean }) => {
+  const original = mkdtempSync(path.join(tmpdir(), "larder-ledger-"))
+  const finish = options.withSnapshot ? takeSnapshot(original) : Effect.void
+  const ready = Effect.runSync(Effect.cached(Effect.andThen(written(original, sampleGroups()), finish)))
+  const copy = Effect.gen(function* () {
+    yield* ready
+    const folder = yield* temporaryFolder
+    cpSync(original, folder, { recursive: true })
+    return folder
+  })
+  afterAll(() => rmSync(original, { recursive: true, force: true }))
+  return copy
+}

@@ -1,0 +1,17 @@
+/** Recorded payloads of the real sources: a folder beside the repository, not part of it. */
+import { existsSync } from "node:fs"
+import path from "node:path"
+import { describe, it } from "vitest"
+import { repository } from "./repository.ts"
+
+export type Source = "fdc" | "gov" | "storefront"
+
+export const samplesOf = (source: Source) => path.resolve(repository, "../shared/samples", source)
+
+/** Describes what becomes of the samples of a source. Where they are absent, nothing is said. */
+export const describeSamples = (source: Source, name: string, tests: () => void) => {
+  if (existsSync(samplesOf(source))) return describe(name, tests)
+  return describe(`${name}: shared samples are absent`, () => {
+    it("so nothing is said about them here", () => {})
+  })
+}

@@ -1,0 +1,33 @@
+/** A program that ends in every way that a command can end. */
+
+import { programOf } from "@larder/warehouse/command-line.ts"
+import { Console, Effect, Runtime, Schema } from "effect"
+import { Argument, Command } from "effect/cli"
+
+class Expected extends Schema.TaggedError<Expected>()("Expected", {}) {
+  override get message() {
+    return "the file is empty. Write something into it"
+  }
+}
+class ChecksFailed extends Schema.TaggedError<ChecksFailed>()("ChecksFailed", {}) {
+  override readonly [Runtime.errorExitCode] = 3
+}
+
+const endings = {
+  succeed: Console.log("result"),
+  fail: Effect.fail(new Expected()),
+  "fail-checks": Effect.fail(new ChecksFailed()),
+  die: Effect.die(new Error("a bug")),
+  stay: Effect.andThen(Console.log("staying"), Effect.never),
+  talk: Effect.forever(Console.log("line")),
+  log: Effect.logInfo("fetched")
+} as const
+const names = Object.keys(endings) as ReadonlyArray<keyof typeof endings> // Object.keys forgets what it was given
+
+const end = Command.make(
+  "end",
+  { how: Argument.Literals("how", names) },
+  ({ how }): Effect.Effect<void, unknown> => endings[how]
+)
+
+programOf(Command.make("program").pipe(Command.withSubcommands([end])), { version: "1.2.3" }).main()

@@ -1,0 +1,57 @@
+/** Label versions in a database of their own, and the files that are made from it, for the tests of this folder. */
+import { writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { define } from "@larder/warehouse/dictionary.ts"
+import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { buildFoods } from "@larder/warehouse/foods/build.ts"
+import { brandedFood } from "@larder/warehouse/tables.ts"
+import { Effect, FileSystem, Schema } from "effect"
+
+/** Columns of `branded_food.food`, as far as they are stated, and whether the version is current. */
+export type Food = Readonly<Record<string, unknown>> & { readonly fdc_id: number; readonly is_current?: boolean }
+
+const Column = Schema.Struct({ column_name: Schema.String, data_type: Schema.String })
+const columnsOfFood =
+  "select column_name, data_type from duckdb_columns() where schema_name = 'branded_food' and table_name = 'food'"
+
+const unstated = {
+  description: "",
+  source_rows: 1,
+  form: "json",
+  fetched_at: "2026-10-01 13:04:36.000",
+  run_id: "run",
+  raw_sha256: "sha"
+}
+
+export const aFolder = FileSystem.FileSystem.use((fs) =>
+  fs.makeTempDirectoryScoped({ directory: tmpdir(), prefix: "larder-foods-" })
+)
+
+/** A database with these label versions; all of them are current that do not say otherwise. */
+export const aDatabase = Effect.fnUntraced(function* (folder: string, foods: ReadonlyArray<Food>, nutrients = "") {
+  const db = yield* DuckDb.readWrite(join(folder, "foods.duckdb"))
+  yield* define(db, brandedFood)
+  const columns = yield* db.all(Column, columnsOfFood)
+  const types = columns.map(({ column_name, data_type }) => `${identifier(column_name)}: ${literal(data_type)}`)
+  const lines = join(folder, "foods.json")
+  writeFileSync(lines, foods.map((food) => `${JSON.stringify({ ...unstated, ...food })}\n`).join(""))
+  yield* db.run(`insert into branded_food.food by name
+    from read_json(${literal(lines)}, format = 'newline_delimited', columns = {${types.join(", ")}})`)
+  const versions = foods.map(
+    ({ fdc_id, is_current = true }) => `(${fdc_id}, null, null, 1, 1, ${is_current}, true, null, null)`
+  )
+  if (versions.length > 0) yield* db.run(`insert into branded_food.version values ${versions.join(", ")}`)
+  yield* db.run(`insert into branded_food.category
+    select category, count(*) from branded_food.current_food where category is not null group by category`)
+  if (nutrients !== "") yield* db.run(`insert into branded_food.nutrient values ${nutrients}`)
+  return db
+})
+
+/** The folder with the files of these label versions. */
+export const builtFoods = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
+  const folder = yield* aFolder
+  const db = yield* aDatabase(folder, foods)
+  yield* buildFoods(db, join(folder, "foods"))
+  return join(folder, "foods")
+})

@@ -1,0 +1,48 @@
+/** Labels of branded foods in a warehouse of their own, for tests of what is published with them. */
+
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { stage } from "@larder/warehouse/staging.ts"
+import { brandedFood } from "@larder/warehouse/tables.ts"
+import { Effect } from "effect"
+import { aRun, publishStaged } from "./pantry.ts"
+
+/** A label by its fdc_id, or all of them up to another one; `set` gives columns as SQL over `fdc_id`. */
+export interface LabelRow {
+  readonly fdc_id: number
+  readonly up_to?: number
+  readonly set?: Readonly<Record<string, string>>
+}
+
+const defaults: Readonly<Record<string, string>> = {
+  fdc_id: "fdc_id",
+  description: "'BUBBLE GUM'",
+  data_source: "'LI'",
+  gtin_14: "lpad(fdc_id::varchar, 14, '0')",
+  published_on: "date '2024-04-18'",
+  source_rows: "1",
+  form: "'json'",
+  quality_flags: "[]",
+  release_on: "date '2024-04-18'",
+  fetched_at: "timestamp '2026-01-05 10:00:00'",
+  run_id: "'first'",
+  raw_sha256: "'ab'"
+}
+
+const insert = ({ fdc_id, set = {}, up_to = fdc_id }: LabelRow) => {
+  const columns = { ...defaults, ...set }
+  return `insert into branded_food.food (${Object.keys(columns).join(", ")})
+    select ${Object.values(columns).join(", ")} from range(${fdc_id}, ${up_to + 1}) label(fdc_id)`
+}
+
+/** A whole run that stages these labels, and publishes them. */
+export const publishLabels = Effect.fnUntraced(function* (layout: Layout, labels: ReadonlyArray<LabelRow>) {
+  const { run_id } = aRun()
+  const { file, filled } = yield* stage(layout, run_id, brandedFood, ({ db }) =>
+    Effect.andThen(
+      Effect.forEach(labels, (label) => db.run(insert(label)), { discard: true }),
+      db.rows("select sum(source_rows)::integer as rows from branded_food.food")
+    )
+  )
+  const run = aRun({ run_id, pipeline: "branded-foods", rows_read: Number(filled[0]?.rows) })
+  return yield* publishStaged(layout, brandedFood, file, run)
+}, Effect.scoped)

@@ -1,0 +1,216 @@
+/** A small data set with a table of each kind of merging, in a warehouse of its own, for the tests of this room. */
+import { randomUUID } from "node:crypto"
+import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import type { Check } from "@larder/warehouse/generation/check.ts"
+import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { publish } from "@larder/warehouse/generation/publish.ts"
+import { type Staging, stage } from "@larder/warehouse/staging.ts"
+import { type DataSet, type Records, rejectTable, type Table } from "@larder/warehouse/tables.ts"
+import { Effect, FileSystem, Schema } from "effect"
+
+const described = (description: string) => Schema.String.annotate({ description })
+
+const Shelf = Schema.Struct({
+  shelf: described("Name of the shelf."),
+  position: Schema.Int.annotate({ description: "Place of the shelf, from 1." })
+}).annotate({ identifier: "shelf", description: "Shelves." })
+
+const Price = Schema.Struct({
+  item: described("What is priced."),
+  price: described("Price in dollars."),
+  seen_on: described("Day on which the price was seen last."),
+  run_id: described("Run that loaded the price.")
+}).annotate({ identifier: "price", description: "Prices of today." })
+
+const Delivery = Schema.Struct({
+  item: described("What was delivered."),
+  delivered_on: described("Day of the delivery."),
+  quantity: Schema.Int.annotate({ description: "Pieces." }),
+  note: Schema.NullOr(Schema.String).annotate({ description: "What the driver said." }),
+  run_id: described("Run that loaded the delivery.")
+}).annotate({ identifier: "delivery", description: "Deliveries." })
+
+const Stock = Schema.Struct({
+  item: Delivery.fields.item,
+  quantity: Schema.Int.annotate({ description: "Pieces delivered in all." })
+}).annotate({ identifier: "stock", description: "What is there." })
+
+const tableOf = (schema: string, table: Omit<Table, "schema" | "ddl">, columns: string): Table => ({
+  ...table,
+  schema,
+  ddl: `create table if not exists ${schema}.${table.name} (${columns})`
+})
+
+/** The same tables under another name make another data set. */
+export const pantryIn = (schema: string) => {
+  const shelf = tableOf(
+    schema,
+    { name: "shelf", record: Shelf, merge: { by: "replacing all" } },
+    "shelf varchar not null, position integer not null"
+  )
+  const price = tableOf(
+    schema,
+    { name: "price", record: Price, merge: { by: "replacing", key: ["item"], ignoring: ["seen_on"] } },
+    "item varchar not null, price decimal(18, 4) not null, seen_on date not null, run_id varchar not null"
+  )
+  const delivery = tableOf(
+    schema,
+    { name: "delivery", record: Delivery, merge: { by: "adding", key: ["item", "delivered_on", "note"] } },
+    "item varchar not null, delivered_on date not null, quantity integer not null, note varchar, run_id varchar not null"
+  )
+  const dataSet: DataSet = {
+    schema,
+    tables: [shelf, price, delivery],
+    views: [
+      {
+        schema,
+        name: "stock",
+        record: Stock,
+        ddl: `create or replace view ${schema}.stock as
+                select item, sum(quantity)::integer as quantity from ${schema}.delivery group by item`
+      }
+    ],
+    countStatedRows: `select ((select count(*) from ${schema}.price) + (select count(*) from ${schema}.delivery))::integer as rows`
+  }
+  return { dataSet, shelf, price, delivery }
+}
+export const pantry = pantryIn("pantry")
+type Pantry = ReturnType<typeof pantryIn>
+
+/** What a run found. Missing fields of a row get values that do not matter. */
+export interface Found {
+  readonly shelves?: ReadonlyArray<string>
+  readonly prices?: Records
+  readonly deliveries?: Records
+  readonly rejects?: ReadonlyArray<string>
+}
+
+export const noChecks: ReadonlyArray<Check> = []
+
+export const aRun = (run: Partial<RunRecord> = {}): RunRecord => ({
+  run_id: `run-${randomUUID()}`,
+  pipeline: "pantry",
+  origin: "replay",
+  outcome: "published",
+  started_at: "2026-01-05T10:00:00.000Z",
+  finished_at: "2026-01-05T10:00:01.000Z",
+  generation: null,
+  window_from: null,
+  window_to: null,
+  rows_read: 0,
+  rows_loaded: 0,
+  rows_unchanged: 0,
+  rows_rejected: 0,
+  message: null,
+  ...run
+})
+
+const fill = (of: Pantry, run_id: string, found: Found) =>
+  Effect.fnUntraced(function* (staging: Staging) {
+    const { deliveries = [], prices = [], rejects = [], shelves = [] } = found
+    yield* staging.add(
+      of.shelf,
+      shelves.map((shelf, index) => ({ shelf, position: index + 1 }))
+    )
+    yield* staging.add(
+      of.price,
+      prices.map((price) => ({ price: "1.5", seen_on: "2026-01-05", run_id, ...price }))
+    )
+    yield* staging.add(
+      of.delivery,
+      deliveries.map((delivery) => ({ delivered_on: "2026-01-05", quantity: 1, note: null, run_id, ...delivery }))
+    )
+    yield* staging.add(
+      rejectTable,
+      rejects.map((reason, index) => ({
+        pipeline: of.dataSet.schema,
+        feed: "shop",
+        run_id,
+        raw_sha256: "ab",
+        position: index + 1,
+        reason,
+        payload: "{}"
+      }))
+    )
+    return prices.length + deliveries.length + rejects.length
+  })
+
+/** Publishes what a run has staged, without checks. */
+export const publishStaged = (layout: Layout, dataSet: DataSet, stagedFile: string, run: RunRecord) =>
+  publish({ layout, dataSet, stagedFile, run, silentRows: 0, checks: noChecks, dryRun: false })
+
+/** A whole run: stages what was found, and publishes it. */
+export const publishFound = Effect.fnUntraced(function* (
+  layout: Layout,
+  found: Found,
+  options: {
+    readonly of?: Pantry
+    readonly checks?: ReadonlyArray<Check>
+    readonly dryRun?: boolean
+    readonly run?: Partial<RunRecord>
+  } = {}
+) {
+  const { checks = noChecks, dryRun = false, of = pantry } = options
+  const run = aRun({ pipeline: of.dataSet.schema, ...options.run })
+  const { file, filled } = yield* stage(layout, run.run_id, of.dataSet, fill(of, run.run_id, found))
+  return yield* publish({
+    layout,
+    dataSet: of.dataSet,
+    stagedFile: file,
+    run: { ...run, rows_read: filled, rows_rejected: found.rejects?.length ?? 0 },
+    silentRows: 0,
+    checks,
+    dryRun
+  })
+}, Effect.scoped)
+
+/** A home of its own, removed with the scope. */
+export const aLayout = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  return yield* layoutOf(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }))
+})
+
+/** Rows that an analyst sees through the link. */
+export const ask = (layout: Layout, sql: string) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const db = yield* DuckDb.readOnly(yield* fs.realPath(layout.link))
+      return yield* db.rows(sql)
+    })
+  )
+
+/** Changes a generation behind Larder's back. */
+export const tamper = (file: string, sql: string) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.chmod(file, 0o644)
+      const db = yield* DuckDb.memory
+      yield* db.run(`attach ${literal(file)} as tampered; use tampered; ${sql}`)
+      yield* db.run("checkpoint tampered; use memory; detach tampered")
+      yield* fs.chmod(file, 0o444)
+    })
+  )
+
+export const apples = { item: "apple", price: "1.2500" }
+export const pears = { item: "pear", price: "2.0000" }
+
+/** A series of commodities, for tests of data sets beside each other. */
+export const butter = {
+  slug: "butter",
+  metric_name: "butter",
+  commodity: "Butter",
+  spec: null,
+  market: "Chicago Mercantile Exchange",
+  unit: "usd_per_lb",
+  position: 1
+}
+
+/** Names in a folder, sorted. */
+export const files = (dir: string) =>
+  Effect.map(
+    Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(dir)),
+    (names) => names.sort()
+  )

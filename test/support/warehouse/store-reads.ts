@@ -1,0 +1,177 @@
+/** Reads of stores, published one after the other, for tests of what becomes of them. Ids are as short as the tests like. */
+
+import { literal } from "@larder/warehouse/duckdb.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { stage } from "@larder/warehouse/staging.ts"
+import { storefront } from "@larder/warehouse/tables.ts"
+import { Effect } from "effect"
+import { aRun, ask, publishStaged } from "./pantry.ts"
+
+type Value = string | number | boolean | null | ReadonlyArray<Value> | { readonly [key: string]: Value }
+type Columns = Readonly<Record<string, Value>>
+
+export interface ProductRead {
+  readonly id: string
+  readonly variants?: ReadonlyArray<Columns>
+  readonly set?: Columns
+}
+
+/** What a run found of one store; `set` gives other columns of the store. */
+export interface StoreRead {
+  /** Of January 2026. */
+  readonly day: number
+  readonly store?: string
+  readonly status?: "complete" | "partial" | "failed"
+  /** Unless said otherwise, a complete read has them and others have not. */
+  readonly has_all_products?: boolean
+  readonly set?: Columns
+  readonly products?: ReadonlyArray<ProductRead>
+  readonly collections?: ReadonlyArray<{ readonly id: string; readonly set?: Columns }>
+}
+
+const sqlOf = (value: Value): string => {
+  if (typeof value === "string") return literal(value)
+  if (typeof value !== "object" || value === null) return String(value)
+  if (Array.isArray(value)) return `[${value.map(sqlOf).join(", ")}]`
+  return `{${Object.entries(value)
+    .map(([key, part]) => `${literal(key)}: ${sqlOf(part)}`)
+    .join(", ")}}`
+}
+
+const insert = (table: string, columns: Columns) =>
+  `insert into storefront.${table} by name select ${Object.entries(columns)
+    .map(([column, value]) => `${sqlOf(value)} as "${column}"`)
+    .join(", ")}`
+
+export const momentOf = (day: number) => `2026-01-${String(day).padStart(2, "0")} 10:00:00`
+
+const storeOf = (read: StoreRead, store_id: string, run_id: string): Columns => ({
+  store_id,
+  domain: `${store_id}.example.com`,
+  name: store_id,
+  kind: "shopify",
+  url: `https://${store_id}.example.com`,
+  fetch_status: read.status ?? "complete",
+  outcome: read.status ?? "complete",
+  first_seen_at: momentOf(read.day),
+  fetched_at: read.status === "failed" ? null : momentOf(read.day),
+  read_at: momentOf(read.day),
+  run_id,
+  ...read.set
+})
+
+const variantOf = (variant: Columns, index: number): Columns => ({
+  variant_id: "",
+  native_id: "",
+  title: "Default Title",
+  sku: null,
+  barcode: null,
+  price: 2.5,
+  compare_at_price: null,
+  currency: "USD",
+  grams: null,
+  available: true,
+  option1: null,
+  option2: null,
+  option3: null,
+  position: index + 1,
+  image_src: null,
+  requires_shipping: null,
+  ...variant
+})
+
+/** Without others it has one variant, called after the product. */
+const productOf = ({ id, set, variants = [{ variant_id: `${id}.1` }] }: ProductRead, store_id: string): Columns => ({
+  product_id: id,
+  store_id,
+  native_id: id,
+  title: id,
+  category: "uncategorized",
+  sub_category: "uncategorized",
+  category_method: "none",
+  category_confidence: 0,
+  tags: [],
+  images: [],
+  currency: "USD",
+  variants: variants.map(variantOf),
+  is_merchandise: true,
+  source_rows: 1,
+  ...set
+})
+
+const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
+  const store_id = read.store ?? "shop"
+  const fetched = { fetched_at: momentOf(read.day), run_id, raw_sha256: run_id }
+  const { collections = [], products = [], status = "complete" } = read
+  const { has_all_products = status === "complete" } = read
+  return [
+    insert("store", storeOf(read, store_id, run_id)),
+    insert("store_read", {
+      run_id,
+      store_id,
+      read_at: momentOf(read.day),
+      fetch_status: status,
+      outcome: status,
+      pages_read: 1,
+      products_read: products.length,
+      has_all_products,
+      collections_read: collections.length,
+      seconds: 1.5
+    }),
+    ...products.map((product) => insert("product", { ...productOf(product, store_id), ...fetched })),
+    ...collections.map(({ id, set }) =>
+      insert("collection", {
+        collection_id: id,
+        store_id,
+        native_id: id,
+        title: id,
+        product_ids: [],
+        ...fetched,
+        ...set
+      })
+    )
+  ]
+}
+
+/** A whole run, called `run-<day>`: stages what was read of each store, and publishes it. */
+export const publishReads = Effect.fnUntraced(function* (layout: Layout, ...reads: ReadonlyArray<StoreRead>) {
+  const run_id = `run-${reads[0]?.day}`
+  const { file } = yield* stage(layout, run_id, storefront, ({ db }) =>
+    Effect.forEach(
+      reads.flatMap((read) => rowsOf(read, run_id)),
+      (sql) => db.run(sql),
+      { discard: true }
+    )
+  )
+  const found = reads.flatMap(({ collections = [], products = [] }) => [...products, ...collections])
+  const run = aRun({ run_id, pipeline: "storefronts", rows_read: found.length })
+  return yield* publishStaged(layout, storefront, file, run)
+}, Effect.scoped)
+
+/** What each product and collection is known to be: first and last seen on these days, and listed or not. */
+export const sightings = (layout: Layout) =>
+  Effect.map(
+    ask(
+      layout,
+      `select id, day(first_seen_at)::integer as first, day(last_seen_at)::integer as last, is_listed
+       from storefront.sighting order by kind desc, id`
+    ),
+    (rows) => rows.map(({ first, id, is_listed, last }) => [id, first, last, is_listed])
+  )
+
+/** Day, variant, change and price. */
+export const history = (layout: Layout) =>
+  Effect.map(
+    ask(
+      layout,
+      `select day(seen_at)::integer as day, variant_id, change, price::double as price
+       from storefront.variant_change order by seen_at, variant_id`
+    ),
+    (rows) => rows.map(({ change, day, price, variant_id }) => [day, variant_id, change, price])
+  )
+
+/** Ids of the products that are served, in their order. */
+export const listed = (layout: Layout) =>
+  Effect.map(ask(layout, "select product_id from storefront.listing order by store_id, place"), (rows) =>
+    rows.map(({ product_id }) => product_id)
+  )
