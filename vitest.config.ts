@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 // Many test files start programs: what one has compiled, the next ones load.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/larder-tests", import.meta.url))
 
-/** What runs programs comes first, so that the end is not spent waiting for one slow file: a minute of eighteen. */
+/** What runs programs comes first, so that the end is not spent waiting for one slow file. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
     const isFast = ({ moduleId }: TestSpecification) => Number(!moduleId.includes("/test/"))
@@ -13,16 +13,52 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
+const support = (...names: ReadonlyArray<string>) => names.map((name) => `test/support/${name}.ts`)
+
+/** Suites that `npm test` runs, beside the unit tests. */
+const surface = ["contract", "client", "console", "house"]
+/** Files that run a second time, with the ledger in PostgreSQL. */
+const overPostgres = ["contract/authentication", "contract/billing", "console/isolation", "console/keys"]
+
+/** Suites that are run by hand: soaks, long crash and race runs. */
+const long = ["long"]
+
+const inSuites = (suites: ReadonlyArray<string>) => `test/@(${suites.join("|")})/**/*.test.ts`
+const inOthers = (suites: ReadonlyArray<string>) => `test/!(${suites.join("|")})/**/*.test.ts`
+const named = (files: ReadonlyArray<string>) => files.map((file) => `test/${file}.test.ts`)
+
 export default defineConfig({
   test: {
-    include: ["{schemas,warehouse,pipelines,serve,test}/**/*.test.ts"],
-    globalSetup: ["test/support/sample-home.ts", "test/support/postgres/shared.ts"],
     // Most tests run real processes on real files: a slow machine is no failure, a hanging test is.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } }, // a second, where nothing is said
-    maxWorkers: 6, // two cores, and tests that wait for processes, disks and pacing
+    maxWorkers: 6, // two cores, and tests that wait for processes and disks
     isolate: false, // no file leaves anything behind in its process, and a new one for each costs three of thirty minutes
-    sequence: { sequencer: SlowFirst }
+    sequence: { sequencer: SlowFirst },
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: ["{schemas,warehouse,pipelines,serve}/**/*.test.ts"] }
+      },
+      {
+        extends: true,
+        test: {
+          name: "surface",
+          include: [inSuites(surface)],
+          provide: { ledger: "in its folder" },
+          globalSetup: support("sample-home", "shared-server")
+        }
+      },
+      {
+        extends: true,
+        test: {
+          name: "all",
+          include: [inOthers([...surface, ...long]), ...named(overPostgres)],
+          provide: { ledger: "in PostgreSQL" },
+          globalSetup: support("sample-home", "postgres/shared", "shared-server")
+        }
+      }
+    ]
   }
 })

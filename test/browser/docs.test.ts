@@ -5,7 +5,7 @@
 import { guides } from "@larder/serve/docs/guides.ts"
 import type { Route } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { statements } from "../support/api/operator.ts"
+import { accountsIn, statements } from "../support/api/operator.ts"
 import { docsInBrowser, madeUp } from "./docs-in-browser.ts"
 
 const visit = docsInBrowser()
@@ -141,7 +141,7 @@ describe("the reference", () => {
   })
 
   it("charged exactly what it said", async () => {
-    const entries = await statements(visit.home())
+    const entries = await statements(visit.home(), await accountsIn(visit.home()))
     const charges = entries.filter(({ type }) => type === "charge")
     expect(charges.map(({ credits, request_id }) => [request_id, credits])).toEqual(charged.map((id) => [id, -10]))
   })

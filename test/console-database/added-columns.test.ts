@@ -7,7 +7,7 @@ import { connect } from "@larder/serve/ledger/postgres/database.ts"
 import { Context, Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { inject } from "vitest"
-import { newDatabase } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 
 const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))

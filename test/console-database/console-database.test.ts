@@ -13,7 +13,8 @@ import {
 import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
-import { newDatabase, startPostgres } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
+import { startPostgres } from "../support/postgres/server.ts"
 import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
 const Row = Schema.Struct({ id: Schema.String, body: Schema.String })

@@ -10,7 +10,7 @@ import { gatherer } from "@larder/serve/requests/gathered.ts"
 import { Context, Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { inject } from "vitest"
-import { newDatabase } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
 const days = ["2026-10-30", "2026-10-31"]

@@ -2,7 +2,7 @@ import { request } from "node:http"
 import { pages } from "@larder/serve/console/pages.ts"
 import { describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
-import { keyIn, password, servedConsole } from "../support/console/served-console.ts"
+import { keyIn, password, servedConsole, servedConsoleAlone } from "../support/console/served-console.ts"
 
 const site = servedConsole()
 const newKey = { name: "Dashboard", access: "all", budget: "25" }
@@ -187,7 +187,7 @@ describe("assets", () => {
 
 describe("behind https", () => {
   const address = "https://console.example.com"
-  const secure = servedConsole({
+  const secure = servedConsoleAlone({
     environment: { LARDER_CONSOLE_URL: address, LARDER_API_URL: "https://api.example.com" }
   })
 

@@ -4,7 +4,6 @@
  */
 import { pages } from "@larder/serve/console/pages.ts"
 import { beforeAll, describe, expect, it } from "vitest"
-import { ledgers } from "../support/api/served.ts"
 import type { Fields, Seen } from "../support/console/browser.ts"
 import { password, servedConsole } from "../support/console/served-console.ts"
 import { hiddenIn } from "./billing-forms.ts"
@@ -138,8 +137,8 @@ const stateOf = async ({ browser, key }: FilledAccount) => {
   return shown.map(({ status, text }) => [status, text])
 }
 
-describe.each(ledgers)("an account with its ledger %s", (ledger) => {
-  const site = servedConsole({ ledger })
+describe("an account", () => {
+  const site = servedConsole()
   let other: FilledAccount
   beforeAll(async () => {
     other = await filledAccount(site, owner)

@@ -1,7 +1,6 @@
 /** The forms of keys, which know nothing of where the ledger is. */
 import { scopes } from "@larder/schemas/scopes.ts"
 import { describe, expect, it } from "vitest"
-import { copyKeys } from "../ledger/copied-keys.ts"
 import { ask } from "../support/api/client.ts"
 import { operate } from "../support/api/operator.ts"
 import { keyIn, servedConsole } from "../support/console/served-console.ts"
@@ -146,23 +145,5 @@ describe("a key", () => {
     const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
     expect(ids.length).toBeGreaterThan(4)
     expect(ids).toEqual([...new Set(ids)])
-  })
-})
-
-describe("a key beyond the most that an account may have", () => {
-  const site = servedConsole({ ledger: "in PostgreSQL" })
-
-  it("is not made, and its form says what to do: revoke one of the 1,000", async () => {
-    const { account, browser } = await site.signedIn()
-    await browser.post("/keys/new", newKey)
-    await copyKeys(site.environment().LARDER_LEDGER_URL ?? "", account.id, 1_000)
-    const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
-    const seen = await browser.post("/keys/new", form)
-    expect(seen.status).toBe(422)
-    expect(seen.text).toContain("No key was created: there are 1,000 keys that are not revoked")
-    expect(seen.text).toContain(`value="${newKey.name}"`)
-    const [one] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
-    await browser.post(`/keys/${one?.id}/revoke`, {})
-    expect(keyIn((await browser.post("/keys/new", form)).text)).toBeDefined()
   })
 })

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { ask } from "../support/api/client.ts"
 import { operate } from "../support/api/operator.ts"
-import { ledgers } from "../support/api/served.ts"
 import { keyIn, servedConsole } from "../support/console/served-console.ts"
 import { carriedIn, edit, newKey } from "./key-forms.ts"
 
@@ -27,8 +26,8 @@ const keyless = [
   "/account"
 ]
 
-describe.each(ledgers)("keys in the console, with the ledger %s", (ledger) => {
-  const site = servedConsole({ ledger })
+describe("keys in the console", () => {
+  const site = servedConsole()
   const call = async (key: string, path = "/v1/commodities?commodity=butter") => {
     const { status } = await ask(site.api(), path, { key })
     return status

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
 import { makeBrowser, type Seen } from "../support/console/browser.ts"
-import { keyIn, password, servedConsole } from "../support/console/served-console.ts"
+import { keyIn, password, servedConsoleAlone } from "../support/console/served-console.ts"
 
-const site = servedConsole()
+const site = servedConsoleAlone()
 const session = "larder_session"
 
 const invited = async () => {

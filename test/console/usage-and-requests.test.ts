@@ -3,9 +3,6 @@ import { type NotedRequest, RequestLog } from "@larder/serve/requests/request-lo
 import { Effect } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"
-import { giveBack } from "../ledger/shared-ledger.ts"
-import { ask } from "../support/api/client.ts"
-import { keyIn, servedConsole } from "../support/console/served-console.ts"
 import {
   call,
   column,
@@ -14,7 +11,6 @@ import {
   type SignedIn,
   spendingConsole
 } from "../support/console/spending-console.ts"
-import { newKey } from "./key-forms.ts"
 
 const console = spendingConsole()
 const onTheSeventh = spendingConsole({ now: () => Date.parse("2026-11-07T12:00:00.000Z") })
@@ -155,26 +151,6 @@ describe("the usage page", () => {
       expect((await mine.browser.get(target)).status).toBe(404)
     }
   )
-})
-
-describe("the file of usage", () => {
-  const site = servedConsole({ ledger: "in PostgreSQL" })
-
-  it("does not name what was given back whole, as the page does not", async () => {
-    const { browser } = await site.signedIn()
-    const key = keyIn((await browser.post("/keys/new", newKey)).text)
-    const endpoints = async () => {
-      const { text } = await browser.get("/usage.csv")
-      const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
-      return data.map(({ endpoint }) => endpoint)
-    }
-    await ask(site.api(), "/v1/commodities?commodity=butter", { key })
-    const { headers } = await ask(site.api(), "/v1/stores", { key })
-    expect(await endpoints()).toEqual(["/v1/commodities", "/v1/stores"])
-    const url = site.environment().LARDER_LEDGER_URL ?? ""
-    await Effect.runPromise(giveBack(url, String(headers["x-request-id"])))
-    expect(await endpoints()).toEqual(["/v1/commodities"])
-  })
 })
 
 describe("the requests page", () => {

@@ -2,126 +2,124 @@ import { hasValidChecksum } from "@larder/serve/access/api-key.ts"
 import { describe, expect, it } from "vitest"
 import { createKey, operate } from "../support/api/operator.ts"
 import { raw } from "../support/api/raw.ts"
-import { errorOf, ledgers, served } from "../support/api/served.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
-describe.each(ledgers)("with the ledger %s", (ledger) => {
-  const api = served({ ledger })
-  const target = "/v1/commodities?commodity=butter"
-  const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
-  const unknown = "401 unauthorized: Unknown or revoked API key"
-  const withHeader = (...lines: ReadonlyArray<string>) => {
-    // Node's types know one Authorization header; its client sends as many as it is given.
-    const authorization = (lines.length === 1 ? lines[0] : lines) as string
-    return api.get(target, { key: undefined, headers: { authorization } })
-  }
+const api = served()
+const target = "/v1/commodities?commodity=butter"
+const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
+const unknown = "401 unauthorized: Unknown or revoked API key"
+const withHeader = (...lines: ReadonlyArray<string>) => {
+  // Node's types know one Authorization header; its client sends as many as it is given.
+  const authorization = (lines.length === 1 ? lines[0] : lines) as string
+  return api.get(target, { key: undefined, headers: { authorization } })
+}
 
-  describe("a key", () => {
-    it("is the prefix svc_data_ and 64 letters and digits, the last six a checksum", () => {
-      const { key } = api.key()
-      expect(key).toMatch(/^svc_data_[A-Za-z0-9]{64}$/)
-      expect(hasValidChecksum(key)).toBe(true)
-    })
-
-    it("is carried in the header Authorization: Bearer", async () => {
-      expect((await withHeader(`Bearer ${api.key().key}`)).status).toBe(200)
-    })
-
-    it.each(["bearer", "BEARER", "bEaReR"])("is taken after the scheme in any case: %s", async (scheme) => {
-      expect((await withHeader(`${scheme} ${api.key().key}`)).status).toBe(200)
-    })
-
-    it("is needed by every endpoint", async () => {
-      for (const template of Object.keys(api.client().document.paths)) {
-        expect(errorOf(await api.get(template.replace("{id}", "any"), { key: undefined }))).toBe(malformed)
-      }
-    })
+describe("a key", () => {
+  it("is the prefix svc_data_ and 64 letters and digits, the last six a checksum", () => {
+    const { key } = api.key()
+    expect(key).toMatch(/^svc_data_[A-Za-z0-9]{64}$/)
+    expect(hasValidChecksum(key)).toBe(true)
   })
 
-  describe("401: a missing or malformed header", () => {
-    it("that is absent", async () => {
-      expect(errorOf(await api.get(target, { key: undefined }))).toBe(malformed)
-    })
-
-    it.each([
-      ["is empty", () => ""],
-      ["has no scheme", (key: string) => key],
-      ["has the scheme alone", () => "Bearer"],
-      ["has the scheme and a blank", () => "Bearer "],
-      ["has another scheme", (key: string) => `Basic ${key}`],
-      ["has the scheme Token", (key: string) => `Token ${key}`],
-      ["has no blank", (key: string) => `Bearer${key}`],
-      ["has a colon", (key: string) => `Bearer: ${key}`],
-      ["has two tokens", (key: string) => `Bearer ${key} ${key}`],
-      ["has two tokens with a comma", (key: string) => `Bearer ${key}, Bearer ${key}`],
-      ["has quotes", (key: string) => `Bearer "${key}"`],
-      ["is cut by one character", (key: string) => `Bearer ${key.slice(0, -1)}`],
-      ["has one character more", (key: string) => `Bearer ${key}a`],
-      ["has another prefix", (key: string) => `Bearer ${key.replace("svc_data_", "svc_date_")}`],
-      ["has the prefix in upper case", (key: string) => `Bearer ${key.replace("svc_data_", "SVC_DATA_")}`],
-      ["has no prefix", (key: string) => `Bearer ${key.replace("svc_data_", "")}`],
-      ["has a hyphen in the key", (key: string) => `Bearer ${key.slice(0, -1)}-`],
-      ["has an underscore in the key", (key: string) => `Bearer ${key.slice(0, -1)}_`],
-      ["is Basic with the key as user", (key: string) => `Basic ${Buffer.from(`${key}:`).toString("base64")}`]
-    ])("that %s", async (_, header) => {
-      expect(errorOf(await withHeader(header(api.key().key)))).toBe(malformed)
-    })
-
-    it("that is repeated, with the same key or another", async () => {
-      const { key } = api.key()
-      expect(errorOf(await withHeader(`Bearer ${key}`, `Bearer ${key}`))).toBe(malformed)
-      expect(errorOf(await withHeader(`Bearer ${key}`, "Bearer nonsense"))).toBe(malformed)
-      expect(errorOf(await withHeader(`Bearer ${key}`, ""))).toBe(malformed)
-    })
-
-    it("that is repeated, in different letter cases, on the wire", async () => {
-      const { key } = api.key()
-      const lines = [`Authorization: Bearer ${key}`, `AUTHORIZATION: Bearer ${key}`]
-      const [reply] = await raw(api.server().api, `GET ${target} HTTP/1.1`, ["Host: localhost", ...lines])
-      expect(reply && errorOf(reply)).toBe(malformed)
-    })
-
-    it("a key anywhere else is no key", async () => {
-      const { key } = api.key()
-      const headers = { "x-api-key": key, cookie: `key=${key}`, "proxy-authorization": `Bearer ${key}` }
-      expect(errorOf(await api.get(target, { key: undefined, headers }))).toBe(malformed)
-      expect(errorOf(await api.get(`${target}&api_key=${key}`, { key: undefined }))).toBe(malformed)
-    })
+  it("is carried in the header Authorization: Bearer", async () => {
+    expect((await withHeader(`Bearer ${api.key().key}`)).status).toBe(200)
   })
 
-  describe("401: a key that is unknown or revoked, with one message for both", () => {
-    it("a well-formed key that was never created, also with a right checksum", async () => {
-      expect(errorOf(await withHeader(`Bearer svc_data_${"a".repeat(64)}`))).toBe(unknown)
-      const { key } = api.key()
-      const other = key.endsWith("A") ? "B" : "A"
-      expect(errorOf(await withHeader(`Bearer ${key.slice(0, -1)}${other}`))).toBe(unknown)
-      expect(errorOf(await withHeader(`Bearer svc_data_${key.slice(9).toLowerCase()}`))).toBe(unknown)
-    })
-
-    it("a revoked key, from the next request on and for ever", async () => {
-      const { id, key } = await createKey(api.home())
-      expect((await api.get("/v1/commodities/prices?series=nope", { key })).status).toBe(400)
-      await operate(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
-      expect(errorOf(await api.get(target, { key }))).toBe(unknown)
-      const edit = operate(api.home(), (ledger) => ledger.editKey({ key_id: id, budget_credits: 5_000 }))
-      await expect(edit).rejects.toThrow(/was revoked at .* permanent/)
-      expect(errorOf(await api.get(target, { key }))).toBe(unknown)
-    })
+  it.each(["bearer", "BEARER", "bEaReR"])("is taken after the scheme in any case: %s", async (scheme) => {
+    expect((await withHeader(`${scheme} ${api.key().key}`)).status).toBe(200)
   })
 
-  describe("403: a valid key without the endpoint's scope", () => {
-    it("names the scope; scopes can be changed, and the key stays the same", async () => {
-      const { id, key } = await createKey(api.home(), { scopes: ["search-commodities"] })
-      const prices = "/v1/commodities/prices?series=nope"
-      const known = "/v1/commodities?limit=0"
-      expect((await api.get(known, { key })).status).toBe(400)
-      expect(errorOf(await api.get(prices, { key }))).toBe(
-        "403 forbidden: This key is not scoped to get-commodity-prices"
-      )
-      await operate(api.home(), (ledger) =>
-        ledger.editKey({ key_id: id, scopes: ["get-commodity-prices", "get-product"] })
-      )
-      expect((await api.get(prices, { key })).status).toBe(400)
-      expect(errorOf(await api.get(known, { key }))).toBe("403 forbidden: This key is not scoped to search-commodities")
-    })
+  it("is needed by every endpoint", async () => {
+    for (const template of Object.keys(api.client().document.paths)) {
+      expect(errorOf(await api.get(template.replace("{id}", "any"), { key: undefined }))).toBe(malformed)
+    }
+  })
+})
+
+describe("401: a missing or malformed header", () => {
+  it("that is absent", async () => {
+    expect(errorOf(await api.get(target, { key: undefined }))).toBe(malformed)
+  })
+
+  it.each([
+    ["is empty", () => ""],
+    ["has no scheme", (key: string) => key],
+    ["has the scheme alone", () => "Bearer"],
+    ["has the scheme and a blank", () => "Bearer "],
+    ["has another scheme", (key: string) => `Basic ${key}`],
+    ["has the scheme Token", (key: string) => `Token ${key}`],
+    ["has no blank", (key: string) => `Bearer${key}`],
+    ["has a colon", (key: string) => `Bearer: ${key}`],
+    ["has two tokens", (key: string) => `Bearer ${key} ${key}`],
+    ["has two tokens with a comma", (key: string) => `Bearer ${key}, Bearer ${key}`],
+    ["has quotes", (key: string) => `Bearer "${key}"`],
+    ["is cut by one character", (key: string) => `Bearer ${key.slice(0, -1)}`],
+    ["has one character more", (key: string) => `Bearer ${key}a`],
+    ["has another prefix", (key: string) => `Bearer ${key.replace("svc_data_", "svc_date_")}`],
+    ["has the prefix in upper case", (key: string) => `Bearer ${key.replace("svc_data_", "SVC_DATA_")}`],
+    ["has no prefix", (key: string) => `Bearer ${key.replace("svc_data_", "")}`],
+    ["has a hyphen in the key", (key: string) => `Bearer ${key.slice(0, -1)}-`],
+    ["has an underscore in the key", (key: string) => `Bearer ${key.slice(0, -1)}_`],
+    ["is Basic with the key as user", (key: string) => `Basic ${Buffer.from(`${key}:`).toString("base64")}`]
+  ])("that %s", async (_, header) => {
+    expect(errorOf(await withHeader(header(api.key().key)))).toBe(malformed)
+  })
+
+  it("that is repeated, with the same key or another", async () => {
+    const { key } = api.key()
+    expect(errorOf(await withHeader(`Bearer ${key}`, `Bearer ${key}`))).toBe(malformed)
+    expect(errorOf(await withHeader(`Bearer ${key}`, "Bearer nonsense"))).toBe(malformed)
+    expect(errorOf(await withHeader(`Bearer ${key}`, ""))).toBe(malformed)
+  })
+
+  it("that is repeated, in different letter cases, on the wire", async () => {
+    const { key } = api.key()
+    const lines = [`Authorization: Bearer ${key}`, `AUTHORIZATION: Bearer ${key}`]
+    const [reply] = await raw(api.server().api, `GET ${target} HTTP/1.1`, ["Host: localhost", ...lines])
+    expect(reply && errorOf(reply)).toBe(malformed)
+  })
+
+  it("a key anywhere else is no key", async () => {
+    const { key } = api.key()
+    const headers = { "x-api-key": key, cookie: `key=${key}`, "proxy-authorization": `Bearer ${key}` }
+    expect(errorOf(await api.get(target, { key: undefined, headers }))).toBe(malformed)
+    expect(errorOf(await api.get(`${target}&api_key=${key}`, { key: undefined }))).toBe(malformed)
+  })
+})
+
+describe("401: a key that is unknown or revoked, with one message for both", () => {
+  it("a well-formed key that was never created, also with a right checksum", async () => {
+    expect(errorOf(await withHeader(`Bearer svc_data_${"a".repeat(64)}`))).toBe(unknown)
+    const { key } = api.key()
+    const other = key.endsWith("A") ? "B" : "A"
+    expect(errorOf(await withHeader(`Bearer ${key.slice(0, -1)}${other}`))).toBe(unknown)
+    expect(errorOf(await withHeader(`Bearer svc_data_${key.slice(9).toLowerCase()}`))).toBe(unknown)
+  })
+
+  it("a revoked key, from the next request on and for ever", async () => {
+    const { id, key } = await createKey(api.home())
+    expect((await api.get("/v1/commodities/prices?series=nope", { key })).status).toBe(400)
+    await operate(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
+    expect(errorOf(await api.get(target, { key }))).toBe(unknown)
+    const edit = operate(api.home(), (ledger) => ledger.editKey({ key_id: id, budget_credits: 5_000 }))
+    await expect(edit).rejects.toThrow(/was revoked at .* permanent/)
+    expect(errorOf(await api.get(target, { key }))).toBe(unknown)
+  })
+})
+
+describe("403: a valid key without the endpoint's scope", () => {
+  it("names the scope; scopes can be changed, and the key stays the same", async () => {
+    const { id, key } = await createKey(api.home(), { scopes: ["search-commodities"] })
+    const prices = "/v1/commodities/prices?series=nope"
+    const known = "/v1/commodities?limit=0"
+    expect((await api.get(known, { key })).status).toBe(400)
+    expect(errorOf(await api.get(prices, { key }))).toBe(
+      "403 forbidden: This key is not scoped to get-commodity-prices"
+    )
+    await operate(api.home(), (ledger) =>
+      ledger.editKey({ key_id: id, scopes: ["get-commodity-prices", "get-product"] })
+    )
+    expect((await api.get(prices, { key })).status).toBe(400)
+    expect(errorOf(await api.get(known, { key }))).toBe("403 forbidden: This key is not scoped to search-commodities")
   })
 })

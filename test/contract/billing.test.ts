@@ -2,336 +2,326 @@ import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import { describe, expect, it } from "vitest"
 import type { Reply } from "../support/api/judge.ts"
 import { createKey, operate, statement } from "../support/api/operator.ts"
-import { errorOf, ledgers, served } from "../support/api/served.ts"
+import { errorOf, servedAlone } from "../support/api/served.ts"
 import { standingClock } from "./conditions.ts"
 
-describe.each(ledgers)("with the ledger %s", (ledger) => {
-  // Half a day ahead of UTC: a month that is counted in local time would turn 14 hours too early.
-  const clock = standingClock("2031-01-15T12:00:00.000Z")
-  const api = served({ ledger, environment: { ...clock.environment, TZ: "Pacific/Kiritimati" } })
+// Half a day ahead of UTC: a month that is counted in local time would turn 14 hours too early.
+const clock = standingClock("2031-01-15T12:00:00.000Z")
+const api = servedAlone({ environment: { ...clock.environment, TZ: "Pacific/Kiritimati" } })
 
-  const cheap = "/v1/commodities?commodity=butter" // 10 credits
-  const dear = "/v1/stores" // 100 credits
-  const noBalance = "402 insufficient_balance: Insufficient balance"
-  const capReached = "402 insufficient_balance: Monthly spend cap reached"
+const cheap = "/v1/commodities?commodity=butter" // 10 credits
+const dear = "/v1/stores" // 100 credits
+const noBalance = "402 insufficient_balance: Insufficient balance"
+const capReached = "402 insufficient_balance: Monthly spend cap reached"
 
-  const call = (target: string, { key }: NewKey) => api.get(target, { key })
-  const remainingOf = ({ headers }: Reply) => Number(headers["x-credits-remaining"])
-  const edit = ({ id }: NewKey, budget_credits: number) =>
-    operate(api.home(), (ledger) => ledger.editKey({ key_id: id, budget_credits }))
-  const credit = ({ account_id }: NewKey, credits: number) =>
-    operate(api.home(), (ledger) => ledger.creditAccount({ account_id, credits, note: "test" }))
-  const times = async (count: number, target: string, key: NewKey) => {
-    const replies: Array<Reply> = []
-    for (let n = 0; n < count; n++) replies.push(await call(target, key))
-    return replies
-  }
-  const spendAll = async (key: NewKey) => {
-    for (const { status } of await times(50, dear, key)) expect(status).toBe(200)
-  }
-  /** What the statement says was charged, as positive credits, in order. */
-  const chargesOf = async ({ account_id }: NewKey) =>
-    (await statement(api.home(), account_id)).flatMap((entry) => (entry.type === "charge" ? [-entry.credits] : []))
+const call = (target: string, { key }: NewKey) => api.get(target, { key })
+const remainingOf = ({ headers }: Reply) => Number(headers["x-credits-remaining"])
+const edit = ({ id }: NewKey, budget_credits: number) =>
+  operate(api.home(), (ledger) => ledger.editKey({ key_id: id, budget_credits }))
+const credit = ({ account_id }: NewKey, credits: number) =>
+  operate(api.home(), (ledger) => ledger.creditAccount({ account_id, credits, note: "test" }))
+const times = async (count: number, target: string, key: NewKey) => {
+  const replies: Array<Reply> = []
+  for (let n = 0; n < count; n++) replies.push(await call(target, key))
+  return replies
+}
+const spendAll = async (key: NewKey) => {
+  for (const { status } of await times(50, dear, key)) expect(status).toBe(200)
+}
+/** What the statement says was charged, as positive credits, in order. */
+const chargesOf = async ({ account_id }: NewKey) =>
+  (await statement(api.home(), account_id)).flatMap((entry) => (entry.type === "charge" ? [-entry.credits] : []))
 
-  describe("the price of a call", () => {
-    it.each([
-      ["/v1/commodities", 10],
-      ["/v1/commodities?limit=1", 10],
-      ["/v1/commodities/prices?series=butter-sales-price-weekly", 10],
-      ["/v1/commodities/metric-values?metrics=butter_sales_price_weekly", 10],
-      ["/v1/branded-foods", 10],
-      ["/v1/branded-foods/categories", 10],
-      ["/v1/stores", 100]
-    ])("of %s is %i credits", async (target, credits) => {
-      const before = remainingOf(await api.get("/v1/commodities?limit=0"))
-      const reply = await api.get(target)
-      expect([reply.status, reply.headers["x-credits-charged"]]).toEqual([200, String(credits)])
-      expect(remainingOf(reply)).toBe(before - credits)
-    })
+describe("the price of a call", () => {
+  it.each([
+    ["/v1/commodities", 10],
+    ["/v1/commodities?limit=1", 10],
+    ["/v1/commodities/prices?series=butter-sales-price-weekly", 10],
+    ["/v1/commodities/metric-values?metrics=butter_sales_price_weekly", 10],
+    ["/v1/branded-foods", 10],
+    ["/v1/branded-foods/categories", 10],
+    ["/v1/stores", 100]
+  ])("of %s is %i credits", async (target, credits) => {
+    const before = remainingOf(await api.get("/v1/commodities?limit=0"))
+    const reply = await api.get(target)
+    expect([reply.status, reply.headers["x-credits-charged"]]).toEqual([200, String(credits)])
+    expect(remainingOf(reply)).toBe(before - credits)
+  })
 
-    it("is the documented one on the endpoints that have nothing to answer yet", () => {
-      const prices = Object.entries(api.client().document.paths).map(([path, { get }]) => [path, get["x-credits"]])
-      expect(Object.fromEntries(prices)).toEqual({
-        "/v1/commodities": 10,
-        "/v1/commodities/prices": 10,
-        "/v1/commodities/metric-values": 10,
-        "/v1/branded-foods": 10,
-        "/v1/branded-foods/categories": 10,
-        "/v1/branded-foods/{id}": 10,
-        "/v1/stores": 100,
-        "/v1/stores/{id}": 100,
-        "/v1/stores/{id}/products": 100,
-        "/v1/stores/{id}/collections": 100,
-        "/v1/products/{id}": 100
-      })
-    })
-
-    it("is flat: a hundred names cost what one costs, and an empty result what a full one does", async () => {
-      const hundred = (name: string) => Array.from({ length: 100 }, () => name).join(",")
-      for (const target of [
-        `/v1/commodities/prices?series=${hundred("butter-sales-price-weekly")}`,
-        "/v1/commodities/prices?series=butter-sales-price-weekly&from=2030-01-01",
-        `/v1/commodities/metric-values?metrics=${hundred("butter_sales_price_weekly")}`,
-        "/v1/commodities?commodity=nothing-is-called-so",
-        "/v1/commodities?limit=500"
-      ]) {
-        expect((await api.get(target)).headers["x-credits-charged"]).toBe("10")
-      }
+  it("is the documented one on the endpoints that have nothing to answer yet", () => {
+    const prices = Object.entries(api.client().document.paths).map(([path, { get }]) => [path, get["x-credits"]])
+    expect(Object.fromEntries(prices)).toEqual({
+      "/v1/commodities": 10,
+      "/v1/commodities/prices": 10,
+      "/v1/commodities/metric-values": 10,
+      "/v1/branded-foods": 10,
+      "/v1/branded-foods/categories": 10,
+      "/v1/branded-foods/{id}": 10,
+      "/v1/stores": 100,
+      "/v1/stores/{id}": 100,
+      "/v1/stores/{id}/products": 100,
+      "/v1/stores/{id}/collections": 100,
+      "/v1/products/{id}": 100
     })
   })
 
-  describe("charging", () => {
-    it("takes only successful calls: 400, 401, 403, 404 and 405 cost nothing", async () => {
-      const key = await createKey(api.home(), { scopes: ["search-commodities", "get-product", "get-store"] })
-      const errors = [
-        await call("/v1/commodities?limit=0", key),
-        await call("/v1/commodities?cursor=abc", key),
-        await call("/v1/commodities?nonsense=1", key),
-        await call("/v1/commodities/prices?series=butter-sales-price-weekly", key),
-        await call("/v1/products/none", key),
-        await call("/v1/stores/none", key),
-        await call("/v1/none", key),
-        await api.get(cheap, { key: `${key.key.slice(0, -1)}!` }),
-        await api.get(cheap, { key: key.key, method: "POST" }),
-        await api.get(cheap, { key: key.key, method: "HEAD" })
-      ]
-      expect(errors.map(({ status }) => status)).toEqual([400, 400, 400, 403, 404, 404, 404, 401, 405, 405])
-      expect(remainingOf(await call(cheap, key))).toBe(4_990)
-      expect(await chargesOf(key)).toEqual([10])
-    })
+  it("is flat: a hundred names cost what one costs, and an empty result what a full one does", async () => {
+    const hundred = (name: string) => Array.from({ length: 100 }, () => name).join(",")
+    for (const target of [
+      `/v1/commodities/prices?series=${hundred("butter-sales-price-weekly")}`,
+      "/v1/commodities/prices?series=butter-sales-price-weekly&from=2030-01-01",
+      `/v1/commodities/metric-values?metrics=${hundred("butter_sales_price_weekly")}`,
+      "/v1/commodities?commodity=nothing-is-called-so",
+      "/v1/commodities?limit=500"
+    ]) {
+      expect((await api.get(target)).headers["x-credits-charged"]).toBe("10")
+    }
+  })
+})
 
-    it("is written down call by call: time, account, key, endpoint, credits, request id and balance", async () => {
-      clock.set("2031-01-15T12:00:01.234Z")
-      const key = await createKey(api.home())
-      const replies = [await call(cheap, key), await call(dear, key), await call("/v1/branded-foods/categories", key)]
-      const charge = (index: number, endpoint: string, credits: number, balance: number) => ({
-        sequence: expect.any(Number),
-        position: index + 2,
-        type: "charge",
-        occurred_at: "2031-01-15T12:00:01.234Z",
-        account_id: key.account_id,
-        key_id: key.id,
-        endpoint,
-        credits: -credits,
-        budget_credits: 100_000,
-        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
-        request_id: replies[index]?.headers["x-request-id"],
-        note: null,
-        balance
-      })
-      const [grant, ...charges] = await statement(api.home(), key.account_id)
-      expect(grant).toMatchObject({ type: "grant", credits: 5_000, balance: 5_000, key_id: null, request_id: null })
-      expect(charges).toEqual([
-        charge(0, "/v1/commodities", 10, 4_990),
-        charge(1, "/v1/stores", 100, 4_890),
-        charge(2, "/v1/branded-foods/categories", 10, 4_880)
-      ])
-    })
-
-    it("repeats with a repeated request: each 200 is a call", async () => {
-      const key = await createKey(api.home())
-      const replies = await times(3, cheap, key)
-      expect(replies.map(remainingOf)).toEqual([4_990, 4_980, 4_970])
-      expect(new Set(replies.map(({ headers }) => headers["x-request-id"])).size).toBe(3)
-    })
+describe("charging", () => {
+  it("takes only successful calls: 400, 401, 403, 404 and 405 cost nothing", async () => {
+    const key = await createKey(api.home(), { scopes: ["search-commodities", "get-product", "get-store"] })
+    const errors = [
+      await call("/v1/commodities?limit=0", key),
+      await call("/v1/commodities?cursor=abc", key),
+      await call("/v1/commodities?nonsense=1", key),
+      await call("/v1/commodities/prices?series=butter-sales-price-weekly", key),
+      await call("/v1/products/none", key),
+      await call("/v1/stores/none", key),
+      await call("/v1/none", key),
+      await api.get(cheap, { key: `${key.key.slice(0, -1)}!` }),
+      await api.get(cheap, { key: key.key, method: "POST" }),
+      await api.get(cheap, { key: key.key, method: "HEAD" })
+    ]
+    expect(errors.map(({ status }) => status)).toEqual([400, 400, 400, 403, 404, 404, 404, 401, 405, 405])
+    expect(remainingOf(await call(cheap, key))).toBe(4_990)
+    expect(await chargesOf(key)).toEqual([10])
   })
 
-  describe("the balance", () => {
-    it("starts at 5 USD, is spent to exactly nothing, and then nothing is admitted", async () => {
-      const key = await createKey(api.home())
-      const replies = await times(50, dear, key)
-      expect(replies.map(remainingOf)).toEqual(Array.from({ length: 50 }, (_, n) => 4_900 - n * 100))
-      const refused = await call(cheap, key)
-      expect([errorOf(refused), refused.headers["x-credits-charged"], remainingOf(refused)]).toEqual([
-        noBalance,
-        "0",
-        0
-      ])
-      expect((await chargesOf(key)).reduce((sum, credits) => sum + credits, 0)).toBe(5_000)
+  it("is written down call by call: time, account, key, endpoint, credits, request id and balance", async () => {
+    clock.set("2031-01-15T12:00:01.234Z")
+    const key = await createKey(api.home())
+    const replies = [await call(cheap, key), await call(dear, key), await call("/v1/branded-foods/categories", key)]
+    const charge = (index: number, endpoint: string, credits: number, balance: number) => ({
+      sequence: expect.any(Number),
+      position: index + 2,
+      type: "charge",
+      occurred_at: "2031-01-15T12:00:01.234Z",
+      account_id: key.account_id,
+      key_id: key.id,
+      endpoint,
+      credits: -credits,
+      budget_credits: 100_000,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      request_id: replies[index]?.headers["x-request-id"],
+      note: null,
+      balance
     })
-
-    it("that is used up refuses on all eleven endpoints, before any record is looked up", async () => {
-      const key = await createKey(api.home())
-      await spendAll(key)
-      const required: Readonly<Record<string, string>> = {
-        "/v1/commodities/prices": "?series=butter-sales-price-weekly",
-        "/v1/commodities/metric-values": "?metrics=butter_sales_price_weekly"
-      }
-      const paths = Object.keys(api.client().document.paths)
-      expect(paths.length).toBe(11)
-      for (const path of paths) {
-        const target = `${path.replace("{id}", "unknown")}${required[path] ?? ""}`
-        expect([target, errorOf(await call(target, key))]).toEqual([target, noBalance])
-      }
-    })
-
-    it("that covers a cheap call and not a dear one admits the cheap one", async () => {
-      const key = await createKey(api.home())
-      await times(49, dear, key)
-      expect(remainingOf(await call(cheap, key))).toBe(90)
-      expect(errorOf(await call(dear, key))).toBe(noBalance)
-      expect((await times(9, cheap, key)).map(remainingOf).at(-1)).toBe(0)
-      expect(errorOf(await call(cheap, key))).toBe(noBalance)
-    })
-
-    it("is one for all keys of an account, and its own for each account", async () => {
-      const one = await createKey(api.home())
-      const other = await createKey(api.home(), { account: one.account_id })
-      const stranger = await createKey(api.home())
-      await call(dear, one)
-      expect(remainingOf(await call(dear, other))).toBe(4_800)
-      expect(remainingOf(await call(dear, stranger))).toBe(4_900)
-    })
-
-    it("that is credited is spent again from the next request on", async () => {
-      const key = await createKey(api.home())
-      await spendAll(key)
-      expect(errorOf(await call(cheap, key))).toBe(noBalance)
-      await credit(key, 15)
-      expect(remainingOf(await call(cheap, key))).toBe(5)
-      expect(errorOf(await call(cheap, key))).toBe(noBalance)
-      const [, ...entries] = await statement(api.home(), key.account_id)
-      expect(entries.slice(-2).map(({ balance, credits, type }) => [type, credits, balance])).toEqual([
-        ["adjustment", 15, 15],
-        ["charge", -10, 5]
-      ])
-    })
-
-    it("and the budget survive a restart to the credit", async () => {
-      const rich = await createKey(api.home())
-      const poor = await createKey(api.home(), { account: rich.account_id, budget: 30 })
-      await times(3, cheap, poor)
-      await call(dear, rich)
-      await api.restart()
-      expect(errorOf(await call(cheap, poor))).toBe(capReached)
-      expect(remainingOf(await call(cheap, rich))).toBe(5_000 - 30 - 100 - 10)
-    })
+    const [grant, ...charges] = await statement(api.home(), key.account_id)
+    expect(grant).toMatchObject({ type: "grant", credits: 5_000, balance: 5_000, key_id: null, request_id: null })
+    expect(charges).toEqual([
+      charge(0, "/v1/commodities", 10, 4_990),
+      charge(1, "/v1/stores", 100, 4_890),
+      charge(2, "/v1/branded-foods/categories", 10, 4_880)
+    ])
   })
 
-  describe("the monthly budget of a key", () => {
-    it("is spent to exactly nothing, and then the key is refused while the account's other keys go on", async () => {
-      const key = await createKey(api.home(), { budget: 30 })
-      const other = await createKey(api.home(), { account: key.account_id })
-      expect((await times(3, cheap, key)).map(remainingOf)).toEqual([20, 10, 0])
-      const refused = await call(cheap, key)
-      expect([errorOf(refused), refused.headers["x-credits-charged"], remainingOf(refused)]).toEqual([
-        capReached,
-        "0",
-        0
-      ])
-      expect(remainingOf(await call(cheap, other))).toBe(4_960)
-    })
+  it("repeats with a repeated request: each 200 is a call", async () => {
+    const key = await createKey(api.home())
+    const replies = await times(3, cheap, key)
+    expect(replies.map(remainingOf)).toEqual([4_990, 4_980, 4_970])
+    expect(new Set(replies.map(({ headers }) => headers["x-request-id"])).size).toBe(3)
+  })
+})
 
-    it("that would be exceeded refuses the dear call and admits the cheap one", async () => {
-      const key = await createKey(api.home(), { budget: 105 })
-      expect(remainingOf(await call(cheap, key))).toBe(95)
-      expect(errorOf(await call(dear, key))).toBe(capReached)
-      expect((await times(9, cheap, key)).map(remainingOf).at(-1)).toBe(5)
-      expect(errorOf(await call(cheap, key))).toBe(capReached)
-    })
-
-    it("of 0 pauses the key", async () => {
-      const key = await createKey(api.home(), { budget: 0 })
-      const reply = await call(cheap, key)
-      expect([errorOf(reply), remainingOf(reply)]).toEqual([capReached, 0])
-      await edit(key, 10)
-      expect((await call(cheap, key)).status).toBe(200)
-      await edit(key, 0)
-      expect(errorOf(await call(cheap, key))).toBe(capReached)
-    })
-
-    it("can be changed at any time, from the next request on; what was spent stays spent", async () => {
-      const key = await createKey(api.home(), { budget: 20 })
-      await times(2, cheap, key)
-      expect(errorOf(await call(cheap, key))).toBe(capReached)
-      await edit(key, 40)
-      expect(remainingOf(await call(cheap, key))).toBe(10)
-      await edit(key, 25)
-      const lowered = await call(cheap, key)
-      expect([errorOf(lowered), remainingOf(lowered)]).toEqual([capReached, 0])
-    })
-
-    it("is reported together with the balance: X-Credits-Remaining is the smaller of what both leave", async () => {
-      const key = await createKey(api.home(), { budget: 4_950 })
-      expect(remainingOf(await call(cheap, key))).toBe(4_940)
-      const other = await createKey(api.home(), { account: key.account_id })
-      await call(dear, other)
-      expect(remainingOf(await call(cheap, key))).toBe(4_880)
-      await edit(key, 60)
-      expect(remainingOf(await call(cheap, key))).toBe(30)
-    })
-
-    it("comes second: where both refuse, the balance is named", async () => {
-      const key = await createKey(api.home(), { budget: 5_000 })
-      await spendAll(key)
-      expect(errorOf(await call(cheap, key))).toBe(noBalance)
-      await credit(key, 100)
-      expect(errorOf(await call(cheap, key))).toBe(capReached)
-    })
-
-    it("counts per calendar month in UTC, wherever the server stands", async () => {
-      const key = await createKey(api.home(), { budget: 20 })
-      clock.set("2031-01-31T09:59:59.999Z") // 23:59 in the server's own zone
-      expect((await times(2, cheap, key)).map(remainingOf)).toEqual([10, 0])
-      for (const stillJanuary of ["2031-01-31T10:00:00.000Z", "2031-01-31T23:59:59.999Z"]) {
-        clock.set(stillJanuary)
-        expect(errorOf(await call(cheap, key))).toBe(capReached)
-      }
-      clock.set("2031-02-01T00:00:00.000Z")
-      expect(remainingOf(await call(cheap, key))).toBe(10)
-      await api.restart()
-      expect(remainingOf(await call(cheap, key))).toBe(0)
-      expect(errorOf(await call(cheap, key))).toBe(capReached)
-      clock.set("2032-02-01T00:00:00.000Z") // the same month of another year
-      expect(remainingOf(await call(cheap, key))).toBe(10)
-      const days = (await statement(api.home(), key.account_id)).map(({ occurred_at }) => occurred_at)
-      expect(days.slice(1)).toEqual([
-        "2031-01-31T09:59:59.999Z",
-        "2031-01-31T09:59:59.999Z",
-        "2031-02-01T00:00:00.000Z",
-        "2031-02-01T00:00:00.000Z",
-        "2032-02-01T00:00:00.000Z"
-      ])
-    })
-
-    it("renews nothing of the balance", async () => {
-      clock.set("2033-03-31T23:59:59.000Z")
-      const key = await createKey(api.home())
-      await spendAll(key)
-      clock.set("2033-04-01T00:00:00.000Z")
-      expect(errorOf(await call(cheap, key))).toBe(noBalance)
-    })
+describe("the balance", () => {
+  it("starts at 5 USD, is spent to exactly nothing, and then nothing is admitted", async () => {
+    const key = await createKey(api.home())
+    const replies = await times(50, dear, key)
+    expect(replies.map(remainingOf)).toEqual(Array.from({ length: 50 }, (_, n) => 4_900 - n * 100))
+    const refused = await call(cheap, key)
+    expect([errorOf(refused), refused.headers["x-credits-charged"], remainingOf(refused)]).toEqual([noBalance, "0", 0])
+    expect((await chargesOf(key)).reduce((sum, credits) => sum + credits, 0)).toBe(5_000)
   })
 
-  describe("many calls at once", () => {
-    it("never exceed a budget, and use it up", async () => {
-      const key = await createKey(api.home(), { budget: 200 })
-      const replies = await Promise.all(Array.from({ length: 64 }, () => call(cheap, key)))
-      expect(replies.filter(({ status }) => status === 200).length).toBe(20)
-      expect(new Set(replies.filter(({ status }) => status !== 200).map(errorOf))).toEqual(new Set([capReached]))
-      expect((await chargesOf(key)).length).toBe(20)
-    })
+  it("that is used up refuses on all eleven endpoints, before any record is looked up", async () => {
+    const key = await createKey(api.home())
+    await spendAll(key)
+    const required: Readonly<Record<string, string>> = {
+      "/v1/commodities/prices": "?series=butter-sales-price-weekly",
+      "/v1/commodities/metric-values": "?metrics=butter_sales_price_weekly"
+    }
+    const paths = Object.keys(api.client().document.paths)
+    expect(paths.length).toBe(11)
+    for (const path of paths) {
+      const target = `${path.replace("{id}", "unknown")}${required[path] ?? ""}`
+      expect([target, errorOf(await call(target, key))]).toEqual([target, noBalance])
+    }
+  })
 
-    it("never exceed a balance that several keys share, and use it up", async () => {
-      const keys = [await createKey(api.home())]
-      const account = keys[0]?.account_id ?? ""
-      keys.push(await createKey(api.home(), { account }), await createKey(api.home(), { account }))
-      const replies = await Promise.all(keys.flatMap((key) => Array.from({ length: 30 }, () => call(dear, key))))
-      expect(replies.filter(({ status }) => status === 200).length).toBe(50)
-      expect(new Set(replies.filter(({ status }) => status !== 200).map(errorOf))).toEqual(new Set([noBalance]))
-      const entries = await statement(api.home(), account)
-      expect(entries.at(-1)?.balance).toBe(0)
-      expect(
-        entries
-          .filter(({ type }) => type === "charge")
-          .map(({ request_id }) => request_id)
-          .toSorted()
-      ).toEqual(
-        replies
-          .filter(({ status }) => status === 200)
-          .map(({ headers }) => String(headers["x-request-id"]))
-          .toSorted()
-      )
-    })
+  it("that covers a cheap call and not a dear one admits the cheap one", async () => {
+    const key = await createKey(api.home())
+    await times(49, dear, key)
+    expect(remainingOf(await call(cheap, key))).toBe(90)
+    expect(errorOf(await call(dear, key))).toBe(noBalance)
+    expect((await times(9, cheap, key)).map(remainingOf).at(-1)).toBe(0)
+    expect(errorOf(await call(cheap, key))).toBe(noBalance)
+  })
+
+  it("is one for all keys of an account, and its own for each account", async () => {
+    const one = await createKey(api.home())
+    const other = await createKey(api.home(), { account: one.account_id })
+    const stranger = await createKey(api.home())
+    await call(dear, one)
+    expect(remainingOf(await call(dear, other))).toBe(4_800)
+    expect(remainingOf(await call(dear, stranger))).toBe(4_900)
+  })
+
+  it("that is credited is spent again from the next request on", async () => {
+    const key = await createKey(api.home())
+    await spendAll(key)
+    expect(errorOf(await call(cheap, key))).toBe(noBalance)
+    await credit(key, 15)
+    expect(remainingOf(await call(cheap, key))).toBe(5)
+    expect(errorOf(await call(cheap, key))).toBe(noBalance)
+    const [, ...entries] = await statement(api.home(), key.account_id)
+    expect(entries.slice(-2).map(({ balance, credits, type }) => [type, credits, balance])).toEqual([
+      ["adjustment", 15, 15],
+      ["charge", -10, 5]
+    ])
+  })
+
+  it("and the budget survive a restart to the credit", async () => {
+    const rich = await createKey(api.home())
+    const poor = await createKey(api.home(), { account: rich.account_id, budget: 30 })
+    await times(3, cheap, poor)
+    await call(dear, rich)
+    await api.restart()
+    expect(errorOf(await call(cheap, poor))).toBe(capReached)
+    expect(remainingOf(await call(cheap, rich))).toBe(5_000 - 30 - 100 - 10)
+  })
+})
+
+describe("the monthly budget of a key", () => {
+  it("is spent to exactly nothing, and then the key is refused while the account's other keys go on", async () => {
+    const key = await createKey(api.home(), { budget: 30 })
+    const other = await createKey(api.home(), { account: key.account_id })
+    expect((await times(3, cheap, key)).map(remainingOf)).toEqual([20, 10, 0])
+    const refused = await call(cheap, key)
+    expect([errorOf(refused), refused.headers["x-credits-charged"], remainingOf(refused)]).toEqual([capReached, "0", 0])
+    expect(remainingOf(await call(cheap, other))).toBe(4_960)
+  })
+
+  it("that would be exceeded refuses the dear call and admits the cheap one", async () => {
+    const key = await createKey(api.home(), { budget: 105 })
+    expect(remainingOf(await call(cheap, key))).toBe(95)
+    expect(errorOf(await call(dear, key))).toBe(capReached)
+    expect((await times(9, cheap, key)).map(remainingOf).at(-1)).toBe(5)
+    expect(errorOf(await call(cheap, key))).toBe(capReached)
+  })
+
+  it("of 0 pauses the key", async () => {
+    const key = await createKey(api.home(), { budget: 0 })
+    const reply = await call(cheap, key)
+    expect([errorOf(reply), remainingOf(reply)]).toEqual([capReached, 0])
+    await edit(key, 10)
+    expect((await call(cheap, key)).status).toBe(200)
+    await edit(key, 0)
+    expect(errorOf(await call(cheap, key))).toBe(capReached)
+  })
+
+  it("can be changed at any time, from the next request on; what was spent stays spent", async () => {
+    const key = await createKey(api.home(), { budget: 20 })
+    await times(2, cheap, key)
+    expect(errorOf(await call(cheap, key))).toBe(capReached)
+    await edit(key, 40)
+    expect(remainingOf(await call(cheap, key))).toBe(10)
+    await edit(key, 25)
+    const lowered = await call(cheap, key)
+    expect([errorOf(lowered), remainingOf(lowered)]).toEqual([capReached, 0])
+  })
+
+  it("is reported together with the balance: X-Credits-Remaining is the smaller of what both leave", async () => {
+    const key = await createKey(api.home(), { budget: 4_950 })
+    expect(remainingOf(await call(cheap, key))).toBe(4_940)
+    const other = await createKey(api.home(), { account: key.account_id })
+    await call(dear, other)
+    expect(remainingOf(await call(cheap, key))).toBe(4_880)
+    await edit(key, 60)
+    expect(remainingOf(await call(cheap, key))).toBe(30)
+  })
+
+  it("comes second: where both refuse, the balance is named", async () => {
+    const key = await createKey(api.home(), { budget: 5_000 })
+    await spendAll(key)
+    expect(errorOf(await call(cheap, key))).toBe(noBalance)
+    await credit(key, 100)
+    expect(errorOf(await call(cheap, key))).toBe(capReached)
+  })
+
+  it("counts per calendar month in UTC, wherever the server stands", async () => {
+    const key = await createKey(api.home(), { budget: 20 })
+    clock.set("2031-01-31T09:59:59.999Z") // 23:59 in the server's own zone
+    expect((await times(2, cheap, key)).map(remainingOf)).toEqual([10, 0])
+    for (const stillJanuary of ["2031-01-31T10:00:00.000Z", "2031-01-31T23:59:59.999Z"]) {
+      clock.set(stillJanuary)
+      expect(errorOf(await call(cheap, key))).toBe(capReached)
+    }
+    clock.set("2031-02-01T00:00:00.000Z")
+    expect(remainingOf(await call(cheap, key))).toBe(10)
+    await api.restart()
+    expect(remainingOf(await call(cheap, key))).toBe(0)
+    expect(errorOf(await call(cheap, key))).toBe(capReached)
+    clock.set("2032-02-01T00:00:00.000Z") // the same month of another year
+    expect(remainingOf(await call(cheap, key))).toBe(10)
+    const days = (await statement(api.home(), key.account_id)).map(({ occurred_at }) => occurred_at)
+    expect(days.slice(1)).toEqual([
+      "2031-01-31T09:59:59.999Z",
+      "2031-01-31T09:59:59.999Z",
+      "2031-02-01T00:00:00.000Z",
+      "2031-02-01T00:00:00.000Z",
+      "2032-02-01T00:00:00.000Z"
+    ])
+  })
+
+  it("renews nothing of the balance", async () => {
+    clock.set("2033-03-31T23:59:59.000Z")
+    const key = await createKey(api.home())
+    await spendAll(key)
+    clock.set("2033-04-01T00:00:00.000Z")
+    expect(errorOf(await call(cheap, key))).toBe(noBalance)
+  })
+})
+
+describe("many calls at once", () => {
+  it("never exceed a budget, and use it up", async () => {
+    const key = await createKey(api.home(), { budget: 200 })
+    const replies = await Promise.all(Array.from({ length: 64 }, () => call(cheap, key)))
+    expect(replies.filter(({ status }) => status === 200).length).toBe(20)
+    expect(new Set(replies.filter(({ status }) => status !== 200).map(errorOf))).toEqual(new Set([capReached]))
+    expect((await chargesOf(key)).length).toBe(20)
+  })
+
+  it("never exceed a balance that several keys share, and use it up", async () => {
+    const keys = [await createKey(api.home())]
+    const account = keys[0]?.account_id ?? ""
+    keys.push(await createKey(api.home(), { account }), await createKey(api.home(), { account }))
+    const replies = await Promise.all(keys.flatMap((key) => Array.from({ length: 30 }, () => call(dear, key))))
+    expect(replies.filter(({ status }) => status === 200).length).toBe(50)
+    expect(new Set(replies.filter(({ status }) => status !== 200).map(errorOf))).toEqual(new Set([noBalance]))
+    const entries = await statement(api.home(), account)
+    expect(entries.at(-1)?.balance).toBe(0)
+    expect(
+      entries
+        .filter(({ type }) => type === "charge")
+        .map(({ request_id }) => request_id)
+        .toSorted()
+    ).toEqual(
+      replies
+        .filter(({ status }) => status === 200)
+        .map(({ headers }) => String(headers["x-request-id"]))
+        .toSorted()
+    )
   })
 })

@@ -4,9 +4,9 @@ import path from "node:path"
 import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { errorOf, servedAlone } from "../support/api/served.ts"
 
-const api = served()
+const api = servedAlone()
 let records = ""
 let whole = Buffer.alloc(0)
 let id = ""

@@ -6,7 +6,7 @@ import fc from "fast-check"
 import { beforeAll, expect, inject, it } from "vitest"
 import { createKey, operate } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"
-import { served } from "../support/api/served.ts"
+import { servedAlone } from "../support/api/served.ts"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { copyHome } from "../support/sample-home.ts"
 
@@ -40,7 +40,7 @@ const nastyLabels = fc
     aLabel({ ...texts, fdc_id: 4_000_000 + 7 * index, branded_food_category: index % 2 === 0 ? "Käse" : "KÄSE" })
   )
 
-const api = served({
+const api = servedAlone({
   home: async () => {
     const home = copyHome(inject("sampleHome"))
     await ingestLabels(home, "json", nastyLabels)

@@ -1,7 +1,7 @@
 /** What a label becomes: the record of the interface, field by field, the same from either form of a release. */
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
-import { served } from "../support/api/served.ts"
+import { servedAlone } from "../support/api/served.ts"
 import { aLabel, forms, homeWith } from "../support/label-releases.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
 import { nutritionRules } from "./branded-food-nutrition-rules.ts"
@@ -13,7 +13,7 @@ const labels = [complete, { data_source: "", publication_date: "" }, ...rules.ma
 )
 
 describe.each(forms)("a record out of the %s form", (form) => {
-  const api = served({ home: () => homeWith(labels, form) })
+  const api = servedAlone({ home: () => homeWith(labels, form) })
   const record = async (fdcId: number): Promise<Expected> => {
     const { json, status } = await api.get(`/v1/branded-foods/${brandedFoodId(fdcId)}`)
     expect(status).toBe(200)

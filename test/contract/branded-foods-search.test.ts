@@ -2,7 +2,7 @@
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { errorOf, served, servedAlone } from "../support/api/served.ts"
 import { aLabel, homeWith, type Label } from "../support/label-releases.ts"
 
 interface Page {
@@ -61,7 +61,7 @@ const labels = [
 ]
 
 describe("filters", () => {
-  const api = served({ home: () => homeWith(labels) })
+  const api = servedAlone({ home: () => homeWith(labels) })
   const found = async (filters: Readonly<Record<string, string>>) => {
     const { json, status } = await api.get(`/v1/branded-foods?${encoded(filters)}`)
     expect(status).toBe(200)
@@ -335,13 +335,6 @@ describe("pages and categories", () => {
     const wrong = texts.filter((text) => text !== cursor)
     const replies = await Promise.all(wrong.map((text) => api.get(`/v1/branded-foods?name=e&limit=1&cursor=${text}`)))
     expect(new Set(replies.map(errorOf))).toEqual(new Set([damaged]))
-  })
-
-  it("go on where they were after a restart", async () => {
-    const target = `/v1/branded-foods?name=e&limit=5&cursor=${await cursorAt("name=e&limit=5")}`
-    const before = await api.get(target)
-    await api.restart()
-    expect((await api.get(target)).text).toBe(before.text)
   })
 
   it("are not answered for ids of label versions that do not exist", async () => {

@@ -2,7 +2,7 @@
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { errorOf, servedAlone } from "../support/api/served.ts"
 import { aLabel, forms, homeWith, ingestLabels, type Label } from "../support/label-releases.ts"
 import { run, untilServed } from "../support/programs.ts"
 
@@ -93,7 +93,7 @@ const labels = [...products.flat(), ...others]
 
 describe.each(forms)("the current label, out of the %s form", (form) => {
   // the order of the rows tells nothing
-  const api = served({ home: () => homeWith(labels.toReversed(), form) })
+  const api = servedAlone({ home: () => homeWith(labels.toReversed(), form) })
   const found = async (query: string) => {
     const { json } = await api.get(`/v1/branded-foods?${query}`)
     return (json as Page).data.map(({ fdc_id }) => fdc_id)
@@ -143,7 +143,7 @@ describe("a release that comes while a client follows cursors", () => {
     aLabel({ fdc_id: 60, gtin_upc: "000000000010", publication_date: "2026-04-30", description: "OATS 60" }),
     aLabel({ fdc_id: 70, gtin_upc: "000000000040", publication_date: "2026-04-30", description: "OATS 70" })
   ]
-  const api = served({ home: () => homeWith(before) })
+  const api = servedAlone({ home: () => homeWith(before) })
 
   const idsOf = (rows: ReadonlyArray<unknown>) => rows.map((row) => (row as Page["data"][number]).fdc_id)
 

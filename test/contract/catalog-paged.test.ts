@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { errorOf, served } from "../support/api/served.ts"
 
-const api = served({ environment: { LARDER_DATA_HOST: "data.larder.test" } })
+const api = served()
 
 interface Metric {
   readonly metric_name: string

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { errorOf, servedAlone } from "../support/api/served.ts"
 import { disk } from "./conditions.ts"
 
 const storage = disk()
-const api = served({ environment: storage.environment })
+const api = servedAlone({ environment: storage.environment })
 const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
 
 describe("the first failure wins", () => {

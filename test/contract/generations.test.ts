@@ -4,11 +4,11 @@ import path from "node:path"
 import { gunzipSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
-import { served } from "../support/api/served.ts"
+import { servedAlone } from "../support/api/served.ts"
 import { run, untilServed } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
-const api = served()
+const api = servedAlone()
 const classIII = "/v1/commodities/prices?series=milk-class-iii-price-monthly&from=2026-09-01"
 const detail = "mpr.datamart.ams.usda.gov/services/v1.1/reports/2991/Detail"
 
@@ -83,5 +83,13 @@ describe("generations", () => {
     expect(events).toEqual([])
     const slugs = (pages.flat() as Catalog["data"]).map(({ slug }) => slug)
     expect(slugs).toEqual(data.map(({ slug }) => slug)) // every row that was there throughout, once
+  })
+
+  it("continue a search of branded foods at its cursor after a restart", async () => {
+    const search = "/v1/branded-foods?name=e&limit=5"
+    const { next_cursor } = (await api.get(search)).json as { readonly next_cursor: string }
+    const before = await api.get(`${search}&cursor=${next_cursor}`)
+    await api.restart()
+    expect((await api.get(`${search}&cursor=${next_cursor}`)).text).toBe(before.text)
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { served } from "../support/api/served.ts"
+import { servedAlone } from "../support/api/served.ts"
 import { disk } from "./conditions.ts"
 
 const storage = disk()
-const api = served({ environment: storage.environment })
+const api = servedAlone({ environment: storage.environment })
 const onConsole = (path: string) => fetch(`${api.server().console}${path}`)
 const json = async (path: string) => {
   const response = await onConsole(path)

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { errorOf, servedAlone } from "../support/api/served.ts"
 import { run } from "../support/programs.ts"
 
 /** A home with the bundled commodities and nothing else. */
@@ -15,7 +15,7 @@ const commoditiesAlone = async () => {
   return home
 }
 
-const api = served({ home: commoditiesAlone })
+const api = servedAlone({ home: commoditiesAlone })
 const emptyPage = '{"data":[],"next_cursor":null}'
 const notWhole = "400 invalid_request: limit must be a whole number of at least 1"
 

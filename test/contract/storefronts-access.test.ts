@@ -2,11 +2,11 @@
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey, operate } from "../support/api/operator.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { errorOf, servedAlone } from "../support/api/served.ts"
 import { aCollection, aProduct, aStore, homeWithStores } from "../support/stores.ts"
 
 const store_id = "platform_store_shop"
-const api = served({
+const api = servedAlone({
   home: () =>
     homeWithStores({
       stores: [aStore({ store_id })],

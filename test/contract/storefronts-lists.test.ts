@@ -3,7 +3,7 @@ import { cursorScope, encodeCursor } from "@larder/serve/cursor.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"
-import { errorOf, served } from "../support/api/served.ts"
+import { errorOf, servedAlone } from "../support/api/served.ts"
 import { untilServed } from "../support/programs.ts"
 import {
   aCollection,
@@ -104,7 +104,7 @@ const shownCollections = newestFirst(ofStore(collections, shop), ({ collection_i
   collectionRecord(row, countOf(row))
 )
 
-const api = served({ home: () => homeWithStores({ stores, products, collections }) })
+const api = servedAlone({ home: () => homeWithStores({ stores, products, collections }) })
 beforeAll(() =>
   operate(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "pages" })

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { raw } from "../support/api/raw.ts"
 import { errorOf, served } from "../support/api/served.ts"
 
-const api = served({ environment: { LARDER_DATA_HOST: "data.larder.test" } })
+const api = served()
 const authorization = () => `Authorization: Bearer ${api.key().key}`
 
 /** One request as bytes, and its one answer, with the headers that every answer has. */

@@ -1,7 +1,7 @@
 /** Servers that are told to stop while callers go on calling. Some ten seconds. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, inject, it } from "vitest"
-import { newDatabase } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 import { history } from "./history.ts"
 
 describe("a server that gets SIGTERM under load", () => {

@@ -7,7 +7,7 @@ import path from "node:path"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { newDatabase } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 import { admin, adminLines, type Environment, run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, inject, it } from "vitest"
 import { history } from "../crash/history.ts"
-import { newDatabase } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 
 /** A server that says nothing for five seconds loses what it held. */
 const freeze = 7_000

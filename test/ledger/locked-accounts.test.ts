@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { describe, expect, inject, it } from "vitest"
-import { newDatabase } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 import { connected, through } from "./outage.ts"
 
 /** Longer than a server waits for an answer. */

@@ -12,7 +12,7 @@ import { placeOf } from "@larder/serve/ledger/postgres/database.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { inject } from "vitest"
-import { newDatabase } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 import { run } from "../support/programs.ts"
 
 const october = Date.parse("2026-10-15T12:00:00.000Z")

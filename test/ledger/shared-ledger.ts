@@ -7,7 +7,7 @@ import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
-import { newDatabase } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 
 export const october = Date.parse("2026-10-31T23:59:59.999Z")
 export const november = Date.parse("2026-11-01T00:00:00.000Z")

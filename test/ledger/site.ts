@@ -1,7 +1,7 @@
 /** Servers over one ledger for a file of tests: one over an embedded ledger, or two that share one in PostgreSQL. */
 import { rmSync } from "node:fs"
 import { afterAll, beforeAll, inject } from "vitest"
-import { newDatabase } from "../support/postgres/server.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 import { admin, type CreatedKey, type Environment, newKey, type Server, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 

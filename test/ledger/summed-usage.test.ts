@@ -7,7 +7,7 @@ import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { sumUp } from "@larder/serve/ledger/summed-usage.ts"
 import { Effect, Result } from "effect"
-import { copyKeys } from "./copied-keys.ts"
+import { copyKeys } from "../postgres/copied-keys.ts"
 import { database, keyOf, november, october, open } from "./shared-ledger.ts"
 
 const folder = Effect.acquireRelease(

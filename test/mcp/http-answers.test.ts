@@ -3,10 +3,10 @@ import type { CallToolResult } from "@modelcontextprotocol/client"
 import { describe, expect, it } from "vitest"
 import { bearer } from "../support/api/client.ts"
 import { createKey, statement } from "../support/api/operator.ts"
-import { served } from "../support/api/served.ts"
+import { servedAlone } from "../support/api/served.ts"
 import { post, request, told, witness } from "./assistant.ts"
 
-const api = served({ environment: { LARDER_DATA_HOST: "localhost" } })
+const api = servedAlone({ environment: { LARDER_DATA_HOST: "localhost" } })
 const url = () => api.server().api
 
 const _meta = {

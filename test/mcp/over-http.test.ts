@@ -2,7 +2,7 @@
 import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
-import { served } from "../support/api/served.ts"
+import { servedAlone } from "../support/api/served.ts"
 import {
   calling,
   connected,
@@ -18,7 +18,7 @@ import {
   toolNames
 } from "./assistant.ts"
 
-const api = served({
+const api = servedAlone({
   environment: { LARDER_API_URL: "https://api.example.com", LARDER_CONSOLE_URL: "https://console.example.com" }
 })
 const url = () => api.server().api

@@ -1,7 +1,7 @@
 /** A real server that charges through Stripe, with Stripe on this machine: from the form to the credits. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
-import { servedConsole } from "../support/console/served-console.ts"
+import { servedConsoleAlone } from "../support/console/served-console.ts"
 import type { Environment } from "../support/programs.ts"
 import { type StripeHost, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
 
@@ -18,8 +18,8 @@ const settings = (more: Environment = {}) => ({
     return host.url
   }
 })
-const served = servedConsole({ environment: settings({ LARDER_STRIPE_WEBHOOK_SECRET: webhookSecret }) })
-const withoutSecret = servedConsole({ environment: settings() })
+const served = servedConsoleAlone({ environment: settings({ LARDER_STRIPE_WEBHOOK_SECRET: webhookSecret }) })
+const withoutSecret = servedConsoleAlone({ environment: settings() })
 
 const balanceOf = async (account_id: string, { home } = served) =>
   (await operate(home(), (ledger) => ledger.account({ account_id }))).balance_credits

@@ -154,7 +154,7 @@ export const startServer = async (
 }
 
 /** Waits until a server has taken a generation over: it looks four times a second. Its console says so, and costs nothing. */
-export const untilServed = async ({ console }: Server, generation: unknown): Promise<void> => {
+export const untilServed = async ({ console }: Pick<Server, "console">, generation: unknown): Promise<void> => {
   for (let looks = 0; looks < 1200; looks++) {
     const ready = (await (await fetch(`${console}/readyz`)).json()) as { readonly generation: string }
     if (ready.generation === generation) return

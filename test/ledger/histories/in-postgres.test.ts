@@ -1,5 +1,5 @@
 import { describe, inject } from "vitest"
-import { newDatabase } from "../../support/postgres/server.ts"
+import { newDatabase } from "../../support/postgres/new-database.ts"
 import { histories } from "./histories.ts"
 import { overPostgres } from "./postgres-subject.ts"
 

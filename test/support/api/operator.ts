@@ -34,12 +34,15 @@ export interface KeySettings {
   readonly budget?: number
 }
 
+/** Accounts that the test file has made, whose charges `served` checks when the file ends. */
+export const accountsOfFile = new Set<string>()
+
 /** A key of a new account with its 5,000 credits. The budget is in credits and by default beyond them. */
-export const createKey = (
+export const createKey = async (
   home: string,
   { account, budget = 100_000, ...settings }: KeySettings = {}
-): Promise<NewKey> =>
-  operate(home, (ledger) =>
+): Promise<NewKey> => {
+  const created = await operate(home, (ledger) =>
     Effect.gen(function* () {
       const account_id = account ?? (yield* ledger.createAccount({ name: "Contract" })).id
       const [first, ...rest] = settings.scopes ?? scopes
@@ -47,16 +50,17 @@ export const createKey = (
       return yield* ledger.createKey({ account_id, name: "contract", scopes: [first, ...rest], budget_credits: budget })
     })
   )
+  accountsOfFile.add(created.account_id)
+  return created
+}
 
 /** The entries of an account, oldest first. */
 export const statement = (home: string, account: string): Promise<ReadonlyArray<Entry>> =>
   operate(home, (ledger) => Stream.runCollect(ledger.entriesOf(account)))
 
-/** The entries of all accounts. */
-export const statements = (home: string): Promise<ReadonlyArray<Entry>> =>
-  operate(home, (ledger) =>
-    Effect.gen(function* () {
-      const accounts = yield* ledger.listAccounts({})
-      return yield* Stream.runCollect(Stream.flatMap(Stream.fromIterable(accounts), ({ id }) => ledger.entriesOf(id)))
-    })
-  )
+export const accountsIn = async (home: string): Promise<ReadonlyArray<string>> =>
+  (await operate(home, (ledger) => ledger.listAccounts({}))).map(({ id }) => id)
+
+/** The entries of several accounts. */
+export const statements = (home: string, accounts: Iterable<string>): Promise<ReadonlyArray<Entry>> =>
+  operate(home, (ledger) => Stream.runCollect(Stream.flatMap(Stream.fromIterable(accounts), ledger.entriesOf)))

@@ -4,9 +4,9 @@ import { PeopleAdministration } from "@larder/serve/people/people-administration
 import { layerPeopleAdministration } from "@larder/serve/people/reach.ts"
 import { ConfigProvider, Effect } from "effect"
 import { afterAll, beforeAll, inject } from "vitest"
-import { operate, operateIn } from "../api/operator.ts"
-import type { ledgers } from "../api/served.ts"
-import { newDatabase } from "../postgres/server.ts"
+import { ledgerSettings } from "../api/ledger-place.ts"
+import { operate } from "../api/operator.ts"
+import { type Addressed, sharedByFiles } from "../api/served.ts"
 import { type Environment, type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
 import { makeBrowser } from "./browser.ts"
@@ -15,36 +15,20 @@ export const password = "a long enough pass phrase"
 
 type Administered = PeopleAdministration["Service"]
 
-interface Settings {
-  readonly environment?: Environment
-  readonly ledger?: (typeof ledgers)[number]
+interface Running {
+  readonly home: string
+  readonly server: Addressed
+  /** Of the server, for another one over the same ledger. */
+  readonly environment: Environment
 }
 
-/** Registers start and end with the file's hooks; what it returns may be used inside of tests. */
-export const servedConsole = ({ environment: given = {}, ledger = "in its folder" }: Settings = {}) => {
-  let home = ""
-  let server: Server | undefined
-  let environment = given
-  const running = () => {
-    if (server === undefined) throw new Error("the server is started by beforeAll")
-    return server
-  }
-  beforeAll(async () => {
-    home = copyHome(inject("sampleHome"))
-    if (ledger === "in PostgreSQL") {
-      const url = await newDatabase(inject("postgresUrl"))
-      operateIn(home, url)
-      environment = { ...given, LARDER_LEDGER_URL: url }
-    }
-    server = await startServer(home, environment)
-  })
-  afterAll(async () => {
-    await server?.stop()
-    rmSync(home, { recursive: true, force: true })
-  })
+/** People of a worker have different addresses, also where they share a server. */
+let people = 0
 
+const using = (running: () => Running) => {
   /** As `larder-serve people` does it, through the running server. */
   const linkFrom = async (asked: (people: Administered) => ReturnType<Administered["resetPerson"]>) => {
+    const { environment, home } = running()
     const { link } = await Effect.runPromise(
       PeopleAdministration.use(asked).pipe(
         Effect.provide(layerPeopleAdministration(home)),
@@ -62,18 +46,18 @@ export const servedConsole = ({ environment: given = {}, ledger = "in its folder
         people.resetPerson({ person_id: listed.people[0]?.id ?? "" })
       )
     )
-  const origin = () => environment.LARDER_CONSOLE_URL ?? running().console
-  const browser = () => makeBrowser(running().console, origin())
-  const newAccount = (name = "Bakery") => operate(home, (ledger) => ledger.createAccount({ name }))
-  let people = 0
+  const browser = () => {
+    const { environment, server } = running()
+    return makeBrowser(server.console, environment.LARDER_CONSOLE_URL ?? server.console)
+  }
+  const newAccount = (name = "Bakery") => operate(running().home, (ledger) => ledger.createAccount({ name }))
 
   return {
-    api: () => running().api,
-    url: () => running().console,
-    logs: () => running().logs(),
-    home: () => home,
-    /** Of the server, for another one over the same ledger. */
-    environment: () => environment,
+    api: () => running().server.api,
+    url: () => running().server.console,
+    logs: () => running().server.logs(),
+    home: () => running().home,
+    environment: () => running().environment,
     invite,
     reset,
     browser,
@@ -81,13 +65,43 @@ export const servedConsole = ({ environment: given = {}, ledger = "in its folder
     /** Somebody who has just signed in to a new account with its 5,000 credits. */
     signedIn: async ({ is_operator = false, name = "Bakery" } = {}) => {
       const account = await newAccount(name)
-      const email = `person-${++people}@example.com`
+      const email = `person-${process.pid}-${++people}@example.com`
       const opened = browser()
       await opened.post(await invite(account.id, { is_operator }), { email, password })
       return { account, email, browser: opened }
     }
   }
 }
+
+const started = (state: Running | undefined): Running => {
+  if (state === undefined) throw new Error("the server is started by beforeAll")
+  return state
+}
+
+/** The console of the server that all files share. */
+export const servedConsole = () => {
+  let state: Running | undefined
+  beforeAll(() => {
+    state = sharedByFiles()
+  })
+  return using(() => started(state))
+}
+
+/** A console that only this file uses: with settings of its own, or all of whose accounts and log matter. */
+export const servedConsoleAlone = ({ environment: given = {} }: { readonly environment?: Environment } = {}) => {
+  let state: (Running & { readonly server: Server }) | undefined
+  beforeAll(async () => {
+    const home = copyHome(inject("sampleHome"))
+    const environment = { ...given, ...(await ledgerSettings(home)) }
+    state = { home, environment, server: await startServer(home, environment) }
+  })
+  afterAll(async () => {
+    await state?.server.stop()
+    if (state !== undefined) rmSync(state.home, { recursive: true, force: true })
+  })
+  return using(() => started(state))
+}
+
 interface Invitation {
   readonly email: string | null
   readonly is_operator: boolean

@@ -12,9 +12,8 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
 import { crash } from "./crash.ts"
+import { newDatabase } from "./new-database.ts"
 import { freePort } from "./port.ts"
 import { hasEnded, programsIn } from "./programs.ts"
 
@@ -31,8 +30,6 @@ export interface Postgres {
   /** Ends the server, also a stopped or killed one, and removes its folder. */
   readonly remove: () => Promise<void>
 }
-
-const secret = () => randomBytes(12).toString("hex")
 
 /** `more` settings, such as `jit=off`. */
 export const startPostgres = async (more: ReadonlyArray<string> = []): Promise<Postgres> => {
@@ -108,7 +105,7 @@ const serverIn = async (
 
 /** Only making the folder goes without flushes. The server itself keeps `fsync` on, which tests of crashes rely on. */
 const initialise = async ({ begin, failed, own }: ReturnType<typeof programsIn>, home: string, data: string) => {
-  const password = secret()
+  const password = randomBytes(12).toString("hex")
   const file = path.join(home, "password")
   writeFileSync(file, password, { mode: 0o600 })
   own(file)
@@ -125,24 +122,4 @@ const isReady = async (data: string, postmaster: ChildProcess) => {
   const notYet = () => ""
   const lines = (await readFile(path.join(data, "postmaster.pid"), "utf8").catch(notYet)).split("\n")
   return lines[0] === String(postmaster.pid) && lines[7]?.trim() === "ready"
-}
-
-/**
- * The URL of a new empty database on the server with this superuser's URL. It belongs to a role of its own without any
- * privilege: that is what hosted servers give.
- */
-export const newDatabase = async (url: string): Promise<string> => {
-  const name = `larder_${secret()}`
-  const password = secret()
-  await Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    // These two statements take no parameters; names and password are hexadecimal digits.
-    yield* sql.unsafe(`create role ${name} login password '${password}'`)
-    yield* sql.unsafe(`create database ${name} owner ${name}`)
-  }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })), Effect.runPromise)
-  const database = new URL(url)
-  database.username = name
-  database.password = password
-  database.pathname = name
-  return database.href
 }

@@ -7,7 +7,7 @@ import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
 import { Effect, type Layer, Redacted } from "effect"
 import { inject } from "vitest"
-import { newDatabase } from "../postgres/server.ts"
+import { newDatabase } from "../postgres/new-database.ts"
 import type { Environment } from "../programs.ts"
 
 export interface ConsolePlace {

@@ -6,12 +6,12 @@ import { breakableWire } from "../ledger/breakable-wire.ts"
 import { connected } from "../ledger/outage.ts"
 import { operateIn } from "../support/api/operator.ts"
 import type { Seen } from "../support/console/browser.ts"
-import { keyIn, password, servedConsole } from "../support/console/served-console.ts"
-import { newDatabase } from "../support/postgres/server.ts"
+import { keyIn, password, servedConsoleAlone } from "../support/console/served-console.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)
-const site = servedConsole({ environment: { LARDER_LEDGER_URL: wire.url } })
+const site = servedConsoleAlone({ environment: { LARDER_LEDGER_URL: wire.url } })
 beforeAll(() => operateIn(site.home(), database))
 afterAll(() => wire.close())
 

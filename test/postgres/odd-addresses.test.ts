@@ -5,11 +5,11 @@ import { ConsoleDatabase } from "@larder/serve/console-database/console-database
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
 import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { servedConsole } from "../support/console/served-console.ts"
+import { servedConsoleAlone } from "../support/console/served-console.ts"
 import { consolePlaces } from "../support/serve/console-databases.ts"
 
 describe("an address with a control character", () => {
-  const site = servedConsole({ ledger: "in PostgreSQL" })
+  const site = servedConsoleAlone()
 
   it("is no page, and tells the operator of no outage", async () => {
     const { browser } = await site.signedIn()

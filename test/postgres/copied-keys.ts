@@ -1,5 +1,5 @@
 /** Many keys of one account, without creating them: a thousand transactions one after the other take half a minute on a busy machine. */
-import { connected } from "./outage.ts"
+import { connected } from "../ledger/outage.ts"
 
 /** Copies the only key of an account, in PostgreSQL, until it has so many. */
 export const copyKeys = (url: string, account_id: string, count: number) =>

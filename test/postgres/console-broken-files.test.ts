@@ -5,12 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vi
 import { breakableWire } from "../ledger/breakable-wire.ts"
 import { connected } from "../ledger/outage.ts"
 import { operateIn } from "../support/api/operator.ts"
-import { servedConsole } from "../support/console/served-console.ts"
-import { newDatabase } from "../support/postgres/server.ts"
+import { servedConsoleAlone } from "../support/console/served-console.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)
-const site = servedConsole({ environment: { LARDER_LEDGER_URL: wire.url } })
+const site = servedConsoleAlone({ environment: { LARDER_LEDGER_URL: wire.url } })
 beforeAll(() => operateIn(site.home(), database))
 afterAll(() => wire.close())
 

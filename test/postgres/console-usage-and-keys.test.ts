@@ -1,0 +1,46 @@
+/** What the console shows where its ledger is in PostgreSQL, and where only statements in its database can bring that about. */
+import { Effect } from "effect"
+import Papa from "papaparse"
+import { describe, expect, it } from "vitest"
+import { carriedIn, newKey } from "../console/key-forms.ts"
+import { giveBack } from "../ledger/shared-ledger.ts"
+import { ask } from "../support/api/client.ts"
+import { operate } from "../support/api/operator.ts"
+import { keyIn, servedConsole } from "../support/console/served-console.ts"
+import { copyKeys } from "./copied-keys.ts"
+
+const site = servedConsole()
+
+describe("the file of usage", () => {
+  it("does not name what was given back whole, as the page does not", async () => {
+    const { browser } = await site.signedIn()
+    const key = keyIn((await browser.post("/keys/new", newKey)).text)
+    const endpoints = async () => {
+      const { text } = await browser.get("/usage.csv")
+      const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
+      return data.map(({ endpoint }) => endpoint)
+    }
+    await ask(site.api(), "/v1/commodities?commodity=butter", { key })
+    const { headers } = await ask(site.api(), "/v1/stores", { key })
+    expect(await endpoints()).toEqual(["/v1/commodities", "/v1/stores"])
+    const url = site.environment().LARDER_LEDGER_URL ?? ""
+    await Effect.runPromise(giveBack(url, String(headers["x-request-id"])))
+    expect(await endpoints()).toEqual(["/v1/commodities"])
+  })
+})
+
+describe("a key beyond the most that an account may have", () => {
+  it("is not made, and its form says what to do: revoke one of the 1,000", async () => {
+    const { account, browser } = await site.signedIn()
+    await browser.post("/keys/new", newKey)
+    await copyKeys(site.environment().LARDER_LEDGER_URL ?? "", account.id, 1_000)
+    const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
+    const seen = await browser.post("/keys/new", form)
+    expect(seen.status).toBe(422)
+    expect(seen.text).toContain("No key was created: there are 1,000 keys that are not revoked")
+    expect(seen.text).toContain(`value="${newKey.name}"`)
+    const [one] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
+    await browser.post(`/keys/${one?.id}/revoke`, {})
+    expect(keyIn((await browser.post("/keys/new", form)).text)).toBeDefined()
+  })
+})

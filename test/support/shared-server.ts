@@ -1,0 +1,43 @@
+/**
+ * One server over the bundled samples for all files of a run: each file works in accounts of its own. A test that needs other
+ * settings, other data, a restart or the whole log starts a server of its own (`servedAlone`).
+ */
+import { createWriteStream, rmSync } from "node:fs"
+import path from "node:path"
+import type { TestProject } from "vitest/node"
+import { newDatabase } from "./postgres/new-database.ts"
+import { type Environment, startServer } from "./programs.ts"
+import { copyHome } from "./sample-home.ts"
+
+export interface SharedServer {
+  readonly home: string
+  readonly api: string
+  readonly console: string
+  readonly environment: Environment
+  /** The file that its log goes to. */
+  readonly log: string
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly sharedServer: SharedServer
+  }
+}
+
+/** The name under which the shared server answers the paged shape. */
+export const dataHost = "data.larder.test"
+
+export default async (project: TestProject) => {
+  const { ledger, postgresUrl, sampleHome } = project.getProvidedContext()
+  const home = copyHome(sampleHome)
+  const shared = ledger === "in PostgreSQL" ? { LARDER_LEDGER_URL: await newDatabase(postgresUrl) } : {}
+  const environment = { LARDER_DATA_HOST: dataHost, ...shared }
+  const server = await startServer(home, environment)
+  const log = path.join(home, "server.log")
+  server.child.stderr?.pipe(createWriteStream(log))
+  project.provide("sharedServer", { home, api: server.api, console: server.console, environment, log })
+  return async () => {
+    await server.stop()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
