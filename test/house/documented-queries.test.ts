@@ -55,6 +55,18 @@ const ask = (sql: string) =>
     )
   )
 
+describe("the README", () => {
+  it("counts the rows of the bundled samples as a run does", async () => {
+    const [, ...runs] = await ask(`
+      select pipeline, generation, format('{:,} rows read: {:,} loaded, {:,} unchanged, {:,} rejected',
+        rows_read, rows_loaded, rows_unchanged, rows_rejected) as counts
+      from ingest.run order by generation`)
+    const printed = runs.map(([pipeline, generation, counts]) => `${pipeline}: published ${generation}\n  ${counts}`)
+    expect(printed).toHaveLength(3)
+    expect(readme.text).toContain(printed.join("\n"))
+  })
+})
+
 describe("docs/warehouse.md", () => {
   it("lists every table, view and macro once, and none that is not there", () => {
     expect(listed.toSorted()).toEqual(tables.toSorted())
