@@ -221,9 +221,9 @@ describe("products", () => {
   })
 })
 
-describe("the README", () => {
+describe("the README of the catalog", () => {
   const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8")
-  const readme = read("./README.md")
+  const readme = read("./catalog/README.md")
 
   it.each(["feeds", "metrics", "series", "products"])("explains every column of %s.tsv", (table) => {
     const [header = ""] = read(`./catalog/${table}.tsv`).split("\n")

@@ -1,6 +1,6 @@
 /**
  * The commodity catalog: which number of which report is which metric. It is data, in four tab-separated tables under
- * `catalog/`; a new metric is a new line in `metrics.tsv`. The README of this folder explains their columns.
+ * `catalog/`; a new metric is a new line in `metrics.tsv`. `catalog/README.md` explains their columns.
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"

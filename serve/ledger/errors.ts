@@ -31,6 +31,6 @@ export class LedgerDamaged extends Schema.TaggedError<LedgerDamaged>()("LedgerDa
   problem: Schema.String
 }) {
   override get message() {
-    return `The ledger is damaged: ${this.place}: ${this.problem}. Nothing was changed. Restore the ledger from a backup; the README's "Operating the ledger" tells how.`
+    return `The ledger is damaged: ${this.place}: ${this.problem}. Nothing was changed. Restore the ledger from a backup; docs/operations.md tells how.`
   }
 }

@@ -27,7 +27,7 @@ const migrate = (folder: string, url: string) =>
     run("larder-serve", ["ledger", "migrate", "--json"], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })
   )
 
-/** A folder with nothing but the backup, as the README restores it. */
+/** A folder with nothing but the backup, as docs/operations.md restores it. */
 const restored = (folder: string, file: string) => {
   const place = placeIn(folder)
   copyFileSync(file, path.join(place.folder, "ledger.duckdb"))

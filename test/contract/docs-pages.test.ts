@@ -8,6 +8,7 @@ import { templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { guidePaths } from "@larder/serve/docs/guides.ts"
 import { describe, expect, it } from "vitest"
+import { readme } from "../house/documents.ts"
 import { operate } from "../support/api/operator.ts"
 import { served } from "../support/api/served.ts"
 
@@ -195,13 +196,14 @@ interface Rows {
   readonly next_cursor?: string | null
 }
 
-describe("the calls in the guides", () => {
+describe("the calls in the guides and the README", () => {
   it("answer what is written under them", async () => {
     const variables = new Map<string, string>()
     const wrong: Array<string> = []
     let calls = 0
-    for (const path of guidePaths) {
-      for (const { answer, target } of callsIn(await textOf(`${path}.md`))) {
+    const guides = await Promise.all(guidePaths.map(async (path) => [path, await textOf(`${path}.md`)] as const))
+    for (const [path, text] of [...guides, ["README.md", readme.text] as const]) {
+      for (const { answer, target } of callsIn(text)) {
         const filled = target.replace(/\$([A-Z_]+)/g, (_, name: string) => variables.get(name) ?? `missing-${name}`)
         const reply = await api.get(filled)
         const rows = reply.json as Rows

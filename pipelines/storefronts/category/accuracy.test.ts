@@ -6,7 +6,7 @@
  *             was made
  *   in_view   its recording lay open while the words were written, which have expressions that only it uses: a figure of these says
  *             that the words do what they are for, and nothing of stores that nobody has seen
- * `labels-of-public-feeds.csv` has those of stores that were not seen before, and where each feed lies; the README has their figures.
+ * `labels-of-public-feeds.csv` has those of stores that were not seen before, and where each feed lies; `README.md` has their figures.
  */
 import { readFileSync } from "node:fs"
 import { sampleStores, samplesAreHere } from "@larder/test/support/pipelines/recorded-products.ts"

@@ -9,7 +9,7 @@ class LedgerDoesNotAddUp extends Schema.TaggedError<LedgerDoesNotAddUp>()("Ledge
   problems: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `The ledger does not add up. Nothing was changed; the README's "Operating the ledger" tells how to restore it.\n${this.problems.map((problem) => `- ${problem}`).join("\n")}`
+    return `The ledger does not add up. Nothing was changed; docs/operations.md tells how to restore it.\n${this.problems.map((problem) => `- ${problem}`).join("\n")}`
   }
 }
 

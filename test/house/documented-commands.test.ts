@@ -1,0 +1,93 @@
+/** Commands and flags: what `--help` has is documented, and what is documented is in `--help`. */
+import { beforeAll, describe, expect, it } from "vitest"
+import { type Program, run } from "../support/programs.ts"
+import { codesIn, docs, documentAt, everyDocument, fencesOf } from "./documents.ts"
+
+/** Flags that the command-line library gives to every program. */
+const ofEveryProgram = ["help", "version", "wizard", "completions", "log-level"]
+const programs: ReadonlyArray<Program> = ["larder-ingest", "larder-serve"]
+const ingesting = documentAt("docs/ingesting.md").text
+const allDocs = docs.map(({ text }) => text).join("\n")
+
+interface Help {
+  readonly flags: ReadonlyArray<string>
+  readonly subcommands: ReadonlyArray<string>
+}
+
+/** By the words of the command, such as `larder-serve keys edit`. */
+const helps = new Map<string, Help>()
+
+const namesBelow = (help: string, heading: string, name: RegExp) => {
+  const [, section = ""] = new RegExp(`^${heading}\n((?: .*\n|\n(?= ))*)`, "m").exec(`${help}\n`) ?? []
+  return [...section.matchAll(name)].map((match) => match[1] ?? "")
+}
+
+const learn = async (program: Program, words: ReadonlyArray<string>): Promise<void> => {
+  const { code, stdout } = await run(program, [...words, "--help"], {})
+  expect(code, `${program} ${words.join(" ")} --help`).toBe(0)
+  const subcommands = namesBelow(stdout, "SUBCOMMANDS", /^ {2}([a-z-]+)/gm)
+  helps.set([program, ...words].join(" "), {
+    flags: [...stdout.matchAll(/^\s+(?:-\w, )?--([a-z-]+)/gm)].map((match) => match[1] ?? ""),
+    subcommands
+  })
+  for (const subcommand of subcommands) await learn(program, [...words, subcommand])
+}
+
+beforeAll(async () => {
+  for (const program of programs) await learn(program, [])
+})
+
+/** Calls of the two programs as the documents write them, without comments and what a shell does with them. */
+const writtenCalls = () =>
+  everyDocument.flatMap((document) => {
+    const inFences = fencesOf(document).flatMap(({ text }) => text.split("\n").map((line) => line.split(" #")[0] ?? ""))
+    return [...inFences, ...codesIn(document)].flatMap((line) =>
+      [...line.matchAll(/\b(larder-(?:ingest|serve))(?:\.mjs)?( [^&|>;]*)?/g)].map((match) => ({
+        where: `${document.file}: ${match[0]}`,
+        program: match[1] ?? "",
+        words: (match[2] ?? "").trim().split(/\s+/)
+      }))
+    )
+  })
+
+describe("the docs and the help of the programs", () => {
+  it("find at least the commands that a user meets first", () => {
+    expect([...helps.keys()]).toEqual(
+      expect.arrayContaining(["larder-ingest rebuild", "larder-serve start", "larder-serve keys create"])
+    )
+    expect(helps.size).toBeGreaterThan(30)
+  })
+
+  it("name every command", () => {
+    const commands = [...helps].flatMap(([command, { subcommands }]) => (subcommands.length === 0 ? [command] : []))
+    expect(commands.filter((command) => !allDocs.includes(command))).toEqual([])
+  })
+
+  it("name every flag: those of larder-ingest in docs/ingesting.md", () => {
+    const missing = [...helps].flatMap(([command, { flags }]) => {
+      const text = command.startsWith("larder-ingest") ? ingesting : allDocs
+      return flags
+        .filter((flag) => !ofEveryProgram.includes(flag) && !text.includes(`--${flag}`))
+        .map((flag) => `${command} --${flag}`)
+    })
+    expect(missing).toEqual([])
+    expect([...helps.values()].every(({ flags }) => flags.includes("help"))).toBe(true)
+  })
+
+  it("write no call with a command or a flag that is not there", () => {
+    const wrong = writtenCalls().flatMap(({ program, where, words }) => {
+      let command = program
+      for (const word of words) if (helps.get(command)?.subcommands.includes(word)) command = `${command} ${word}`
+      const { flags = [], subcommands = [] } = helps.get(command) ?? {}
+      const unknown = words.flatMap((word) => {
+        const [, flag] = /^--([a-z-]+)/.exec(word) ?? []
+        return flag === undefined || flags.includes(flag) ? [] : [`${where} has --${flag}`]
+      })
+      const next = words[command.split(" ").length - 1] ?? ""
+      const isCommand = /^[a-z-]+$/.test(next) && subcommands.length > 0 && !next.startsWith("-")
+      return isCommand ? [...unknown, `${where}: there is no ${next}`] : unknown
+    })
+    expect(wrong).toEqual([])
+    expect(writtenCalls().length).toBeGreaterThan(40)
+  })
+})

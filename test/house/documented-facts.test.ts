@@ -1,0 +1,88 @@
+/** Facts of README and docs that the code has, too: scripts, dependencies, endpoints, and what a start prints. */
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { templateOf } from "@larder/schemas/endpoint.ts"
+import { endpoints } from "@larder/schemas/endpoints.ts"
+import { welcome } from "@larder/serve/welcome.ts"
+import { describe, expect, it } from "vitest"
+import { repository } from "../support/repository.ts"
+import { codesIn, docs, documentAt, everyDocument, fencesOf, readme } from "./documents.ts"
+
+interface Manifest {
+  readonly scripts: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+const manifestOf = (folder: string) =>
+  JSON.parse(readFileSync(path.join(repository, folder, "package.json"), "utf8")) as Manifest
+
+const dependencies = [".", "schemas", "warehouse", "pipelines", "serve", "test"]
+  .map(manifestOf)
+  .flatMap((room) => Object.keys({ ...room.dependencies, ...room.devDependencies }))
+  .filter((name) => !name.startsWith("@larder/"))
+
+/** `npm start`, `npm test` and `npm run …`, in the line or in a fence. */
+const scriptsNamed = everyDocument.flatMap((document) =>
+  [...codesIn(document), ...fencesOf(document).map(({ text }) => text)].flatMap((code) =>
+    [...code.matchAll(/\bnpm (?:run ([a-z:-]+)|(start|test)\b)/g)].map((match) => match[1] ?? match[2] ?? "")
+  )
+)
+
+describe("the README", () => {
+  it("is short enough to be read to its end", () => {
+    expect(readme.text.trimEnd().split("\n").length).toBeLessThanOrEqual(150)
+  })
+
+  it.each(["npm start", "npm test", "turbo run ingest", "npm run test:all"])("names %s", (command) => {
+    expect(readme.text).toContain(command)
+  })
+
+  it("shows what a start prints", () => {
+    const printed = welcome(
+      {
+        addresses: { api: "http://127.0.0.1:8080", console: "http://127.0.0.1:8081" },
+        consoleUrl: "http://127.0.0.1:8081",
+        isForOthersToo: false,
+        generation: "larder-000003",
+        data_sets: { commodities: true, branded_foods: true, storefronts: true },
+        payments: "simulated"
+      },
+      { key: "svc_data_…", balance_credits: 5000, link: "http://127.0.0.1:8081/invitation/…" }
+    )
+    const [before = ""] = printed.split("\n\nTry:")
+    expect(readme.text).toContain(before)
+  })
+})
+
+describe("the documents", () => {
+  it("name only scripts that package.json has", () => {
+    const scripts = Object.keys(manifestOf(".").scripts)
+    expect([...new Set(scriptsNamed)].filter((name) => !scripts.includes(name))).toEqual([])
+    expect(scriptsNamed).toEqual(expect.arrayContaining(["start", "test", "bench"]))
+  })
+
+  it("have nothing that is still to be filled in", () => {
+    expect(everyDocument.filter(({ text }) => /@@|\bTODO\b|\bTBD\b/.test(text)).map(({ file }) => file)).toEqual([])
+  })
+
+  it("name every page of docs/ in the README", () => {
+    expect(docs.map(({ file }) => file).filter((file) => !readme.text.includes(`(${file})`))).toEqual([])
+  })
+})
+
+describe("docs/dependencies.md", () => {
+  const { text } = documentAt("docs/dependencies.md")
+  it.each([...new Set(dependencies)])("says why %s is there", (name) => {
+    expect(text).toContain(`\`${name}\``)
+  })
+})
+
+describe("docs/api.md", () => {
+  it("lists every endpoint with its scope and price", () => {
+    const rows = endpoints.map(
+      ({ credits, path, scope }) => `| \`GET ${templateOf(path)}\` | \`${scope}\` | ${credits} |`
+    )
+    const { text } = documentAt("docs/api.md")
+    expect([...text.matchAll(/^\| `GET .*$/gm)].map(([row]) => row).toSorted()).toEqual(rows.toSorted())
+  })
+})

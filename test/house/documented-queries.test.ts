@@ -1,0 +1,85 @@
+/** The warehouse in the docs: every table is there, and every query that is shown with its answer gives that answer. */
+import { realpathSync } from "node:fs"
+import path from "node:path"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { checkResultTable, dataSets, ingestTables, runTable } from "@larder/warehouse/tables.ts"
+import { Effect } from "effect"
+import { describe, expect, inject, it } from "vitest"
+import { type Document, docs, documentAt, fencesOf, readme } from "./documents.ts"
+
+const warehouse = documentAt("docs/warehouse.md").text
+const tables = [
+  runTable,
+  checkResultTable,
+  ...ingestTables,
+  ...dataSets.flatMap(({ tables, views }) => [...tables, ...views])
+].map(({ name, schema }) => `${schema}.${name}`)
+const listed = [...warehouse.matchAll(/^\| `([a-z_]+\.[a-z_]+)(?:\([^`]*\))?` \|/gm)].map((match) => match[1] ?? "")
+
+interface Query {
+  readonly title: string
+  readonly sql: string
+  /** Undefined where none is shown. */
+  readonly answer: ReadonlyArray<ReadonlyArray<string>> | undefined
+}
+
+/** Each SQL block, and the block right behind it. Columns are two blanks or more apart. */
+const queriesIn = (document: Document): ReadonlyArray<Query> => {
+  const fences = fencesOf(document)
+  return fences.flatMap(({ end, language, text }, at) => {
+    if (language !== "sql") return []
+    const next = fences[at + 1]
+    const between = document.text.slice(end, document.text.indexOf("```", end))
+    const isAnswer = next !== undefined && next.language === "" && between.trim() === ""
+    const answer = isAnswer
+      ? next.text
+          .trim()
+          .split("\n")
+          .map((line) => line.trim().split(/ {2,}/))
+      : undefined
+    const [line = ""] = text.split("\n").filter((line) => line.startsWith("from"))
+    return [{ title: `${document.file}, ${line}`, sql: text.trim().replace(/;$/, ""), answer }]
+  })
+}
+const queries = [readme, ...docs].flatMap(queriesIn)
+
+/** Column names and rows, as texts. */
+const ask = (sql: string) =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const db = yield* DuckDb.readOnly(realpathSync(path.join(inject("sampleHome"), "warehouse", "larder.duckdb")))
+        const rows = yield* db.rows(sql)
+        return [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))]
+      })
+    )
+  )
+
+describe("the README", () => {
+  it("counts the rows of the bundled samples as a run does", async () => {
+    const [, ...runs] = await ask(`
+      select pipeline, generation, format('{:,} rows read: {:,} loaded, {:,} unchanged, {:,} rejected',
+        rows_read, rows_loaded, rows_unchanged, rows_rejected) as counts
+      from ingest.run order by generation`)
+    const printed = runs.map(([pipeline, generation, counts]) => `${pipeline}: published ${generation}\n  ${counts}`)
+    expect(printed).toHaveLength(3)
+    expect(readme.text).toContain(printed.join("\n"))
+  })
+})
+
+describe("docs/warehouse.md", () => {
+  it("lists every table, view and macro once, and none that is not there", () => {
+    expect(listed.toSorted()).toEqual(tables.toSorted())
+  })
+})
+
+describe("the queries of README and docs", () => {
+  it("are shown with their answers", () => {
+    expect(queries.filter(({ answer }) => answer === undefined).map(({ title }) => title)).toEqual([])
+    expect(queries.length).toBeGreaterThan(5)
+  })
+
+  it.each(queries)("answer what is written below them: $title", async ({ answer, sql }) => {
+    expect(await ask(sql)).toEqual(answer)
+  })
+})
