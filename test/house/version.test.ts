@@ -1,4 +1,4 @@
-/** The version is stated in the top package.json alone; a second place would be forgotten at a release. */
+/** The version is in the top package.json only: a release would forget a second place. */
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
@@ -19,7 +19,7 @@ const { version, workspaces = [] } = manifestOf(".")
 const api = served()
 
 describe("the version of package.json", () => {
-  it("is the only one: no workspace states its own", () => {
+  it("is the only one: no workspace has its own", () => {
     expect(version).toMatch(/^\d+\.\d+\.\d+/)
     expect(workspaces.map((folder) => manifestOf(folder).version)).toEqual(workspaces.map(() => undefined))
   })
