@@ -1,5 +1,6 @@
 /** `larder-ingest`: runs pipelines, lists generations, goes back to an earlier one. */
 import { Day } from "@larder/schemas/dates.ts"
+import { version } from "@larder/schemas/version.ts"
 import { programOf } from "@larder/warehouse/command-line.ts"
 import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
 import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
@@ -9,7 +10,6 @@ import { Cause, Console, Effect, Exit, FileSystem, Option, Path, Runtime, Schema
 import { Argument, Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
-import manifest from "./package.json" with { type: "json" }
 import type { Pipeline } from "./run/pipeline.ts"
 import { progressOnStderr } from "./run/progress.ts"
 import { FeedsUnavailable, type Given, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
@@ -223,4 +223,4 @@ const root = Command.make("larder-ingest", flagsOf(pipelines), ingest(pipelines)
   Command.withSubcommands([...commands, all, generations, rollBack, rebuild])
 )
 
-export const program = programOf(root, { version: manifest.version })
+export const program = programOf(root, { version })

@@ -1,4 +1,5 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and stops in order when it is told to. */
+import { version } from "@larder/schemas/version.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/generation/live.ts"
 import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
@@ -26,7 +27,6 @@ import { listen } from "./listen.ts"
 import { makeAssistants } from "./mcp/assistants.ts"
 import { makeMeters } from "./meters.ts"
 import { notingKeys } from "./noted-keys.ts"
-import manifest from "./package.json" with { type: "json" }
 import { nothingIsTaken, openPayments } from "./payments.ts"
 import { firstLink } from "./people/first-link.ts"
 import { layerPeople } from "./people/kept-people.ts"
@@ -92,7 +92,6 @@ const open = Effect.fnUntraced(function* () {
     }
   }
   const dataHostName = Option.getOrUndefined(dataHost)?.toLowerCase()
-  const { version } = manifest
   const publicApiUrl = Option.getOrUndefined(settings.publicApiUrl)
   const origins = new Set([publicApiUrl, publicUrl].filter((url) => url !== undefined))
   const assistants = makeAssistants({

@@ -4,13 +4,13 @@
  * environment are not used.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { version } from "@larder/schemas/version.ts"
 import { Clock, Config, Duration, Effect, Exit, Layer, Option, Scope } from "effect"
 import * as Cookies from "effect/http/Cookies"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
-import manifest from "../package.json" with { type: "json" }
 import {
   type Answer,
   type Ask,
@@ -58,7 +58,7 @@ export const livePolicy: LivePolicy = {
 /** `LARDER_CONTACT` (an address or a mail box) lets a source reach whoever runs this. */
 const userAgent = Config.String("LARDER_CONTACT").pipe(
   Config.withDefault("self-hosted market data loader"),
-  Config.map((contact) => `Larder/${manifest.version} (${contact.replace(/[^\x20-\x7e]|[()\\]/g, "").trim()})`)
+  Config.map((contact) => `Larder/${version} (${contact.replace(/[^\x20-\x7e]|[()\\]/g, "").trim()})`)
 )
 
 interface Redirect {

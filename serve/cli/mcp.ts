@@ -1,8 +1,8 @@
 /** `larder-serve mcp`: the tools of a running API for an assistant on this machine, over stdin and stdout. */
+import { version } from "@larder/schemas/version.ts"
 import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { tokenOf } from "../access/bearer.ts"
-import manifest from "../package.json" with { type: "json" }
 import { apiUrlSetting } from "../settings.ts"
 
 class NoApiKey extends Schema.TaggedError<NoApiKey>()("NoApiKey", { problem: Schema.String }) {
@@ -52,9 +52,7 @@ export const mcp = Command.make(
     // loaded here, so that no other command waits for the protocol's library
     const { serveOverStdio } = yield* Effect.promise(() => import("../mcp/stdio.ts"))
     yield* Effect.promise(() =>
-      serveOverStdio({ key, url: address.value, version: manifest.version }, (problem) =>
-        report(Effect.logWarning(problem))
-      )
+      serveOverStdio({ key, url: address.value, version }, (problem) => report(Effect.logWarning(problem)))
     )
   })
 ).pipe(

@@ -1,4 +1,5 @@
 /** How the server is, for operators and their machines: no sign-in, nothing of an account. */
+import { version } from "@larder/schemas/version.ts"
 import { type H3, HTTPResponse } from "h3"
 import type { Gauge, Meters } from "../meters.ts"
 
@@ -17,7 +18,7 @@ const json = (body: unknown, status: number) =>
   })
 
 export const addHealth = (app: H3, readiness: () => Readiness, meters: Meters, gauges: ReadonlyArray<Gauge>) => {
-  app.get("/healthz", () => json({ status: "alive" }, 200))
+  app.get("/healthz", () => json({ status: "alive", version }, 200))
   app.get("/readyz", () => {
     const { ready, ...about } = readiness()
     const missing = Object.keys(about.data_sets).filter((name) => about.data_sets[name] === false)

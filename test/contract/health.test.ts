@@ -1,3 +1,4 @@
+import { version } from "@larder/schemas/version.ts"
 import { describe, expect, it } from "vitest"
 import { servedAlone } from "../support/api/served.ts"
 import { disk } from "./conditions.ts"
@@ -29,8 +30,8 @@ describe("the console listener", () => {
     expect(api.server().console).not.toBe(api.server().api)
   })
 
-  it("/healthz says that the server is alive", async () => {
-    expect(await json("/healthz")).toEqual([200, { status: "alive" }])
+  it("/healthz says that the server is alive, and its version", async () => {
+    expect(await json("/healthz")).toEqual([200, { status: "alive", version }])
   })
 
   it("/readyz says which generation is open, whether the ledger can be written, and which data sets are missing", async () => {
@@ -96,7 +97,7 @@ describe("a ledger that cannot be written", () => {
     storage.fill()
     expect((await api.get("/v1/commodities")).status).toBe(503)
     expect(await json("/readyz")).toEqual([503, { ...ready, status: "not ready", ledger: "not writable" }])
-    expect(await json("/healthz")).toEqual([200, { status: "alive" }])
+    expect(await json("/healthz")).toEqual([200, { status: "alive", version }])
     storage.free()
     await expect.poll(() => json("/readyz"), { interval: 100 }).toEqual([200, ready])
     expect((await api.get("/v1/commodities")).status).toBe(200)

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { repository } from "../support/repository.ts"
 
 const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
-  schemas: ["schemas"],
+  schemas: ["schemas", "package.json"], // which states the version
   warehouse: ["schemas", "warehouse"],
   pipelines: ["schemas", "warehouse", "pipelines"],
   serve: ["schemas", "warehouse", "serve"],

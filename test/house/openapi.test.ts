@@ -2,13 +2,13 @@
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { openApi } from "@larder/schemas/openapi.ts"
 import { type Scope, scopes } from "@larder/schemas/scopes.ts"
-import manifest from "@larder/serve/package.json" with { type: "json" }
+import { version } from "@larder/schemas/version.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
 import { errorOf, served } from "../support/api/served.ts"
 
 const api = served()
-const document = openApi({ version: manifest.version })
+const document = openApi({ version })
 const operations = Object.entries(document.paths).map(([template, { get }]) => ({ template, get }))
 
 /** A request that each operation finds nothing wrong with: its required parameters by their examples, and some id. */

@@ -1,0 +1,44 @@
+/** The version is in the top package.json only: a release would forget a second place. */
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { describe, expect, it } from "vitest"
+import { connected, overHttp } from "../mcp/assistant.ts"
+import { served } from "../support/api/served.ts"
+import { run } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
+
+interface Manifest {
+  readonly version?: string
+  readonly workspaces?: ReadonlyArray<string>
+}
+
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(path.join(repository, folder, "package.json"), "utf8"))
+
+const { version, workspaces = [] } = manifestOf(".")
+const api = served()
+
+describe("the version of package.json", () => {
+  it("is the only one: no workspace has its own", () => {
+    expect(version).toMatch(/^\d+\.\d+\.\d+/)
+    expect(workspaces.map((folder) => manifestOf(folder).version)).toEqual(workspaces.map(() => undefined))
+  })
+
+  it.each(["larder-ingest", "larder-serve"] as const)("is what %s --version prints", async (program) => {
+    expect((await run(program, ["--version"], {})).stdout).toBe(`${program} v${version}\n`)
+  })
+
+  it("is what /healthz answers", async () => {
+    expect(await (await fetch(`${api.server().console}/healthz`)).json()).toEqual({ status: "alive", version })
+  })
+
+  it("is the program's version in the OpenAPI document, whose own version is that of the API", async () => {
+    expect((await api.get("/openapi.json")).json).toMatchObject({ info: { "x-program-version": version } })
+  })
+
+  it("is what assistants are told", async () => {
+    const client = await connected(overHttp(api.server().api, api.key().key), "legacy")
+    expect(client.getServerVersion()).toMatchObject({ name: "larder", version })
+    await client.close()
+  })
+})
