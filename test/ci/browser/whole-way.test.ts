@@ -291,7 +291,7 @@ describe("the way through the console", () => {
       await press(page, button(page, "Show"))
       await look(page, "data-prices-two")
       const dashOf = (line: number) =>
-        page.evaluate(`getComputedStyle(document.querySelector(".plot .line-${line}")).strokeDasharray`)
+        page.evaluate(`getComputedStyle(document.querySelector(".legend .line-${line}")).strokeDasharray`)
       expect(await dashOf(1)).toBe("none")
       expect(await dashOf(2)).not.toBe("none")
       await page.setViewportSize(sizes.phone)
