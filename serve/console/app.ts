@@ -273,9 +273,9 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       "cache-control": "public, max-age=31536000, immutable",
       vary: "Accept-Encoding"
     }
-    app.get(path, (event) =>
+    app.get(path, async (event) =>
       /\bbr\b/.test(event.req.headers.get("accept-encoding") ?? "")
-        ? new HTTPResponse(brotli, { headers: { ...headers, "content-encoding": "br" } })
+        ? new HTTPResponse(await brotli(), { headers: { ...headers, "content-encoding": "br" } })
         : new HTTPResponse(body, { headers })
     )
   }

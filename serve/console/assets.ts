@@ -1,27 +1,48 @@
-/** Style, script and icon of the console. Their addresses carry a hash of what they hold, so browsers keep them for a year. */
+/** Styles, scripts and icon of the console. Their addresses carry a hash of what they hold, so browsers keep them for a year. */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { brotliCompressSync } from "node:zlib"
+import { promisify } from "node:util"
+import { brotliCompress } from "node:zlib"
 
 export interface Asset {
   readonly path: string
   readonly type: string
   readonly body: string
-  readonly brotli: Uint8Array<ArrayBuffer>
+  /** Compressed when it is first asked for: brotli at its best would take a tenth of a second of every start. */
+  readonly brotli: () => Promise<Uint8Array<ArrayBuffer>>
 }
 
 const read = (file: string) => readFileSync(new URL(`./assets/${file}`, import.meta.url), "utf8")
+const uPlot = (file: string) => readFileSync(new URL(import.meta.resolve(`uplot/dist/${file}`)), "utf8")
 
-const assetOf = (name: string, ending: string, type: string, body = read(`${name}.${ending}`)): Asset => ({
-  path: `/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
-  type,
-  body,
-  brotli: new Uint8Array(brotliCompressSync(body))
-})
+const assetOf = (name: string, ending: string, type: string, body = read(`${name}.${ending}`)): Asset => {
+  let packed: Promise<Uint8Array<ArrayBuffer>> | undefined
+  const pack = async () => new Uint8Array(await promisify(brotliCompress)(body))
+  return {
+    path: `/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
+    type,
+    body,
+    brotli: () => {
+      packed ??= pack()
+      return packed
+    }
+  }
+}
 
-const style = assetOf("console", "css", "text/css; charset=utf-8", read("frame.css") + read("console.css"))
-const script = assetOf("console", "js", "text/javascript; charset=utf-8")
+const css = "text/css; charset=utf-8"
+const style = assetOf("console", "css", css, uPlot("uPlot.min.css") + read("frame.css") + read("console.css"))
+const js = "text/javascript; charset=utf-8"
+const script = assetOf("console", "js", js)
+/** uPlot formats numbers for the browser's language, and cannot start where `Intl` refuses it (Chromium under `LANG=C`). */
+const language = 'const navigator = { language: "en-GB" }\n'
+/** Only the page of prices loads it. */
+const priceChart = assetOf("price-chart", "js", js, language + uPlot("uPlot.iife.min.js") + read("price-chart.js"))
 const icon = assetOf("icon", "svg", "image/svg+xml")
 
-export const assets: ReadonlyArray<Asset> = [style, script, icon]
-export const assetPaths = { style: style.path, script: script.path, icon: icon.path }
+export const assets: ReadonlyArray<Asset> = [style, script, priceChart, icon]
+export const assetPaths = {
+  style: style.path,
+  script: script.path,
+  priceChart: priceChart.path,
+  icon: icon.path
+}

@@ -10,7 +10,6 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"
 import { served } from "../support/api/served.ts"
-import { inBrowser } from "./in-browser.ts"
 import { witnessed } from "./witnessed.ts"
 
 const api = served()
@@ -243,26 +242,5 @@ describe("a signal", () => {
     await once(front, "close") // so the caller has hung up, and the API, too
     const entries = await statement(api.home(), account_id)
     expect(entries.map(({ type }) => type)).not.toContain("charge")
-  })
-})
-
-describe("in Chromium, on a page of another origin", () => {
-  it("calls, walks, fails and tells what it cost, like in Node", async () => {
-    const { key } = await createKey(api.home())
-    const returned = await inBrowser(
-      api.client(),
-      api.server().api,
-      `const larder = new Larder(${JSON.stringify({ key, url: api.server().api })})
-       const titles = []
-       for await (const { title } of larder.getStoreProducts.all(${JSON.stringify(store)}, { limit: 40 })) titles.push(title)
-       const error = await larder.searchBrandedFoods({ limit: 201 }).catch((error) => error)
-       return { titles, walked: larder.lastCall, refused: [error.name, error.message, error.requestId] }`
-    )
-    const titles = (await pagesOf((target) => api.get(target), `/v1/stores/${store}/products?limit=40`)).flat()
-    expect(returned).toEqual({
-      titles: titles.map((product) => Object(product).title),
-      walked: expect.objectContaining({ status: 400, creditsCharged: 0, dataVersion: "larder-000003" }),
-      refused: ["InvalidRequest", "at most 200 per page", expect.stringMatching(/^req_/)]
-    })
   })
 })

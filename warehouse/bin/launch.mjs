@@ -1,6 +1,7 @@
 /**
  * Starts a TypeScript entry file on a Node that runs TypeScript. Plain JavaScript, because an older Node must read it: there
- * the npm package `node` brings the right one, and the program runs as its child.
+ * the npm package `node` brings the right one, and the program runs as its child. npm installs that package only where Node
+ * is older than 24 (`older-node/package.json`): it is 189 MiB.
  *
  * DuckDB works on libuv's thread pool, four threads by default; four heavy queries would make every other query and file
  * access wait. The pool's size is read when it is first used, so it is set before anything else is imported.
@@ -32,9 +33,25 @@ export const launch = (program) => {
     : inChild(program)
 }
 
+/** Undefined where `npm ci` ran with a Node that needed no other. */
+const newerNode = () => {
+  try {
+    return createRequire(import.meta.url).resolve("node/bin/node")
+  } catch {
+    return undefined
+  }
+}
+
 /** @param {string} program */
 const inChild = (program) => {
-  const node = createRequire(import.meta.url).resolve("node/bin/node")
+  const node = newerNode()
+  if (node === undefined) {
+    console.error(
+      `Node ${process.versions.node} is too old: Larder needs Node ${oldestNode}. Run npm ci with this Node, and it brings a newer one.`
+    )
+    process.exitCode = 1
+    return
+  }
   const child = spawn(node, [fileURLToPath(program), ...process.argv.slice(2)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"]
   })

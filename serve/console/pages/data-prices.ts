@@ -3,7 +3,6 @@ import { yearsBefore } from "@larder/schemas/dates.ts"
 import type { CommodityModel, SeriesModel } from "@larder/warehouse/read-models/commodity.ts"
 import type { Points } from "@larder/warehouse/read-models/points.ts"
 import { Effect } from "effect"
-import { type Line, lineChart } from "../chart.ts"
 import { DataRead } from "../data-read.ts"
 import { stoppedSeries } from "../data-stopped.ts"
 import { button, field, type OptionGroup, type Problems, searchForm, select } from "../form.ts"
@@ -22,6 +21,7 @@ import {
   table
 } from "../html.ts"
 import { type Page, show } from "../page.ts"
+import { priceChart } from "../price-chart.ts"
 import { asked, askedOneOf, dataNavigation, named, pathWith } from "./data-pieces.ts"
 import { type Drawable, drawablesOf, mostPoints, readingsOf, summaryOf, thinned, titleOf } from "./data-readings.ts"
 import { problemsOfDays } from "./period.ts"
@@ -132,18 +132,17 @@ const drawing = ({ beside, chosen, from, to }: Asked): Html => {
   const drawables = [chosen, ...(beside !== undefined && isSameUnit && beside !== chosen ? [beside] : [])]
   const whole = drawables.map(({ points }) => readingsOf(points, from, to))
   const drawn = thinned(whole)
-  const lines = drawables.map(({ title }, index): Line => ({ name: title, points: drawn.lines[index] ?? [] }))
+  const lines = drawables.map(({ title }, index) => ({ name: title, points: drawn.lines[index] ?? [] }))
   return html`${!isSameUnit && notice("warning", `${beside.title} is not drawn: it is in ${beside.unit}, not in ${chosen.unit}.`)}
 ${
   lines.every(({ points }) => points.length === 0)
     ? empty("No readings in these days", "Choose other days, or everything.")
-    : html`<div class="card">${lineChart({
+    : html`<div class="card">${priceChart({
         id: "prices",
         title: lines.length > 1 ? `In ${chosen.unit}` : `${chosen.title}, in ${chosen.unit}`,
         description: drawables.map((drawable, index) => summaryOf(drawable, whole[index] ?? [])).join(" "),
         lines,
-        say: (value) => `${value} ${chosen.unit}`,
-        tick: (value, decimals) => value.toFixed(decimals)
+        unit: chosen.unit
       })}</div>`
 }
 ${drawn.step !== undefined && html`<p><small>Where a line has more than ${count(mostPoints)} readings, the lowest and the highest of each ${drawn.step} are drawn, and the first and the last of all.</small></p>`}`

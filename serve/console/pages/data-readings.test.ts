@@ -15,7 +15,7 @@ const extremes = (readings: ReadonlyArray<Reading>) => {
 }
 
 describe("a line with more readings than a drawing shows", () => {
-  const whole = aLine(2000)
+  const whole = aLine(5000)
   const { lines, step } = thinned([whole])
   const drawn = lines[0] ?? []
 
@@ -35,18 +35,18 @@ describe("a line with more readings than a drawing shows", () => {
     assert.deepStrictEqual(days, days.toSorted())
   })
   it("takes the longer step where a week's readings are still too many", () => {
-    assert.strictEqual(thinned([aLine(6000)]).step, "month")
+    assert.strictEqual(thinned([aLine(15_000)]).step, "month")
   })
 })
 
 describe("lines beside each other", () => {
   it("are thinned by one step, which is the one that is named, and short ones not at all", () => {
     const monthly = aLine(200, 30)
-    const drawn = thinned([aLine(2000), aLine(6000), monthly])
+    const drawn = thinned([aLine(5000), aLine(15_000), monthly])
     assert.strictEqual(drawn.step, "month")
     assert.strictEqual(drawn.lines[2], monthly)
-    assert.deepStrictEqual(drawn.lines[0], thinned([aLine(2000), aLine(6000)]).lines[0])
-    assert.isBelow(drawn.lines[0]?.length ?? 0, 140)
+    assert.deepStrictEqual(drawn.lines[0], thinned([aLine(5000), aLine(15_000)]).lines[0])
+    assert.isBelow(drawn.lines[0]?.length ?? 0, 340)
   })
   it("are drawn whole where none has too many", () => {
     const short = [aLine(mostPoints), aLine(10)]

@@ -65,8 +65,8 @@ export const readingsOf = (points: Points, from: string | undefined, to: string 
     ([, day = "", text = ""]) => ({ day, value: Number(text), text })
   )
 
-/** More points than this are no better to see, and no table that anybody reads. */
-export const mostPoints = 800
+/** Eight years of trading days. More make the page heavy, most of all its table; a zoom shows more of them than a line does. */
+export const mostPoints = 2_000
 const millisOfDay = 86_400_000
 const steps: ReadonlyArray<{ readonly name: string; readonly keyOf: (day: string) => string | number }> = [
   { name: "week", keyOf: (day) => Math.floor((Date.parse(day) / millisOfDay + 3) / 7) }, // the epoch began on a Thursday

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Billing, type BillingSettings } from "../../billing/billing.ts"
 import { Administration } from "../../ledger/administration.ts"
 import type { UsageSum } from "../../ledger/summed-usage.ts"
-import { barChart } from "../chart.ts"
+import { barChart } from "../bar-chart.ts"
 import {
   count,
   counted,

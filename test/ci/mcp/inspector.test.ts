@@ -6,9 +6,9 @@ import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { templateOf } from "@larder/schemas/endpoint.ts"
 import { afterAll, describe, expect, it } from "vitest"
-import { served } from "../support/api/served.ts"
-import { ended } from "../support/programs.ts"
-import { endpointOf, toolNames } from "./assistant.ts"
+import { endpointOf, toolNames } from "../../mcp/assistant.ts"
+import { served } from "../../support/api/served.ts"
+import { ended } from "../../support/programs.ts"
 
 const program = path.join(
   fileURLToPath(import.meta.resolve("@modelcontextprotocol/inspector/package.json")),

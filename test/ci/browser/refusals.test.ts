@@ -2,7 +2,7 @@
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
-import { type SignedIn, spendingConsole } from "../support/console/spending-console.ts"
+import { type SignedIn, spendingConsole } from "../../support/console/spending-console.ts"
 import { obstacles } from "./look.ts"
 import { signedInPages } from "./signed-in.ts"
 

@@ -5,7 +5,7 @@
 import { guides } from "@larder/serve/docs/guides.ts"
 import type { Route } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { accountsIn, statements } from "../support/api/operator.ts"
+import { accountsIn, statements } from "../../support/api/operator.ts"
 import { docsInBrowser, madeUp } from "./docs-in-browser.ts"
 
 const visit = docsInBrowser()

@@ -1,7 +1,7 @@
 /** The button that shows a password, which the console's script makes. Takes five seconds. */
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { spendingConsole } from "../support/console/spending-console.ts"
+import { spendingConsole } from "../../support/console/spending-console.ts"
 import { launch } from "./chromium.ts"
 
 const console = spendingConsole()

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { pages } from "@larder/serve/console/pages.ts"
 import type { Locator, Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
-import { ask } from "../support/api/client.ts"
-import { admin } from "../support/programs.ts"
+import { ask } from "../../support/api/client.ts"
+import { admin } from "../../support/programs.ts"
 import { consoleInBrowser } from "./console-in-browser.ts"
 import { sizes } from "./look.ts"
 import { gapsOfItems, labelsInSight, linesOfPaymentIds, unheardCells } from "./measures.ts"
@@ -291,7 +291,7 @@ describe("the way through the console", () => {
       await press(page, button(page, "Show"))
       await look(page, "data-prices-two")
       const dashOf = (line: number) =>
-        page.evaluate(`getComputedStyle(document.querySelector(".plot .line-${line}")).strokeDasharray`)
+        page.evaluate(`getComputedStyle(document.querySelector(".legend .line-${line}")).strokeDasharray`)
       expect(await dashOf(1)).toBe("none")
       expect(await dashOf(2)).not.toBe("none")
       await page.setViewportSize(sizes.phone)

@@ -6,9 +6,9 @@ import { stripTypeScriptTypes } from "node:module"
 import type { AddressInfo } from "node:net"
 import path from "node:path"
 import type { Response } from "playwright-core"
+import type { Client } from "../../support/api/client.ts"
+import { repository } from "../../support/repository.ts"
 import { launch } from "../browser/chromium.ts"
-import type { Client } from "../support/api/client.ts"
-import { repository } from "../support/repository.ts"
 
 const folder = path.join(repository, "schemas/client")
 

@@ -1,7 +1,7 @@
 /** A key is shown once: whoever is about to leave without it is asked. Takes five seconds. */
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
-import { type SignedIn, spendingConsole } from "../support/console/spending-console.ts"
+import { type SignedIn, spendingConsole } from "../../support/console/spending-console.ts"
 import { signedInPages } from "./signed-in.ts"
 
 const console = spendingConsole()

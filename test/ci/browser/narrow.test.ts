@@ -4,8 +4,14 @@ import { RequestLog } from "@larder/serve/requests/request-log.ts"
 import { Effect } from "effect"
 import type { Locator, Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
-import { payingByCard } from "../console/billing-forms.ts"
-import { call, linkCalled, refusedCall, type SignedIn, spendingConsole } from "../support/console/spending-console.ts"
+import { payingByCard } from "../../console/billing-forms.ts"
+import {
+  call,
+  linkCalled,
+  refusedCall,
+  type SignedIn,
+  spendingConsole
+} from "../../support/console/spending-console.ts"
 import { sizes } from "./look.ts"
 import { signedInPages } from "./signed-in.ts"
 

@@ -1,7 +1,7 @@
 /** A browser over a small console, for one file of tests. */
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
-import type { SignedIn, SpendingConsole } from "../support/console/spending-console.ts"
+import type { SignedIn, SpendingConsole } from "../../support/console/spending-console.ts"
 import { launch } from "./chromium.ts"
 
 /** Registers start and end of the browser with the file's hooks. Each play has a context of its own, in which `who` is signed in. */

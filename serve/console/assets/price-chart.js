@@ -1,0 +1,176 @@
+// Draws the tables of prices as lines. uPlot stands before this in the same file; it is the global `uPlot` here.
+
+const day = 86_400
+const month = 30 * day // what uPlot calls a month and a year when it chooses ticks
+const year = 365 * day
+/** As in the legend: told apart without their colours, too. */
+const dashes = [[], [7, 5]]
+
+const formatOf = (parts) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...parts })
+const dayOf = formatOf({ day: "numeric", month: "short" })
+const monthOf = formatOf({ month: "short" })
+const yearOf = formatOf({ year: "numeric" })
+
+/** Days, months or years, by how far apart they are. A year stands below the first tick in it. */
+const calendar = (_plot, splits, _axis, _space, step) => {
+  const years = splits.map((seconds) => yearOf.format(seconds * 1000))
+  if (step >= year) return years
+  const format = step >= month ? monthOf : dayOf
+  return splits.map((seconds, index) => {
+    const label = format.format(seconds * 1000)
+    return years[index] === years[index - 1] ? label : `${label}\n${years[index]}`
+  })
+}
+/** All with as many decimals as the step between them has. */
+const prices = (_plot, splits, _axis, _space, step) => {
+  const decimals = [0, 1, 2, 3, 4, 5].find((digits) => Number(step.toFixed(digits)) === step) ?? 6
+  return splits.map((value) => value.toFixed(decimals).replace("-", "−"))
+}
+
+/** A week at least: a zoom always has something to show. A single reading, for which uPlot asks for years, is in the middle. */
+const daysShown = ({ data: [seconds] }, from, to) => {
+  const end = seconds.length === 1 ? from : to
+  const missing = Math.max(0, 7 * day - (end - from)) / 2
+  return [from - missing, end + missing]
+}
+
+const readingsIn = (table) => {
+  const rows = [...table.tBodies[0].rows]
+  const names = [...table.tHead.rows[0].cells].slice(1)
+  return {
+    days: rows.map(({ cells }) => cells[0].textContent),
+    texts: names.map((_, line) => rows.map(({ cells }) => cells[line + 1].textContent)),
+    seconds: rows.map((row) => Date.parse(row.querySelector("time").dateTime) / 1000)
+  }
+}
+
+/** Says the day under the pointer, and each price on it in the digits that were published. */
+const tooltip = (names, { days, texts }, unit) => {
+  const tip = document.createElement("div")
+  tip.className = "tip"
+  const line = (text, className = "") => {
+    const part = document.createElement("div")
+    part.textContent = text
+    part.className = className
+    return part
+  }
+  const follow = ({ cursor: { idx, left }, over }) => {
+    tip.hidden = idx == null || left < 0
+    if (tip.hidden) return
+    const said = texts.flatMap((column, index) => {
+      const price = `${column[idx]} ${unit}`
+      if (column[idx] === "") return []
+      return names.length === 0 ? [line(price)] : [line(names[index], `of-${index + 1}`), line(price)]
+    })
+    tip.replaceChildren(line(days[idx], "day"), ...said)
+    const beside = left + 14 + tip.offsetWidth > over.clientWidth ? left - 14 - tip.offsetWidth : left + 14
+    tip.style.left = `${Math.max(0, Math.min(beside, over.clientWidth - tip.offsetWidth))}px`
+  }
+  return { hooks: { ready: ({ over }) => over.append(tip), setCursor: follow } }
+}
+
+/** uPlot follows the mouse alone. A finger that moves sideways moves the cursor; up and down it scrolls the page. */
+const touch = {
+  hooks: {
+    ready: (plot) => {
+      const follow = ({ clientX, clientY, pointerType }) => {
+        if (pointerType !== "touch") return
+        const { left, top } = plot.over.getBoundingClientRect()
+        plot.setCursor({ left: clientX - left, top: clientY - top })
+      }
+      plot.over.addEventListener("pointerdown", follow)
+      plot.over.addEventListener("pointermove", follow)
+    }
+  }
+}
+
+const zoomOut = (button, seconds) => {
+  const whole = daysShown({ data: [seconds] }, seconds[0], seconds.at(-1))
+  return {
+    hooks: {
+      ready: (plot) =>
+        button.addEventListener("click", () => {
+          plot.setScale("x", { min: whole[0], max: whole[1] })
+          button.closest("figure").querySelector("summary").focus() // the button is gone now
+        }),
+      setScale: ({ scales: { x } }) => {
+        button.hidden = x.min <= whole[0] && x.max >= whole[1]
+      }
+    }
+  }
+}
+
+const sizeOf = ({ clientHeight, clientWidth }) => ({ width: clientWidth, height: clientHeight })
+
+const draw = (chart) => {
+  const place = chart.querySelector("[data-plot]")
+  const readings = readingsIn(chart.querySelector("table"))
+  const names = [...chart.querySelectorAll(".legend li")].map((item) => item.textContent)
+  /** Asked anew for each drawing: the scheme may have changed, and paper is always light. */
+  const colour = (name) => {
+    place.style.color = `var(${name})`
+    const { color } = getComputedStyle(place)
+    place.style.color = ""
+    return color
+  }
+  const lines = () => colour("--line")
+  const ofLine = (_plot, index) => `var(--line-${index})` // these are elements, not parts of the canvas
+  const axis = {
+    stroke: () => colour("--muted"),
+    font: `12px ${getComputedStyle(place).fontFamily}`,
+    grid: { stroke: lines, width: 1 },
+    ticks: { stroke: lines, width: 1, size: 5 }
+  }
+  const plot = new uPlot(
+    {
+      ...sizeOf(place),
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
+      legend: { show: false },
+      cursor: { y: false, drag: { dist: 6 }, points: { size: 8, fill: ofLine, stroke: ofLine } },
+      scales: { x: { range: daysShown } },
+      axes: [
+        {
+          ...axis,
+          values: calendar,
+          space: 56,
+          size: 44,
+          incrs: [1, 2, 3, 5, 7, 10, 15]
+            .map((days) => days * day)
+            .concat([1, 2, 3, 4, 6].map((months) => months * month))
+            .concat([1, 2, 5, 10, 25, 50].map((years) => years * year))
+        },
+        {
+          ...axis,
+          values: prices,
+          space: 36,
+          size: (_plot, labels) => 16 + 7 * Math.max(3, ...(labels ?? []).map((label) => label.length))
+        }
+      ],
+      series: [
+        {},
+        ...readings.texts.map((_, index) => ({
+          stroke: () => colour(`--line-${index + 1}`),
+          dash: dashes[index],
+          width: 2,
+          spanGaps: true // another line's days are no gap
+        }))
+      ],
+      plugins: [
+        tooltip(names, readings, chart.dataset.unit),
+        touch,
+        zoomOut(chart.querySelector("[data-zoom-out]"), readings.seconds)
+      ]
+    },
+    [readings.seconds, ...readings.texts.map((column) => column.map((text) => (text === "" ? null : Number(text))))],
+    place
+  )
+  const fit = () => plot.setSize(sizeOf(place))
+  new ResizeObserver(() => {
+    if (place.clientWidth !== plot.width) fit() // it is called at once, too, and to fit takes the tooltip away
+  }).observe(place)
+  for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)", "print"]) {
+    matchMedia(query).addEventListener("change", fit)
+  }
+}
+
+for (const chart of document.querySelectorAll("[data-price-chart]")) draw(chart)

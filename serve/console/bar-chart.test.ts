@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { barChart } from "./bar-chart.ts"
+import type { Html } from "./html.ts"
+
+const text = async (html: Html) => String(await html)
+const ticks = (chart: string) => [...chart.matchAll(/<span>([^<]*)<\/span>/g)].map(([, tick]) => tick)
+
+const bars = (values: ReadonlyArray<number>) =>
+  barChart({
+    id: "calls",
+    title: "Calls & more",
+    description: "Most on <Monday>.",
+    bars: values.map((value, index) => ({ label: `day ${index + 1}`, value })),
+    say: (value) => `${value} calls`,
+    tick: String,
+    columns: ["Day", "Calls"]
+  })
+
+describe("a bar chart", () => {
+  it("has a title, a description and the same numbers as a table", async () => {
+    const chart = await text(bars([1, 0, 4]))
+    assert.include(chart, '<title id="calls-title">Calls &amp; more</title>')
+    assert.include(chart, '<desc id="calls-about">Most on &lt;Monday&gt;.</desc>')
+    assert.include(chart, 'aria-labelledby="calls-title calls-about"')
+    assert.match(chart, /<th scope="row"[^>]*>day 3<\/th><td class="numeric">4 calls<\/td>/)
+  })
+  it("draws bars from zero, nothing for zero, and says every value", async () => {
+    const chart = await text(bars([1, 0, 4]))
+    assert.strictEqual(chart.match(/class="bar"/g)?.length, 2)
+    assert.include(chart, 'y="0" width="233.33" height="100"')
+    assert.include(chart, 'y="75" width="233.33" height="25"')
+    assert.include(chart, 'data-say="day 2: 0 calls"')
+  })
+  it.each([
+    [[1], ["1", "0"]],
+    [[2], ["2", "1", "0"]],
+    [[3], ["3", "2", "1", "0"]],
+    [[7], ["8", "6", "4", "2", "0"]],
+    [[14], ["15", "10", "5", "0"]],
+    [
+      [0, 0],
+      ["1", "0"]
+    ],
+    [[100_000], ["100000", "50000", "0"]]
+  ])("of %j has round ticks, and no half of a call", async (values, expected) => {
+    const [drawn = ""] = (await text(bars(values))).split("</svg>")
+    assert.deepStrictEqual(ticks(drawn), expected)
+  })
+  it("without bars is still a chart", async () => {
+    assert.include(await text(bars([])), "<svg")
+  })
+})

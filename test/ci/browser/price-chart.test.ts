@@ -1,0 +1,199 @@
+/** The chart of prices: what the pointer says, the zoom, other widths and colours, paper, and a browser without scripts. */
+import type { Page } from "playwright-core"
+import { beforeAll, describe, expect, it } from "vitest"
+import { consoleInBrowser } from "./console-in-browser.ts"
+import { sizes } from "./look.ts"
+
+const stage = consoleInBrowser()
+const { look, scene } = stage
+
+beforeAll(() =>
+  scene(async (page, context) => {
+    await page.goto(stage.server().first_link ?? "")
+    await page.getByLabel("E-mail").fill("ada@example.com")
+    await page.getByLabel("Password").fill("correct horse battery staple")
+    await page.getByRole("button", { name: "Create my sign-in" }).click()
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    await stage.keepSignedIn(context)
+  }, "nobody")
+)
+
+const butter = "/data/prices?series=butter-sales-price-weekly"
+const two = `${butter}&beside=cheese-block-sales-price-weekly`
+const onPrices = (path: string, play: (page: Page) => Promise<void>) =>
+  scene(async (page) => {
+    await page.goto(path)
+    await page.locator(".plot canvas").waitFor()
+    await play(page)
+  })
+
+/** Where the lines are. */
+const lines = async (page: Page) => {
+  const box = await page.locator(".plot .u-over").boundingBox()
+  if (box === null) throw new Error("nothing is drawn")
+  return { ...box, at: (part: number) => [box.x + box.width * part, box.y + box.height / 2] as const }
+}
+const pointAt = async (page: Page, part: number) => page.mouse.move(...(await lines(page)).at(part))
+/** From one part of the width to another. */
+const drag = async (page: Page, from: number, to: number) => {
+  const { at } = await lines(page)
+  await page.mouse.move(...at(from))
+  await page.mouse.down()
+  await page.mouse.move(...at(to), { steps: 4 })
+  await page.mouse.up()
+}
+const said = (page: Page) => page.locator(".tip").innerText()
+const reset = (page: Page) => page.getByRole("button", { name: "Reset zoom" })
+
+/** The rows of the table, as the tooltip has them. */
+const readings = (page: Page) =>
+  page.evaluate<ReadonlyArray<string>>(
+    `[...document.querySelectorAll("[data-price-chart] tbody tr")].map(({ cells }) =>
+      [cells[0].textContent, ...[...cells].slice(1).map((cell) => cell.textContent + " USD per lb")].join("\\n"))`
+  )
+
+/** How many of the canvas's points have this colour, such as `rgb(23, 99, 79)`. */
+const painted = (page: Page, colour: string) =>
+  page.evaluate<number>(`(() => {
+    const canvas = document.querySelector(".plot canvas")
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+    const [red, green, blue] = "${colour}".match(/\\d+/g).map(Number)
+    let found = 0
+    for (let at = 0; at < data.length; at += 4)
+      if (data[at] === red && data[at + 1] === green && data[at + 2] === blue && data[at + 3] === 255) found++
+    return found
+  })()`)
+const inLight = "rgb(23, 99, 79)"
+const inDark = "rgb(116, 205, 178)"
+
+describe("under the pointer", () => {
+  it("stands the day with its price, in the digits that were published", () =>
+    onPrices(butter, async (page) => {
+      const all = await readings(page)
+      expect(all.length).toBeGreaterThan(50)
+      await pointAt(page, 0.001)
+      expect(await said(page)).toBe(all[0])
+      await pointAt(page, 0.999)
+      expect(await said(page)).toBe(all.at(-1))
+      await pointAt(page, 0.4)
+      expect(all).toContain(await said(page))
+      await page.mouse.move(0, 0)
+      expect(await page.locator(".tip").isVisible()).toBe(false)
+    }))
+
+  it("stand both lines by name", () =>
+    onPrices(two, async (page) => {
+      await pointAt(page, 0.5)
+      expect(await said(page)).toMatch(
+        /^\d+ \w+ \d{4}\nButter, .+\n\d\.\d+ USD per lb\nCheese, .+\n\d\.\d+ USD per lb$/
+      )
+      await look(page, "price-chart-pointer")
+    }))
+})
+
+describe("a part of the days", () => {
+  it("is dragged out, and the button and a double click bring all days back", () =>
+    onPrices(butter, async (page) => {
+      const all = await readings(page)
+      expect(await reset(page).isVisible()).toBe(false)
+      for (const back of [() => reset(page).click(), async () => page.mouse.dblclick(...(await lines(page)).at(0.5))]) {
+        await drag(page, 0.5, 0.75)
+        expect(await reset(page).isVisible()).toBe(true)
+        await pointAt(page, 0.001)
+        const first = all.indexOf(await said(page))
+        expect(Math.abs(first - all.length / 2)).toBeLessThan(3)
+        await look(page, "price-chart-zoomed")
+        await back()
+        expect(await reset(page).isVisible()).toBe(false)
+        await pointAt(page, 0.001)
+        expect(await said(page)).toBe(all[0])
+      }
+    }))
+
+  it("is a week at least", () =>
+    onPrices(butter, async (page) => {
+      for (let times = 0; times < 6; times++) await drag(page, 0.45, 0.55)
+      await pointAt(page, 0.5)
+      expect(await readings(page)).toContain(await said(page))
+    }))
+})
+
+it("fits its place, however that changes", () =>
+  onPrices(two, async (page) => {
+    for (const width of [1280, 320, 640]) {
+      await page.setViewportSize({ width, height: 900 })
+      const [plot, canvas] = await Promise.all(
+        [".plot", ".plot canvas"].map((part) => page.locator(part).evaluate((one) => one.getBoundingClientRect().width))
+      )
+      expect(canvas).toBe(plot)
+      expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0)
+    }
+  }))
+
+it("follows a finger", () =>
+  scene(async (outer, context) => {
+    const touching = await outer
+      .context()
+      .browser()
+      ?.newContext({
+        baseURL: stage.server().console,
+        storageState: await context.storageState(),
+        viewport: sizes.phone,
+        hasTouch: true
+      })
+    if (touching === undefined) throw new Error("no browser")
+    const page = await touching.newPage()
+    await page.goto(butter)
+    await page.locator(".plot canvas").waitFor()
+    await page.locator(".plot").scrollIntoViewIfNeeded()
+    await page.touchscreen.tap(...(await lines(page)).at(0.3))
+    expect(await readings(page)).toContain(await said(page))
+    await touching.close()
+  }))
+
+describe("colours", () => {
+  it("are those of the scheme, also when it changes", () =>
+    onPrices(butter, async (page) => {
+      expect(await painted(page, inLight)).toBeGreaterThan(100)
+      await page.emulateMedia({ colorScheme: "dark" })
+      await expect.poll(() => painted(page, inDark)).toBeGreaterThan(100)
+      expect(await painted(page, inLight)).toBe(0)
+    }))
+
+  it("are light on paper", () =>
+    onPrices(butter, async (page) => {
+      await page.emulateMedia({ colorScheme: "dark" })
+      await expect.poll(() => painted(page, inDark)).toBeGreaterThan(100)
+      await page.emulateMedia({ colorScheme: "dark", media: "print" })
+      await expect.poll(() => painted(page, inLight)).toBeGreaterThan(100)
+    }))
+
+  it("are the system's where it forces its own", () =>
+    onPrices(butter, async (page) => {
+      await page.emulateMedia({ forcedColors: "active" })
+      await expect.poll(() => painted(page, "rgb(0, 0, 0)")).toBeGreaterThan(100)
+      expect(await painted(page, inLight)).toBe(0)
+    }))
+})
+
+it("without scripts is a table that is open", () =>
+  scene(async (outer, context) => {
+    const plain = await outer
+      .context()
+      .browser()
+      ?.newContext({
+        baseURL: stage.server().console,
+        storageState: await context.storageState(),
+        javaScriptEnabled: false
+      })
+    if (plain === undefined) throw new Error("no browser")
+    const page = await plain.newPage()
+    await page.goto(butter)
+    expect(await page.locator(".plot").isVisible()).toBe(false)
+    expect(await page.locator("[data-price-chart] tbody tr").first().isVisible()).toBe(true)
+    await plain.close()
+  }))
+
+it("nothing was refused by the policy of the console, and no script failed", () => {
+  expect(stage.faults).toEqual([])
+})

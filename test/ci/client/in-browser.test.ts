@@ -1,0 +1,31 @@
+/** The TypeScript client in a browser. Every endpoint and every kind of failure are tested in Node: test/client/calls.test.ts */
+import { describe, expect, it } from "vitest"
+import { createKey } from "../../support/api/operator.ts"
+import { pagesOf } from "../../support/api/pages.ts"
+import { served } from "../../support/api/served.ts"
+import { inBrowser } from "./in-browser.ts"
+
+const api = served()
+
+describe("the client in Chromium, on a page of another origin", () => {
+  it("calls, walks, fails and tells what it cost, like in Node", async () => {
+    const { key } = await createKey(api.home())
+    const { json } = await api.get("/v1/stores?query=bakery")
+    const store: string = Object(json).data[0].id
+    const returned = await inBrowser(
+      api.client(),
+      api.server().api,
+      `const larder = new Larder(${JSON.stringify({ key, url: api.server().api })})
+       const titles = []
+       for await (const { title } of larder.getStoreProducts.all(${JSON.stringify(store)}, { limit: 40 })) titles.push(title)
+       const error = await larder.searchBrandedFoods({ limit: 201 }).catch((error) => error)
+       return { titles, walked: larder.lastCall, refused: [error.name, error.message, error.requestId] }`
+    )
+    const titles = (await pagesOf((target) => api.get(target), `/v1/stores/${store}/products?limit=40`)).flat()
+    expect(returned).toEqual({
+      titles: titles.map((product) => Object(product).title),
+      walked: expect.objectContaining({ status: 400, creditsCharged: 0, dataVersion: "larder-000003" }),
+      refused: ["InvalidRequest", "at most 200 per page", expect.stringMatching(/^req_/)]
+    })
+  })
+})
