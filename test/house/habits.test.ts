@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest"
 import { repository } from "../support/repository.ts"
 
 const textOf = (file: string) => readFileSync(path.join(repository, file), "utf8")
-const { dependencies, scripts } = JSON.parse(textOf("package.json")) as {
+const { scripts } = JSON.parse(textOf("package.json")) as { readonly scripts: Readonly<Record<string, string>> }
+const { dependencies } = JSON.parse(textOf("warehouse/bin/older-node/package.json")) as {
   readonly dependencies: { readonly node: string }
-  readonly scripts: Readonly<Record<string, string>>
 }
 
 describe("npm run", () => {
