@@ -58,6 +58,16 @@ export default defineConfig({
           provide: { ledger: "in PostgreSQL" },
           globalSetup: support("sample-home", "postgres/shared", "shared-server")
         }
+      },
+      {
+        extends: true,
+        test: {
+          name: "long",
+          include: [inSuites(long)],
+          testTimeout: 3_600_000,
+          provide: { ledger: "in PostgreSQL" },
+          globalSetup: support("sample-home", "postgres/shared", "shared-server")
+        }
       }
     ]
   }

@@ -16,7 +16,7 @@ interface Manifest {
 const manifestOf = (folder: string) =>
   JSON.parse(readFileSync(path.join(repository, folder, "package.json"), "utf8")) as Manifest
 
-const dependencies = [".", "schemas", "warehouse", "pipelines", "serve", "test"]
+const dependencies = [".", "schemas", "warehouse", "warehouse/bin/older-node", "pipelines", "serve", "test", "test/ci"]
   .map(manifestOf)
   .flatMap((room) => Object.keys({ ...room.dependencies, ...room.devDependencies }))
   .filter((name) => !name.startsWith("@larder/"))
