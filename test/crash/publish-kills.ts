@@ -1,12 +1,13 @@
 /**
  * Kills real ingest runs where it hurts most: at the moments when files appear, seen by watching the folders. Whatever the
- * moment, the old or the new generation is live and whole, and the next run completes. Some forty seconds;
- * `LARDER_CRASH_ROUNDS=10` kills ten times as often, each time a little later.
+ * moment, the old or the new generation is live and whole, and the next run completes. One run is looked at in all of its
+ * moments; `rounds` says how often a run is killed at each of them, each time a little later.
  */
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
+  copyIn,
   copyOf,
   folderOfTest,
   generationOf,
@@ -16,11 +17,13 @@ import {
   temporaryFolder
 } from "../end-to-end/ingesting.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
-import { namesIn, rounds, runKilled, staged } from "./killed-runs.ts"
+import { appears, goes, type Left, leftAt, type Moment, namesIn, runKilled, staged } from "./killed-runs.ts"
 
 let home = ""
 let older = ""
 let newer = ""
+/** Of prices, in the first generation. */
+let versions = 0
 
 beforeAll(async () => {
   home = temporaryFolder()
@@ -41,6 +44,7 @@ beforeAll(async () => {
   })
   const { code, stderr } = await replayFolder(home, older)
   if (code !== 0) throw new Error(stderr)
+  versions = await count(home)
 })
 afterAll(() => [home, older, newer].map(removeFolder))
 
@@ -51,22 +55,6 @@ const count = async (home: string) => {
 const warehouse = (home: string) => namesIn(path.join(home, "warehouse"))
 const fetched = (home: string) => namesIn(path.join(home, "raw/fetches")).length
 
-type Moment = (home: string) => () => boolean
-const appears =
-  (isThere: (home: string) => boolean): Moment =>
-  (home) =>
-  () =>
-    isThere(home)
-const goes =
-  (isThere: (home: string) => boolean): Moment =>
-  (home) => {
-    let wasThere = false
-    return () => {
-      const there = isThere(home)
-      wasThere ||= there
-      return wasThere && !there
-    }
-  }
 const isStaging = (home: string) => namesIn(path.join(home, "staging")).length > 0
 const isBuilding = (home: string) => warehouse(home).some((name) => name.endsWith(".building"))
 const isWriting = (home: string) => warehouse(home).some((name) => name.endsWith(".building.wal"))
@@ -87,11 +75,11 @@ const moments: ReadonlyArray<readonly [string, Moment]> = [
   ["it has tidied up", goes(isStaging)]
 ]
 
-const replayKilled = (home: string, hasCome: () => boolean, delay = 0, signal: NodeJS.Signals = "SIGKILL") =>
-  runKilled(home, ["commodities", "--replay", newer], hasCome, { delay, signal })
+const replayKilled = (home: string, moment: Moment, delay = 0, signal: NodeJS.Signals = "SIGKILL") =>
+  runKilled(home, ["commodities", "--replay", newer], moment, { delay, signal })
 
 /** Nothing that a run builds or stages lies around, and the whole of the newer recordings is live. */
-const expectComplete = async (home: string, all: number) => {
+const expectComplete = async (home: string, all = versions + 200) => {
   const next = await replayFolder(home, newer)
   expect(next.code, next.stderr).toBe(0)
   expect(await count(home)).toBe(all)
@@ -103,56 +91,87 @@ const expectComplete = async (home: string, all: number) => {
   expect(twice).toEqual([])
 }
 
-describe("a run that is killed with -9", () => {
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, [moment, comes]] of moments.entries()) {
-      const delay = round * 7
-      it(`when ${moment}${delay > 0 ? ` and ${delay} ms later` : ""} leaves a whole generation live, and the next run completes`, async () => {
-        const before = await count(home)
-        const copy = copyOf(home)
-        const { signal } = await replayKilled(copy, comes(copy), delay)
-        if (round === 0 && index < 6) expect(signal).toBe("SIGKILL") // later it may have ended before it was seen
-        const left = await count(copy)
-        expect([before, before + 200]).toContain(left)
-        expect(generationOf(copy)).toBe(left === before ? "larder-000001.duckdb" : "larder-000002.duckdb")
-        await expectComplete(copy, before + 200)
-      })
-    }
-  }
+/** What a killed run has left is the old or the new generation, and the next run completes. */
+const expectRecovered = async (copy: string) => {
+  const left = await count(copy)
+  expect([versions, versions + 200]).toContain(left)
+  expect(generationOf(copy)).toBe(left === versions ? "larder-000001.duckdb" : "larder-000002.duckdb")
+  await expectComplete(copy)
+}
 
-  it("in an empty home leaves no warehouse, and the next run makes it", async () => {
-    const empty = folderOfTest()
-    await replayKilled(empty, () => warehouse(empty).length > 0)
-    expect(existsSync(path.join(empty, "warehouse/larder.duckdb"))).toBe(false)
-    await expectComplete(empty, (await count(home)) + 200)
-    expect(generationOf(empty)).toBe("larder-000001.duckdb")
-  })
-})
+export const publishKills = ({ rounds }: { readonly rounds: number }) => {
+  describe("a run that is killed with -9", () => {
+    let left: ReadonlyArray<Left> = []
+    beforeAll(async () => {
+      const args = ["commodities", "--replay", newer]
+      const stopped = copyIn(home)
+      left = await leftAt(
+        stopped,
+        args,
+        moments.map(([, moment]) => moment)
+      )
+      removeFolder(stopped)
+    })
+    afterAll(() => left.map(({ home }) => removeFolder(home)))
 
-describe("a run that is interrupted", () => {
-  const journal = (home: string) =>
-    namesIn(path.join(home, "journal")).map((name) =>
-      JSON.parse(readFileSync(path.join(home, "journal", name), "utf8"))
+    it.each(moments.map(([moment], index) => ({ moment, index })))(
+      "when $moment leaves a whole generation live, and the next run completes",
+      async ({ index }) => {
+        const { home: copy = "", wasRunning } = left[index] ?? {}
+        if (index < 6) expect(wasRunning).toBe(true) // later it may have ended before it was seen
+        await expectRecovered(copy)
+      }
     )
 
-  for (const [moment, comes] of [
-    ["it stages", appears((home) => fetched(home) > 1)],
-    ["it builds", appears(isBuilding)]
-  ] as const) {
-    it(`with Ctrl-C while ${moment} tidies up, exits 130, and is remembered`, async () => {
-      const copy = copyOf(home)
-      const { code, stdout } = await replayKilled(copy, comes(copy), 0, "SIGINT")
-      expect(code).toBe(130)
-      expect(stdout).toBe("")
-      expect(namesIn(path.join(copy, "staging"))).toEqual([])
-      expect(warehouse(copy).sort()).toEqual([".publish.lock", "larder-000001.duckdb", "larder.duckdb"])
-      expect(journal(copy)).toMatchObject([
-        { run: { outcome: "interrupted", message: "interrupted", generation: null } }
-      ])
-      await expectComplete(copy, (await count(home)) + 200)
-      const [runs] = await query(copy, "select outcome from ingest.run order by started_at")
-      expect(runs).toEqual([{ outcome: "published" }, { outcome: "interrupted" }, { outcome: "published" }])
-      expect(journal(copy)).toEqual([])
+    for (let round = 0; round < rounds; round++) {
+      for (const [index, [moment, comes]] of moments.entries()) {
+        const delay = round * 7
+        it(`when ${moment} and ${delay} ms later leaves a whole generation live, and the next run completes`, async () => {
+          const copy = copyOf(home)
+          const { signal } = await replayKilled(copy, comes, delay)
+          if (round === 0 && index < 6) expect(signal).toBe("SIGKILL")
+          await expectRecovered(copy)
+        })
+      }
+    }
+
+    it("in an empty home leaves no warehouse, and the next run makes it", async () => {
+      const empty = folderOfTest()
+      await replayKilled(
+        empty,
+        appears((home) => warehouse(home).length > 0)
+      )
+      expect(existsSync(path.join(empty, "warehouse/larder.duckdb"))).toBe(false)
+      await expectComplete(empty)
+      expect(generationOf(empty)).toBe("larder-000001.duckdb")
     })
-  }
-})
+  })
+
+  describe("a run that is interrupted", () => {
+    const journal = (home: string) =>
+      namesIn(path.join(home, "journal")).map((name) =>
+        JSON.parse(readFileSync(path.join(home, "journal", name), "utf8"))
+      )
+
+    for (const [moment, comes] of [
+      ["it stages", appears((home) => fetched(home) > 1)],
+      ["it builds", appears(isBuilding)]
+    ] as const) {
+      it(`with Ctrl-C while ${moment} tidies up, exits 130, and is remembered`, async () => {
+        const copy = copyOf(home)
+        const { code, stdout } = await replayKilled(copy, comes, 0, "SIGINT")
+        expect(code).toBe(130)
+        expect(stdout).toBe("")
+        expect(namesIn(path.join(copy, "staging"))).toEqual([])
+        expect(warehouse(copy).sort()).toEqual([".publish.lock", "larder-000001.duckdb", "larder.duckdb"])
+        expect(journal(copy)).toMatchObject([
+          { run: { outcome: "interrupted", message: "interrupted", generation: null } }
+        ])
+        await expectComplete(copy)
+        const [runs] = await query(copy, "select outcome from ingest.run order by started_at")
+        expect(runs).toEqual([{ outcome: "published" }, { outcome: "interrupted" }, { outcome: "published" }])
+        expect(journal(copy)).toEqual([])
+      })
+    }
+  })
+}

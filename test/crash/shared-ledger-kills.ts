@@ -1,7 +1,7 @@
 /**
  * Kills with -9, again and again under load, one of two servers that share a ledger in PostgreSQL, or the database, or both
  * at once. A killed server is started again while the other one goes on; of a killed database both recover by themselves,
- * and answer 503 until then. Three kills take 20 seconds; `npm run test:crash` kills more often.
+ * and answer 503 until then. Three kills meet each victim once.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -9,13 +9,7 @@ import { type Postgres, startPostgres } from "../support/postgres/server.ts"
 import type { Server } from "../support/programs.ts"
 import type { Callers } from "./callers.ts"
 import { type History, history } from "./history.ts"
-import { histories, longest } from "./kills.ts"
-
-let postgres: Postgres
-beforeAll(async () => {
-  postgres = await startPostgres()
-})
-afterAll(() => postgres.remove())
+import { historiesWith, longest } from "./kills.ts"
 
 /** Waits until the server says that it is ready, or that it is not. */
 const until = async ({ console: operators }: Server, status: 200 | 503) => {
@@ -36,7 +30,11 @@ const killServer = ({ count }: History, { callers, server }: Called) => {
 }
 
 /** The database stays away long enough for each server to notice. */
-const killDatabase = async ({ count }: History, survivors: ReadonlyArray<Called>, outage: number) => {
+const killDatabase = async (
+  { count }: History,
+  postgres: Postgres,
+  { outage, survivors }: { readonly survivors: ReadonlyArray<Called>; readonly outage: number }
+) => {
   count("kills of the database")
   await postgres.kill()
   await Promise.all(survivors.map(({ server }) => until(server, 503)))
@@ -48,7 +46,14 @@ const killDatabase = async ({ count }: History, survivors: ReadonlyArray<Called>
 const victims = ["a server", "the database", "both"] as const
 
 /** One blow, and answers with the servers that run afterwards. Nobody calls any more then. */
-const strike = async (its: History, servers: ReadonlyArray<Server>, number: number): Promise<ReadonlyArray<Server>> => {
+const strike = async (
+  its: History,
+  {
+    number,
+    postgres,
+    servers
+  }: { readonly postgres: Postgres; readonly servers: ReadonlyArray<Server>; readonly number: number }
+): Promise<ReadonlyArray<Server>> => {
   const { cashier, chance, diary } = its
   const victim = victims[number % victims.length]
   const called = servers.map((server) => ({ server, callers: its.call(server) }))
@@ -61,7 +66,8 @@ const strike = async (its: History, servers: ReadonlyArray<Server>, number: numb
   const doomed = victim === "the database" ? [] : survivors.splice(chance.between(0, servers.length - 1), 1)
   const killed = doomed.map((one) => killServer(its, one))
   // every sixth blow, a longer outage than a call waits for its charge
-  if (victim !== "a server") await killDatabase(its, survivors, number % 6 === 4 ? 6_000 : chance.between(0, 500))
+  const outage = number % 6 === 4 ? 6_000 : chance.between(0, 500)
+  if (victim !== "a server") await killDatabase(its, postgres, { survivors, outage })
   await Promise.all(killed)
   const started = await Promise.all(doomed.map(its.start))
   await Promise.all([cashier.end(), ...called.map(({ callers }) => callers.end())])
@@ -69,21 +75,28 @@ const strike = async (its: History, servers: ReadonlyArray<Server>, number: numb
   return [...survivors.map(({ server }) => server), ...started]
 }
 
-describe("a ledger in PostgreSQL, under two servers, that is hit by kill -9 under load", () => {
-  it.each(histories)(
-    "holds each 200 once, and nothing that nobody asked for ($kills kills)",
-    async ({ kills }) => {
-      const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
-      await history("ledger in PostgreSQL", environment, async (its) => {
-        let servers: ReadonlyArray<Server> = await Promise.all([its.start(), its.start()])
-        for (let number = 0; number < kills; number++) {
-          if (number > 0) await its.cast.giveMore()
-          servers = await strike(its, servers, number)
-          expect(await its.cashier.again()).toEqual([])
-          await its.books.check()
-        }
-      })
-    },
-    longest
-  )
-})
+export const sharedLedgerKills = (most: { readonly kills: number }) =>
+  describe("a ledger in PostgreSQL that two servers share, any of which is killed with -9 under load", () => {
+    let postgres: Postgres
+    beforeAll(async () => {
+      postgres = await startPostgres()
+    })
+    afterAll(() => postgres.remove())
+
+    it.each(historiesWith(most.kills))(
+      "has one charge for each 200 that a caller received, and no other ($kills kills)",
+      async ({ kills }) => {
+        const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
+        await history("ledger in PostgreSQL", environment, async (its) => {
+          let servers: ReadonlyArray<Server> = await Promise.all([its.start(), its.start()])
+          for (let number = 0; number < kills; number++) {
+            if (number > 0) await its.cast.giveMore()
+            servers = await strike(its, { postgres, servers, number })
+            expect(await its.cashier.again()).toEqual([])
+            await its.books.check()
+          }
+        })
+      },
+      longest
+    )
+  })

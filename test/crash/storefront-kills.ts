@@ -1,19 +1,20 @@
 /**
  * Kills real runs of stores at the moments when files appear. Whatever happens, the live generation is whole, a server goes on
- * with it, and the next run completes with the history that it would have had. Some forty seconds; `LARDER_CRASH_ROUNDS=10`
- * kills ten times as often, each time a little later.
+ * with it, and the next run completes with the history that it would have had. One run is looked at in all of its moments;
+ * `rounds` says how often a run is killed at each of them, each time a little later.
  */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { copyOf, generationOf, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
+import { copyIn, copyOf, generationOf, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { leftovers } from "../end-to-end/small-releases.ts"
 import { replayStores, rowsOf, writeFiles } from "../end-to-end/storefronts.ts"
 import { ask } from "../support/api/client.ts"
 import { newKey, startServer } from "../support/programs.ts"
-import { rounds, runKilled, staged } from "./killed-runs.ts"
+import { appears, type Left, leftAt, type Moment, runKilled, staged } from "./killed-runs.ts"
 
-const large = 4_000
+/** Enough for each step to take a while. */
+const large = 2_000
 const header = "Handle,Title,Option1 Value,Variant Price"
 const bakery = (price: string) => `${header}\nrye,Rye bread,S,${price}\nrye,,L,4.50\nspelt,Spelt bread,,3.20\n`
 const spices = [header, ...Array.from({ length: large }, (_, n) => `spice-${n},Spice ${n},,${n % 50}.90`)].join("\n")
@@ -62,52 +63,81 @@ const complete = {
 }
 
 /** Runs the second read and kills it when the moment has come. */
-const killed = (home: string, hasCome: (home: string) => boolean, delay = 0) =>
-  runKilled(home, ["storefronts", "--replay", now], () => hasCome(home), { delay })
+const killed = (home: string, moment: Moment, delay = 0) =>
+  runKilled(home, ["storefronts", "--replay", now], moment, { delay })
 
-describe("a run of stores that is killed with -9", () => {
-  const moments: ReadonlyArray<readonly [moment: string, hasCome: (home: string) => boolean]> = [
-    ["it begins to stage", (home) => staged(home).includes("feed.duckdb")],
-    ["its rows are loaded", (home) => staged(home).includes("variant.ndjson")],
-    ["products get their categories", (home) => staged(home).includes("category.ndjson")],
-    ["it begins to build", (home) => next(home, ".building")],
-    ["the database has its name", (home) => next(home, "")]
-  ]
-  for (let round = 0; round < rounds; round++) {
-    it.each(moments)(
-      `when %s${round > 0 ? `, and ${round * 7} ms later,` : ""} leaves a whole generation, and the next run completes`,
-      async (_moment, hasCome) => {
-        const copy = copyOf(home)
-        await killed(copy, hasCome, round * 7)
-        const isOld = generationOf(copy) === "larder-000001.duckdb"
-        expect(await rowsOf(copy, told)).toEqual([isOld ? old : complete])
-        const { code, stderr } = await replayStores(copy, now)
-        expect(code, stderr).toBe(0)
-        expect(await rowsOf(copy, told)).toEqual([complete])
-        expect(leftovers(copy)).toEqual([])
+const expectRecovered = async (copy: string) => {
+  const isOld = generationOf(copy) === "larder-000001.duckdb"
+  expect(await rowsOf(copy, told)).toEqual([isOld ? old : complete])
+  const { code, stderr } = await replayStores(copy, now)
+  expect(code, stderr).toBe(0)
+  expect(await rowsOf(copy, told)).toEqual([complete])
+  expect(leftovers(copy)).toEqual([])
+}
+
+export const storefrontKills = ({ rounds }: { readonly rounds: number }) =>
+  describe("a run of stores that is killed with -9", () => {
+    const moments: ReadonlyArray<readonly [moment: string, comes: (home: string) => boolean]> = [
+      ["it begins to stage", (home) => staged(home).includes("feed.duckdb")],
+      ["its rows are loaded", (home) => staged(home).includes("variant.ndjson")],
+      ["products get their categories", (home) => staged(home).includes("category.ndjson")],
+      ["it begins to build", (home) => next(home, ".building")],
+      ["the database has its name", (home) => next(home, "")]
+    ]
+    let left: ReadonlyArray<Left> = []
+    beforeAll(async () => {
+      const stopped = copyIn(home)
+      left = await leftAt(
+        stopped,
+        ["storefronts", "--replay", now],
+        moments.map(([, comes]) => appears(comes))
+      )
+      removeFolder(stopped)
+    })
+    afterAll(() => left.map(({ home }) => removeFolder(home)))
+
+    it.each(moments.map(([moment], index) => ({ moment, index })))(
+      "when $moment leaves a whole generation, and the next run completes",
+      async ({ index }) => {
+        const { home: copy = "", wasRunning } = left[index] ?? {}
+        if (index < 4) expect(wasRunning).toBe(true) // then it may have ended before it was seen
+        await expectRecovered(copy)
       }
     )
-  }
 
-  it("is nothing that a server notices: it goes on with what there was, and then serves the next run", async () => {
-    const copy = copyOf(home)
-    const { key } = await newKey(copy)
-    const [rye] = await rowsOf(copy, "select product_id from storefront.product where native_id = 'rye'")
-    const server = await startServer(copy)
-    const priceOf = async () => {
-      const { json, status } = await ask(server.api, `/v1/products/${rye?.product_id}`, { key })
-      const { data } = json as { readonly data: { readonly price: { readonly min: number } } }
-      return [status, data.price.min]
+    for (let round = 0; round < rounds; round++) {
+      it.each(moments)(
+        `when %s and ${round * 7} ms later leaves a whole generation, and the next run completes`,
+        async (_moment, comes) => {
+          const copy = copyOf(home)
+          await killed(copy, appears(comes), round * 7)
+          await expectRecovered(copy)
+        }
+      )
     }
-    try {
-      const { signal } = await killed(copy, (home) => next(home, ".building"))
-      expect(signal).toBe("SIGKILL")
-      expect(await priceOf()).toEqual([200, 2.5])
-      const { code, stderr } = await replayStores(copy, now)
-      expect(code, stderr).toBe(0)
-      await expect.poll(priceOf, { interval: 1000 }).toEqual([200, 2.75])
-    } finally {
-      await server.stop()
-    }
+
+    it("does not disturb a server: it serves what there was, and then the next run", async () => {
+      const copy = copyOf(home)
+      const { key } = await newKey(copy)
+      const [rye] = await rowsOf(copy, "select product_id from storefront.product where native_id = 'rye'")
+      const server = await startServer(copy)
+      const priceOf = async () => {
+        const { json, status } = await ask(server.api, `/v1/products/${rye?.product_id}`, { key })
+        const { data } = json as { readonly data: { readonly price: { readonly min: number } } }
+        return [status, data.price.min]
+      }
+      try {
+        const { signal } = await killed(
+          copy,
+          appears((home) => next(home, ".building"))
+        )
+        expect(signal).toBe("SIGKILL")
+        expect(await priceOf()).toEqual([200, 2.5])
+        const { code, stderr } = await replayStores(copy, now)
+        expect(code, stderr).toBe(0)
+        await expect.poll(priceOf, { interval: 1000 }).toEqual([200, 2.75])
+      } finally {
+        await server.stop()
+      }
+    })
   })
-})

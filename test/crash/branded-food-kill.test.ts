@@ -1,0 +1,3 @@
+import { brandedFoodKills } from "./branded-food-kills.ts"
+
+brandedFoodKills({ rounds: 0 })

@@ -1,0 +1,3 @@
+import { embeddedLedgerKills } from "./embedded-ledger-kills.ts"
+
+embeddedLedgerKills({ kills: 2 })

@@ -1,0 +1,3 @@
+import { publishKills } from "./publish-kills.ts"
+
+publishKills({ rounds: 0 })

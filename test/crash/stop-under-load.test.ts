@@ -1,0 +1,3 @@
+import { stopsUnderLoad } from "./stops-under-load.ts"
+
+stopsUnderLoad({ stops: 1 })

@@ -1,0 +1,3 @@
+import { storefrontKills } from "./storefront-kills.ts"
+
+storefrontKills({ rounds: 0 })
