@@ -1,8 +1,9 @@
-/** Holds what the callers have seen against what the commands tell of the ledger. */
+/** Compares what the callers have seen with what an operator is told of the ledger. */
 import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger/administration.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
+import { Effect, Stream } from "effect"
 import { expect } from "vitest"
-import { admin, adminLines } from "../support/programs.ts"
+import { operate } from "../support/api/operator.ts"
 import type { Cashier } from "./cashier.ts"
 import type { Call, Cast, Place } from "./cast.ts"
 import type { Diary } from "./diary.ts"
@@ -17,17 +18,19 @@ interface Told {
   readonly verification: Verification
 }
 
-const ask = async ({ environment, home }: Place, cast: Cast): Promise<Told> => {
-  const { accounts: ids, rich } = cast
-  const [accounts, verification, keys, statements] = await Promise.all([
-    admin<ReadonlyArray<AccountSummary>>(home, ["accounts", "list"], environment),
-    admin<Verification>(home, ["ledger", "verify"], environment),
-    admin<ReadonlyArray<KeySummary>>(home, ["keys", "list", "--account", rich], environment),
-    Promise.all(ids.map((id) => adminLines<Entry>(home, ["ledger", "export", "--account", id], environment)))
-  ])
-  const entries = new Map(ids.map((id, index) => [id, statements[index] ?? []]))
-  return { accounts, keys, entries, verification }
-}
+const ask = ({ home }: Place, { accounts: ids, rich }: Cast): Promise<Told> =>
+  operate(home, (ledger) =>
+    Effect.gen(function* () {
+      const entriesOf = (id: string) =>
+        Effect.map(Stream.runCollect(ledger.entriesOf(id)), (entries) => [id, entries] as const)
+      return {
+        accounts: yield* ledger.listAccounts({}),
+        verification: yield* ledger.verify({}),
+        keys: yield* ledger.listKeys({ account_id: rich }),
+        entries: new Map(yield* Effect.forEach(ids, entriesOf))
+      }
+    })
+  )
 
 /** Every balance is the sum of its entries, below 0 by no more than money went out, and no key has spent more than it may. */
 const sumProblems = ({ accounts, entries, keys, verification }: Told): ReadonlyArray<string> => {

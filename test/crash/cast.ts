@@ -3,10 +3,9 @@
  * account whose two keys soon have spent all. What calls cost and may answer is written down here, from the price list.
  */
 import { scopes } from "@larder/schemas/scopes.ts"
-import { Administration } from "@larder/serve/ledger/administration.ts"
-import { layerAdministration } from "@larder/serve/ledger/reach.ts"
-import { ConfigProvider, Effect, Layer } from "effect"
-import { admin, type CreatedKey, type Environment } from "../support/programs.ts"
+import { Effect } from "effect"
+import { operate } from "../support/api/operator.ts"
+import type { CreatedKey, Environment } from "../support/programs.ts"
 import type { Chance } from "./chance.ts"
 
 /** Where a ledger is, for servers and commands alike. */
@@ -49,9 +48,8 @@ export interface Cast {
 const plenty = 1_000_000_000
 const smallBudget = 2_000
 
-export const hire = async ({ environment, home }: Place): Promise<Cast> => {
-  const settings = ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))
-  const hired = Administration.use((ledger) =>
+export const hire = async ({ home }: Place): Promise<Cast> => {
+  const hired = operate(home, (ledger) =>
     Effect.gen(function* () {
       const key = (account_id: string, budget_credits: number) =>
         ledger.createKey({ account_id, name: "caller", scopes, budget_credits })
@@ -64,7 +62,7 @@ export const hire = async ({ environment, home }: Place): Promise<Cast> => {
         poor: [yield* key(poor, plenty), yield* key(poor, plenty)]
       } as const
     })
-  ).pipe(Effect.provide(layerAdministration(home).pipe(Layer.provide(settings))), Effect.runPromise)
+  )
   const { careful, poor, rich } = await hired
   const [{ account_id: richAccount }] = rich
   const [{ account_id: poorAccount }] = poor
@@ -79,9 +77,11 @@ export const hire = async ({ environment, home }: Place): Promise<Cast> => {
     },
     giveMore: async () => {
       given++
-      const credit = ["accounts", "credit", "--account", poorAccount, "--usd", "4", "--note", "more"]
-      const edit = ["keys", "edit", "--key", careful.id, "--budget-usd", String(smallBudget / 1_000 + given)]
-      await admin(home, given % 2 === 0 ? edit : credit, environment)
+      await operate(home, ({ creditAccount, editKey }) =>
+        given % 2 === 0
+          ? Effect.asVoid(editKey({ key_id: careful.id, budget_credits: smallBudget + given * 1_000 }))
+          : Effect.asVoid(creditAccount({ account_id: poorAccount, credits: 4_000, note: "more" }))
+      )
     }
   }
 }

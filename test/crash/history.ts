@@ -4,6 +4,7 @@
  */
 import { rmSync } from "node:fs"
 import { inject } from "vitest"
+import { operateIn } from "../support/api/operator.ts"
 import { type Environment, type Server, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 import { type Books, makeBooks } from "./books.ts"
@@ -43,6 +44,7 @@ export const history = async (
   const counts: Record<string, number> = {}
   const diary = startDiary()
   let books: Books | undefined
+  if (environment.LARDER_LEDGER_URL !== undefined) operateIn(place.home, environment.LARDER_LEDGER_URL)
   try {
     const cast = await hire(place)
     const cashier = hireCashier(place, cast, chanceFrom(seed + 2))

@@ -1,10 +1,11 @@
-/** How often a run kills, and in which portions: each history begins with a new ledger, which keeps its checks short. */
-const kills = Number(process.env.LARDER_CRASH_KILLS ?? 3)
+/** How many kills a history has at most: each history begins with a new ledger, which keeps its checks short. */
 export const portion = 20
 
-export const histories = Array.from({ length: Math.ceil(kills / portion) }, (_, index) => ({
-  kills: Math.min(portion, kills - index * portion)
-}))
+/** Histories with so many kills together. */
+export const historiesWith = (kills: number) =>
+  Array.from({ length: Math.ceil(kills / portion) }, (_, index) => ({
+    kills: Math.min(portion, kills - index * portion)
+  }))
 
 /** A slow machine is no failure: four seconds a kill are usual. */
 export const longest = 60_000 + portion * 30_000

@@ -1,26 +1,3 @@
-/** Servers that are told to stop while callers go on calling. Some ten seconds. */
-import { setTimeout as sleep } from "node:timers/promises"
-import { describe, expect, inject, it } from "vitest"
-import { newDatabase } from "../support/postgres/new-database.ts"
-import { history } from "./history.ts"
+import { stopsUnderLoad } from "./stops-under-load.ts"
 
-describe("a server that gets SIGTERM under load", () => {
-  it.each([
-    ["an embedded ledger", async () => ({})],
-    ["a ledger in PostgreSQL", async () => ({ LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) })]
-  ])("answers each call that was sent to it, charges no other, and ends by itself: %s", async (name, place) => {
-    await history(name, await place(), async ({ books, call, chance, count, start }) => {
-      for (let stop = 0; stop < 3; stop++) {
-        const server = await start()
-        const callers = call(server)
-        await callers.underWay
-        await sleep(chance.between(0, 400))
-        count("calls in flight at SIGTERM", callers.waiting())
-        callers.tolerate("refused connections")
-        expect(await server.stop("SIGTERM")).toBe(130)
-        await callers.end()
-      }
-      await books.check()
-    })
-  })
-})
+stopsUnderLoad({ stops: 1 })

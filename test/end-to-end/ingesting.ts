@@ -18,12 +18,14 @@ export const folderOfTest = () => {
   return folder
 }
 
-/** A copy of a home that is removed when the test is over. */
-export const copyOf = (home: string) => {
-  const copy = folderOfTest()
+/** A copy of a home; its caller removes it. */
+export const copyIn = (home: string, copy = temporaryFolder()) => {
   cpSync(home, copy, { recursive: true, verbatimSymlinks: true })
   return copy
 }
+
+/** A copy of a home that is removed when the test is over. */
+export const copyOf = (home: string) => copyIn(home, folderOfTest())
 
 /** Writes the recordings into a folder of their own and runs the commodities pipeline over it. */
 export const replay = async (home: string, bodies: Bodies, ...args: ReadonlyArray<string>) => {

@@ -1,4 +1,4 @@
-/** Calls that meet a lock, as a forgotten session of an operator holds it. Twenty-five seconds. */
+/** Calls that meet a lock, as a forgotten session of an operator holds it. Each lasts for six seconds. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { describe, expect, inject, it } from "vitest"
@@ -14,23 +14,20 @@ const lock = (url: string, statement: string, params: ReadonlyArray<string>, whi
   )
 
 describe("a call that meets a lock", () => {
-  it("on all accounts ends with 503 and costs nothing", async () => {
+  it("on its account, or on all, ends with 503 and costs nothing; calls of other accounts are answered", async () => {
     const url = await newDatabase(inject("postgresUrl"))
-    await through("locked accounts", url, () =>
-      lock(url, "lock table ledger.account in access exclusive mode", [], () => sleep(lockedFor))
-    )
-  })
-
-  it("on its account ends with 503 and costs nothing, while other accounts go on", async () => {
-    const url = await newDatabase(inject("postgresUrl"))
-    await through("locked account", url, ({ cast, diary }) =>
-      lock(url, "select from ledger.account where id = $1 for update", [cast.poor], async () => {
+    await through("locked accounts", url, async ({ cast, diary }) => {
+      await lock(url, "select from ledger.account where id = $1 for update", [cast.poor], async () => {
         await sleep(lockedFor / 2)
         const before = diary.paid.size
         await sleep(lockedFor / 2)
         expect(diary.paid.size).toBeGreaterThan(before)
         expect(new Set(diary.unavailable.map(({ key }) => key.account_id))).toEqual(new Set([cast.poor]))
       })
-    )
+      await lock(url, "lock table ledger.account in access exclusive mode", [], async () => {
+        await sleep(lockedFor)
+        expect(new Set(diary.unavailable.map(({ key }) => key.account_id))).toEqual(new Set([cast.poor, cast.rich]))
+      })
+    })
   })
 })

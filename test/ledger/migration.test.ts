@@ -1,5 +1,5 @@
 /** An embedded ledger that moves into PostgreSQL, by the command that operators use. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
@@ -11,7 +11,7 @@ import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { placeOf } from "@larder/serve/ledger/postgres/database.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
-import { inject } from "vitest"
+import { afterAll, inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { run } from "../support/programs.ts"
 
@@ -81,16 +81,19 @@ const everything = Effect.fnUntraced(function* (
   }
 })
 
-const aLedger = Effect.fnUntraced(function* (folder: string) {
-  return yield* Effect.gen(function* () {
-    const ledger = yield* openEmbedded(folder)
-    const { accounts, key, revoked } = yield* history(ledger)
-    return { accounts, key, revoked, before: yield* everything(ledger.administration, accounts) }
-  }).pipe(Effect.scoped)
-})
+/** The history is written once, and copied into each home that asks for it. */
+const original = mkdtempSync(path.join(tmpdir(), "larder-home-"))
+afterAll(() => rmSync(original, { recursive: true, force: true }))
+const written = Effect.gen(function* () {
+  const ledger = yield* openEmbedded(original)
+  const { accounts, key, revoked } = yield* history(ledger)
+  return { accounts, key, revoked, before: yield* everything(ledger.administration, accounts) }
+}).pipe(Effect.scoped, Effect.cached, Effect.runSync)
+const aLedger = (folder: string) =>
+  Effect.tap(written, () => Effect.sync(() => cpSync(original, folder, { recursive: true })))
 
 describe("ledger migrate", () => {
-  it.live("moves everything: accounts, keys, entries with their hashes, budgets and usage", () =>
+  it.live("moves everything: accounts, keys, entries with their hashes and how many there are, budgets and usage", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const { accounts, before, key, revoked } = yield* aLedger(folder)
@@ -99,6 +102,11 @@ describe("ledger migrate", () => {
       const { accounts: count, entries, keys } = JSON.parse(stdout)
       assert.deepStrictEqual([count, keys, entries], [2, 3, before.totals.entries])
       assert.notInclude(stdout + stderr, new URL(url).password)
+
+      // known before the first page of them is asked for
+      const sql = yield* client(url)
+      const known = yield* sql`select reltuples::integer as entries from pg_class where oid = 'ledger.entry'::regclass`
+      assert.deepStrictEqual(known, [{ entries: before.totals.entries }])
 
       const ledger = yield* openPostgres(url)
       assert.deepStrictEqual(yield* everything(ledger.administration, accounts), before)
@@ -144,46 +152,34 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has PostgreSQL know how many entries there are before the first page of them is asked for", () =>
-    Effect.gen(function* () {
-      const [folder, url] = [yield* home, yield* database]
-      const { before } = yield* aLedger(folder)
-      yield* migrate(folder, url)
-      const sql = yield* client(url)
-      const known = yield* sql`select reltuples::integer as entries from pg_class where oid = 'ledger.entry'::regclass`
-      assert.deepStrictEqual(known, [{ entries: before.totals.entries }])
-    }).pipe(Effect.scoped)
-  )
+  it.live(
+    "leaves the old ledger closed, so that no credit is spent twice, and can be repeated where it was cut off before that",
+    () =>
+      Effect.gen(function* () {
+        const [folder, url] = [yield* home, yield* database]
+        yield* aLedger(folder)
+        yield* migrate(folder, url)
+        assert.strictEqual((yield* refusal(folder))._tag, "LedgerMoved")
+        const { code, stderr } = yield* Effect.promise(() =>
+          run("larder-serve", ["accounts", "list"], { LARDER_HOME: folder })
+        )
+        assert.strictEqual(code, 1)
+        assert.match(
+          stderr,
+          /This ledger was moved to postgres:\/\/127\.0\.0\.1:\d+\/larder_\w+: set LARDER_LEDGER_URL/
+        )
+        assert.notInclude(stderr, new URL(url).password)
 
-  it.live("leaves the old ledger closed, so that no credit is spent twice", () =>
-    Effect.gen(function* () {
-      const [folder, url] = [yield* home, yield* database]
-      yield* aLedger(folder)
-      yield* migrate(folder, url)
-      assert.strictEqual((yield* refusal(folder))._tag, "LedgerMoved")
-      const { code, stderr } = yield* Effect.promise(() =>
-        run("larder-serve", ["accounts", "list"], { LARDER_HOME: folder })
-      )
-      assert.strictEqual(code, 1)
-      assert.match(stderr, /This ledger was moved to postgres:\/\/127\.0\.0\.1:\d+\/larder_\w+: set LARDER_LEDGER_URL/)
-      assert.notInclude(stderr, new URL(url).password)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("can be repeated when it was cut off before the old ledger was closed", () =>
-    Effect.gen(function* () {
-      const [folder, url] = [yield* home, yield* database]
-      yield* aLedger(folder)
-      yield* migrate(folder, url)
-      yield* markAs("moving", path.join(folder, "ledger"), placeOf(Redacted.make(url)))
-      assert.match(
-        (yield* refusal(folder)).message,
-        /nobody has seen the end of it. Repeat: larder-serve ledger migrate/
-      )
-      const { code, stderr } = yield* migrate(folder, url)
-      assert.strictEqual(code, 0, stderr)
-      assert.match((yield* refusal(folder)).message, /This ledger was moved to/)
-    }).pipe(Effect.scoped)
+        // as if it had been cut off before the old ledger was closed
+        yield* markAs("moving", path.join(folder, "ledger"), placeOf(Redacted.make(url)))
+        assert.match(
+          (yield* refusal(folder)).message,
+          /nobody has seen the end of it. Repeat: larder-serve ledger migrate/
+        )
+        const repeated = yield* migrate(folder, url)
+        assert.strictEqual(repeated.code, 0, repeated.stderr)
+        assert.match((yield* refusal(folder)).message, /This ledger was moved to/)
+      }).pipe(Effect.scoped)
   )
 
   it.live("keeps the old ledger closed when the end of its transaction fails, until it is repeated", () =>

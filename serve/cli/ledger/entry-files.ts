@@ -5,7 +5,7 @@ import path from "node:path"
 import { pipeline } from "node:stream/promises"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Stream } from "effect"
-import { definitions } from "../../ledger/embedded/tables.ts"
+import { define } from "../../ledger/embedded/tables.ts"
 import { Entry } from "../../ledger/records.ts"
 
 const columns = Object.keys(Entry.fields) as ReadonlyArray<keyof Entry> // TypeScript forgets the names
@@ -25,7 +25,7 @@ export const writeTable = <E, R>(entries: Stream.Stream<Entry, E, R>, format: ke
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const db = yield* DuckDb.readWrite(path.join(folder, "entries.duckdb"))
-    yield* db.run(definitions.join(";\n"))
+    yield* define(db)
     yield* entries.pipe(
       Stream.grouped(rowsAtOnce),
       Stream.runForEach((page) =>

@@ -4,7 +4,7 @@
  */
 import { DuckDb, type DuckDbError, type OpenError } from "@larder/warehouse/duckdb.ts"
 import { Effect, Exit, Scope, Semaphore } from "effect"
-import { definitions } from "./tables.ts"
+import { define } from "./tables.ts"
 import { upToDate } from "./usage.ts"
 
 /** The background work of one ledger; the API's own reading comes first. */
@@ -23,7 +23,7 @@ export interface LedgerDatabase {
 const open = Effect.fnUntraced(function* (file: string) {
   const db = yield* DuckDb.readWrite(file)
   yield* db.run(backgroundSettings)
-  yield* db.run(["begin", ...definitions, "commit"].join(";\n"))
+  yield* define(db)
   yield* db.run(["begin", ...upToDate, "commit"].join(";\n"))
   return db
 })

@@ -1,6 +1,6 @@
 import { cpSync } from "node:fs"
 import path from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import {
   aCharge,
   aKey,
@@ -18,13 +18,15 @@ import {
   temporaryFolder,
   written
 } from "@larder/test/support/serve/sample-ledger.ts"
-import { Effect } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import fc from "fast-check"
 import { Line } from "../administration.ts"
 import { hashOf } from "../chain.ts"
 import { type Decision, openAccount } from "../decisions.ts"
 import type { Draft, Group } from "../machine.ts"
 import { entryTypes } from "../records.ts"
+import { openDatabase } from "./ledger-database.ts"
+import { checkSinceSnapshot, readState } from "./opening.ts"
 
 const coveredNow = "select sequence::integer as n from snapshot"
 
@@ -125,7 +127,36 @@ describe("a start", () => {
   )
 })
 
+/** What a start reads of a ledger, in the database of a copy that a file of tests opens once. */
+const startOf = (copy: typeof plainCopy) => {
+  const scope = Scope.makeUnsafe()
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  const opened = Effect.runSync(
+    Effect.cached(
+      Scope.provide(
+        Effect.flatMap(copy, (folder) => openDatabase(path.join(folder, "ledger.duckdb"))),
+        scope
+      )
+    )
+  )
+  /** Damages it, reads it, and takes the damage back. */
+  return Effect.fnUntraced(function* (sql: string, problem: RegExp) {
+    const { file, use } = yield* opened
+    const error = yield* use((db) =>
+      Effect.gen(function* () {
+        yield* db.run(`begin; ${sql}`)
+        const read = Effect.flatMap(checkSinceSnapshot(db, file), (reached) => readState(db, file, reached))
+        return yield* Effect.flip(read).pipe(Effect.ensuring(Effect.orDie(db.run("rollback"))))
+      })
+    )
+    assert.strictEqual(error._tag, "LedgerDamaged")
+    assert.match(error.message, problem)
+    assert.include(error.message, file)
+  })
+}
+
 describe("a start refuses entries that are not what was written", () => {
+  const refuses = startOf(plainCopy)
   it.live.each([
     [
       "update entry set credits = -5 where sequence = 6",
@@ -194,13 +225,15 @@ describe("a start refuses entries that are not what was written", () => {
       "update api_key set scopes = ['everything'] where id = 'key_b'",
       /key key_b cannot be read: Expected .* at \["scopes"\]\[0\]/
     ]
-  ] as const)("%s", ([sql, problem]) =>
+  ] as const)("%s", ([sql, problem]) => refuses(sql, problem))
+
+  it.live("as a whole: nothing is served of such a ledger, and the error names its file", () =>
     Effect.gen(function* () {
       const folder = yield* plainCopy
-      yield* inDatabase(folder, sql)
+      yield* inDatabase(folder, "delete from entry where sequence = 6")
       const error = yield* refusal(folder)
       assert.strictEqual(error._tag, "LedgerDamaged")
-      assert.match(error.message, problem)
+      assert.match(error.message, /entry 7 follows entry 5, so entries are missing/)
       assert.include(error.message, path.join(folder, "ledger.duckdb"))
     }).pipe(Effect.scoped)
   )
@@ -347,6 +380,7 @@ describe("a start with a balance below 0", () => {
 })
 
 describe("a start refuses a snapshot that is not what was written", () => {
+  const refuses = startOf(snapshottedCopy)
   it.live.each([
     ["update snapshot_account set balance = balance + 1 where account_id = 'acct_a'", /its digest is another one/],
     ["update snapshot_account set hash = md5('') where account_id = 'acct_a'", /its digest is another one/],
@@ -359,13 +393,15 @@ describe("a start refuses a snapshot that is not what was written", () => {
     ["delete from entry where sequence = 62", /the snapshot covers entry 62, and the last entry is 61/],
     ["delete from account where id = 'acct_b'", /key key_b belongs to account acct_b, which is not there/],
     ["delete from api_key where id = 'key_b'", /key key_b was charged, and is not there/]
-  ] as const)("%s", ([sql, problem]) =>
+  ] as const)("%s", ([sql, problem]) => refuses(sql, problem))
+
+  it.live("as a whole: nothing is served of such a ledger", () =>
     Effect.gen(function* () {
       const folder = yield* snapshottedCopy
-      yield* inDatabase(folder, sql)
+      yield* inDatabase(folder, "update snapshot set sequence = 61")
       const error = yield* refusal(folder)
       assert.strictEqual(error._tag, "LedgerDamaged")
-      assert.match(error.message, problem)
+      assert.match(error.message, /its digest is another one/)
     }).pipe(Effect.scoped)
   )
 })

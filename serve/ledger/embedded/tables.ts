@@ -1,8 +1,8 @@
 /** Tables of `ledger.duckdb`, with the comments that their records give. */
 import { readFileSync } from "node:fs"
 import { commentsOf } from "@larder/warehouse/dictionary.ts"
-import { literal } from "@larder/warehouse/duckdb.ts"
-import type { Schema } from "effect"
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { Effect, Schema } from "effect"
 import { Account, ApiKey, Entry } from "../records.ts"
 import {
   SnapshotAccount,
@@ -15,31 +15,49 @@ import {
 import { addToSums, addUsage } from "./usage.ts"
 
 /** `added` is what a table of an earlier version lacks. */
-const definitionOf = (
-  name: string,
-  record: Schema.Struct<Schema.Struct.Fields>,
-  ...added: ReadonlyArray<string>
-): ReadonlyArray<string> => {
+const definitionOf = (name: string, record: Schema.Struct<Schema.Struct.Fields>, ...added: ReadonlyArray<string>) => {
   const ddl = readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
   const columns = added.map((column) => `alter table ${name} add column if not exists ${column}`)
-  return [ddl, ...columns, ...commentsOf({ schema: "main", name, record, ddl }, "table")]
+  return { tables: [ddl, ...columns], comments: commentsOf({ schema: "main", name, record, ddl }, "table") }
 }
 
 /**
- * Creates what is not there yet. `ledger` is the name that DuckDB gives to the database in `ledger.duckdb`: a schema of
- * that name beside it would make `from ledger.entry` ambiguous, so the tables are in `main`.
+ * `ledger` is the name that DuckDB gives to the database in `ledger.duckdb`: a schema of that name beside it would make
+ * `from ledger.entry` ambiguous, so the tables are in `main`.
  */
-export const definitions: ReadonlyArray<string> = [
-  ...definitionOf("account", Account),
-  ...definitionOf("api_key", ApiKey),
-  ...definitionOf("entry", Entry),
-  ...definitionOf("usage_of_day", UsageRow, "key_hash uinteger"),
-  ...definitionOf("usage_of_endpoint", UsageOfEndpoint),
-  ...definitionOf("usage_of_month", UsageOfMonth),
-  ...definitionOf("snapshot", SnapshotRow),
-  ...definitionOf("snapshot_account", SnapshotAccount),
-  ...definitionOf("snapshot_spending", SnapshotSpending)
+const definitions = [
+  definitionOf("account", Account),
+  definitionOf("api_key", ApiKey),
+  definitionOf("entry", Entry),
+  definitionOf("usage_of_day", UsageRow, "key_hash uinteger"),
+  definitionOf("usage_of_endpoint", UsageOfEndpoint),
+  definitionOf("usage_of_month", UsageOfMonth),
+  definitionOf("snapshot", SnapshotRow),
+  definitionOf("snapshot_account", SnapshotAccount),
+  definitionOf("snapshot_spending", SnapshotSpending)
 ]
+const tables = definitions.flatMap(({ tables }) => tables)
+const comments = definitions.flatMap(({ comments }) => comments)
+
+const Written = Schema.Struct({ on: Schema.String, comment: Schema.String })
+/** In the words of the statement that writes it. */
+const written = `
+  select format('table "main"."{}"', table_name) as on, comment
+  from duckdb_tables()
+  where schema_name = 'main' and comment is not null
+  union all
+  select format('column "main"."{}"."{}"', table_name, column_name), comment
+  from duckdb_columns()
+  where schema_name = 'main' and comment is not null`
+
+/** Creates what is not there yet, and writes comments that are new: all 64 of them take longer than opening the file. */
+export const define = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
+  yield* db.run(["begin", ...tables, "commit"].join(";\n"))
+  const rows = yield* db.all(Written, written)
+  const known = new Set(rows.map(({ comment, on }) => `comment on ${on} is ${literal(comment)}`))
+  const missing = comments.filter((statement) => !known.has(statement))
+  if (missing.length > 0) yield* db.run(["begin", ...missing, "commit"].join(";\n"))
+})
 
 const columns = `{
   account: 'STRUCT(id VARCHAR, "name" VARCHAR, created_at VARCHAR)',

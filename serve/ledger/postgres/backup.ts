@@ -10,7 +10,7 @@ import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema, Stream } from "effect"
 import { BackupFailed } from "../administration.ts"
 import { Contents, finishBackup, ownFolder, refuseExisting } from "../embedded/backup.ts"
-import { definitions, takeUp } from "../embedded/tables.ts"
+import { define, takeUp } from "../embedded/tables.ts"
 import { transact, unavailable } from "./database.ts"
 
 /** Some 200 MB of lines, and of memory while they are taken up. */
@@ -47,7 +47,7 @@ const copy = Effect.fnUntraced(function* (sql: PgClient.PgClient, file: string, 
   const failed = (error: { readonly message: string }) => new BackupFailed({ file, problem: error.message })
   const piece = `${part}.ndjson`
   const db = yield* Effect.mapError(DuckDb.readWrite(part), failed)
-  yield* Effect.mapError(db.run(definitions.join(";\n")), failed)
+  yield* Effect.mapError(define(db), failed)
   const takeUpPiece = (some: ReadonlyArray<{ readonly line: string }>) =>
     Effect.try({
       try: () => appendFileSync(piece, `${some.map(({ line }) => line).join("\n")}\n`),

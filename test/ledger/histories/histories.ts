@@ -3,7 +3,7 @@
  * restarts and crashes. After every step the ledger must say what a small reference says (`model.ts`, `invariants.ts`).
  *
  * A failure prints the seed and the shortest history that fast-check has found. `LARDER_TEST_SEED` runs the same histories
- * again, `LARDER_TEST_RUNS` sets how many are run over each store.
+ * again.
  */
 import assert from "node:assert/strict"
 import { inspect } from "node:util"
@@ -77,9 +77,11 @@ const longestHistory = 120_000
 const longestShortening = 60_000
 
 /** `steps` is the length of the longest history; those that cannot happen are left out. */
-export const histories = (kind: LedgerKind, usual: { readonly runs: number; readonly steps: number }): void => {
-  const runs = numberIn("LARDER_TEST_RUNS") ?? usual.runs
-  const patience = 600_000 * Math.max(1, runs / usual.runs)
+export const histories = (
+  kind: LedgerKind,
+  { runs, steps }: { readonly runs: number; readonly steps: number }
+): void => {
+  const patience = 600_000 + runs * longestHistory
 
   it(
     `${kind.name}: nothing is lost, nothing is charged twice, nothing is overspent`,
@@ -87,7 +89,7 @@ export const histories = (kind: LedgerKind, usual: { readonly runs: number; read
       const seed = numberIn("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
       console.info(`${runs} histories over ${kind.name}; again with LARDER_TEST_SEED=${seed}`)
       const tally = new Map<string, number>()
-      const history = fc.commands([anyStep], { maxCommands: usual.steps, size: "max" })
+      const history = fc.commands([anyStep], { maxCommands: steps, size: "max" })
       const property = fc.asyncProperty(history, (steps) => live(kind, steps, tally).catch(withCauses))
       const plugins = [fc.timeout(longestHistory)]
       const ran = await fc.check(property, { seed, numRuns: runs, endOnFailure: true, plugins })
@@ -111,7 +113,7 @@ export const histories = (kind: LedgerKind, usual: { readonly runs: number; read
 }
 
 /** So many histories meet each of these twenty times and more; else they would prove less than they seem to. */
-const enoughRuns = 100
+export const enoughRuns = 100
 const whatHappens = [
   "held",
   "insufficient_balance",

@@ -1,10 +1,3 @@
-import { describe } from "vitest"
-import { overFolder } from "./embedded-subjects.ts"
-import { histories } from "./histories.ts"
+import { historiesInAFolder } from "./in-a-folder.ts"
 
-describe("random histories of the ledger in a folder", () => {
-  histories(overFolder("a folder", { journalFileSize: 256 * 1024 }), { runs: 3, steps: 300 })
-  // small ones are sealed, taken up and used again in every history
-  const often = { journalFileSize: 16 * 1024, entriesBetweenSnapshots: 20 }
-  histories(overFolder("a folder with small journal files and many snapshots", often), { runs: 3, steps: 300 })
-})
+historiesInAFolder({ runs: 1 })

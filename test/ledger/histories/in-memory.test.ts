@@ -1,7 +1,4 @@
-import { describe } from "vitest"
-import { overMemory } from "./embedded-subjects.ts"
-import { histories } from "./histories.ts"
+import { enoughRuns } from "./histories.ts"
+import { historiesInMemory } from "./in-memory.ts"
 
-describe("random histories of the state machine", () => {
-  histories(overMemory, { runs: 150, steps: 160 })
-})
+historiesInMemory({ runs: enoughRuns })

@@ -1,11 +1,3 @@
-import { describe, inject } from "vitest"
-import { newDatabase } from "../../support/postgres/new-database.ts"
-import { histories } from "./histories.ts"
-import { overPostgres } from "./postgres-subject.ts"
+import { historiesInPostgres } from "./in-postgres.ts"
 
-describe("random histories of the ledger in PostgreSQL", () => {
-  histories(
-    overPostgres(() => newDatabase(inject("postgresUrl"))),
-    { runs: 4, steps: 400 }
-  )
-})
+historiesInPostgres({ runs: 1 })

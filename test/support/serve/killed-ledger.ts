@@ -12,7 +12,7 @@ import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
 import type { Group } from "@larder/serve/ledger/machine.ts"
 import type { Account, ApiKey, Entry } from "@larder/serve/ledger/records.ts"
 import { Effect, Stream } from "effect"
-import { append, temporaryFolder } from "./sample-ledger.ts"
+import { append, journalFileSize, temporaryFolder } from "./sample-ledger.ts"
 
 export const createdAt = "2026-10-31T23:59:59.999Z"
 export const anAccount: Account = { id: "acct_a", name: "A & Söhne", created_at: createdAt }
@@ -90,7 +90,7 @@ export const killedAfter = Effect.fnUntraced(function* (...groups: ReadonlyArray
   const killed = path.join(folder, "killed")
   yield* Effect.scoped(
     Effect.gen(function* () {
-      yield* append(yield* embeddedStore(live), groups)
+      yield* append(yield* embeddedStore(live, { journalFileSize }), groups)
       cpSync(live, killed, { recursive: true })
     })
   )

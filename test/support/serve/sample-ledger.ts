@@ -92,11 +92,14 @@ export const sampleGroups = (write = author()): ReadonlyArray<Group> => [
 export const append = (store: LedgerStore, groups: ReadonlyArray<Group>) =>
   Effect.forEach(groups, (group) => Effect.tryPromise(() => store.append(group)), { discard: true })
 
+/** Room for all of the sample in one file, which is cut off at its end: writing and reading the usual 8 MB takes as long as a start. */
+export const journalFileSize = 128 * 1024
+
 export const opened = <A, E, R>(
   folder: string,
   use: (store: LedgerStore) => Effect.Effect<A, E, R>,
   options: Parameters<typeof embeddedStore>[1] = {}
-) => Effect.scoped(Effect.flatMap(embeddedStore(folder, options), use))
+) => Effect.scoped(Effect.flatMap(embeddedStore(folder, { journalFileSize, ...options }), use))
 
 /** Writes groups into a folder and closes it. */
 export const written = (folder: string, groups: ReadonlyArray<Group>) =>

@@ -1,0 +1,89 @@
+/**
+ * Kills real servers with -9 under load, again and again over one embedded ledger: calling, starting, and with a journal
+ * that a power cut has torn. Each 200 that a caller has received is charged once, whatever the moment. Two kills meet all
+ * of that but a full journal, which the long run meets.
+ */
+import { readdirSync } from "node:fs"
+import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { describe, expect, it } from "vitest"
+import { ended, type Server, start } from "../support/programs.ts"
+import type { Place } from "./cast.ts"
+import type { Chance } from "./chance.ts"
+import { type History, history } from "./history.ts"
+import { historiesWith, longest, portion } from "./kills.ts"
+import { isJournal, tearJournal, tears } from "./torn-journal.ts"
+
+const newestJournal = ({ home }: Place) => readdirSync(path.join(home, "ledger")).filter(isJournal).sort().at(-1)
+
+/** Some 30,000 charges fill a file. The next one is begun then, and the database takes the full one up. */
+const fullJournal = async ({ chance, place }: History) => {
+  const first = newestJournal(place)
+  while (newestJournal(place) === first) await sleep(1)
+  await sleep(chance.between(0, 100))
+}
+
+const killCalling = async (its: History, server: Server, number: number) => {
+  const { call, cashier, chance, count } = its
+  const callers = call(server)
+  cashier.begin()
+  await callers.underWay
+  if (number % portion === portion - 1) await fullJournal(its)
+  else await sleep(chance.between(0, 400))
+  count("kills under load")
+  count("calls in flight at them", callers.waiting())
+  callers.giveUp()
+  await server.stop("SIGKILL")
+  await Promise.all([callers.end(), cashier.end()])
+}
+
+/** A little longer than a start takes. */
+const longestStart = 1_500
+
+/** Kills a server that opens the ledger, or has just opened it. */
+const killStarting = async ({ home }: Place, { between }: Chance) => {
+  const free = { LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }
+  const child = start("larder-serve", ["start"], { LARDER_HOME: home, ...free })
+  const end = ended(child)
+  await sleep(between(0, longestStart))
+  child.kill("SIGKILL")
+  expect((await end).signal).toBe("SIGKILL")
+}
+
+/** Answers with the journal file that the next start should report. */
+const powerCut = ({ cashier, chance, count, diary, place }: History) => {
+  const how = chance.oneOf(tears)
+  const wasTold = (id: string) => diary.paid.has(id) || cashier.wasTold(id)
+  const journal = tearJournal(place.home, how, wasTold, chance)
+  if (journal !== undefined) count("torn journals")
+  return how === "its beginning" ? undefined : journal
+}
+
+export const embeddedLedgerKills = (most: { readonly kills: number }) =>
+  describe("an embedded ledger whose server is killed with -9 under load", () => {
+    it.each(historiesWith(most.kills))(
+      "has one charge for each 200 that a caller received, and no other ($kills kills)",
+      async ({ kills }) => {
+        await history("embedded ledger", {}, async (its) => {
+          const { books, cast, chance, count, place } = its
+          let server = await its.start()
+          for (let number = 0; number < kills; number++) {
+            if (number > 0) await cast.giveMore()
+            await killCalling(its, server, number)
+            const torn = number % 3 === 0 ? powerCut(its) : undefined
+            if (number % 3 === 1) {
+              count("kills while starting")
+              await killStarting(place, chance)
+            }
+            server = await its.start()
+            if (torn !== undefined) expect(server.logs()).toContain(`${torn}, at byte`)
+            expect(await its.cashier.again()).toEqual([])
+            await books.check()
+          }
+          await server.stop()
+          await books.check() // by commands that open the ledger themselves
+        })
+      },
+      longest
+    )
+  })

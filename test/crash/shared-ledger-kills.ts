@@ -1,0 +1,102 @@
+/**
+ * Kills with -9, again and again under load, one of two servers that share a ledger in PostgreSQL, or the database, or both
+ * at once. A killed server is started again while the other one goes on; of a killed database both recover by themselves,
+ * and answer 503 until then. Three kills meet each victim once.
+ */
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Postgres, startPostgres } from "../support/postgres/server.ts"
+import type { Server } from "../support/programs.ts"
+import type { Callers } from "./callers.ts"
+import { type History, history } from "./history.ts"
+import { historiesWith, longest } from "./kills.ts"
+
+/** Waits until the server says that it is ready, or that it is not. */
+const until = async ({ console: operators }: Server, status: 200 | 503) => {
+  while ((await fetch(`${operators}/readyz`)).status !== status) await sleep(20)
+}
+
+interface Called {
+  readonly server: Server
+  readonly callers: Callers
+}
+
+/** Nobody waits between the last look at the callers and the signal. */
+const killServer = ({ count }: History, { callers, server }: Called) => {
+  count("kills of a server")
+  count("calls in flight at them", callers.waiting())
+  callers.giveUp()
+  return server.stop("SIGKILL")
+}
+
+/** The database stays away long enough for each server to notice. */
+const killDatabase = async (
+  { count }: History,
+  postgres: Postgres,
+  { outage, survivors }: { readonly survivors: ReadonlyArray<Called>; readonly outage: number }
+) => {
+  count("kills of the database")
+  await postgres.kill()
+  await Promise.all(survivors.map(({ server }) => until(server, 503)))
+  await sleep(outage)
+  await postgres.restart()
+  await Promise.all(survivors.map(({ server }) => until(server, 200)))
+}
+
+const victims = ["a server", "the database", "both"] as const
+
+/** One blow, and answers with the servers that run afterwards. Nobody calls any more then. */
+const strike = async (
+  its: History,
+  {
+    number,
+    postgres,
+    servers
+  }: { readonly postgres: Postgres; readonly servers: ReadonlyArray<Server>; readonly number: number }
+): Promise<ReadonlyArray<Server>> => {
+  const { cashier, chance, diary } = its
+  const victim = victims[number % victims.length]
+  const called = servers.map((server) => ({ server, callers: its.call(server) }))
+  cashier.begin()
+  await Promise.all(called.map(({ callers }) => callers.underWay))
+  await sleep(chance.between(0, 400))
+
+  diary.outage(victim !== "a server")
+  const survivors = [...called]
+  const doomed = victim === "the database" ? [] : survivors.splice(chance.between(0, servers.length - 1), 1)
+  const killed = doomed.map((one) => killServer(its, one))
+  // every sixth blow, a longer outage than a call waits for its charge
+  const outage = number % 6 === 4 ? 6_000 : chance.between(0, 500)
+  if (victim !== "a server") await killDatabase(its, postgres, { survivors, outage })
+  await Promise.all(killed)
+  const started = await Promise.all(doomed.map(its.start))
+  await Promise.all([cashier.end(), ...called.map(({ callers }) => callers.end())])
+  diary.outage(false)
+  return [...survivors.map(({ server }) => server), ...started]
+}
+
+export const sharedLedgerKills = (most: { readonly kills: number }) =>
+  describe("a ledger in PostgreSQL that two servers share, any of which is killed with -9 under load", () => {
+    let postgres: Postgres
+    beforeAll(async () => {
+      postgres = await startPostgres()
+    })
+    afterAll(() => postgres.remove())
+
+    it.each(historiesWith(most.kills))(
+      "has one charge for each 200 that a caller received, and no other ($kills kills)",
+      async ({ kills }) => {
+        const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
+        await history("ledger in PostgreSQL", environment, async (its) => {
+          let servers: ReadonlyArray<Server> = await Promise.all([its.start(), its.start()])
+          for (let number = 0; number < kills; number++) {
+            if (number > 0) await its.cast.giveMore()
+            servers = await strike(its, { postgres, servers, number })
+            expect(await its.cashier.again()).toEqual([])
+            await its.books.check()
+          }
+        })
+      },
+      longest
+    )
+  })

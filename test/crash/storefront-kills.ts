@@ -1,0 +1,143 @@
+/**
+ * Kills real runs of stores at the moments when files appear. Whatever happens, the live generation is whole, a server goes on
+ * with it, and the next run completes with the history that it would have had. One run is looked at in all of its moments;
+ * `rounds` says how often a run is killed at each of them, each time a little later.
+ */
+import { existsSync } from "node:fs"
+import path from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { copyIn, copyOf, generationOf, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
+import { leftovers } from "../end-to-end/small-releases.ts"
+import { replayStores, rowsOf, writeFiles } from "../end-to-end/storefronts.ts"
+import { ask } from "../support/api/client.ts"
+import { newKey, startServer } from "../support/programs.ts"
+import { appears, type Left, leftAt, type Moment, runKilled, staged } from "./killed-runs.ts"
+
+/** Enough for each step to take a while. */
+const large = 2_000
+const header = "Handle,Title,Option1 Value,Variant Price"
+const bakery = (price: string) => `${header}\nrye,Rye bread,S,${price}\nrye,,L,4.50\nspelt,Spelt bread,,3.20\n`
+const spices = [header, ...Array.from({ length: large }, (_, n) => `spice-${n},Spice ${n},,${n % 50}.90`)].join("\n")
+const store = (name: string) => ({
+  domain: `${name}.example`,
+  name,
+  kind: "shopify-csv",
+  location: `${name}.csv`,
+  currency: "EUR"
+})
+
+let home = ""
+let before = ""
+let now = ""
+
+beforeAll(async () => {
+  home = temporaryFolder()
+  before = writeFiles(temporaryFolder(), { "stores.json": [store("bakery")], "bakery.csv": bakery("2.50") })
+  now = writeFiles(temporaryFolder(), {
+    "stores.json": [store("bakery"), store("spices")],
+    "bakery.csv": bakery("2.75"),
+    "spices.csv": spices
+  })
+  const { code, stderr } = await replayStores(home, before)
+  if (code !== 0) throw new Error(stderr)
+})
+afterAll(() => [home, before, now].map(removeFolder))
+
+const next = (home: string, end: string) => existsSync(path.join(home, `warehouse/larder-000002.duckdb${end}`))
+
+const told = `
+  select (select count(*) from storefront.product)::integer as products,
+    (select count(*) from storefront.listing)::integer as listed,
+    (select count(*) from storefront.sighting where is_listed)::integer as seen,
+    (select count(*) from storefront.variant_change where change = 'first_seen')::integer as first_seen,
+    (select string_agg(change || ' ' || price::double, ', ') from storefront.variant_change
+      where change <> 'first_seen') as changes`
+
+const old = { products: 2, listed: 2, seen: 2, first_seen: 3, changes: null }
+const complete = {
+  products: 2 + large,
+  listed: 2 + large,
+  seen: 2 + large,
+  first_seen: 3 + large,
+  changes: "changed 2.75"
+}
+
+/** Runs the second read and kills it when the moment has come. */
+const killed = (home: string, moment: Moment, delay = 0) =>
+  runKilled(home, ["storefronts", "--replay", now], moment, { delay })
+
+const expectRecovered = async (copy: string) => {
+  const isOld = generationOf(copy) === "larder-000001.duckdb"
+  expect(await rowsOf(copy, told)).toEqual([isOld ? old : complete])
+  const { code, stderr } = await replayStores(copy, now)
+  expect(code, stderr).toBe(0)
+  expect(await rowsOf(copy, told)).toEqual([complete])
+  expect(leftovers(copy)).toEqual([])
+}
+
+export const storefrontKills = ({ rounds }: { readonly rounds: number }) =>
+  describe("a run of stores that is killed with -9", () => {
+    const moments: ReadonlyArray<readonly [moment: string, comes: (home: string) => boolean]> = [
+      ["it begins to stage", (home) => staged(home).includes("feed.duckdb")],
+      ["its rows are loaded", (home) => staged(home).includes("variant.ndjson")],
+      ["products get their categories", (home) => staged(home).includes("category.ndjson")],
+      ["it begins to build", (home) => next(home, ".building")],
+      ["the database has its name", (home) => next(home, "")]
+    ]
+    let left: ReadonlyArray<Left> = []
+    beforeAll(async () => {
+      const stopped = copyIn(home)
+      left = await leftAt(
+        stopped,
+        ["storefronts", "--replay", now],
+        moments.map(([, comes]) => appears(comes))
+      )
+      removeFolder(stopped)
+    })
+    afterAll(() => left.map(({ home }) => removeFolder(home)))
+
+    it.each(moments.map(([moment], index) => ({ moment, index })))(
+      "when $moment leaves a whole generation, and the next run completes",
+      async ({ index }) => {
+        const { home: copy = "", wasRunning } = left[index] ?? {}
+        if (index < 4) expect(wasRunning).toBe(true) // then it may have ended before it was seen
+        await expectRecovered(copy)
+      }
+    )
+
+    for (let round = 0; round < rounds; round++) {
+      it.each(moments)(
+        `when %s and ${round * 7} ms later leaves a whole generation, and the next run completes`,
+        async (_moment, comes) => {
+          const copy = copyOf(home)
+          await killed(copy, appears(comes), round * 7)
+          await expectRecovered(copy)
+        }
+      )
+    }
+
+    it("does not disturb a server: it serves what there was, and then the next run", async () => {
+      const copy = copyOf(home)
+      const { key } = await newKey(copy)
+      const [rye] = await rowsOf(copy, "select product_id from storefront.product where native_id = 'rye'")
+      const server = await startServer(copy)
+      const priceOf = async () => {
+        const { json, status } = await ask(server.api, `/v1/products/${rye?.product_id}`, { key })
+        const { data } = json as { readonly data: { readonly price: { readonly min: number } } }
+        return [status, data.price.min]
+      }
+      try {
+        const { signal } = await killed(
+          copy,
+          appears((home) => next(home, ".building"))
+        )
+        expect(signal).toBe("SIGKILL")
+        expect(await priceOf()).toEqual([200, 2.5])
+        const { code, stderr } = await replayStores(copy, now)
+        expect(code, stderr).toBe(0)
+        await expect.poll(priceOf, { interval: 1000 }).toEqual([200, 2.75])
+      } finally {
+        await server.stop()
+      }
+    })
+  })

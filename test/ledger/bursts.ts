@@ -1,0 +1,66 @@
+/** Many calls at once, with credit for some of them. */
+import { Agent } from "node:http"
+import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger/administration.ts"
+import { describe, expect, it } from "vitest"
+import { send } from "../support/api/client.ts"
+import type { Reply } from "../support/api/judge.ts"
+import type { CreatedKey } from "../support/programs.ts"
+import { site, sites } from "./site.ts"
+
+const cheap = "/v1/commodities/prices?series=butter-sales-price-weekly&from=2026-09-01" // 10 credits
+const dear = "/v1/stores" // 100 credits
+const noBalance = '402 {"error":{"type":"insufficient_balance","message":"Insufficient balance"}}'
+const capReached = '402 {"error":{"type":"insufficient_balance","message":"Monthly spend cap reached"}}'
+
+const answerOf = ({ status, text }: Reply) => (status === 200 ? "200" : `${status} ${text}`)
+const countsOf = (replies: ReadonlyArray<Reply>): Readonly<Record<string, number>> =>
+  Object.fromEntries([...Map.groupBy(replies, answerOf)].map(([answer, group]) => [answer, group.length]))
+
+/** `connections` are the calls that are under way at once; the others wait for one. */
+export const bursts = ({ calls, connections }: { readonly calls: number; readonly connections: number }) =>
+  describe.each(Object.keys(sites) as ReadonlyArray<keyof typeof sites>)(`a burst of ${calls} calls on %s`, (name) => {
+    const { command, newKey, servers } = site(name)
+
+    /** Keys and servers take turns. */
+    const burst = async (target: string, keys: ReadonlyArray<CreatedKey>) => {
+      const agents = servers().map(() => new Agent({ keepAlive: true, maxSockets: connections / servers().length }))
+      const replies = await Promise.all(
+        Array.from({ length: calls }, (_, number) => {
+          const key = keys[number % keys.length]?.key
+          const to = Math.floor(number / keys.length) % agents.length
+          const [agent, server] = [agents[to], servers()[to]]
+          if (agent === undefined || server === undefined) throw new Error("the servers are started by beforeAll")
+          return send(agent, server.api, target, { key })
+        })
+      )
+      for (const agent of agents) agent.destroy()
+      return countsOf(replies)
+    }
+    const balanceOf = async ({ account_id }: CreatedKey) =>
+      (await command<ReadonlyArray<AccountSummary>>("accounts", "list")).find(({ id }) => id === account_id)
+        ?.balance_credits
+    const spentBy = async (key: CreatedKey) =>
+      (await command<ReadonlyArray<KeySummary>>("keys", "list", "--account", key.account_id)).map(
+        ({ spent_usd }) => spent_usd
+      )
+
+    it("with two keys and a balance for 50 answers 50 of them, and the balance is zero", async () => {
+      const one = await newKey()
+      const settings = ["--name", "other", "--scopes", "all", "--budget-usd", "100"]
+      const other = await command<CreatedKey>("keys", "create", "--account", one.account_id, ...settings)
+      expect(await burst(dear, [one, other])).toEqual({ "200": 50, [noBalance]: calls - 50 })
+      expect(await balanceOf(one)).toBe(0)
+    })
+
+    it("with a budget for 123 answers 123 of them, and the budget is spent", async () => {
+      const key = await newKey({ budget: "1.23" })
+      expect(await burst(cheap, [key])).toEqual({ "200": 123, [capReached]: calls - 123 })
+      expect(await spentBy(key)).toEqual([1.23])
+      expect(await balanceOf(key)).toBe(5_000 - 1_230)
+    })
+
+    it("leaves a ledger that adds up", async () => {
+      const { balance_credits, problems } = await command<Verification>("ledger", "verify")
+      expect([balance_credits, problems]).toEqual([5_000 - 1_230, []])
+    })
+  })

@@ -1,0 +1,3 @@
+import { brandedFoodKills } from "../crash/branded-food-kills.ts"
+
+brandedFoodKills({ rounds: 10 })

@@ -1,0 +1,3 @@
+import { embeddedLedgerKills } from "../crash/embedded-ledger-kills.ts"
+
+embeddedLedgerKills({ kills: 70 })

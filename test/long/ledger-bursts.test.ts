@@ -1,0 +1,3 @@
+import { bursts } from "../ledger/bursts.ts"
+
+bursts({ calls: 2_000, connections: 500 })

@@ -1,0 +1,3 @@
+import { publishKills } from "../crash/publish-kills.ts"
+
+publishKills({ rounds: 10 })

@@ -1,0 +1,3 @@
+import { sharedLedgerKills } from "../crash/shared-ledger-kills.ts"
+
+sharedLedgerKills({ kills: 70 })

@@ -1,0 +1,3 @@
+import { stopsUnderLoad } from "../crash/stops-under-load.ts"
+
+stopsUnderLoad({ stops: 10 })

@@ -1,0 +1,3 @@
+import { storefrontKills } from "../crash/storefront-kills.ts"
+
+storefrontKills({ rounds: 10 })
