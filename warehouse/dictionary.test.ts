@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, aRun, ask, butter, publishStaged } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option, Schema } from "effect"
 import { DuckDb } from "./duckdb.ts"
@@ -7,17 +8,19 @@ import { stage } from "./staging.ts"
 import { dataSets, seriesTable, tablesOf } from "./tables.ts"
 
 /** A warehouse with the tables of every data set. */
-const published = Effect.gen(function* () {
-  const layout = yield* aLayout
-  for (const dataSet of dataSets) {
-    const run = aRun({ pipeline: dataSet.schema })
-    const { file } = yield* stage(layout, run.run_id, dataSet, (staging) =>
-      dataSet.schema === "commodity" ? staging.add(seriesTable, [butter]) : Effect.void
-    )
-    yield* publishStaged(layout, dataSet, file, run)
-  }
-  return layout
-})
+const published = onceForFile(
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    for (const dataSet of dataSets) {
+      const run = aRun({ pipeline: dataSet.schema })
+      const { file } = yield* stage(layout, run.run_id, dataSet, (staging) =>
+        dataSet.schema === "commodity" ? staging.add(seriesTable, [butter]) : Effect.void
+      )
+      yield* publishStaged(layout, dataSet, file, run)
+    }
+    return layout
+  })
+)
 
 describe("a published warehouse", () => {
   itWorks("has the schemas of the data sets and of the runs, and no other", () =>

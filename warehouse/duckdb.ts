@@ -78,9 +78,12 @@ const interruptible = <A>(conn: DuckDBConnection, sql: string, run: () => Promis
     })
   })
 
-const openError = (file: string) => (error: DuckDbError) => {
+const isInUse = (cause: unknown) => /Could not set lock|used by another process/i.test(String(cause))
+
+/** What a failure to open or to attach this file means. */
+export const openError = (file: string) => (error: DuckDbError) => {
   const text = String(error.cause)
-  if (/Could not set lock|used by another process/i.test(text)) return new FileInUse({ file })
+  if (isInUse(error.cause)) return new FileInUse({ file })
   const damaged =
     /not a valid DuckDB database|database does not exist|enough bytes|is a directory|corrupt|version|checksum|serializ/i
   return damaged.test(text) ? new NotADatabase({ file, cause: error.cause }) : error
@@ -102,18 +105,28 @@ const open = (file: string, settings: Record<string, string>): Effect.Effect<Duc
     (db) => Effect.sync(() => db.closeSync())
   ).pipe(Effect.mapError(openError(file)))
 
-/** Makes new files, of which some processes make many: an instance takes 18 ms of CPU, and an attached file one. */
-let making: Promise<DuckDBConnection> | undefined
-const attachNew = async (file: string) => {
-  making ??= DuckDBInstance.create(":memory:", { ...ownSettings, threads: "1" }).then((db) => db.connect())
+/** Makes and holds files without reading them: an instance takes 18 ms of CPU, and an attached file one. */
+let keeping: Promise<DuckDBConnection> | undefined
+const keeper = () => {
+  keeping ??= DuckDBInstance.create(":memory:", { ...ownSettings, threads: "1" }).then((db) => db.connect())
+  return keeping
+}
+
+/** Attaches a file to the keeper. The connection that is returned detaches it again. */
+const attachKept = async (file: string, name: string) => {
   try {
-    const conn = await making
-    await conn.run(`attach ${literal(file)} as ${identifier(file)}`)
-    await conn.run(`detach ${identifier(file)}`)
+    const conn = await keeper()
+    await conn.run(`attach ${literal(file)} as ${identifier(name)}`)
+    return conn
   } catch (error) {
-    making = undefined // the next one begins with an instance that knows nothing of this file
+    if (!isInUse(error)) keeping = undefined // the next one begins with an instance that knows nothing of this file
     throw error
   }
+}
+
+const attachNew = async (file: string) => {
+  const conn = await attachKept(file, file)
+  await conn.run(`detach ${identifier(file)}`)
 }
 
 /**
@@ -271,6 +284,21 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
       Effect.andThen(open(file, {})),
       Effect.flatMap((db) => make(db, 1, "changing"))
     )
+  /** Keeps other processes from a file until the scope ends, without opening it for queries. */
+  static readonly hold = (file: string) =>
+    Effect.suspend(() => {
+      const name = randomUUID()
+      return (existsSync(file) ? Effect.void : create(file)).pipe(
+        Effect.andThen(
+          Effect.acquireRelease(
+            attempt(`hold ${file}`, () => attachKept(file, name)),
+            (conn) => Effect.promise(() => conn.run(`detach ${identifier(name)}`))
+          )
+        ),
+        Effect.mapError(openError(file)),
+        Effect.asVoid
+      )
+    })
   static readonly memory = Effect.flatMap(open(":memory:", {}), (db) => make(db, 4, "changing"))
 }
 

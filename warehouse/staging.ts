@@ -34,7 +34,7 @@ const lockOf = (folder: string) => `${folder}/.lock`
 const ours = new Set<string>()
 
 const isAbandoned = (folder: string) =>
-  Effect.scoped(DuckDb.readWrite(lockOf(folder))).pipe(
+  Effect.scoped(DuckDb.hold(lockOf(folder))).pipe(
     Effect.as(true),
     Effect.catch((error) => Effect.succeed(error._tag !== "FileInUse")) // what is no lock is held by nobody
   )
@@ -70,7 +70,7 @@ const ownFolder = Effect.fnUntraced(function* (layout: Layout, runId: string) {
           Effect.andThen(Effect.sync(() => ours.delete(folder)))
         )
     )
-    yield* DuckDb.readWrite(lockOf(folder))
+    yield* DuckDb.hold(lockOf(folder))
   }).pipe(Scope.provide(scope))
   yield* writableDirectory(layout.staging)
   // Under a lock, or another run could take the folder for abandoned before it is held.

@@ -1,10 +1,14 @@
-/** What a label becomes: the record of the interface, field by field, the same from either form of a release. */
+/**
+ * What a label becomes: the record of the interface, field by field, the same from either form of a release; and which label
+ * of a product is current.
+ */
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
 import { servedAlone } from "../support/api/served.ts"
 import { aLabel, forms, homeWith } from "../support/label-releases.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
 import { nutritionRules } from "./branded-food-nutrition-rules.ts"
+import { histories, products, versions, versionsBrand } from "./branded-food-versions.ts"
 import { bareRecord, complete, completeRecord, type Expected } from "./branded-food-whole-labels.ts"
 
 const rules = [...labelRules, ...nutritionRules]
@@ -12,43 +16,89 @@ const labels = [complete, { data_source: "", publication_date: "" }, ...rules.ma
   (stated, index) => aLabel({ ...stated, fdc_id: 1000 + index })
 )
 
-describe.each(forms)("a record out of the %s form", (form) => {
-  const api = servedAlone({ home: () => homeWith(labels, form) })
-  const record = async (fdcId: number): Promise<Expected> => {
-    const { json, status } = await api.get(`/v1/branded-foods/${brandedFoodId(fdcId)}`)
-    expect(status).toBe(200)
-    return (json as { readonly data: Expected }).data
-  }
+describe.each(forms)("out of the %s form", (form) => {
+  // the order of the rows tells nothing
+  const api = servedAlone({ home: () => homeWith([...labels, ...versions].toReversed(), form) })
 
-  it("has exactly the fields of the interface, in their order", async () => {
-    const found = await record(1000)
-    expect(Object.keys(found)).toEqual(["id", ...Object.keys(bareRecord), "fetched_at"])
-    expect(found).toEqual({ id: brandedFoodId(1000), ...completeRecord(form), fetched_at: expect.any(String) })
-    expect(Object.keys(found.nutrition as object)).toEqual(Object.keys(completeRecord(form).nutrition as object))
+  describe("a record", () => {
+    const record = async (fdcId: number): Promise<Expected> => {
+      const { json, status } = await api.get(`/v1/branded-foods/${brandedFoodId(fdcId)}`)
+      expect(status).toBe(200)
+      return (json as { readonly data: Expected }).data
+    }
+
+    it("has exactly the fields of the interface, in their order", async () => {
+      const found = await record(1000)
+      expect(Object.keys(found)).toEqual(["id", ...Object.keys(bareRecord), "fetched_at"])
+      expect(found).toEqual({ id: brandedFoodId(1000), ...completeRecord(form), fetched_at: expect.any(String) })
+      expect(Object.keys(found.nutrition as object)).toEqual(Object.keys(completeRecord(form).nutrition as object))
+    })
+
+    it("has null for what the label does not state, [] for lists, and a nutrition without keys", async () => {
+      expect(await record(1001)).toEqual({ id: brandedFoodId(1001), ...bareRecord, fetched_at: expect.any(String) })
+    })
+
+    it("tells when its payload was fetched, in UTC with milliseconds", async () => {
+      const { fetched_at } = await record(1000)
+      expect(fetched_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      const age = Date.now() - Date.parse(String(fetched_at))
+      expect(age).toBeGreaterThan(0)
+      expect(age).toBeLessThan(24 * 3600 * 1000)
+    })
+
+    it("is the same in the search", async () => {
+      const { json } = await api.get("/v1/branded-foods?name=almond+brittle")
+      expect(json).toEqual({ data: [await record(1000)], next_cursor: null })
+    })
+
+    const ofThisForm = rules
+      .map(([rule, , expected, only = form], index) => ({ rule, expected, only, fdcId: 1002 + index }))
+      .filter(({ only }) => only === form)
+    it.each(ofThisForm)("$rule", async ({ expected, fdcId }) => {
+      const found = await record(fdcId)
+      expect(Object.fromEntries(Object.keys(expected).map((field) => [field, found[field]]))).toEqual(expected)
+    })
   })
 
-  it("has null for what the label does not state, [] for lists, and a nutrition without keys", async () => {
-    expect(await record(1001)).toEqual({ id: brandedFoodId(1001), ...bareRecord, fetched_at: expect.any(String) })
-  })
+  describe("the current label", () => {
+    const found = async (query: string) => {
+      const { json } = await api.get(`/v1/branded-foods?${query}`)
+      return (json as { readonly data: ReadonlyArray<{ readonly fdc_id: number }> }).data.map(({ fdc_id }) => fdc_id)
+    }
 
-  it("tells when its payload was fetched, in UTC with milliseconds", async () => {
-    const { fetched_at } = await record(1000)
-    expect(fetched_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    const age = Date.now() - Date.parse(String(fetched_at))
-    expect(age).toBeGreaterThan(0)
-    expect(age).toBeLessThan(24 * 3600 * 1000)
-  })
+    it.each(histories.map(([rule], product) => [rule, product] as const))("is %s", async (_, product) => {
+      const current = products[product]?.at(-1)
+      expect(await found(`name=product+${product}`)).toEqual([current?.fdc_id])
+      expect(await found(`barcode=${current?.gtin_upc}`)).toEqual([current?.fdc_id])
+    })
 
-  it("is the same in the search", async () => {
-    const { json } = await api.get("/v1/branded-foods?name=almond+brittle")
-    expect(json).toEqual({ data: [await record(1000)], next_cursor: null })
-  })
+    it("stands once per source: twins are both found", async () => {
+      expect(await found("name=twin")).toEqual([300, 301])
+      expect(await found("barcode=041220576074")).toEqual([300, 301])
+    })
 
-  const ofThisForm = rules
-    .map(([rule, , expected, only = form], index) => ({ rule, expected, only, fdcId: 1002 + index }))
-    .filter(({ only }) => only === form)
-  it.each(ofThisForm)("$rule", async ({ expected, fdcId }) => {
-    const found = await record(fdcId)
-    expect(Object.fromEntries(Object.keys(expected).map((field) => [field, found[field]]))).toEqual(expected)
+    it("stands once per barcode, however it is padded", async () => {
+      expect(await found("name=padded")).toEqual([311])
+      expect(await found("barcode=813090004442")).toEqual([311])
+    })
+
+    it("is every label that has no barcode", async () => {
+      expect(await found("name=bare")).toEqual([320, 321])
+    })
+
+    it("is what search and categories cover; older ones are read by id", async () => {
+      const current = [...products.map((versions) => versions.at(-1)?.fdc_id), 300, 301, 311, 320, 321]
+      expect(await found(`brand=${encodeURIComponent(versionsBrand)}&limit=200`)).toEqual(
+        current.toSorted((a, b) => Number(a) - Number(b))
+      )
+      expect(await found("category=old")).toEqual([])
+      const { data } = (await api.get("/v1/branded-foods/categories")).json as { readonly data: ReadonlyArray<object> }
+      expect(data).toContainEqual({ category: "New", product_count: products.length })
+      expect(data).not.toContainEqual(expect.objectContaining({ category: "Old" }))
+      for (const { description, fdc_id } of versions) {
+        const { json, status } = await api.get(`/v1/branded-foods/${brandedFoodId(fdc_id)}`)
+        expect([status, json]).toMatchObject([200, { data: { fdc_id, description, id: brandedFoodId(fdc_id) } }])
+      }
+    })
   })
 })

@@ -1,9 +1,10 @@
-/** The five filters of the search and its pages. That texts are found wherever a plain scan finds them has its own file. */
+/** The five filters of the search and its pages. That texts are found wherever a look at every label finds them, the tests of `warehouse/foods` prove. */
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, served, servedAlone } from "../support/api/served.ts"
-import { aLabel, homeWith, type Label } from "../support/label-releases.ts"
+import { aLabel, homeWith, ingestLabels, type Label } from "../support/label-releases.ts"
+import { run, untilServed } from "../support/programs.ts"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly id: string; readonly fdc_id: number; readonly category: string | null }>
@@ -60,14 +61,26 @@ const labels = [
   ...barcodes.map((gtin_upc, index) => aLabel({ fdc_id: firstBarcode + index, gtin_upc, description: "X" }))
 ]
 
+/** Labels of which a release comes while a client follows cursors. */
+const released = [10, 20, 30, 40, 50].map((fdc_id) =>
+  aLabel({ fdc_id, gtin_upc: `0000000000${fdc_id}`, publication_date: "2025-04-24", description: `BARLEY-${fdc_id}` })
+)
+/** The release: new products before and behind the cursor, and new versions of the first and the fourth product. */
+const laterReleased = [
+  aLabel({ fdc_id: 5, gtin_upc: "000000000005", publication_date: "2026-04-30", description: "BARLEY-5" }),
+  aLabel({ fdc_id: 45, gtin_upc: "000000000045", publication_date: "2026-04-30", description: "BARLEY-45" }),
+  aLabel({ fdc_id: 60, gtin_upc: "000000000010", publication_date: "2026-04-30", description: "BARLEY-60" }),
+  aLabel({ fdc_id: 70, gtin_upc: "000000000040", publication_date: "2026-04-30", description: "BARLEY-70" })
+]
+
 describe("filters", () => {
-  const api = servedAlone({ home: () => homeWith(labels) })
+  const api = servedAlone({ home: () => homeWith([...labels, ...released]) })
   const found = async (filters: Readonly<Record<string, string>>) => {
     const { json, status } = await api.get(`/v1/branded-foods?${encoded(filters)}`)
     expect(status).toBe(200)
     return (json as Page).data.map(({ fdc_id }) => fdc_id)
   }
-  const all = labels.map(({ fdc_id }) => fdc_id)
+  const all = [...labels, ...released].map(({ fdc_id }) => fdc_id).toSorted((a, b) => a - b)
 
   it.each([
     ["oat milk", [3]],
@@ -223,7 +236,52 @@ describe("filters", () => {
     expect([200, 400]).toContain(reply.status)
     if (reply.status === 200) expect(reply.json).toEqual({ data: [], next_cursor: null })
   })
+
+  describe("a release that comes while a client follows cursors", () => {
+    const idsOf = (rows: ReadonlyArray<unknown>) => rows.map((row) => (row as Page["data"][number]).fdc_id)
+
+    it("every row that was there throughout comes once, over a new release and a rollback", async () => {
+      const events = [
+        async () => {
+          const { generation } = await ingestLabels(api.home(), "json", laterReleased, "2026-08-31")
+          expect(generation).toBe("larder-000002")
+          await untilServed(api.server(), "larder-000002")
+        }
+      ]
+      const pages = await pagesOf(api.get, "/v1/branded-foods?name=barley&limit=2", async () => {
+        await events.shift()?.()
+      })
+      // 10 was current when it was read, 5 came behind the cursor's back, 40 was replaced before it was read
+      expect(pages.map(idsOf)).toEqual([[10, 20], [30, 45], [50, 60], [70]])
+      expect(idsOf((await pagesOf(api.get, "/v1/branded-foods?name=barley")).flat())).toEqual([
+        5, 20, 30, 45, 50, 60, 70
+      ])
+
+      const old = await api.get(`/v1/branded-foods/${brandedFoodId(40)}`)
+      expect([old.status, old.headers["x-data-version"], old.json]).toMatchObject([
+        200,
+        "larder-000002",
+        { data: { fdc_id: 40, published_on: "2025-04-24" } }
+      ])
+
+      const { code } = await run("larder-ingest", ["rollback"], { LARDER_HOME: api.home() })
+      expect(code).toBe(0)
+      await untilServed(api.server(), "larder-000001")
+      expect(idsOf((await pagesOf(api.get, "/v1/branded-foods?name=barley&limit=2")).flat())).toEqual([
+        10, 20, 30, 40, 50
+      ])
+      expect(errorOf(await api.get(`/v1/branded-foods/${brandedFoodId(70)}`))).toBe(
+        `404 not_found: Unknown branded food: ${brandedFoodId(70)}`
+      )
+    })
+  })
 })
+
+const textFields = [
+  ["name", ["description"]],
+  ["brand", ["brand_owner", "brand_name", "subbrand_name"]],
+  ["ingredient", ["ingredients"]]
+] as const
 
 describe("pages and categories", () => {
   const api = served()
@@ -253,6 +311,24 @@ describe("pages and categories", () => {
     expect(pages.flat()).toEqual(whole)
     expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
   })
+
+  it.each(["%", "\\", '"', "'", ",", "é", "ß", "10", "0%"])(
+    "find '%s' where a look at every label finds it",
+    async (text) => {
+      const rows = (await listed()) as unknown as ReadonlyArray<Readonly<Record<string, unknown>>>
+      for (const [filter, fields] of textFields) {
+        const expected = rows.filter((row) =>
+          fields.some((field) =>
+            String(row[field] ?? "")
+              .toLowerCase()
+              .includes(text)
+          )
+        )
+        const query = `${encoded({ [filter]: text })}&limit=${Math.min(200, Math.max(3, Math.ceil(expected.length / 4)))}`
+        expect((await pagesOf(api.get, `/v1/branded-foods?${query}`)).flat()).toEqual(expected)
+      }
+    }
+  )
 
   it("end with a null cursor, also where the last page is exactly full", async () => {
     const { category, product_count } = (await categories()).find(({ product_count: n }) => n > 3 && n < 200) ?? {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest"
-import { createKey, statement } from "../support/api/operator.ts"
-import { errorOf, servedAlone } from "../support/api/served.ts"
-import { disk } from "./conditions.ts"
+import { createKey } from "../support/api/operator.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
-const storage = disk()
-const api = servedAlone({ environment: storage.environment })
+const api = served()
 const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
 
 describe("the first failure wins", () => {
@@ -142,22 +140,5 @@ describe("400: parameters", () => {
   it("an empty query is none", async () => {
     expect((await api.get("/v1/commodities?")).text).toBe((await api.get("/v1/commodities")).text)
     expect((await api.get("/v1/commodities?&&")).status).toBe(200)
-  })
-})
-
-describe("5xx", () => {
-  it("is `internal` with the one message, a 503 with Retry-After while the ledger cannot be written, and costs nothing", async () => {
-    const key = await createKey(api.home())
-    storage.fill()
-    const failed = await api.get("/v1/commodities", { key: key.key })
-    expect(errorOf(failed)).toBe("503 internal: An unexpected error occurred")
-    expect(failed.headers["retry-after"]).toMatch(/^[1-9]\d*$/)
-    expect(failed.headers["x-credits-charged"]).toBe("0")
-    // What costs nothing is answered all the same.
-    expect((await api.get("/v1/commodities?limit=0", { key: key.key })).status).toBe(400)
-    storage.free()
-    expect((await api.get("/v1/commodities", { key: key.key })).headers["x-credits-remaining"]).toBe("4990")
-    const entries = await statement(api.home(), key.account_id)
-    expect(entries.map(({ credits }) => credits)).toEqual([5_000, -10])
   })
 })

@@ -1,6 +1,7 @@
 import { version } from "@larder/schemas/version.ts"
 import { describe, expect, it } from "vitest"
-import { servedAlone } from "../support/api/served.ts"
+import { createKey, statement } from "../support/api/operator.ts"
+import { errorOf, servedAlone } from "../support/api/served.ts"
 import { disk } from "./conditions.ts"
 
 const storage = disk()
@@ -101,5 +102,20 @@ describe("a ledger that cannot be written", () => {
     storage.free()
     await expect.poll(() => json("/readyz"), { interval: 100 }).toEqual([200, ready])
     expect((await api.get("/v1/commodities")).status).toBe(200)
+  })
+
+  it("answers a 503 `internal` with the one message and Retry-After, and charges nothing", async () => {
+    const key = await createKey(api.home())
+    storage.fill()
+    const failed = await api.get("/v1/commodities", { key: key.key })
+    expect(errorOf(failed)).toBe("503 internal: An unexpected error occurred")
+    expect(failed.headers["retry-after"]).toMatch(/^[1-9]\d*$/)
+    expect(failed.headers["x-credits-charged"]).toBe("0")
+    // What costs nothing is answered all the same.
+    expect((await api.get("/v1/commodities?limit=0", { key: key.key })).status).toBe(400)
+    storage.free()
+    expect((await api.get("/v1/commodities", { key: key.key })).headers["x-credits-remaining"]).toBe("4990")
+    const entries = await statement(api.home(), key.account_id)
+    expect(entries.map(({ credits }) => credits)).toEqual([5_000, -10])
   })
 })

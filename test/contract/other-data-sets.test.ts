@@ -3,7 +3,6 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
-import { createKey } from "../support/api/operator.ts"
 import { errorOf, servedAlone } from "../support/api/served.ts"
 import { run } from "../support/programs.ts"
 
@@ -52,21 +51,6 @@ describe("branded foods that are not loaded", () => {
       `404 not_found: Unknown branded food: ${id}`,
       "0"
     ])
-  })
-
-  it("the search has the scope of the categories, and a record one of its own", async () => {
-    const search = await createKey(api.home(), { scopes: ["search-branded-foods"] })
-    const get = await createKey(api.home(), { scopes: ["get-branded-foods"] })
-    for (const path of ["/v1/branded-foods", "/v1/branded-foods/categories"]) {
-      expect((await api.get(path, { key: search.key })).status).toBe(200)
-      expect(errorOf(await api.get(path, { key: get.key }))).toBe(
-        "403 forbidden: This key is not scoped to search-branded-foods"
-      )
-    }
-    expect((await api.get("/v1/branded-foods/x", { key: get.key })).status).toBe(404)
-    expect(errorOf(await api.get("/v1/branded-foods/x", { key: search.key }))).toBe(
-      "403 forbidden: This key is not scoped to get-branded-foods"
-    )
   })
 })
 
@@ -123,22 +107,4 @@ describe("storefronts that are not loaded", () => {
       )
     }
   )
-
-  it("each endpoint has a scope of its own", async () => {
-    const endpoints = [
-      ["/v1/stores", "search-stores", 200],
-      ["/v1/stores/x", "get-store", 404],
-      ["/v1/stores/x/products", "get-store-products", 404],
-      ["/v1/stores/x/collections", "get-store-collections", 404],
-      ["/v1/products/x", "get-product", 404]
-    ] as const
-    for (const [, scope] of endpoints) {
-      const { key } = await createKey(api.home(), { scopes: [scope] })
-      for (const [path, needed, status] of endpoints) {
-        const reply = await api.get(path, { key })
-        if (needed === scope) expect(reply.status).toBe(status)
-        else expect(errorOf(reply)).toBe(`403 forbidden: This key is not scoped to ${needed}`)
-      }
-    }
-  })
 })

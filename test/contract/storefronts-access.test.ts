@@ -2,23 +2,25 @@
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey, operate } from "../support/api/operator.ts"
-import { errorOf, servedAlone } from "../support/api/served.ts"
-import { aCollection, aProduct, aStore, homeWithStores } from "../support/stores.ts"
+import { errorOf, served } from "../support/api/served.ts"
 
-const store_id = "platform_store_shop"
-const api = servedAlone({
-  home: () =>
-    homeWithStores({
-      stores: [aStore({ store_id })],
-      products: [aProduct({ store_id, product_id: "platform_product_bread" })],
-      collections: [aCollection({ store_id, collection_id: "platform_collection_bread" })]
-    })
-})
-beforeAll(() =>
-  operate(api.home(), (ledger) =>
+const api = served()
+
+/** A store and a product of the bundled samples. */
+const ids = { platform_store_shop: "", platform_product_bread: "" }
+const firstId = async (path: string) => {
+  const { json } = await api.get(`${path}?limit=1`)
+  return (json as { readonly data: ReadonlyArray<{ readonly id: string }> }).data[0]?.id ?? ""
+}
+const withIds = (path: string) =>
+  path.replace(/platform_(?:store_shop|product_bread)/, (name) => ids[name as keyof typeof ids])
+beforeAll(async () => {
+  await operate(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "calls" })
   )
-)
+  ids.platform_store_shop = await firstId("/v1/stores")
+  ids.platform_product_bread = await firstId(`/v1/stores/${ids.platform_store_shop}/products`)
+})
 
 const endpoints: ReadonlyArray<readonly [path: string, scope: Scope, parameters: ReadonlyArray<string>]> = [
   ["/v1/stores", "search-stores", ["query", "category", "country", "limit", "cursor"]],
@@ -27,22 +29,26 @@ const endpoints: ReadonlyArray<readonly [path: string, scope: Scope, parameters:
   ["/v1/stores/platform_store_shop/collections", "get-store-collections", ["limit", "cursor"]],
   ["/v1/products/platform_product_bread", "get-product", []]
 ]
-const allParameters = ["query", "category", "country", "limit", "cursor"]
 const costsNothing = async (target: string, key?: string) => {
   const reply = await api.get(target, key === undefined ? {} : { key })
   expect(reply.headers["x-credits-charged"]).toBe("0")
   return errorOf(reply)
 }
 
-describe.each(endpoints)("%s", (path, scope, parameters) => {
+describe.each(endpoints)("%s", (template, scope, parameters) => {
+  let path = ""
+  beforeAll(() => {
+    path = withIds(template)
+  })
+
   it("costs 100 credits, and names the generation it answers from", async () => {
     const before = Number((await api.get("/v1/stores?limit=0")).headers["x-credits-remaining"])
     const { headers, status } = await api.get(path)
-    expect([status, headers["x-credits-charged"], headers["x-data-version"]]).toEqual([200, "100", "larder-000001"])
+    expect([status, headers["x-credits-charged"], headers["x-data-version"]]).toEqual([200, "100", "larder-000003"])
     expect(Number(headers["x-credits-remaining"])).toBe(before - 100)
   })
 
-  it("wants a key, of its own scope", async () => {
+  it("requires a key that has its scope", async () => {
     const withKey = async (key: string | undefined) => errorOf(await api.get(path, { key }))
     expect(await withKey(undefined)).toBe("401 unauthorized: Missing or malformed Authorization: Bearer header")
     expect(await withKey(`svc_data_${"x".repeat(64)}`)).toBe("401 unauthorized: Unknown or revoked API key")
@@ -57,7 +63,7 @@ describe.each(endpoints)("%s", (path, scope, parameters) => {
     const capped = await createKey(api.home(), { budget: 199 })
     expect((await api.get(path, { key: capped.key })).status).toBe(200)
     expect(await costsNothing(path, capped.key)).toBe("402 insufficient_balance: Monthly spend cap reached")
-    const unknown = path.replace(/platform_\w+/, "platform_none")
+    const unknown = template.replace(/platform_\w+/, "platform_none")
     expect(await costsNothing(unknown, capped.key)).toBe("402 insufficient_balance: Monthly spend cap reached")
     expect(await costsNothing(`${path}?nothing=1`, capped.key)).toBe(
       "400 invalid_request: Unknown query parameter: nothing"
@@ -68,18 +74,6 @@ describe.each(endpoints)("%s", (path, scope, parameters) => {
     expect(await costsNothing(path, poor.key)).toBe("402 insufficient_balance: Insufficient balance")
   })
 
-  it.each(["offset", "page", "Limit", "sort", "query[]", "id"])("names an unknown parameter: %s", async (name) => {
-    expect(await costsNothing(`${path}?${encodeURIComponent(name)}=1`)).toBe(
-      `400 invalid_request: Unknown query parameter: ${name}`
-    )
-  })
-
-  it("knows no parameter of the others", async () => {
-    for (const name of allParameters.filter((name) => !parameters.includes(name))) {
-      expect(await costsNothing(`${path}?${name}=1`)).toBe(`400 invalid_request: Unknown query parameter: ${name}`)
-    }
-  })
-
   it("takes each parameter once", async () => {
     for (const name of parameters) {
       expect(await costsNothing(`${path}?${name}=1&${name}=1`)).toBe(
@@ -88,7 +82,7 @@ describe.each(endpoints)("%s", (path, scope, parameters) => {
     }
   })
 
-  it("wants `limit` to be a whole number of at least 1", async () => {
+  it("requires `limit` to be a whole number of at least 1", async () => {
     if (!parameters.includes("limit")) return
     for (const limit of ["0", "000", "-1", "1.5", "x", "", "1e2", "+1", " 1", "１"]) {
       expect(await costsNothing(`${path}?limit=${encodeURIComponent(limit)}`)).toBe(
@@ -99,7 +93,7 @@ describe.each(endpoints)("%s", (path, scope, parameters) => {
 
   it("refuses a cursor that it never gave out, before the store is looked for", async () => {
     if (!parameters.includes("cursor")) return
-    for (const target of [path, path.replace("platform_store_shop", "platform_store_none")]) {
+    for (const target of [path, template.replace("platform_store_shop", "platform_store_none")]) {
       expect(await costsNothing(`${target}?cursor=abc`)).toMatch(/^400 invalid_request: cursor /)
     }
   })
@@ -107,15 +101,5 @@ describe.each(endpoints)("%s", (path, scope, parameters) => {
   it("is exact: with a slash at the end it is unknown, and only GET is served", async () => {
     expect((await api.get(`${path}/`)).status).toBe(404)
     for (const method of ["POST", "HEAD", "DELETE"]) expect((await api.get(path, { method })).status).toBe(405)
-  })
-})
-
-describe("/readyz", () => {
-  it("says that storefronts are loaded", async () => {
-    expect(await (await fetch(`${api.server().console}/readyz`)).json()).toMatchObject({
-      status: "ready",
-      data_sets: { commodities: false, branded_foods: false, storefronts: true },
-      missing: ["commodities", "branded_foods"]
-    })
   })
 })

@@ -175,3 +175,13 @@ describe("a product", () => {
     }
   )
 })
+
+describe("/readyz", () => {
+  it("says that storefronts are loaded, and which data sets are missing", async () => {
+    expect(await (await fetch(`${api.server().console}/readyz`)).json()).toMatchObject({
+      status: "ready",
+      data_sets: { commodities: false, branded_foods: false, storefronts: true },
+      missing: ["commodities", "branded_foods"]
+    })
+  })
+})

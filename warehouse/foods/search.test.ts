@@ -16,7 +16,10 @@ interface Label extends Food {
   readonly ingredients: string | null
 }
 
-const words = 'SALT Sugar malt sug a b of % _ 100% Käse İstanbul ΟΔΟΣ œuf 😀 O\'Neil "X" ß K'.split(" ")
+const words =
+  'SALT Sugar malt sug a b of % _ \\ * 100% Käse KÄSE İstanbul ΟΔΟΣ œuf 😀 O\'Neil "X" ß K 燕麦 […] \ufb01 0 é e\u0301'.split(
+    " "
+  )
 const separators = [" ", ", ", " (", "). ", "-", "; ", "%", "_", "\\", "*", "'", '"', "\t", "\u001f", "\u0001", "  "]
 const nasty = fc
   .array(
@@ -112,7 +115,27 @@ const filterText = (texts: ReadonlyArray<string>) =>
     { weight: 2, arbitrary: nasty.map((text) => text.slice(0, 6)) },
     {
       weight: 1,
-      arbitrary: fc.constantFrom("", "\n", "salt\n", "\r", "\ud83d", "\ude00", "%", "_", "İ", "i̇", "ς", "qqq")
+      arbitrary: fc.constantFrom(
+        "",
+        "\n",
+        "salt\n",
+        "\r",
+        "\ud83d",
+        "\ude00",
+        "%",
+        "_",
+        "\\",
+        "*",
+        "İ",
+        "i̇",
+        "i\u0307",
+        "σ",
+        "ς",
+        "燕",
+        "ß",
+        "0%",
+        "qqq"
+      )
     }
   )
 

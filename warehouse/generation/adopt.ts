@@ -4,9 +4,10 @@
  */
 import { Effect, FileSystem } from "effect"
 import { define } from "../dictionary.ts"
-import { DuckDb, identifier, literal } from "../duckdb.ts"
+import { DuckDb, identifier } from "../duckdb.ts"
 import { checkResultTable, type DataSet, dataSets, ingestTables, runTable, type Table } from "../tables.ts"
 import { haveDefinitionsChanged, requireSameTables } from "./definitions.ts"
+import { attachLive } from "./layout.ts"
 
 type Db = DuckDb["Service"]
 
@@ -26,7 +27,7 @@ export const canAdopt = Effect.fnUntraced(function* (dataSet: DataSet, stagedFil
   const fs = yield* FileSystem.FileSystem
   if ((yield* fs.stat(live)).size > (yield* fs.stat(stagedFile)).size) return false
   const db = yield* DuckDb.memory
-  yield* db.run(`attach ${literal(live)} as live (read_only)`)
+  yield* attachLive(db, live)
   const schemas = (yield* schemasOf(db)).filter((schema) => schema !== "ingest")
   const others = dataSets.filter(({ schema }) => schemas.includes(schema))
   if (schemas.includes(dataSet.schema) || others.length < schemas.length) return false
@@ -43,7 +44,7 @@ export const canAdopt = Effect.fnUntraced(function* (dataSet: DataSet, stagedFil
 
 /** Takes over what the live generation holds: the other data sets, and what `ingest` tells. */
 export const takeOver = Effect.fnUntraced(function* (db: Db, live: string) {
-  yield* db.run(`attach ${literal(live)} as live (read_only)`)
+  yield* attachLive(db, live)
   const schemas = yield* schemasOf(db)
   const others = dataSets.filter(({ schema }) => schemas.includes(schema))
   for (const other of others) yield* define(db, other)

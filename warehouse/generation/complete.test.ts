@@ -1,11 +1,14 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
+import { insertLabels, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect } from "effect"
 import { openFoods } from "../foods/open.ts"
+import { stage } from "../staging.ts"
+import { brandedFood, foodTable } from "../tables.ts"
 import { carriedFolder } from "./carried.ts"
-import { currentFile } from "./layout.ts"
+import { completeFromLive } from "./complete.ts"
+import { attachLive, currentFile, requireCurrentFile } from "./layout.ts"
 
 const later = { release_on: "date '2025-12-18'", run_id: "'second'" }
 const earlier = { release_on: "date '2020-04-01'", run_id: "'second'" }
@@ -151,19 +154,21 @@ describe("merging by completing", () => {
   itWorks("works through more labels than one range holds", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 300_000 }])
-      const { run } = yield* publishLabels(layout, [
-        { fdc_id: 1, up_to: 299_999, set: later },
-        { fdc_id: 300_000, set: { ...later, footnote: "'x'" } }
-      ])
-      assert.deepStrictEqual(run.rows_loaded, 1)
-      assert.deepStrictEqual(
-        yield* ask(
-          layout,
-          "select count(*)::integer as labels, count(footnote)::integer as notes from branded_food.food"
-        ),
-        [{ labels: 300_000, notes: 1 }]
+      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 20 }])
+      const { merge } = foodTable
+      if (merge.by !== "completing") return assert.fail("labels are completed")
+      const { filled } = yield* stage(layout, "run", brandedFood, (staging) =>
+        Effect.gen(function* () {
+          yield* insertLabels(staging, [
+            { fdc_id: 1, up_to: 19, set: later },
+            { fdc_id: 20, set: { ...later, footnote: "'x'" } }
+          ])
+          yield* attachLive(staging.db, yield* requireCurrentFile(layout))
+          yield* completeFromLive(staging.db, "branded_food.food", Object.keys(foodTable.record.fields), merge, 7)
+          return yield* staging.db.rows("select fdc_id, footnote from branded_food.food")
+        })
       )
+      assert.deepStrictEqual(filled, [{ fdc_id: 20, footnote: "x" }])
     })
   )
 })

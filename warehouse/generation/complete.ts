@@ -10,11 +10,11 @@ import type { Merge } from "../tables.ts"
 type Completing = Extract<Merge, { readonly by: "completing" }>
 
 /** Rows of a range: 250,000 labels of some 1.5 kB on either side of the join. */
-const rowsOfRange = 250_000
+const mostRows = 250_000
 
 const Range = Schema.Struct({ first: Schema.BigInt, last: Schema.BigInt })
 
-const ranges = (staged: string, key: string) => `
+const ranges = (staged: string, key: string, rowsOfRange: number) => `
   select min(${key})::bigint as first, max(${key})::bigint as last
   from (select ${key}, (row_number() over (order by ${key}) - 1) // ${rowsOfRange} as range from ${staged})
   group by range
@@ -25,7 +25,8 @@ export const completeFromLive = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   staged: string,
   columns: ReadonlyArray<string>,
-  { completed, ignoring, key: keyName }: Completing
+  { completed, ignoring, key: keyName }: Completing,
+  rowsOfRange = mostRows
 ) {
   const key = identifier(keyName)
   const asLive = columns
@@ -35,7 +36,7 @@ export const completeFromLive = Effect.fnUntraced(function* (
     const value = completed(column)
     return value === undefined ? [] : [`${identifier(column)} = ${value}`]
   })
-  for (const { first, last } of yield* db.all(Range, ranges(staged, key))) {
+  for (const { first, last } of yield* db.all(Range, ranges(staged, key, rowsOfRange))) {
     const both = `s.${key} = l.${key} and s.${key} between ${first} and ${last} and l.${key} between ${first} and ${last}`
     yield* db.run(`delete from ${staged} s using live.${staged} l where ${both} and ${asLive.join(" and ")}`)
     yield* db.run(`update ${staged} s set ${set.join(", ")} from live.${staged} l where ${both}`)

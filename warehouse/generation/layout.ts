@@ -3,7 +3,7 @@
  * `larder-000042.duckdb`. Numbers only go up; `*.building` files were left by a run that was killed.
  */
 import { Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
-import { DuckDb, NotADatabase } from "../duckdb.ts"
+import { DuckDb, literal, NotADatabase, openError } from "../duckdb.ts"
 
 export interface Layout {
   readonly home: string
@@ -95,15 +95,17 @@ export const requireCurrentFile = Effect.fnUntraced(function* (layout: Layout) {
   return file.value
 })
 
+const goingBack = ({ cause, file }: NotADatabase) =>
+  Effect.fail(new NotADatabase({ file, cause, advice: "Go back to an earlier one with: npx larder-ingest rollback" }))
+
 /** Opens a generation for reading. Where that is impossible, says how to go back. */
-export const openGeneration = (file: string) =>
-  DuckDb.readOnly(file).pipe(
-    Effect.catchTag("NotADatabase", ({ cause }) =>
-      Effect.fail(
-        new NotADatabase({ file, cause, advice: "Go back to an earlier one with: npx larder-ingest rollback" })
-      )
-    )
-  )
+export const openGeneration = (file: string) => DuckDb.readOnly(file).pipe(Effect.catchTag("NotADatabase", goingBack))
+
+/** The same beside another database, in which it is called `live`. */
+export const attachLive = (db: DuckDb["Service"], file: string) =>
+  db
+    .run(`attach ${literal(file)} as live (read_only)`)
+    .pipe(Effect.mapError(openError(file)), Effect.catchTag("NotADatabase", goingBack))
 
 /** Generation files in the folder, oldest first. */
 export const generations = Effect.fnUntraced(function* (layout: Layout) {

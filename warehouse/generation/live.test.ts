@@ -1,5 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Deferred, Effect, Exit, Fiber, FileSystem, Option, Schema, Scope } from "effect"
@@ -23,12 +25,14 @@ const dayOf = (day: number) => ({
   prices: [{ item: "day", price: `${day}` }]
 })
 const publishDay = (layout: Layout, day: number) => publishFound(layout, dayOf(day))
+const oneDay = copied(Effect.tap(aLayout, (layout) => publishDay(layout, 1)))
 /**
  * By another process, as in life. One that closes a file gives up all its locks on it, also those of other instances: after
  * a publication in this process, nobody could tell any more whether the server holds the generation.
  */
+const elsewhere = onceForFile(otherProcess({ do: "obey" }))
 const publishElsewhere = (layout: Layout, day: number) =>
-  Effect.flatMap(otherProcess({ do: "publish", home: layout.home, found: dayOf(day) }), ({ nextLine }) => nextLine)
+  Effect.flatMap(elsewhere, ({ order }) => order({ do: "publish", home: layout.home, found: dayOf(day) }))
 
 const until = (holds: () => boolean) =>
   Effect.gen(function* () {
@@ -38,22 +42,14 @@ const until = (holds: () => boolean) =>
 /** Whether this process has closed a generation: only then another one may open it for writing. */
 const isClosed = Effect.fnUntraced(function* (file: string) {
   yield* FileSystem.FileSystem.use((fs) => fs.chmod(file, 0o644))
-  return yield* Effect.scoped(
-    Effect.gen(function* () {
-      const other = yield* otherProcess({ do: "hold", file })
-      const outcome = yield* Effect.raceFirst(Effect.as(other.nextLine, true), Effect.as(other.ended, false)).pipe(
-        Effect.exit
-      )
-      return Exit.isSuccess(outcome) && outcome.value
-    })
-  )
+  const { order } = yield* elsewhere
+  return (yield* order({ do: "try", file })) === "free"
 })
 
 describe("the live generation", () => {
   itWorks("is taken over when a new one is published, and again after a rollback", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishDay(layout, 1)
+      const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
       assert.deepStrictEqual([live.current().id, live.current().model, live.swaps()], ["larder-000001", 1, 0])
       yield* publishDay(layout, 2)
@@ -67,8 +63,7 @@ describe("the live generation", () => {
   )
   itWorks("stays open for those who read it until they are done, and is closed then", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishDay(layout, 1)
+      const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
       const goOn = yield* Deferred.make<void>()
       const reader = yield* Effect.forkChild(
@@ -93,8 +88,7 @@ describe("the live generation", () => {
   )
   itWorks("is closed after its last reader, also where a reader failed or was interrupted", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishDay(layout, 1)
+      const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
       yield* Effect.flip(live.use(() => Effect.fail("no")))
       yield* Effect.exit(live.use(() => Effect.die("a bug")))
@@ -111,8 +105,7 @@ describe("the live generation", () => {
   )
   itWorks("is closed with the scope, but not under a reader", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishDay(layout, 1)
+      const layout = yield* oneDay
       const scope = yield* Scope.make()
       const live = yield* Scope.provide(watchLive(layout, countDays), scope)
       const goOn = yield* Deferred.make<void>()
@@ -139,8 +132,7 @@ describe("a new generation that cannot be served", () => {
   itWorks("is left aside with one log, and a later good one is taken", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const layout = yield* aLayout
-      yield* publishDay(layout, 1)
+      const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
       yield* fs.writeFileString(`${layout.dir}/larder-000002.duckdb`, "no database")
       yield* fs.remove(layout.link)
@@ -159,8 +151,7 @@ describe("a new generation that cannot be served", () => {
   )
   itWorks("because it cannot be warmed is closed again", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishDay(layout, 1)
+      const layout = yield* oneDay
       let asked = 0
       const picky = (db: DuckDb["Service"]) =>
         Effect.flatMap(countDays(db), (days) => {
@@ -177,8 +168,7 @@ describe("a new generation that cannot be served", () => {
   itWorks("because the link is gone is told once, and the old one stays", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const layout = yield* aLayout
-      yield* publishDay(layout, 1)
+      const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
       yield* fs.remove(layout.link)
       const complaints = () => logs.filter((line) => line.includes("cannot be served"))
@@ -193,8 +183,7 @@ describe("a new generation that cannot be served", () => {
 describe("reads during several swaps", () => {
   itWorks("never fail and never mix generations, and the old generations are closed", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishDay(layout, 1)
+      const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
       const seen = new Map<number, number>()
       let publishing = true

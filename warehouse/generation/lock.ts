@@ -39,7 +39,7 @@ const betweenProcesses = Effect.fnUntraced(function* (file: string) {
   const tellOnce = Effect.suspend(() =>
     ++tries === triesInSilence ? Effect.logInfo(`another run holds ${file}; waiting for it`) : Effect.void
   )
-  yield* DuckDb.readWrite(file).pipe(
+  yield* DuckDb.hold(file).pipe(
     Effect.tapError((error) => (error instanceof FileInUse ? tellOnce : Effect.void)),
     Effect.retry({
       schedule: Schedule.spaced(wait.every),

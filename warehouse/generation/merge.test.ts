@@ -115,10 +115,10 @@ const words: DataSet = {
   countStatedRows: "select count(*)::integer as rows from pantry.word"
 }
 
-const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: string) {
-  const run = aRun({ rows_read: 1 })
+const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: ReadonlyArray<string>) {
+  const run = aRun({ rows_read: meanings.length })
   const { file } = yield* stage(layout, run.run_id, words, ({ db }) =>
-    db.run(`insert into pantry.word values ('jar', ${meanings})`)
+    db.run(`insert into pantry.word values ${meanings.map((list, word) => `('${word}', ${list})`).join(", ")}`)
   )
   return yield* publishStaged(layout, words, file, run)
 }, Effect.scoped)
@@ -214,26 +214,21 @@ describe("merging rejects", () => {
 })
 
 describe("merging rows with lists by replacing", () => {
-  for (const [was, is] of [
-    ["null", "[]"],
-    ["[]", "null"],
-    ["['a', 'b']", "['a, b']"],
-    ["['a', null]", "['a']"]
-  ] as const) {
-    itWorks(`tells ${was} from ${is}, and each from nothing new`, () =>
-      Effect.gen(function* () {
-        const layout = yield* aLayout
-        yield* publishMeanings(layout, was)
-        assert.strictEqual((yield* publishMeanings(layout, was)).run.outcome, "unchanged")
-        const { run } = yield* publishMeanings(layout, is)
-        assert.deepStrictEqual([run.outcome, run.rows_loaded], ["published", 1])
-        assert.deepStrictEqual(
-          yield* ask(layout, "select meanings from pantry.word"),
-          yield* ask(layout, `select ${is}::varchar[] as meanings`)
-        )
-      })
-    )
-  }
+  itWorks("tells apart lists that look alike, and each from nothing new", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const before = ["null", "[]", "['a', 'b']", "['a', null]"]
+      const after = ["[]", "null", "['a, b']", "['a']"]
+      yield* publishMeanings(layout, before)
+      assert.strictEqual((yield* publishMeanings(layout, before)).run.outcome, "unchanged")
+      const { run } = yield* publishMeanings(layout, after)
+      assert.deepStrictEqual([run.outcome, run.rows_loaded], ["published", 4])
+      assert.deepStrictEqual(
+        yield* ask(layout, "select meanings from pantry.word order by word"),
+        yield* ask(layout, after.map((meanings) => `select ${meanings}::varchar[] as meanings`).join(" union all "))
+      )
+    })
+  )
 })
 
 describe("merging by replacing all", () => {

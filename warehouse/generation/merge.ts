@@ -3,10 +3,11 @@
  * does not have yet, then the rest is moved. A table's `merge` says what counts as new.
  */
 import { Effect, Schema } from "effect"
-import { type DuckDb, identifier, literal } from "../duckdb.ts"
+import { type DuckDb, identifier } from "../duckdb.ts"
 import { type DataSet, ingestTables, type Merge, type Owned, type Table } from "../tables.ts"
 import { completeFromLive } from "./complete.ts"
 import { haveDefinitionsChanged, requireSameTables } from "./definitions.ts"
+import { attachLive } from "./layout.ts"
 
 type Db = DuckDb["Service"]
 
@@ -103,6 +104,8 @@ export interface Reduced {
   readonly changed: ReadonlyArray<Table>
   /** This version defines a table, a view or a comment that the live generation does not have. */
   readonly redefined: boolean
+  /** The live generation has tables of this data set. */
+  readonly hasLive: boolean
   readonly stated_rows: number
   readonly loaded_rows: number
 }
@@ -113,7 +116,7 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
   const inLive = new Set<string>()
   let redefined = false
   if (liveFile !== undefined) {
-    yield* db.run(`attach ${literal(liveFile)} as live (read_only)`)
+    yield* attachLive(db, liveFile)
     yield* requireSameTables(db, dataSet, liveFile)
     redefined = yield* haveDefinitionsChanged(db, dataSet)
     const tables = yield* db.rows(
@@ -131,7 +134,7 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
   }
   const loaded_rows = yield* count(db, dataSet.countStatedRows)
   if (liveFile !== undefined) yield* db.run("detach live")
-  return { changed, redefined, stated_rows, loaded_rows } satisfies Reduced as Reduced
+  return { changed, redefined, hasLive, stated_rows, loaded_rows } satisfies Reduced as Reduced
 })
 
 const forget = (table: Table, { of, table: owned }: Owned) =>

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, ask, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
@@ -110,6 +111,8 @@ describe("an analyst who has the warehouse open", () => {
 
 describe("a full disk", () => {
   const long = (count: number) => items("pear", count).map((row) => ({ ...row, note: randomBytes(30).toString("hex") }))
+  const rows = 8_000
+  const filled = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { deliveries: long(rows) })))
   for (const [when, room, found, says] of [
     [
       "rows are staged",
@@ -133,8 +136,7 @@ describe("a full disk", () => {
     itWorks(`when ${when} leaves the old generation live and nothing else, and the next run publishes`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
-        const layout = yield* aLayout
-        yield* publishFound(layout, { deliveries: long(40_000) })
+        const layout = yield* filled
         const before = (yield* fs.readDirectory(layout.dir)).sort()
         const blocks = Math.floor(room(Number((yield* fs.stat(layout.link)).size)) / 512)
         const publisher = yield* otherProcess(
@@ -146,9 +148,9 @@ describe("a full disk", () => {
         assert.match(stderr, says)
         assert.deepStrictEqual((yield* fs.readDirectory(layout.dir)).sort(), before)
         assert.deepStrictEqual(yield* fs.readDirectory(layout.staging), [])
-        assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, 40_000)
+        assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, rows)
         yield* publishFound(layout, { deliveries: items("plum", 1) })
-        assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, 40_001)
+        assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, rows + 1)
       })
     )
   }

@@ -12,7 +12,7 @@ import { carry, finishCarried } from "./carried.ts"
 import { type Check, type CheckOutcome, ChecksFailed, runChecks } from "./check.ts"
 import { TablesDiffer } from "./definitions.ts"
 import { type RunRecord, readJournal } from "./journal.ts"
-import { currentFile, generationId, generations, type Layout, openGeneration, writableDirectory } from "./layout.ts"
+import { currentFile, generationId, generations, type Layout, writableDirectory } from "./layout.ts"
 import { withPublishLock } from "./lock.ts"
 import { derive, moveTable, type Reduced, reduceToNew } from "./merge.ts"
 import { finish, prune, removeLeftovers, swing } from "./swing.ts"
@@ -131,7 +131,6 @@ const withRows = (publication: Publication, stated: number, loaded: number): Run
 })
 
 const reduce = Effect.fnUntraced(function* ({ dataSet, stagedFile }: Publication, live: string | undefined) {
-  if (live !== undefined) yield* Effect.scoped(openGeneration(live)) // says what to do where that fails
   const db = yield* DuckDb.readWrite(stagedFile)
   return yield* reduceToNew(db, dataSet, live)
 }, Effect.scoped)
@@ -149,11 +148,12 @@ const tidy = Effect.fnUntraced(
 /** The staging file is on the same disk, and of no more use once it is reduced. */
 const begin = Effect.fnUntraced(function* (
   { dataSet, stagedFile }: Publication,
+  { hasLive }: Reduced,
   live: string | undefined,
   building: string
 ) {
   const fs = yield* FileSystem.FileSystem
-  if (live !== undefined && !(yield* canAdopt(dataSet, stagedFile, live))) {
+  if (live !== undefined && (hasLive || !(yield* canAdopt(dataSet, stagedFile, live)))) {
     yield* copy(live, building)
     return { copyOf: live } satisfies Base as Base
   }
@@ -180,7 +180,7 @@ const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
   const building = path.join(layout.dir, `${name}.building`)
   const run: RunRecord = { ...counted, generation: dryRun ? null : id }
   return yield* Effect.gen(function* () {
-    const base = yield* begin(publication, live, building).pipe(during("copying the live generation"))
+    const base = yield* begin(publication, reduced, live, building).pipe(during("copying the live generation"))
     const { checks, journalFiles } = yield* build(publication, run, reduced, base, live, building)
     if (dryRun) return { run, checks }
     yield* Effect.gen(function* () {

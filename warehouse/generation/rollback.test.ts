@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { aLayout, ask, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { NotADatabase } from "../duckdb.ts"
@@ -17,11 +18,13 @@ const kept = (layout: Layout) =>
     list.map(({ generation, live }) => generation.replace("larder-00000", "") + (live ? "*" : ""))
   )
 
-const threeDays = Effect.gen(function* () {
-  const layout = yield* aLayout
-  for (const day of [1, 2, 3]) yield* publishDay(layout, day)
-  return layout
-})
+const threeDays = copied(
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    for (const day of [1, 2, 3]) yield* publishDay(layout, day)
+    return layout
+  })
+)
 
 describe("rollback", () => {
   itWorks("without a name makes the generation before the live one live, step by step, until there is none", () =>
@@ -93,8 +96,8 @@ describe("publishing after a rollback", () => {
   )
   itWorks("keeps the generation that was live until then, however old it is", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      for (const day of [1, 2, 3, 4, 5]) yield* publishDay(layout, day)
+      const layout = yield* threeDays
+      for (const day of [4, 5]) yield* publishDay(layout, day)
       yield* to(layout, "larder-000001")
       yield* publishDay(layout, 6)
       assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3", "4", "5", "6*"])

@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { define } from "../dictionary.ts"
 import { DuckDb } from "../duckdb.ts"
@@ -30,21 +31,23 @@ const listed = `
   select product_id as id, epoch_us(published_at) as published from storefront.listing
   where store_id = $store order by published_at desc nulls last, product_id`
 
-const opened = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const file = join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }), "stores.duckdb")
-  yield* Effect.scoped(
-    Effect.gen(function* () {
-      const db = yield* DuckDb.readWrite(file)
-      yield* define(db, storefront)
-      for (const [store, rows] of Object.entries(sizes)) yield* db.run(rowsOfStore(store, rows))
-    })
-  )
-  const db = yield* DuckDb.readOnly(file)
-  const { products } = yield* loadStorefronts(db)
-  const whole = (store: string) => db.all(Listed, listed, { store })
-  return { products, whole }
-})
+const opened = onceForFile(
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const file = join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }), "stores.duckdb")
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const db = yield* DuckDb.readWrite(file)
+        yield* define(db, storefront)
+        for (const [store, rows] of Object.entries(sizes)) yield* db.run(rowsOfStore(store, rows))
+      })
+    )
+    const db = yield* DuckDb.readOnly(file)
+    const { products } = yield* loadStorefronts(db)
+    const whole = (store: string) => db.all(Listed, listed, { store })
+    return { products, whole }
+  })
+)
 
 const titles = (records: ReadonlyArray<string>) => records.map((record) => String(JSON.parse(record).id))
 const walk = Effect.fnUntraced(function* (products: StoreLists, store: string, limit: number) {

@@ -2,49 +2,60 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
-import { history, listed, momentOf, publishReads, sightings } from "@larder/test/support/warehouse/store-reads.ts"
+import {
+  history,
+  listed,
+  momentOf,
+  publishReads,
+  sightings,
+  storesOfFile
+} from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 
+const stores = storesOfFile()
 const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
 const cake = { id: "cake" }
 const tea = { id: "tea" }
 
 describe("a read that has all products and not all collections", () => {
+  const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
+  const whole = stores(
+    "whole",
+    { day: 1, products: [bread, cake], collections: [fresh, { id: "sweet" }] },
+    { day: 2, status: "partial", has_all_products: true, products: [cake] }
+  )
   itWorks("withdraws products, and no collections", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
-      yield* publishReads(layout, { day: 1, products: [bread, cake], collections: [fresh, { id: "sweet" }] })
-      const found = { products: [cake], collections: [] }
-      yield* publishReads(layout, { day: 2, status: "partial", has_all_products: true, ...found })
-      assert.deepStrictEqual(yield* sightings(layout), [
+      assert.deepStrictEqual(yield* whole.sightings, [
         ["bread", 1, 1, false],
         ["cake", 1, 2, true],
         ["fresh", 1, 1, true],
         ["sweet", 1, 1, true]
       ])
-      assert.deepStrictEqual(yield* listed(layout), ["cake"])
-      assert.deepStrictEqual((yield* history(layout)).at(-1), [2, "bread.1", "gone", null])
+      assert.deepStrictEqual(yield* whole.listed, ["cake"])
+      assert.deepStrictEqual((yield* whole.history).at(-1), [2, "bread.1", "gone", null])
     })
   )
 })
 
 describe("a partial read", () => {
+  const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+  const growing = stores(
+    "growing",
+    { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] },
+    { day: 2, status: "partial", products: [dearer, tea] }
+  )
   itWorks("takes what is new or changed, and withdraws nothing", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishReads(layout, { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] })
-      const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
-      yield* publishReads(layout, { day: 2, status: "partial", products: [dearer, tea] })
-      assert.deepStrictEqual(yield* listed(layout), ["bread", "cake", "tea"])
-      assert.deepStrictEqual(yield* sightings(layout), [
+      assert.deepStrictEqual(yield* growing.listed, ["bread", "cake", "tea"])
+      assert.deepStrictEqual(yield* growing.sightings, [
         ["bread", 1, 2, true],
         ["cake", 1, 1, true],
         ["tea", 2, 2, true],
         ["fresh", 1, 1, true]
       ])
       assert.deepStrictEqual(
-        (yield* history(layout)).filter(([day]) => day !== 1),
+        (yield* growing.history).filter(([day]) => day !== 1),
         [
           [2, "bread.1", "changed", 5],
           [2, "tea.1", "first_seen", 2.5]
@@ -52,67 +63,68 @@ describe("a partial read", () => {
       )
     })
   )
+  const facts = { description: "Since 1998", city: "Chișinău", country: "RO", currency: "MDL" }
+  const known = stores("known", { day: 1, set: facts }, { day: 2, status: "partial", set: { country: "MD" } })
   itWorks("forgets nothing of the store that it did not come to", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const facts = { description: "Since 1998", city: "Chișinău", country: "RO", currency: "MDL" }
-      yield* publishReads(layout, { day: 1, set: facts })
-      yield* publishReads(layout, { day: 2, status: "partial", set: { country: "MD" } })
       assert.deepStrictEqual(
-        yield* ask(
-          layout,
-          "select description, city, country, currency, fetched_at, fetch_status from storefront.store"
-        ),
+        yield* known.rows("description, city, country, currency, fetched_at, fetch_status", "store"),
         [{ ...facts, country: "MD", fetched_at: momentOf(2), fetch_status: "partial" }]
       )
     })
   )
   const two = { id: "bread", variants: [{ variant_id: "bread.1" }, { variant_id: "bread.2" }] }
   const half = { id: "bread", variants: [{ variant_id: "bread.1", price: 9 }] }
-  const variants = "select variant_id, price::double as price from storefront.variant order by all"
+  const variants = "regexp_replace(variant_id, '^.*/', '') as variant_id, price::double as price"
   for (const kind of ["shopify-csv", "google-merchant"]) {
+    const cut = stores(
+      kind,
+      { day: 1, set: { kind }, products: [two] },
+      { day: 2, status: "partial", set: { kind }, products: [half, tea] }
+    )
     itWorks(`of a ${kind} file leaves a product alone of which variants are missing`, () =>
       Effect.gen(function* () {
-        const layout = yield* aLayout
-        yield* publishReads(layout, { day: 1, set: { kind }, products: [two] })
-        yield* publishReads(layout, { day: 2, status: "partial", set: { kind }, products: [half, tea] })
-        assert.deepStrictEqual(yield* ask(layout, variants), [
+        assert.deepStrictEqual(yield* cut.rows(variants, "variant"), [
           { variant_id: "bread.1", price: 2.5 },
           { variant_id: "bread.2", price: 2.5 },
           { variant_id: "tea.1", price: 2.5 }
         ])
-        assert.deepStrictEqual((yield* sightings(layout))[0], ["bread", 1, 2, true])
+        assert.deepStrictEqual((yield* cut.sightings)[0], ["bread", 1, 2, true])
         assert.deepStrictEqual(
-          (yield* history(layout)).filter(([day]) => day !== 1),
+          (yield* cut.history).filter(([day]) => day !== 1),
           [[2, "tea.1", "first_seen", 2.5]]
         )
       })
     )
   }
+  const holding = (id: string, ...product_ids: ReadonlyArray<string>) => ({ id, set: { product_ids } })
+  const members = stores(
+    "members",
+    {
+      day: 1,
+      products: [bread, cake, tea],
+      collections: [holding("fresh", "bread", "cake"), holding("sweet", "cake")]
+    },
+    {
+      day: 2,
+      status: "partial",
+      products: [bread, cake, tea],
+      collections: [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
+    }
+  )
   itWorks("leaves a collection alone of which members are missing, and takes one that grew", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const holding = (id: string, ...product_ids: ReadonlyArray<string>) => ({ id, set: { product_ids } })
-      const collections = [holding("fresh", "bread", "cake"), holding("sweet", "cake")]
-      yield* publishReads(layout, { day: 1, products: [bread, cake, tea], collections })
-      const found = [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
-      yield* publishReads(layout, { day: 2, status: "partial", products: [bread, cake, tea], collections: found })
-      assert.deepStrictEqual(
-        yield* ask(layout, "select collection_id, product_ids from storefront.collection order by all"),
-        [
-          { collection_id: "fresh", product_ids: ["bread", "cake"] },
-          { collection_id: "sweet", product_ids: ["tea", "cake"] }
-        ]
-      )
+      assert.deepStrictEqual(yield* members.rows("collection_id, product_ids", "collection"), [
+        { collection_id: "members/fresh", product_ids: ["members/bread", "members/cake"] },
+        { collection_id: "members/sweet", product_ids: ["members/tea", "members/cake"] }
+      ])
     })
   )
+  const pages = stores("pages", { day: 1, products: [two] }, { day: 2, status: "partial", products: [half] })
   itWorks("of a shop's pages, where products stand whole, tells that a variant is gone", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishReads(layout, { day: 1, products: [two] })
-      yield* publishReads(layout, { day: 2, status: "partial", products: [half] })
-      assert.deepStrictEqual(yield* ask(layout, variants), [{ variant_id: "bread.1", price: 9 }])
-      assert.deepStrictEqual((yield* history(layout)).at(-1), [2, "bread.2", "gone", null])
+      assert.deepStrictEqual(yield* pages.rows(variants, "variant"), [{ variant_id: "bread.1", price: 9 }])
+      assert.deepStrictEqual((yield* pages.history).at(-1), [2, "bread.2", "gone", null])
     })
   )
 })

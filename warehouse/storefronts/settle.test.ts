@@ -2,9 +2,17 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
-import { history, listed, momentOf, publishReads, sightings } from "@larder/test/support/warehouse/store-reads.ts"
+import {
+  history,
+  listed,
+  momentOf,
+  publishReads,
+  sightings,
+  storesOfFile
+} from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 
+const stores = storesOfFile()
 const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
 const cake = { id: "cake" }
 const tea = { id: "tea" }
@@ -119,53 +127,56 @@ describe("what a product states anew", () => {
 })
 
 describe("a complete read", () => {
+  const left = { products: [cake], collections: [{ id: "sweet", set: { product_ids: ["cake"] } }] }
+  const withdrawing = stores(
+    "withdrawing",
+    {
+      day: 1,
+      products: [bread, cake],
+      collections: [{ id: "fresh" }, { id: "sweet", set: { product_ids: ["bread", "cake"] } }]
+    },
+    { day: 2, ...left },
+    { day: 3, ...left }
+  )
   itWorks("withdraws products and collections that it did not find, once, and keeps their rows", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishReads(layout, {
-        day: 1,
-        products: [bread, cake],
-        collections: [{ id: "fresh" }, { id: "sweet", set: { product_ids: ["bread", "cake"] } }]
-      })
-      const found = { products: [cake], collections: [{ id: "sweet", set: { product_ids: ["cake"] } }] }
-      yield* publishReads(layout, { day: 2, ...found })
-      yield* publishReads(layout, { day: 3, ...found })
-      assert.deepStrictEqual(yield* sightings(layout), [
+      assert.deepStrictEqual(yield* withdrawing.sightings, [
         ["bread", 1, 1, false],
         ["cake", 1, 3, true],
         ["fresh", 1, 1, false],
         ["sweet", 1, 3, true]
       ])
-      assert.deepStrictEqual(yield* listed(layout), ["cake"])
-      assert.deepStrictEqual(
-        yield* ask(layout, "select collection_id, product_count from storefront.collection_listing"),
-        [{ collection_id: "sweet", product_count: 1 }]
-      )
-      assert.deepStrictEqual(yield* ask(layout, "select product_id from storefront.product order by all"), [
-        { product_id: "bread" },
-        { product_id: "cake" }
+      assert.deepStrictEqual(yield* withdrawing.listed, ["cake"])
+      assert.deepStrictEqual(yield* withdrawing.rows("collection_id, product_count", "collection_listing"), [
+        { collection_id: "withdrawing/sweet", product_count: 1 }
+      ])
+      assert.deepStrictEqual(yield* withdrawing.rows("product_id", "product"), [
+        { product_id: "withdrawing/bread" },
+        { product_id: "withdrawing/cake" }
       ])
       assert.deepStrictEqual(
-        (yield* history(layout)).filter(([day]) => day !== 1),
+        (yield* withdrawing.history).filter(([day]) => day !== 1),
         [[2, "bread.1", "gone", null]]
       )
     })
   )
+  const rye = { id: "bread", variants: [...bread.variants, { variant_id: "bread.2", price: 5 }] }
+  const returning = stores(
+    "returning",
+    { day: 1, products: [bread, tea] },
+    { day: 2, products: [tea] },
+    { day: 3, products: [rye, tea] },
+    { day: 4, products: [rye, tea] }
+  )
   itWorks("takes back what it finds again, with the day of its first sight", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const rye = { id: "bread", variants: [...bread.variants, { variant_id: "bread.2", price: 5 }] }
-      yield* publishReads(layout, { day: 1, products: [bread, tea] })
-      yield* publishReads(layout, { day: 2, products: [tea] })
-      yield* publishReads(layout, { day: 3, products: [rye, tea] })
-      yield* publishReads(layout, { day: 4, products: [rye, tea] })
-      assert.deepStrictEqual(yield* sightings(layout), [
+      assert.deepStrictEqual(yield* returning.sightings, [
         ["bread", 1, 4, true],
         ["tea", 1, 4, true]
       ])
-      assert.deepStrictEqual(yield* listed(layout), ["bread", "tea"])
+      assert.deepStrictEqual(yield* returning.listed, ["bread", "tea"])
       assert.deepStrictEqual(
-        (yield* history(layout)).filter(([day]) => day !== 1),
+        (yield* returning.history).filter(([day]) => day !== 1),
         [
           [2, "bread.1", "gone", null],
           [3, "bread.1", "back", 4.5],
@@ -214,27 +225,28 @@ describe("a complete read", () => {
 })
 
 describe("the history of a variant", () => {
+  const states = [
+    { price: 4 },
+    { price: 3, compare_at_price: 4 },
+    { price: 3, compare_at_price: 4, available: false },
+    { price: 3, compare_at_price: 4, available: false, sku: "B-1", title: "Large" }, // nothing of the four
+    { price: 3, compare_at_price: 4, currency: "EUR" },
+    { price: null },
+    { price: 4 }
+  ]
+  const pricing = stores(
+    "pricing",
+    ...states.map((state, index) => {
+      const variants = [{ variant_id: "bread.1", ...state }, { variant_id: "bread.2" }]
+      return { day: index + 1, products: [{ id: "bread", variants }, tea] }
+    })
+  )
   itWorks("has a row for each read that found another price, reduction, currency or availability", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const states = [
-        { price: 4 },
-        { price: 3, compare_at_price: 4 },
-        { price: 3, compare_at_price: 4, available: false },
-        { price: 3, compare_at_price: 4, available: false, sku: "B-1", title: "Large" }, // nothing of the four
-        { price: 3, compare_at_price: 4, currency: "EUR" },
-        { price: null },
-        { price: 4 }
-      ]
-      for (const [index, state] of states.entries()) {
-        const variants = [{ variant_id: "bread.1", ...state }, { variant_id: "bread.2" }]
-        yield* publishReads(layout, { day: index + 1, products: [{ id: "bread", variants }, tea] })
-      }
       const state = "day(seen_at)::integer as day, change, price, compare_at_price as was, currency, available"
       assert.deepStrictEqual(
-        yield* ask(
-          layout,
-          `select ${state} from storefront.variant_change where variant_id = 'bread.1' order by seen_at`
+        (yield* pricing.rows(`variant_id, ${state}`, "variant_change", "seen_at")).flatMap(({ variant_id, ...row }) =>
+          variant_id === "pricing/bread.1" ? [row] : []
         ),
         [
           { day: 1, change: "first_seen", price: "4.0000", was: null, currency: "USD", available: true },
@@ -245,20 +257,22 @@ describe("the history of a variant", () => {
           { day: 7, change: "changed", price: "4.0000", was: null, currency: "USD", available: true }
         ]
       )
-      assert.strictEqual((yield* history(layout)).filter(([, variant]) => variant !== "bread.1").length, 2)
+      assert.strictEqual((yield* pricing.history).filter(([, variant]) => variant !== "bread.1").length, 2)
     })
+  )
+  const of = (...ids: ReadonlyArray<number>) => [
+    { id: "bread", variants: ids.map((n) => ({ variant_id: `bread.${n}`, price: n })) }
+  ]
+  const leaving = stores(
+    "leaving",
+    { day: 1, products: of(1, 2) },
+    { day: 2, products: of(2, 3) },
+    { day: 3, products: of() },
+    { day: 4, products: of(3, 1) }
   )
   itWorks("tells when it leaves its product, and when it is back", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const of = (...ids: ReadonlyArray<number>) => [
-        { id: "bread", variants: ids.map((n) => ({ variant_id: `bread.${n}`, price: n })) }
-      ]
-      yield* publishReads(layout, { day: 1, products: of(1, 2) })
-      yield* publishReads(layout, { day: 2, products: of(2, 3) })
-      yield* publishReads(layout, { day: 3, products: of() })
-      yield* publishReads(layout, { day: 4, products: of(3, 1) })
-      assert.deepStrictEqual(yield* history(layout), [
+      assert.deepStrictEqual(yield* leaving.history, [
         [1, "bread.1", "first_seen", 1],
         [1, "bread.2", "first_seen", 2],
         [2, "bread.1", "gone", null],
@@ -273,15 +287,18 @@ describe("the history of a variant", () => {
 })
 
 describe("a variant of which the feed tells neither price nor availability", () => {
+  const silent = { id: "bread", variants: [{ variant_id: "bread.1", price: null, currency: null, available: null }] }
+  const telling = stores(
+    "telling",
+    { day: 1, products: [silent] },
+    { day: 2, products: [silent] },
+    { day: 3, products: [tea] },
+    { day: 4, products: [silent, tea] }
+  )
   itWorks("has a history all the same", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const silent = { variant_id: "bread.1", price: null, currency: null, available: null }
-      for (const day of [1, 2]) yield* publishReads(layout, { day, products: [{ id: "bread", variants: [silent] }] })
-      yield* publishReads(layout, { day: 3, products: [tea] })
-      yield* publishReads(layout, { day: 4, products: [{ id: "bread", variants: [silent] }, tea] })
       assert.deepStrictEqual(
-        (yield* history(layout)).filter(([, variant]) => variant === "bread.1"),
+        (yield* telling.history).filter(([, variant]) => variant === "bread.1"),
         [
           [1, "bread.1", "first_seen", null],
           [3, "bread.1", "gone", null],

@@ -41,7 +41,7 @@ const lock = Effect.fnUntraced(function* (directory: string) {
     Effect.sync(() => heldHere.add(file)),
     () => Effect.sync(() => heldHere.delete(file))
   )
-  yield* DuckDb.readWrite(file).pipe(
+  yield* DuckDb.hold(file).pipe(
     Effect.catchTag("FileInUse", () => Effect.fail(new LedgerInUse({ file }))),
     Effect.catchTag(["DuckDbError", "NotADatabase"], (cause) => Effect.fail(unavailable("be locked")(cause)))
   )

@@ -1,4 +1,4 @@
-/** The protocol's inspector, as its command line: it lists and calls every tool of a key. */
+/** The protocol's inspector, as its command line: it lists the tools of a key and calls one. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -43,8 +43,6 @@ const call = (name: string, given: Readonly<Record<string, string>>) => {
   return inspect<Result>("tools/call", ["--tool-name", name, ...(pairs.length > 0 ? ["--tool-arg", ...pairs] : [])])
 }
 
-const firstId = ({ structuredContent: { data } }: Result) => (Array.isArray(data) ? String(data[0]?.id) : "")
-
 describe("the inspector", () => {
   it("lists every tool, and finds nothing in their schemas that a client could not read", async () => {
     const { tools } = await inspect<{ readonly tools: ReadonlyArray<{ readonly name: string }> }>("tools/list", [
@@ -53,29 +51,12 @@ describe("the inspector", () => {
     expect(tools.map(({ name }) => name)).toEqual(toolNames)
   })
 
-  it("calls every tool, and each is charged once: served() holds the ledger against it", async () => {
-    const foods = await call("search_branded_foods", { name: "cheddar", limit: "1" })
-    const stores = await call("search_stores", { limit: "1" })
-    const products = await call("get_store_products", { id: firstId(stores), limit: "1" })
-    const results: Readonly<Record<string, Result>> = {
-      search_branded_foods: foods,
-      search_stores: stores,
-      get_store_products: products,
-      search_commodities: await call("search_commodities", { commodity: "butter" }),
-      get_commodity_prices: await call("get_commodity_prices", { series: "butter-sales-price-weekly" }),
-      get_commodity_metric_values: await call("get_commodity_metric_values", { metrics: "butter_sales_price_weekly" }),
-      get_branded_food_categories: await call("get_branded_food_categories", {}),
-      get_branded_food: await call("get_branded_food", { id: firstId(foods) }),
-      get_store: await call("get_store", { id: firstId(stores) }),
-      get_store_collections: await call("get_store_collections", { id: firstId(stores) }),
-      get_product: await call("get_product", { id: firstId(products) })
-    }
-    expect(Object.keys(results).toSorted()).toEqual(toolNames.toSorted())
-    for (const [name, { _meta, isError = false }] of Object.entries(results)) {
-      expect(isError, name).toBe(false)
-      const { credits, path } = endpointOf.get(name) ?? { credits: 0, path: "" }
-      expect(_meta["larder/credits_charged"], name).toBe(credits)
-      api.client().charges.push({ request_id: String(_meta["larder/request_id"]), credits, endpoint: templateOf(path) })
-    }
+  it("calls a tool with arguments of each type, and is charged once: served() holds the ledger against it", async () => {
+    const name = "search_branded_foods"
+    const { _meta, isError = false, structuredContent } = await call(name, { name: "cheddar", limit: "1" })
+    expect([isError, structuredContent.data]).toEqual([false, [expect.objectContaining({ id: expect.any(String) })]])
+    const { credits, path } = endpointOf.get(name) ?? { credits: 0, path: "" }
+    expect(_meta["larder/credits_charged"]).toBe(credits)
+    api.client().charges.push({ request_id: String(_meta["larder/request_id"]), credits, endpoint: templateOf(path) })
   })
 })

@@ -53,13 +53,22 @@ const decoded = (body: Buffer, coding: string | undefined): string => {
 
 const jsonOf = (text: string): unknown => (text === "" ? undefined : JSON.parse(text))
 
-/** By the document of the schemas, which is the one that is served; made once, because that takes longer than many calls. */
+/** One for all servers with the same document: to make one takes longer than many calls. */
+const judges = new Map<string, Judge>()
+const judgeBy = (document: OpenApiDocument): Judge => {
+  const text = JSON.stringify(document)
+  const judge = judges.get(text) ?? makeJudge(document)
+  judges.set(text, judge)
+  return judge
+}
+
+/** By the document of the schemas, which is the one that is served. */
 let ofSchemas: Judge | undefined
 
 /** One judged request. */
 export const send = async (agent: Agent | false, api: string, target: string, options: Options): Promise<Reply> => {
   const reply = await exchange(agent, api, target, options)
-  ofSchemas ??= makeJudge(openApi())
+  ofSchemas ??= judgeBy(openApi())
   ofSchemas.judge(options.method ?? "GET", pathOf(target), reply)
   return reply
 }
@@ -73,7 +82,7 @@ const pathOf = (target: string) => target.split("?", 1)[0] ?? ""
 export const makeClient = async (api: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const document = (await exchange(agent, api, "/openapi.json", {})).json as OpenApiDocument
-  const judge = makeJudge(document)
+  const judge = judgeBy(document)
   const charges: Array<Charge> = []
 
   /** Judges an answer that came over HTTP by whatever way, and remembers what it announced as charged. */

@@ -1,7 +1,7 @@
 /** Labels of branded foods in a warehouse of their own, for tests of what is published with them. */
 
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { stage } from "@larder/warehouse/staging.ts"
+import { type Staging, stage } from "@larder/warehouse/staging.ts"
 import { brandedFood } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { aRun, publishStaged } from "./pantry.ts"
@@ -34,13 +34,16 @@ const insert = ({ fdc_id, set = {}, up_to = fdc_id }: LabelRow) => {
     select ${Object.values(columns).join(", ")} from range(${fdc_id}, ${up_to + 1}) label(fdc_id)`
 }
 
+export const insertLabels = ({ db }: Staging, labels: ReadonlyArray<LabelRow>) =>
+  Effect.forEach(labels, (label) => db.run(insert(label)), { discard: true })
+
 /** A whole run that stages these labels, and publishes them. */
 export const publishLabels = Effect.fnUntraced(function* (layout: Layout, labels: ReadonlyArray<LabelRow>) {
   const { run_id } = aRun()
-  const { file, filled } = yield* stage(layout, run_id, brandedFood, ({ db }) =>
+  const { file, filled } = yield* stage(layout, run_id, brandedFood, (staging) =>
     Effect.andThen(
-      Effect.forEach(labels, (label) => db.run(insert(label)), { discard: true }),
-      db.rows("select sum(source_rows)::integer as rows from branded_food.food")
+      insertLabels(staging, labels),
+      staging.db.rows("select sum(source_rows)::integer as rows from branded_food.food")
     )
   )
   const run = aRun({ run_id, pipeline: "branded-foods", rows_read: Number(filled[0]?.rows) })

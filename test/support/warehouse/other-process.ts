@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { Effect, Exit, Layer, Logger } from "effect"
+import { Effect, Exit, type FileSystem, Layer, Logger, type Path, type Scope } from "effect"
 import { type Found, publishFound } from "./pantry.ts"
 
 export type Command =
@@ -16,11 +16,18 @@ export type Command =
   | { readonly do: "read"; readonly file: string }
   /** Publishes what was found, and prints the generation. */
   | { readonly do: "publish"; readonly home: string; readonly found: Found }
+  /** Says whether a file is free to be opened read-write. */
+  | { readonly do: "try"; readonly file: string }
+  /** Runs each command that it reads. */
+  | { readonly do: "obey" }
 
 const say = (line: string) => Effect.sync(() => process.stdout.write(`${line}\n`))
 
 /** `lines` ends when the test is gone. */
-const program = Effect.fnUntraced(function* (command: Command, lines: AsyncIterator<string>) {
+const program = Effect.fnUntraced(function* (
+  command: Command,
+  lines: AsyncIterator<string>
+): Effect.fn.Return<void, unknown, FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const nextLine = Effect.promise(() => lines.next())
   switch (command.do) {
     case "hold": {
@@ -41,6 +48,17 @@ const program = Effect.fnUntraced(function* (command: Command, lines: AsyncItera
     case "publish": {
       const { run } = yield* publishFound(yield* layoutOf(command.home), command.found)
       yield* say(String(run.generation))
+      break
+    }
+    case "try": {
+      const free = Effect.as(Effect.scoped(DuckDb.readWrite(command.file)), "free")
+      yield* say(yield* Effect.catchTag(free, "FileInUse", () => Effect.succeed("in use")))
+      break
+    }
+    case "obey": {
+      for (let line = yield* nextLine; !line.done; line = yield* nextLine) {
+        yield* Effect.scoped(program(JSON.parse(line.value), lines))
+      }
     }
   }
 })
@@ -64,6 +82,8 @@ export interface OtherProcess {
   readonly nextLine: Effect.Effect<string>
   /** Asks a reader. */
   readonly ask: (sql: string) => Effect.Effect<unknown>
+  /** Has a process that obeys run a command. Answers with the line that it prints. */
+  readonly order: (command: Command) => Effect.Effect<string>
   /** Ends it, and waits until it is gone. */
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
   /** Its exit code, and what it wrote on stderr. */
@@ -98,6 +118,7 @@ export const otherProcess = (command: Command, shell = ":") =>
             tell(sql),
             Effect.map(nextLine, (line) => JSON.parse(line))
           ),
+        order: (next) => Effect.andThen(tell(JSON.stringify(next)), nextLine),
         kill: (signal) =>
           Effect.promise(async () => {
             child.kill(signal)

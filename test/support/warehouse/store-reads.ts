@@ -5,7 +5,8 @@ import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { stage } from "@larder/warehouse/staging.ts"
 import { storefront } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
-import { aRun, ask, publishStaged } from "./pantry.ts"
+import { onceForFile } from "../once-for-file.ts"
+import { aLayout, aRun, ask, publishStaged } from "./pantry.ts"
 
 type Value = string | number | boolean | null | ReadonlyArray<Value> | { readonly [key: string]: Value }
 type Columns = Readonly<Record<string, Value>>
@@ -148,30 +149,82 @@ export const publishReads = Effect.fnUntraced(function* (layout: Layout, ...read
   return yield* publishStaged(layout, storefront, file, run)
 }, Effect.scoped)
 
+const inStore = (store: string | undefined) => (store === undefined ? "" : `where store_id = ${literal(store)}`)
+/** Ids without the prefix that `storesOfFile` gives them. */
+const shortened = (column: string) => `regexp_replace(${column}, '^.*/', '') as ${column}`
+
 /** What each product and collection is known to be: first and last seen on these days, and listed or not. */
-export const sightings = (layout: Layout) =>
+export const sightings = (layout: Layout, store?: string) =>
   Effect.map(
     ask(
       layout,
-      `select id, day(first_seen_at)::integer as first, day(last_seen_at)::integer as last, is_listed
-       from storefront.sighting order by kind desc, id`
+      `select ${shortened("id")}, day(first_seen_at)::integer as first, day(last_seen_at)::integer as last, is_listed
+       from storefront.sighting ${inStore(store)} order by kind desc, id`
     ),
     (rows) => rows.map(({ first, id, is_listed, last }) => [id, first, last, is_listed])
   )
 
 /** Day, variant, change and price. */
-export const history = (layout: Layout) =>
+export const history = (layout: Layout, store?: string) =>
   Effect.map(
     ask(
       layout,
-      `select day(seen_at)::integer as day, variant_id, change, price::double as price
-       from storefront.variant_change order by seen_at, variant_id`
+      `select day(seen_at)::integer as day, ${shortened("variant_id")}, change, price::double as price
+       from storefront.variant_change ${inStore(store)} order by seen_at, variant_id`
     ),
     (rows) => rows.map(({ change, day, price, variant_id }) => [day, variant_id, change, price])
   )
 
 /** Ids of the products that are served, in their order. */
-export const listed = (layout: Layout) =>
-  Effect.map(ask(layout, "select product_id from storefront.listing order by store_id, place"), (rows) =>
-    rows.map(({ product_id }) => product_id)
+export const listed = (layout: Layout, store?: string) =>
+  Effect.map(
+    ask(layout, `select ${shortened("product_id")} from storefront.listing ${inStore(store)} order by store_id, place`),
+    (rows) => rows.map(({ product_id }) => product_id)
   )
+
+const prefixed = (store: string, read: StoreRead): StoreRead => {
+  const named = (id: unknown) => `${store}/${id}`
+  const { collections = [], products = [] } = read
+  return {
+    ...read,
+    store,
+    products: products.map(({ id, variants = [{ variant_id: `${id}.1` }], ...product }) => ({
+      ...product,
+      id: named(id),
+      variants: variants.map((variant) => ({ ...variant, variant_id: named(variant.variant_id) }))
+    })),
+    collections: collections.map(({ id, set = {} }) => {
+      const { product_ids = [] } = set
+      return { id: named(id), set: { ...set, product_ids: Array.isArray(product_ids) ? product_ids.map(named) : [] } }
+    })
+  }
+}
+
+/**
+ * Stores whose reads are published together, one run for each day: a run for each store would take half a second of CPU. Their
+ * products and collections have ids of their own, which the answers shorten again.
+ */
+export const storesOfFile = () => {
+  const reads: Array<StoreRead> = []
+  const published = onceForFile(
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const days = new Set(reads.map(({ day }) => day).sort((a, b) => a - b))
+      for (const day of days) yield* publishReads(layout, ...reads.filter((read) => read.day === day))
+      return layout
+    })
+  )
+  return (store: string, ...ofStore: ReadonlyArray<StoreRead>) => {
+    reads.push(...ofStore.map((read) => prefixed(store, read)))
+    return {
+      sightings: Effect.flatMap(published, (layout) => sightings(layout, store)),
+      history: Effect.flatMap(published, (layout) => history(layout, store)),
+      listed: Effect.flatMap(published, (layout) => listed(layout, store)),
+      /** Rows of a table or view of this store. */
+      rows: (columns: string, from: string, order = "all") =>
+        Effect.flatMap(published, (layout) =>
+          ask(layout, `select ${columns} from storefront.${from} ${inStore(store)} order by ${order}`)
+        )
+    }
+  }
+}

@@ -1,0 +1,9 @@
+/** What is expensive is made once for the tests of a file that asks for it first, and is gone when they are done. */
+import { Effect, Exit, Scope } from "effect"
+import { afterAll } from "vitest"
+
+export const onceForFile = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> => {
+  const scope = Scope.makeUnsafe()
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  return Effect.runSync(Effect.cached(Scope.provide(make, scope)))
+}
