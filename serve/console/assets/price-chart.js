@@ -69,18 +69,31 @@ const tooltip = (names, { days, texts }, unit) => {
   return { hooks: { ready: ({ over }) => over.append(tip), setCursor: follow } }
 }
 
-/** uPlot follows the mouse alone. A finger that moves sideways moves the cursor; up and down it scrolls the page. */
-const touch = {
-  hooks: {
-    ready: (plot) => {
-      const follow = ({ clientX, clientY, pointerType }) => {
-        if (pointerType !== "touch") return
-        const { left, top } = plot.over.getBoundingClientRect()
-        plot.setCursor({ left: clientX - left, top: clientY - top })
-      }
-      plot.over.addEventListener("pointerdown", follow)
-      plot.over.addEventListener("pointermove", follow)
+/**
+ * uPlot follows the mouse alone. A finger that moves sideways moves the cursor; up and down it scrolls the page. What it has
+ * pointed at stays until something else is touched: browsers let the mouse leave right after a tap.
+ */
+const touch = () => {
+  let isFinger = false
+  const leave = (_plot, _place, handle) => (event) => {
+    if (!isFinger) handle(event)
+  }
+  const ready = (plot) => {
+    const follow = ({ clientX, clientY, pointerType }) => {
+      isFinger = pointerType === "touch"
+      if (!isFinger) return
+      const { left, top } = plot.over.getBoundingClientRect()
+      plot.setCursor({ left: clientX - left, top: clientY - top })
     }
+    plot.over.addEventListener("pointerdown", follow)
+    plot.over.addEventListener("pointermove", follow)
+    addEventListener("pointerdown", ({ target }) => {
+      if (isFinger && !plot.over.contains(target)) plot.setCursor({ left: -10, top: -10 })
+    })
+  }
+  return {
+    opts: (_plot, options) => uPlot.assign(options, { cursor: { bind: { mouseleave: leave } } }),
+    hooks: { ready }
   }
 }
 
@@ -157,7 +170,7 @@ const draw = (chart) => {
       ],
       plugins: [
         tooltip(names, readings, chart.dataset.unit),
-        touch,
+        touch(),
         zoomOut(chart.querySelector("[data-zoom-out]"), readings.seconds)
       ]
     },
