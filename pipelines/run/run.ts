@@ -194,31 +194,36 @@ const noteEnd = (how: string | undefined) =>
         Effect.catch((error) => Effect.logWarning(`how this run ended is not noted: ${error.message}`))
       )
 
-/** A new run: what it fetches goes into the archive of its home. */
-export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions) =>
-  Effect.gen(function* () {
-    const path = yield* Path.Path
-    const { kind } = yield* Origin
-    const now = yield* Clock.currentTimeMillis
-    const identity = { run_id: newRunId(pipeline.name, now), started_at: timeOf(now), origin: kind }
-    const folder = path.join(path.resolve(options.home), "raw")
-    yield* writableDirectory(path.resolve(options.home))
-    return yield* runPipeline(pipeline, identity, { ...options, stores: Option.getOrUndefined(given.stores) }).pipe(
-      Effect.tap(({ run }) =>
-        run.generation === null ? Effect.void : Archive.use((archive) => archive.published(run.generation ?? ""))
-      ),
-      Effect.onExit((exit) => noteEnd(endedHow(exit, options.dryRun))),
-      Effect.provide(
-        Archive.layer({
-          folder,
-          run_id: identity.run_id,
-          pipeline: pipeline.name,
-          days: options.days ?? null,
-          goesOn: pipeline.goesOn === true
-        })
-      )
+/** A new run, from the origin that is provided: what it fetches goes into the archive of its home. */
+export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline, options: RunOptions) {
+  const path = yield* Path.Path
+  const { kind } = yield* Origin
+  const now = yield* Clock.currentTimeMillis
+  const identity = { run_id: newRunId(pipeline.name, now), started_at: timeOf(now), origin: kind }
+  const folder = path.join(path.resolve(options.home), "raw")
+  yield* writableDirectory(path.resolve(options.home))
+  return yield* runPipeline(pipeline, identity, options).pipe(
+    Effect.tap(({ run }) =>
+      run.generation === null ? Effect.void : Archive.use((archive) => archive.published(run.generation ?? ""))
+    ),
+    Effect.onExit((exit) => noteEnd(endedHow(exit, options.dryRun))),
+    Effect.provide(
+      Archive.layer({
+        folder,
+        run_id: identity.run_id,
+        pipeline: pipeline.name,
+        days: options.days ?? null,
+        goesOn: pipeline.goesOn === true
+      })
     )
-  }).pipe(Effect.provide(originFor(pipeline, given)))
+  )
+})
+
+/** A new run, from what is given or configured. */
+export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions) =>
+  ingestFromOrigin(pipeline, { ...options, stores: Option.getOrUndefined(given.stores) }).pipe(
+    Effect.provide(originFor(pipeline, given))
+  )
 
 /**
  * Every earlier run of a pipeline that published, again: from the archive of `from` into the warehouse of `options.home`.

@@ -1,6 +1,7 @@
 /**
  * Releases of branded foods that cannot be trusted as a whole, and disks that are full: a clear error that names the file, the
- * old generation still live, and nothing left of the run. Some twenty runs, a minute.
+ * old generation still live, and nothing left of the run. One release for each step that can refuse it; every fault of zips,
+ * headers and lists of records is tested beside the code.
  */
 import { spawn } from "node:child_process"
 import { writeFileSync } from "node:fs"
@@ -14,7 +15,6 @@ import { copyOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import {
   csvFiles,
   expectOldFoods,
-  foodLine,
   goodFiles,
   goodZip,
   jsonRelease,
@@ -47,34 +47,11 @@ const flipped = (at: number) => {
   bytes[at] = (bytes[at] ?? 0) ^ 0x55
   return bytes
 }
-/** Text that does not pack like a bomb. */
-const noise = (length: number) => Array.from({ length }, (_, index) => ((index * 7919) % 36).toString(36)).join("")
 const cutJson = jsonRelease([recordOf(501), recordOf(502)]).subarray(0, -60)
 
 const releases: ReadonlyArray<readonly [fault: string, name: string, content: Buffer | string, message: RegExp]> = [
   ["a zip cut in the middle", "cut.zip", zip.subarray(0, 300), /cut\.zip cannot be read: it was cut off/],
-  ["a zip without its last bytes", "short.zip", zip.subarray(0, -10), /short\.zip cannot be read: it was cut off/],
-  ["a zip that is none", "page.zip", "<html>Not found</html>", /page\.zip cannot be read: it is not a zip: .*<html>/],
-  ["an empty file", "nothing.zip", "", /nothing\.zip cannot be read: the file is empty/],
   ["a damaged zip", "flip.zip", flipped(80), /food\.csv in flip\.zip cannot be read: /],
-  [
-    "a zip bomb",
-    "bomb.zip",
-    zipOf({ path: "food.csv", content: Buffer.alloc(120e6) }),
-    /food\.csv in bomb\.zip cannot be read: it unpacks to 120000000 bytes from \d+: more than 200 times/
-  ],
-  [
-    "a zip that unpacks to more than it says",
-    "liar.zip",
-    zipOf(...other.map((part) => (part.path === "food.csv" ? { ...part, bytes: 20 } : part))),
-    /food\.csv in liar\.zip cannot be read: it unpacks to more than the 20 bytes that it declares/
-  ],
-  [
-    "an entry whose path climbs out",
-    "climb.zip",
-    zipOf(...other, { path: "../../../food.csv", content: foodLine(501) }),
-    /\.\.\/\.\.\/\.\.\/food\.csv in climb\.zip cannot be read: its path leads out/
-  ],
   [
     "a member that is missing",
     "few.zip",
@@ -86,18 +63,6 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     "header.zip",
     zipOf(...changed("food.csv", (text) => text.replace('"description"', '"title"'))),
     /food\.csv line 1: the header has no column description, which the mapping needs\. Found: fdc_id, data_type, title/
-  ],
-  [
-    "a column that stands twice",
-    "twice.zip",
-    zipOf(...changed("food.csv", (text) => text.replace('"data_type"', '"fdc_id"'))),
-    /food\.csv line 1: the column fdc_id stands twice/
-  ],
-  [
-    "a header that does not end",
-    "endless.zip",
-    zipOf(...changed("food.csv", (text) => `"${noise(70_000)}",${text}`)),
-    /food\.csv line 1: the header does not end within 65536 bytes/
   ],
   [
     "an empty CSV release",
@@ -118,9 +83,6 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     /The release holds no label: all of its rows were rejected, such as record 2: /
   ],
   ["an empty JSON release", "empty.json", jsonRelease([]), /The release holds no label: it is empty/],
-  ["a JSON file of no bytes", "nothing.json", "", /nothing\.json, line 1: the file is empty/],
-  ["a JSON file cut off", "cut.json", cutJson, /cut\.json, line 3: it was cut off: the closing "\]\}" is missing/],
-  ["JSON of something else", "other.json", '{"SRLegacyFoods":[]}', /other\.json, line 1: it holds "SRLegacyFoods"/],
   [
     "a JSON release cut off within its zip",
     "json.zip",
@@ -140,7 +102,7 @@ describe("a release that cannot be trusted", () => {
     await expectOldFoods(copy)
   })
 
-  it("is told by the next run that publishes", async () => {
+  it("is recorded by the next run that publishes", async () => {
     const copy = copyOf(home)
     await load(copy, written("cut.zip", zip.subarray(0, 300)))
     const { code } = await load(copy, written("other.zip", zip))
@@ -155,6 +117,10 @@ describe("a release that cannot be trusted", () => {
 })
 
 describe("a disk that is full", () => {
+  let large = ""
+  beforeAll(() => {
+    large = written("large.zip", largeZip(3000))
+  })
   const program = path.join(repository, "pipelines/bin/larder-ingest.mjs")
   /** Writing beyond so many kB of a file fails, as it does on a full disk. */
   const loadWithin = (copy: string, file: string, kilobytes: number) =>
@@ -185,7 +151,7 @@ describe("a disk that is full", () => {
     ["writing the new one", 4000, /Publishing failed while writing it: .* The disk is full/]
   ])("while %s fails the run and leaves the old generation live", async (_step, kilobytes, message) => {
     const copy = copyOf(home)
-    const { code, stderr } = await loadWithin(copy, written("large.zip", largeZip(3000)), kilobytes)
+    const { code, stderr } = await loadWithin(copy, large, kilobytes)
     expect(stderr).toMatch(message)
     expect(code).toBe(1)
     await expectOldFoods(copy)

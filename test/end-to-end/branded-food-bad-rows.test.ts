@@ -251,19 +251,6 @@ describe("a record that stands again", () => {
   })
 })
 
-describe("files of which every line ends in CR LF", () => {
-  it("load like others", async () => {
-    const home = folderOfTest()
-    const files = csvFiles({
-      "food.csv": foodLine(1),
-      "branded_food.csv": brandedLine(1),
-      "food_nutrient.csv": amountLine(1, 1)
-    }).map(({ content, path: name }) => ({ path: name, content: String(content).replaceAll("\n", "\r\n") }))
-    const { run } = await loaded(home, "release.zip", zipOf(...files))
-    expect(run).toMatchObject({ rows_read: 3, rows_loaded: 3, rows_rejected: 0 })
-  })
-})
-
 describe("blank lines between records", () => {
   it("are no records, and those below them are told with their line", async () => {
     const home = folderOfTest()

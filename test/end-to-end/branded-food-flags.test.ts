@@ -1,10 +1,10 @@
 /**
  * What looks wrong in a label is flagged and published as it is: every flag, beside a label that is just right. Then what the
- * tables for analysts say of labels without a barcode, and of nutrients that stand twice. Some ten seconds.
+ * tables for analysts say of labels without a barcode, and of nutrients that stand twice. All labels are in one release of each form.
  */
 import { QualityFlagRow } from "@larder/schemas/branded-food/tables.ts"
 import { Schema } from "effect"
-import { describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   type Amount,
   aLabel,
@@ -17,7 +17,7 @@ import {
   writeCsv
 } from "../support/label-releases.ts"
 import { recordsOf } from "./branded-foods.ts"
-import { folderOfTest, query } from "./ingesting.ts"
+import { copyOf, folderOfTest, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 
 const amounts = (stated: Readonly<Record<number, string>>): Pick<Label, "nutrients"> => ({
   nutrients: Object.entries(stated).map(([id, amount]): Amount => ({ nutrient_id: Number(id), amount }))
@@ -90,11 +90,62 @@ const flagsOf = async (home: string) => {
   return new Map(rows.map(({ fdc_id, flags }) => [Number(fdc_id), String(flags)]))
 }
 
+/** Labels without a barcode, or with one that cannot be read: the log begins with the label itself. */
+const withoutBarcode = ["", "8906004982514abf"].flatMap((gtin_upc, index) => {
+  const [first, second, third, other] = [10, 20, 30, 40].map((id) => 1000 * (index + 1) + id) as [
+    number,
+    number,
+    number,
+    number
+  ]
+  const update_log = [
+    [third, "11/13/2020"],
+    [second, "5/28/2020"],
+    [first, "4/1/2019"]
+  ] as const
+  return [aLabel({ fdc_id: third, gtin_upc, update_log }), aLabel({ fdc_id: other, gtin_upc })]
+})
+
+const daily = (nutrient_id: number, amount: string, percent_daily_value: string): Amount => ({
+  nutrient_id,
+  amount,
+  percent_daily_value
+})
+const withDailyValues = [
+  aLabel({
+    fdc_id: 3001,
+    nutrients: [
+      daily(1087, "100", "10"),
+      daily(1089, "1", ""),
+      daily(1087, "200", "20"),
+      daily(1003, "3", ""),
+      daily(1089, "2", "30")
+    ]
+  }),
+  aLabel({ fdc_id: 3002, ...amounts({ 1003: "3", 1087: "1" }) })
+]
+const withUnnumberedVitamins = aLabel({
+  fdc_id: 3003,
+  nutrients: [2067, 2068].map((nutrient_id) => ({ nutrient_id, amount: "1" }))
+})
+
+/** Stated in the first release, and no longer where the release is issued again under its day. */
+const before = { ...right, brand_name: "WRONG", package_weight: "1 kg", trade_channels: ["GROCERY"] }
+const issuedAgain = (stated: Partial<Label>) => [
+  aLabel({ ...before, fdc_id: 3004 }),
+  aLabel({ gtin_upc: "059642932491", ...stated, fdc_id: 3005 })
+]
+
+const homes: Record<Form, string> = { json: temporaryFolder(), csv: temporaryFolder() }
+beforeAll(async () => {
+  const everything = [...labels, ...withoutBarcode, ...withDailyValues, withUnnumberedVitamins, ...issuedAgain(before)]
+  for (const form of forms) await ingestLabels(homes[form], form, everything)
+})
+afterAll(() => Object.values(homes).forEach(removeFolder))
+
 describe.each(forms)("quality flags, out of the %s form", (form) => {
   it("are set beyond a limit, one each, and not within it", async () => {
-    const home = folderOfTest()
-    await ingestLabels(home, form, labels)
-    const found = await flagsOf(home)
+    const found = await flagsOf(homes[form])
     const expected = findings.map(([flag, , , only = form], index) => [
       index,
       only === form ? flag : undefined,
@@ -119,86 +170,78 @@ it("a label that only food.csv has is flagged, and no other", async () => {
   expect(await flagsOf(home)).toEqual(new Map([[1, "gtin_missing label_row_missing"]]))
 })
 
-describe("a label without a barcode", () => {
-  it.each(["", "8906004982514abf"])(
-    "is loaded with the versions that it names, and is current: '%s'",
-    async (gtin_upc) => {
-      const home = folderOfTest()
-      const update_log = [
-        [30, "11/13/2020"], // the log begins with the label itself
-        [20, "5/28/2020"],
-        [10, "4/1/2019"]
-      ] as const
-      await ingestLabels(home, "json", [aLabel({ fdc_id: 30, gtin_upc, update_log }), aLabel({ fdc_id: 40, gtin_upc })])
-      const [versions] = await query(
-        home,
-        "select fdc_id, version, versions, is_current, is_loaded, replaced_by from branded_food.version order by fdc_id"
-      )
-      expect(versions).toEqual([
-        { fdc_id: 10, version: 1, versions: 3, is_current: false, is_loaded: false, replaced_by: 20 },
-        { fdc_id: 20, version: 2, versions: 3, is_current: false, is_loaded: false, replaced_by: 30 },
-        { fdc_id: 30, version: 3, versions: 3, is_current: true, is_loaded: true, replaced_by: null },
-        { fdc_id: 40, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null }
-      ])
-    }
+it.each([
+  ["without a barcode", 1000],
+  ["with a barcode that cannot be read", 2000]
+])("a label %s is loaded with the versions that it names, and is current", async (_, from) => {
+  const [versions] = await query(
+    homes.json,
+    `select fdc_id - ${from} as label, version, versions, is_current, is_loaded, replaced_by - ${from} as replaced_by
+     from branded_food.version where fdc_id between ${from} and ${from + 99} order by fdc_id`
   )
+  expect(versions).toEqual([
+    { label: 10, version: 1, versions: 3, is_current: false, is_loaded: false, replaced_by: 20 },
+    { label: 20, version: 2, versions: 3, is_current: false, is_loaded: false, replaced_by: 30 },
+    { label: 30, version: 3, versions: 3, is_current: true, is_loaded: true, replaced_by: null },
+    { label: 40, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null }
+  ])
 })
 
-it("percent of the daily value stands beside its amount, also where a nutrient has several", async () => {
-  const home = folderOfTest()
-  const stated = (nutrient_id: number, amount: string, percent_daily_value: string): Amount => ({
-    nutrient_id,
-    amount,
-    percent_daily_value
-  })
-  const nutrients = [
-    stated(1087, "100", "10"),
-    stated(1089, "1", ""),
-    stated(1087, "200", "20"),
-    stated(1003, "3", ""),
-    stated(1089, "2", "30")
-  ]
-  const plain = amounts({ 1003: "3", 1087: "1" })
-  await ingestLabels(home, "csv", [aLabel({ fdc_id: 1, nutrients }), aLabel({ fdc_id: 2, ...plain })])
-  const ofBoth = `select fdc_id || ' ' || nutrient_id || ' ' || amount::double || ' ' || coalesce(percent_daily_value::double::varchar, '-') as row
-    from branded_food.nutrient_amount order by fdc_id, nutrient_id, amount`
-  const expected = ["1 1003 3.0 -", "1 1087 100.0 10.0", "1 1087 200.0 20.0", "1 1089 1.0 -", "1 1089 2.0 30.0"]
-  const rowsOf = async () => ((await query(home, ofBoth))[0] ?? []).map(({ row }) => row)
-  expect(await rowsOf()).toEqual([...expected, "2 1003 3.0 -", "2 1087 1.0 -"])
-  // the amounts are then those of the JSON form, the percentages still those of the CSV form
-  await ingestLabels(home, "json", [aLabel({ fdc_id: 1, nutrients })])
-  expect((await rowsOf()).slice(0, 5)).toEqual(expected)
-})
-
-describe("a release that is issued again under its day", () => {
-  const before = { ...right, brand_name: "WRONG", package_weight: "1 kg", trade_channels: ["GROCERY"] }
-  it.each(forms)("clears what it states no more: %s", async (form: Form) => {
-    const home = folderOfTest()
-    await ingestLabels(home, form, [aLabel({ ...before, fdc_id: 1 }), aLabel({ ...before, fdc_id: 2 })])
-    const run = await ingestLabels(home, form, [
-      aLabel({ ...before, fdc_id: 1 }),
-      aLabel({ gtin_upc: "059642932491", fdc_id: 2 })
-    ])
-    expect(run).toMatchObject({ outcome: "published" })
-    expect(await recordsOf(home, [1, 2])).toMatchObject([
-      { brand_name: "WRONG", package_weight: "1 kg", trade_channels: ["GROCERY"] },
-      { brand_name: null, package_weight: null, trade_channels: [], serving_size: null, nutrients: [] }
-    ])
-    expect(await flagsOf(home)).toEqual(new Map([[2, "no_nutrients"]]))
-  })
-})
-
-it("every macro says what it is for, and the vitamins that carry no number are known by name", async () => {
-  const home = folderOfTest()
-  const nutrients = [2067, 2068].map((nutrient_id) => ({ nutrient_id, amount: "1" }))
-  await ingestLabels(home, "csv", [aLabel({ fdc_id: 1, nutrients }), aLabel({ fdc_id: 2 })])
-  const [macros, known, warnings] = await query(
-    home,
+it("the vitamins that carry no number are known by name, and every macro says what it is for", async () => {
+  const [macros, known] = await query(
+    homes.csv,
     "select function_name from duckdb_functions() where schema_name = 'branded_food' and comment is null",
-    "select list(name || ' ' || unit order by name)::varchar as names from branded_food.nutrient where nutrient_id in (2067, 2068)",
-    "select name from ingest.check_result where bad_rows > 0"
+    "select list(name || ' ' || unit order by name)::varchar as names from branded_food.nutrient where nutrient_id in (2067, 2068)"
   )
   expect(macros).toEqual([])
   expect(known?.[0]).toEqual({ names: "[Vitamin A µg, Vitamin E mg]" })
+})
+
+it("a release of which half the labels have no nutrients is warned of by its check, and by no other", async () => {
+  const home = folderOfTest()
+  await ingestLabels(home, "csv", [withUnnumberedVitamins, aLabel({ fdc_id: 2 })])
+  const [warnings] = await query(home, "select name from ingest.check_result where bad_rows > 0")
   expect(warnings).toEqual([{ name: "most_labels_have_nutrients" }])
+})
+
+describe.each(forms)("a release of the %s form that is issued again under its day", (form) => {
+  it("clears what it no longer states", async () => {
+    const home = copyOf(homes[form])
+    const run = await ingestLabels(home, form, issuedAgain({}))
+    expect(run).toMatchObject({ outcome: "published" })
+    expect(await recordsOf(home, [3004, 3005])).toMatchObject([
+      { brand_name: "WRONG", package_weight: "1 kg", trade_channels: ["GROCERY"] },
+      { brand_name: null, package_weight: null, trade_channels: [], serving_size: null, nutrients: [] }
+    ])
+    const flags = await flagsOf(home)
+    expect([flags.get(3004), flags.get(3005)]).toEqual([undefined, "no_nutrients"])
+  })
+})
+
+describe("percent of the daily value", () => {
+  const rowsIn = async (home: string) => {
+    const [rows = []] = await query(
+      home,
+      `select fdc_id || ' ' || nutrient_id || ' ' || amount::double || ' ' || coalesce(percent_daily_value::double::varchar, '-') as row
+       from branded_food.nutrient_amount where fdc_id in (3001, 3002) order by fdc_id, nutrient_id, amount`
+    )
+    return rows.map(({ row }) => row)
+  }
+  const expected = [
+    "3001 1003 3.0 -",
+    "3001 1087 100.0 10.0",
+    "3001 1087 200.0 20.0",
+    "3001 1089 1.0 -",
+    "3001 1089 2.0 30.0"
+  ]
+
+  it("belongs to its amount, also where a nutrient has several", async () => {
+    expect(await rowsIn(homes.csv)).toEqual([...expected, "3002 1003 3.0 -", "3002 1087 1.0 -"])
+  })
+
+  it("is kept from the CSV form where the amounts are then those of the JSON form", async () => {
+    const home = copyOf(homes.csv)
+    await ingestLabels(home, "json", withDailyValues.slice(0, 1))
+    expect((await rowsIn(home)).slice(0, 5)).toEqual(expected)
+  })
 })

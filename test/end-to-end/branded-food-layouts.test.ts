@@ -1,5 +1,5 @@
-/** The CSV form as it was laid out over the years: the same labels from each, and unknown columns told once. Some 20 s. */
-import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs"
+/** The CSV form as it was laid out over the years: the same labels from each, and unknown columns told once. */
+import { readdirSync, renameSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { writeCsvRelease } from "../samples/branded-foods/csv.ts"
@@ -11,7 +11,7 @@ import { folderOfTest, query, recordOf, removeFolder, temporaryFolder } from "./
 import { columnsOf2019 } from "./small-releases.ts"
 
 const size: ReleaseSize = {
-  foods: 300,
+  foods: 60,
   versions_per_product: 2,
   seed: 7,
   vocabulary: 50,
@@ -70,18 +70,14 @@ describe("a generated release", () => {
     return zip
   }
 
-  it.each(["", `${name}/`, "a/b/c/"])("is the same out of a zip with the top folder '%s'", async (top) => {
-    await isTheSame(await zipped(top))
+  it("is the same out of a zip with folders above its files", async () => {
+    await isTheSame(await zipped("a/b/c/"))
   })
 
-  it("is the same without dictionaries, in a zip and in a folder", async () => {
+  it("is the same without dictionaries, out of a zip with one folder", async () => {
     const without = readdirSync(release).filter((file) => !dictionaries.includes(file))
     expect(without.length).toBe(4)
-    await isTheSame(await zipped("", without))
-    const bare = path.join(folderOfTest(), name)
-    mkdirSync(bare)
-    for (const file of without) cpSync(path.join(release, file), path.join(bare, file))
-    await isTheSame(bare)
+    await isTheSame(await zipped(`${name}/`, without))
   })
 
   it("is the same from files with names in upper case, in a zip called anything", async () => {
@@ -154,9 +150,8 @@ describe("a small release", () => {
   const shuffled = (row: Row): Row => Object.fromEntries(Object.entries(row).toReversed())
 
   it.each([
-    ["lines that end as on Windows", plain, "\r\n"],
     [
-      "days as M/D/YYYY",
+      "lines that end as on Windows, and days as M/D/YYYY",
       mapped(plain, {
         food: (row) => ({ ...row, publication_date: american(row.publication_date) }),
         branded_food: (row) => ({
@@ -165,17 +160,15 @@ describe("a small release", () => {
           available_date: american(row.available_date)
         })
       }),
-      "\n"
+      "\r\n"
     ],
     [
-      "columns in another order",
-      mapped(plain, { food: shuffled, branded_food: shuffled, food_nutrient: shuffled, food_attribute: shuffled }),
-      "\n"
-    ],
-    [
-      "no percent_daily_value, no loq, a standard_error",
+      "the 20 columns of 2023 in another order, without percent_daily_value and loq, with a standard_error",
       mapped(plain, {
-        food_nutrient: ({ loq: _, percent_daily_value: __, ...row }) => ({ ...row, standard_error: "" })
+        food: shuffled,
+        branded_food: ({ material_code: _, ...row }) => shuffled(row),
+        food_nutrient: ({ loq: _, percent_daily_value: __, ...row }) => shuffled({ ...row, standard_error: "" }),
+        food_attribute: shuffled
       }),
       "\n"
     ]
@@ -215,7 +208,6 @@ describe("a small release", () => {
   const columnsOf2020 = [...columnsOf2019, "market_country", "discontinued_date"]
 
   it.each([
-    ["2023, with 20 columns", Object.keys(plain.branded_food[0] ?? {}).filter((column) => column !== "material_code")],
     ["2020, with 13 columns", columnsOf2020],
     ["2019, with 11 columns", columnsOf2019]
   ])("reads the layout of %s", async (_, columns) => {

@@ -1,33 +1,35 @@
 /**
- * Live runs of branded foods over a FoodData Central on this machine: which release is fetched, and that what is known is not
- * asked for again. Requests keep their real pace of one per second. A minute.
+ * Live runs of branded foods over a FoodData Central on this machine, in the test's own process and without the pause of a second
+ * between requests: which release is fetched, and that what is known is not asked for again.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
-import { describe, expect, it } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
-import { type Ended, run } from "../support/programs.ts"
+import type { EndedRun } from "../support/pipelines/live-runs.ts"
+import { run } from "../support/programs.ts"
 import { page, startFdcHost, zipAt } from "./fdc-host.ts"
-import { folderOfTest, query, recordOf } from "./ingesting.ts"
+import { copyOf, folderOfTest, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, goodZip, jsonRelease, recordOf as labelOf, leftovers, load } from "./small-releases.ts"
 
 const jsonZip = (...ids: ReadonlyArray<number>) =>
   zipOf({ path: "brandedDownload.json", content: jsonRelease(ids.map((id) => labelOf(id))) })
 const [older, newer, newest] = ["2025-12-18", "2026-04-30", "2026-10-29"] as const
 
+type Host = Awaited<ReturnType<typeof startFdcHost>>
+
 /** Both forms of one release: three labels in each, two of them the same. */
-const hostWithBoth = async () => {
-  const host = await startFdcHost()
-  host.releases.set(zipAt("csv", older), goodZip(900))
-  host.releases.set(zipAt("csv", newer), goodZip())
-  host.releases.set(zipAt("json", newer), jsonZip(2, 3, 4))
-  return host
+const offerBoth = ({ releases }: Host) => {
+  releases.clear()
+  releases.set(zipAt("csv", older), goodZip(900))
+  releases.set(zipAt("csv", newer), goodZip())
+  releases.set(zipAt("json", newer), jsonZip(2, 3, 4))
 }
 const both = [zipAt("json", newer), zipAt("csv", newer)]
 
-const ended = ({ code, stderr, stdout }: Ended) => {
-  expect(code, stderr).toBe(0)
-  return recordOf({ stdout })
+const published = ({ problem, run }: EndedRun) => {
+  if (run === null || problem !== "") throw new Error(problem)
+  return run
 }
 const addresses = async (home: string) => {
   const [rows = []] = await query(home, "select feed, url from ingest.raw_file order by all")
@@ -35,85 +37,102 @@ const addresses = async (home: string) => {
 }
 const known = (...at: ReadonlyArray<string>) => at.map((address) => `https://fdc.nal.usda.gov${address}`)
 
-describe("a live run of branded foods", () => {
-  it("fetches both forms of the newest release that the page names, and the next one asks for nothing but the page", async () => {
-    const host = await hostWithBoth()
-    const home = folderOfTest()
-    const first = ended(await host.ingest(home))
-    expect(first).toMatchObject({ origin: "live", outcome: "published", rows_rejected: 0 })
-    expect(host.asked()).toEqual([page, ...both])
-    expect(await foodsIn(home)).toEqual([1, 2, 3, 4])
+/** Loads a form of the newer release from a file, as downloaded by hand. */
+const loadByHand = async (host: Host, home: string, zip: string) => {
+  const byHand = path.join(folderOfTest(), "download.zip")
+  writeFileSync(byHand, host.releases.get(zip) ?? "")
+  const { code, stderr, stdout } = await load(home, byHand)
+  expect(code, stderr).toBe(0)
+  return recordOf({ stdout })
+}
 
+describe("a live run of branded foods", () => {
+  let host: Host
+  /** A home after its first live run, which tests copy. */
+  const fetched = temporaryFolder()
+  let first: ReturnType<typeof published>
+  let askedFirst: ReadonlyArray<string> = []
+  beforeAll(async () => {
+    host = await startFdcHost()
+    offerBoth(host)
+    first = published(await host.ingest(fetched))
+    askedFirst = host.asked()
+  })
+  beforeEach(() => {
+    offerBoth(host)
+    host.asked()
+  })
+  afterAll(() => {
+    host.close()
+    removeFolder(fetched)
+  })
+
+  it("fetches both forms of the newest release that the page names", async () => {
+    expect(first).toMatchObject({ origin: "live", outcome: "published", rows_rejected: 0 })
+    expect(askedFirst).toEqual([page, ...both])
+    expect(await foodsIn(fetched)).toEqual([1, 2, 3, 4])
+  })
+
+  it("asks for nothing but the page where the release is known", async () => {
+    const home = copyOf(fetched)
     const { rows_read } = first
-    const again = { outcome: "unchanged", generation: null, rows_read, rows_loaded: 0, rows_unchanged: rows_read }
-    expect(ended(await host.ingest(home))).toMatchObject(again)
+    const unchanged = { outcome: "unchanged", generation: null, rows_read, rows_loaded: 0, rows_unchanged: rows_read }
+    expect(published(await host.ingest(home))).toMatchObject(unchanged)
     expect(host.asked()).toEqual([page])
     expect(leftovers(home)).toEqual([])
   })
 
   it("fetches a newer release when one is out, in the forms that it has", async () => {
-    const host = await hostWithBoth()
-    const home = folderOfTest()
-    ended(await host.ingest(home))
-    host.asked()
+    const home = copyOf(fetched)
     host.releases.set(zipAt("json", newest), jsonZip(4, 5))
-    expect(ended(await host.ingest(home))).toMatchObject({ outcome: "published", rows_read: 2, rows_loaded: 1 })
+    expect(published(await host.ingest(home))).toMatchObject({ outcome: "published", rows_read: 2, rows_loaded: 1 })
     expect(host.asked()).toEqual([page, zipAt("json", newest)])
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5])
   })
 
-  it("goes on with a download that broke off", async () => {
-    const host = await hostWithBoth()
+  it("resumes a download that broke off", async () => {
     const home = folderOfTest()
     host.cutOnce(zipAt("csv", newer))
-    ended(await host.ingest(home))
+    published(await host.ingest(home))
     const half = goodZip().length >> 1
     expect(host.asked()).toEqual([page, ...both, `${zipAt("csv", newer)} bytes=${half}-`])
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4])
   })
 
   it("fetches what was loaded from a file once, loads none of it again, and knows its address from then on", async () => {
-    const host = await hostWithBoth()
     const home = folderOfTest()
-    const byHand = path.join(folderOfTest(), "download.zip")
-    for (const zip of both) {
-      writeFileSync(byHand, host.releases.get(zip) ?? "")
-      ended(await load(home, byHand))
-    }
+    for (const zip of both) await loadByHand(host, home, zip)
     const before = ["gov-fdc/csv file:download.zip", "gov-fdc/json file:download.zip"]
     expect(await addresses(home)).toEqual(before)
-    const live = ended(await host.ingest(home))
+    const live = published(await host.ingest(home))
     expect(live).toMatchObject({ rows_loaded: 0, rows_unchanged: live.rows_read, rows_rejected: 0 })
     expect(host.asked()).toEqual([page, ...both])
     const [json = "", csv = ""] = known(...both)
     const after = [before[0], `gov-fdc/csv ${csv}`, before[1], `gov-fdc/json ${json}`]
     expect(await addresses(home)).toEqual(after)
 
-    expect(ended(await host.ingest(home))).toMatchObject({ outcome: "unchanged", rows_read: live.rows_read })
+    expect(published(await host.ingest(home))).toMatchObject({ outcome: "unchanged", rows_read: live.rows_read })
     expect(host.asked()).toEqual([page])
     const into = folderOfTest()
     expect((await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })).code).toBe(0)
     expect(await addresses(into)).toEqual(after)
   })
 
-  it("fetches the form alone that no file was loaded of", async () => {
-    const host = await hostWithBoth()
+  it("loads only the labels of the form that was not loaded from a file", async () => {
     const home = folderOfTest()
-    const byHand = path.join(folderOfTest(), "download.zip")
-    writeFileSync(byHand, host.releases.get(zipAt("csv", newer)) ?? "")
-    ended(await load(home, byHand))
-    expect(ended(await host.ingest(home))).toMatchObject({ outcome: "published", rows_loaded: 1 }) // 4, of the JSON
+    await loadByHand(host, home, zipAt("csv", newer))
+    expect(published(await host.ingest(home))).toMatchObject({ outcome: "published", rows_loaded: 1 }) // 4, of the JSON
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4])
     host.asked()
-    expect(ended(await host.ingest(home))).toMatchObject({ outcome: "unchanged" })
+    expect(published(await host.ingest(home))).toMatchObject({ outcome: "unchanged" })
     expect(host.asked()).toEqual([page])
   })
 
-  it("that finds no release under either address of the page ends with 1, and says how to go on by hand", async () => {
-    const host = await startFdcHost()
-    const { code, stderr } = await host.ingest(folderOfTest())
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/names no release of branded foods.*larder-ingest branded-foods --file <zip>/)
+  it("fails where neither address of the page names a release, and says how to load one by hand", async () => {
+    host.releases.clear()
+    const { problem, run } = await host.ingest(folderOfTest())
+    expect(run).toBeNull()
+    expect(problem).toMatch(/names no release of branded foods.*larder-ingest branded-foods --file <zip>/)
     expect(host.asked()).toEqual([page, `${page}.html`])
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Releases of branded foods in which a field holds what it should not: it costs its own row or nothing, is told of, and all
- * others are loaded. Some twenty seconds.
+ * others are loaded.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -154,38 +154,40 @@ describe("a CSV release with odd fields", () => {
   })
 })
 
-describe("derivations of which every row is typed", () => {
-  it("are none where they are no whole numbers", async () => {
+describe("a CSV release whose dictionaries cannot be used", () => {
+  /** A release of one label with these dictionaries, each of which is faulty. */
+  const loadWith = async (dictionaries: Readonly<Record<string, string>>, derivation_id?: string) => {
     const folder = folderOfTest()
+    const home = path.join(folder, "home")
     const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
     const rows = csvRowsOf([aLabel({ fdc_id: 1, nutrients: [{ nutrient_id: 1003, amount: "10" }] })])
-    writeCsv(release, { ...rows, food_nutrient: rows.food_nutrient.map((row) => ({ ...row, derivation_id: "1.5" })) })
-    await loaded(path.join(folder, "home"), release)
-    const [amounts] = await query(path.join(folder, "home"), "select derivation_id from branded_food.nutrient_amount")
+    const food_nutrient = rows.food_nutrient.map((row) => ({ ...row, ...(derivation_id && { derivation_id }) }))
+    writeCsv(release, { ...rows, food_nutrient })
+    for (const [file, content] of Object.entries(dictionaries)) writeFileSync(path.join(release, file), content)
+    const { run, stderr } = await loaded(home, release)
+    expect(run).toMatchObject({ rows_read: 3, rows_loaded: 3, rows_rejected: 0 })
+    return { home, stderr }
+  }
+
+  it("is loaded with a warning of an empty one and of one without a column", async () => {
+    const { stderr } = await loadWith({
+      "food_nutrient_derivation.csv": "",
+      "nutrient.csv": '"id","nm"\n"1","x"\n'
+    })
+    expect(stderr).toMatch(/the file is empty/)
+    expect(stderr).toMatch(/the header has no column name, unit_name/)
+  })
+
+  it("is loaded with a warning of a header that does not end, and every derivation that is no whole number is none", async () => {
+    const { home, stderr } = await loadWith({ "nutrient.csv": `"id${"x".repeat(70_000)}` }, "1.5")
+    expect(stderr).toMatch(/does not end within 65536 bytes/)
+    const [amounts] = await query(home, "select derivation_id from branded_food.nutrient_amount")
     expect(amounts).toEqual([{ derivation_id: null }])
   })
-})
 
-describe("a dictionary that cannot be used", () => {
-  it.each([
-    ["an empty one", "food_nutrient_derivation.csv", "", /the file is empty/],
-    ["one without a column", "nutrient.csv", '"id","nm"\n"1","x"\n', /the header has no column name, unit_name/],
-    ["one without an end of its header", "nutrient.csv", `"id${"x".repeat(70_000)}`, /does not end within 65536 bytes/],
-    [
-      "one with broken records",
-      "nutrient.csv",
-      '"id","name","unit_name"\n"90001","5" pipe","MG"\n',
-      /records of a dictionary cannot be read.*"nutrient\.csv","records":1/
-    ]
-  ])("is warned of, and the release is loaded: %s", async (_, file, content, warning) => {
-    const folder = folderOfTest()
-    const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
-    mkdirSync(release)
-    writeCsv(release, csvRowsOf([aLabel({ fdc_id: 1, nutrients: [{ nutrient_id: 1003, amount: "10" }] })]))
-    writeFileSync(path.join(release, file), content)
-    const { run, stderr } = await loaded(path.join(folder, "home"), release)
-    expect(stderr).toMatch(warning)
-    expect(run).toMatchObject({ rows_read: 3, rows_loaded: 3, rows_rejected: 0 })
+  it("is loaded with a warning that counts the broken records of one", async () => {
+    const { stderr } = await loadWith({ "nutrient.csv": '"id","name","unit_name"\n"90001","5" pipe","MG"\n' })
+    expect(stderr).toMatch(/records of a dictionary cannot be read.*"nutrient\.csv","records":1/)
   })
 })
 
@@ -199,6 +201,13 @@ const loadedJson = async (home: string, lines: ReadonlyArray<string>) => {
 describe("a JSON release with odd fields", () => {
   const folder = temporaryFolder()
   const home = path.join(folder, "home")
+  const nestedTexts = [
+    ["description", { description: {} }, "description is no text"],
+    ["brandOwner", { brandOwner: { name: "" } }, "brandOwner is no text"],
+    ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is no text"],
+    ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is no text"]
+  ] as const
+  const similar = { ingredients: "[2 EGGS]", footnote: "{}" }
   const duplicates = Array.from({ length: 1101 }, (_, index) =>
     recordOf(1000 + index).replace("{", '{"description":"FIRST",')
   )
@@ -213,6 +222,8 @@ describe("a JSON release with odd fields", () => {
       recordOf(7, { labelNutrients: { fat: { value: 1.5 }, calories: { value: "abc" } } }),
       recordOf(8, { labelNutrients: { fat: { value: 1.5 }, calories: { value: "" } } }),
       recordOf(9, { foodNutrients: [{ id: "abc", nutrient: { id: 1003 }, amount: 1 }] }),
+      ...nestedTexts.map(([, fields], index) => recordOf(10 + index, fields)),
+      recordOf(20, similar),
       ...duplicates
     ])
   )
@@ -234,32 +245,25 @@ describe("a JSON release with odd fields", () => {
       'json 8: labelNutrients.calories is "abc", which is no number',
       "json 10: foodNutrients[0].id is no number"
     ])
-    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8])
+    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 20])
   })
 
   it("tells of each record that states a key twice, and be it more than a thousand", async () => {
-    const ofKeys = (await told(home)).slice(2)
+    const ofKeys = (await told(home)).slice(2 + nestedTexts.length)
     expect(ofKeys).toEqual(
-      duplicates.map((_, index) => `json ${11 + index}: the record has a duplicate key "description"`)
+      duplicates.map((_, index) => `json ${16 + index}: the record has a duplicate key "description"`)
     )
   })
-})
 
-describe("an object where a text should be", () => {
-  it.each([
-    ["description", { description: {} }, "description is no text"],
-    ["brandOwner", { brandOwner: { name: "" } }, "brandOwner is no text"],
-    ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is no text"],
-    ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is no text"]
-  ])("is told of, and texts that look like one are kept: %s", async (_, fields, reason) => {
-    const home = path.join(folderOfTest(), "home")
-    const similar = { ingredients: "[2 EGGS]", footnote: "{}" }
-    await loadedJson(home, [recordOf(1), recordOf(2, fields), recordOf(3, similar)])
-    expect(await told(home)).toEqual([`json 3: ${reason}`])
-    const [rows] = await query(home, "select fdc_id, ingredients, footnote from branded_food.food order by fdc_id")
-    expect(rows).toEqual([
-      { fdc_id: 1, ingredients: null, footnote: null },
-      { fdc_id: 3, ...similar }
-    ])
+  it.each(nestedTexts.map(([field, , reason], index) => [field, 11 + index, reason] as const))(
+    "rejects an object where a text should be: %s",
+    async (_, position, reason) => {
+      expect(await told(home)).toContain(`json ${position}: ${reason}`)
+    }
+  )
+
+  it("keeps texts that look like an object", async () => {
+    const [rows] = await query(home, "select ingredients, footnote from branded_food.food where fdc_id = 20")
+    expect(rows).toEqual([similar])
   })
 })

@@ -114,14 +114,18 @@ const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> =
   }
 }
 
-/** Reads the stores ten times into a home. */
+/** Reads the stores ten times into a home, with the record of each run. */
+export async function* readEach(home: string) {
+  for (const name of names) yield { name, record: await readOnce(home, reads[name]) }
+}
+
+/** The same, with what a server answers after each read. */
 export const readInTurn = async (home: string): Promise<ReadonlyMap<Name, Left>> => {
   const left = new Map<Name, Left>()
   let server: Server | undefined
   try {
     let ask: (() => Promise<Left["api"]>) | undefined
-    for (const name of names) {
-      const record = await readOnce(home, reads[name])
+    for await (const { name, record } of readEach(home)) {
       server ??= await startServer(home)
       ask ??= callsOf(server.api, (await newKey(home)).key)
       await untilServed(server, record.generation)

@@ -1,13 +1,9 @@
 /** FoodData Central on this machine: its download page, the releases that lie there, and what it was asked. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import path from "node:path"
-import { pathToFileURL } from "node:url"
-import { onTestFinished } from "vitest"
+import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
 import type { Form } from "../support/label-releases.ts"
-import { type Ended, run } from "../support/programs.ts"
-
-const preload = pathToFileURL(path.join(import.meta.dirname, "preload/fdc-host.mjs"))
+import { type EndedRun, hostsMoved, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
 
 export const page = "/download-datasets"
 export const zipAt = (form: Form, day: string) => `/fdc-datasets/FoodData_Central_branded_food_${form}_${day}.zip`
@@ -29,7 +25,6 @@ const send = (request: IncomingMessage, response: ServerResponse, body: Buffer, 
   else response.end(rest)
 }
 
-/** Stops when the test is over. */
 export const startFdcHost = async () => {
   const releases = new Map<string, Buffer>()
   const asked: Array<string> = []
@@ -42,10 +37,6 @@ export const startFdcHost = async () => {
     else send(request, response, body, cut.delete(address))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
   const { port } = server.address() as AddressInfo // a server that listens on a port has one
   return {
     releases,
@@ -53,13 +44,15 @@ export const startFdcHost = async () => {
     cutOnce: (address: string) => cut.add(address),
     /** Addresses since the last look, with the range that was asked for. */
     asked: () => asked.splice(0),
-    /** A live run. */
-    ingest: (home: string): Promise<Ended> =>
-      run("larder-ingest", ["branded-foods", "--json"], {
-        LARDER_HOME: home,
-        LARDER_SOURCES: "live",
-        NODE_OPTIONS: `--import=${preload}`,
-        TEST_FDC_PORT: String(port)
-      })
+    /** A live run: what it asks of fdc.nal.usda.gov goes to this host. */
+    ingest: (home: string): Promise<EndedRun> =>
+      ingestLive(brandedFoods, {
+        home,
+        origin: hostsMoved(({ pathname, search }) => `http://127.0.0.1:${port}${pathname}${search}`, unpaced)
+      }),
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    }
   }
 }

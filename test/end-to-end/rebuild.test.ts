@@ -4,9 +4,12 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
-import { afterAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
+import { derivedOf, labelsOf, recordsOf } from "./branded-foods.ts"
+import { copyOf, generationOf, recordOf } from "./ingesting.ts"
 
 const everything = `
   select 'version' as what, to_json(v)::varchar as row from commodity.price_version v
@@ -33,25 +36,55 @@ const rowsOf = (home: string) =>
 describe("larder-ingest rebuild", () => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-home-"))
   const into = mkdtempSync(path.join(tmpdir(), "larder-again-"))
-  afterAll(() => {
-    for (const folder of [home, into]) rmSync(folder, { recursive: true, force: true })
-  })
-
-  it("gives the same rows and ids, without the source", async () => {
+  let runs: ReadonlyArray<Readonly<Record<string, unknown>>> = []
+  beforeAll(async () => {
     cpSync(inject("sampleHome"), home, { recursive: true, verbatimSymlinks: true })
     await addGeneration(home)
+    await ingestLabels(home, "csv", [aLabel({ fdc_id: 4_000_000 }), aLabel({ fdc_id: 4_000_001 })])
+    await ingestLabels(home, "json", [aLabel({ fdc_id: 4_000_000, footnote: "A note" })], "2026-08-31")
     const october = ["commodities", "--from", "2026-10-01", "--to", "2026-10-31"]
     expect((await run("larder-ingest", october, { LARDER_HOME: home })).code).toBe(0)
     const dry = await run("larder-ingest", ["commodities", "--dry-run", "--json"], { LARDER_HOME: home })
     expect(JSON.parse(dry.stdout)).toMatchObject({ dry_run: true, generation: null })
-    const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], {
+    const { code, stderr, stdout } = await run("larder-ingest", ["rebuild", "--into", into, "--json"], {
       LARDER_HOME: home,
       LARDER_SOURCES: "live"
     })
-    expect(rebuilt.code).toBe(0)
+    expect(code, stderr).toBe(0)
+    runs = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+  })
+  afterAll(() => {
+    for (const folder of [home, into]) rmSync(folder, { recursive: true, force: true })
+  })
+
+  it("repeats every run that published, and copies no archive", () => {
+    expect(runs.map(({ outcome, pipeline }) => [pipeline, outcome])).toEqual([
+      ["commodities", "published"],
+      ["commodities", "partial"],
+      ["branded-foods", "published"],
+      ["branded-foods", "published"],
+      ["branded-foods", "published"],
+      ["storefronts", "published"]
+    ])
+    expect(existsSync(path.join(into, "raw"))).toBe(false)
+  })
+
+  it("gives the same rows and ids, without the source", async () => {
     const [before, after] = [await rowsOf(home), await rowsOf(into)]
     expect(before.length).toBeGreaterThan(40_000)
     expect(after).toEqual(before)
+  })
+
+  it("gives the same labels, versions and served records, with the times at which they were fetched", async () => {
+    const labels = await labelsOf(home)
+    expect(labels.length).toBeGreaterThan(1000)
+    expect(await labelsOf(into)).toEqual(labels)
+    expect(await derivedOf(into)).toEqual(await derivedOf(home))
+    const ids = labels.map((label) => Number((JSON.parse(label) as { readonly fdc_id: number }).fdc_id))
+    expect(await recordsOf(into, ids)).toEqual(await recordsOf(home, ids))
   })
 
   it("refuses a payload that is not what was fetched, and names it", async () => {
@@ -71,5 +104,20 @@ describe("larder-ingest rebuild", () => {
     const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", home], { LARDER_HOME: home })
     expect(code).toBe(2)
     expect(stderr).toContain("holds a warehouse already")
+  })
+})
+
+describe("the bundled release of branded foods", () => {
+  it("is known to a home that holds it, and is not loaded again", async () => {
+    const home = copyOf(inject("sampleHome"))
+    const before = generationOf(home)
+    const { code, stdout } = await run("larder-ingest", ["branded-foods", "--json"], { LARDER_HOME: home })
+    const record = recordOf({ stdout })
+    expect([code, record]).toMatchObject([
+      0,
+      { outcome: "unchanged", generation: null, rows_loaded: 0, rows_rejected: 0 }
+    ])
+    expect(record.rows_read).toBe(record.rows_unchanged)
+    expect(generationOf(home)).toBe(before)
   })
 })

@@ -1,15 +1,19 @@
 /**
  * Live runs over shops on this machine that are killed or interrupted in the middle: the next run asks for what is missing, and
- * ends like one that nobody disturbed. Requests keep their real pace of one per second and host. Some 80 s.
+ * ends like one that was not disturbed. What is killed is the program itself, at its real pace of one request per second and
+ * host: some 5 s until its third page. All other runs are in the test's own process and do not pause.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import { type EndedRun, ingestLive } from "../support/pipelines/live-runs.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
-import { ended, run, start } from "../support/programs.ts"
-import { folderOfTest } from "./ingesting.ts"
+import { type Ended, ended, run, start } from "../support/programs.ts"
+import { folderOfTest, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Listed, outcomesOf, rowsOf } from "./storefronts.ts"
 
 /** A robots.txt that is not there is a refusal, and asked for again. */
@@ -68,94 +72,134 @@ const endsIn = (home: string): ReadonlyArray<string> => {
     })
 }
 
-describe("a run of stores that comes to its end", () => {
-  it.live("says how, and the next one asks for everything", () =>
+const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
+
+describe("a run of stores that ends", () => {
+  it.live("notes how it ended, and the next one asks for everything again", () =>
     Effect.gen(function* () {
       const host = yield* startUpstream((response) => response.end(csv))
       const bakery = { domain: "bakery.example", name: "Bakery", kind: "shopify-csv", location: host.url }
       const [home, folder] = [folderOfTest(), folderOfTest()]
       const list = path.join(folder, "stores.json")
-      const ingest = (stores: unknown, ...args: ReadonlyArray<string>) => {
+      const ingest = (stores: unknown, dryRun = false) => {
         writeFileSync(list, JSON.stringify(stores))
-        const settings = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_HOME: home }
-        return Effect.promise(() => run("larder-ingest", ["storefronts", "--stores", list, ...args], settings))
+        return Effect.promise(() => ingestLive(storefronts, { home, stores: list, dryRun, environment }))
       }
-      const codes = [
-        yield* ingest([bakery], "--dry-run"),
+      const runs = [
+        yield* ingest([bakery], true),
         yield* ingest([{ ...bakery, kind: "etsy" }]),
         yield* ingest([bakery]),
         yield* ingest([bakery])
-      ].map(({ code }) => code)
-      assert.deepStrictEqual(codes, [0, 1, 0, 0])
+      ].map(({ run }) => run?.outcome)
+      assert.deepStrictEqual(runs, ["published", undefined, "published", "published"])
       assert.deepStrictEqual(endsIn(home), ["dry_run", "failed", "larder-000001", "larder-000002"])
       assert.lengthOf(host.seen, 6) // robots.txt and the export, three times
     }).pipe(Effect.scoped)
   )
 })
 
-describe("a run of stores behind one that was", () => {
-  it.live.each(["SIGKILL", "SIGINT"] as const)(
-    "ended by %s in the middle asks for what is missing, and ends like one that nobody disturbed",
-    (signal) =>
-      Effect.gen(function* () {
-        const reached = Promise.withResolvers<void>()
-        let isHeld = true
-        const holding: Misbehaviour = ({ page, path }) => {
-          if (!isHeld || path !== "/products.json" || page !== 3) return false
-          reached.resolve() // and no answer comes
-          return true
-        }
-        const [dairyHost, spiceHost] = [yield* startShop(dairy, holding), yield* startShop(spices)]
-        const bakeryHost = yield* startUpstream((response) => response.end(csv))
-        const stores: ReadonlyArray<Listed> = [
-          { domain: "dairy.example", name: "Dairy", kind: "shopify", location: dairyHost.url },
-          { domain: "spices.example", name: "Spices", kind: "woocommerce", location: spiceHost.url },
-          { domain: "bakery.example", name: "Bakery", kind: "shopify-csv", location: `${bakeryHost.url}/export.csv` }
-        ]
-        const [home, undisturbed, into] = [folderOfTest(), folderOfTest(), folderOfTest()]
-        const list = path.join(folderOfTest(), "stores.json")
-        writeFileSync(list, JSON.stringify(stores))
-        const args = ["storefronts", "--stores", list, "--json"]
-        const settings = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
-        const hosts = [dairyHost, spiceHost, bakeryHost]
-        const asked = () => hosts.map(({ seen }) => seen.map(({ url }) => url))
+interface Stopped {
+  readonly home: string
+  readonly broken: Ended
+  readonly next: EndedRun
+  /** Addresses that each host was asked for by the run that was stopped, and by the next one. */
+  readonly before: ReadonlyArray<ReadonlyArray<string>>
+  readonly after: ReadonlyArray<ReadonlyArray<string>>
+}
 
-        const child = start("larder-ingest", args, { ...settings, LARDER_HOME: home })
+describe("a run of stores after one that was stopped in the middle", () => {
+  const [undisturbed, folder] = [temporaryFolder(), temporaryFolder()]
+  const signals = ["SIGKILL", "SIGINT"] as const
+  const stopped = new Map<NodeJS.Signals, Stopped>()
+  const afterThe = (signal: NodeJS.Signals) => stopped.get(signal) ?? assert.fail(`${signal} was not sent`)
+  let whole: ReadonlyArray<ReadonlyArray<string>> = []
+
+  beforeAll(() =>
+    Effect.gen(function* () {
+      let reached = Promise.withResolvers<void>()
+      let isHeld = false
+      const holding: Misbehaviour = ({ page, path }) => {
+        if (!isHeld || path !== "/products.json" || page !== 3) return false
+        reached.resolve() // and no answer comes
+        return true
+      }
+      const hosts = [
+        yield* startShop(dairy, holding),
+        yield* startShop(spices),
+        yield* startUpstream((response) => response.end(csv))
+      ] as const
+      const [dairyHost, spiceHost, bakeryHost] = hosts
+      const stores: ReadonlyArray<Listed> = [
+        { domain: "dairy.example", name: "Dairy", kind: "shopify", location: dairyHost.url },
+        { domain: "spices.example", name: "Spices", kind: "woocommerce", location: spiceHost.url },
+        { domain: "bakery.example", name: "Bakery", kind: "shopify-csv", location: `${bakeryHost.url}/export.csv` }
+      ]
+      const list = path.join(folder, "stores.json")
+      writeFileSync(list, JSON.stringify(stores))
+      const looked = hosts.map(() => 0)
+      /** Addresses since the last look. */
+      const asked = () =>
+        hosts.map(({ seen }, host) => {
+          const from = looked[host]
+          looked[host] = seen.length
+          return seen.slice(from).map(({ url }) => url)
+        })
+      const ingest = (home: string) =>
+        Effect.promise(() => ingestLive(storefronts, { home, stores: list, environment }))
+
+      const undisturbedRun = yield* ingest(undisturbed)
+      assert.strictEqual(undisturbedRun.run?.outcome, "published", undisturbedRun.problem)
+      whole = asked()
+      for (const signal of signals) {
+        const home = path.join(folder, signal)
+        isHeld = true
+        reached = Promise.withResolvers()
+        const child = start("larder-ingest", ["storefronts", "--stores", list], { ...environment, LARDER_HOME: home })
         const end = ended(child)
         yield* Effect.promise(() => reached.promise)
         child.kill(signal)
         const broken = yield* Effect.promise(() => end)
-        assert.isTrue(signal === "SIGKILL" ? broken.signal === signal : broken.code === 130)
         isHeld = false
         const before = asked()
-
-        const next = yield* Effect.promise(() => run("larder-ingest", args, { ...settings, LARDER_HOME: home }))
-        assert.strictEqual(next.code, 0, next.stderr)
-        const after = asked().map((urls, host) => urls.slice(before[host]?.length))
-        const whole = yield* Effect.promise(() => run("larder-ingest", args, { ...settings, LARDER_HOME: undisturbed }))
-        assert.strictEqual(whole.code, 0, whole.stderr)
-        const all = asked().map((urls, host) => urls.slice((before[host]?.length ?? 0) + (after[host]?.length ?? 0)))
-        for (const [host, urls] of all.entries()) {
-          const answered = host === 0 ? before[host]?.slice(0, -1) : before[host]
-          assert.deepStrictEqual([...(answered ?? []), ...(after[host] ?? [])].sort(), [...urls].sort())
-        }
-        assert.isAbove(before[0]?.length ?? 0, 3)
-
-        const known = yield* Effect.promise(() => knownBy(home))
-        assert.deepStrictEqual(known, yield* Effect.promise(() => knownBy(undisturbed)))
-        assert.deepStrictEqual(known.outcomes, {
-          "bakery.example": "complete complete",
-          "dairy.example": "complete complete",
-          "spices.example": "complete complete"
-        })
-        assert.lengthOf(known.listed, 9)
-
-        for (const { close } of hosts) yield* close
-        const rebuilt = yield* Effect.promise(() =>
-          run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
-        )
-        assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
-        assert.deepStrictEqual(yield* Effect.promise(() => allOf(into)), yield* Effect.promise(() => allOf(home)))
-      }).pipe(Effect.scoped)
+        const next = yield* ingest(home)
+        stopped.set(signal, { home, broken, next, before, after: asked() })
+      }
+    }).pipe(Effect.scoped, Effect.runPromise)
   )
+  afterAll(() => [undisturbed, folder].forEach(removeFolder))
+
+  it("had a run before it that died of SIGKILL, or ended with 130 after SIGINT", () => {
+    assert.strictEqual(afterThe("SIGKILL").broken.signal, "SIGKILL")
+    assert.strictEqual(afterThe("SIGINT").broken.code, 130)
+  })
+
+  it.each(signals)("asks only for what is missing after %s", (signal) => {
+    const { after, before } = afterThe(signal)
+    for (const [host, urls] of whole.entries()) {
+      const answered = host === 0 ? before[host]?.slice(0, -1) : before[host]
+      assert.deepStrictEqual([...(answered ?? []), ...(after[host] ?? [])].sort(), [...urls].sort())
+    }
+    assert.isAbove(before[0]?.length ?? 0, 3)
+  })
+
+  it.each(signals)("knows the same as a run that was not disturbed, after %s", async (signal) => {
+    const { home, next } = afterThe(signal)
+    assert.strictEqual(next.run?.outcome, "published", next.problem)
+    const known = await knownBy(home)
+    assert.deepStrictEqual(known, await knownBy(undisturbed))
+    assert.deepStrictEqual(known.outcomes, {
+      "bakery.example": "complete complete",
+      "dairy.example": "complete complete",
+      "spices.example": "complete complete"
+    })
+    assert.lengthOf(known.listed, 9)
+  })
+
+  it("can be rebuilt from the archive, with what the stopped run had fetched", async () => {
+    const { home } = afterThe("SIGKILL")
+    const into = folderOfTest()
+    const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
+    assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
+    assert.deepStrictEqual(await allOf(into), await allOf(home))
+  })
 })

@@ -1,14 +1,17 @@
 /**
- * Live runs over shops on this machine and files beside them, by the program itself: what the operator allows is read, nothing
- * else is. Requests keep their real pace of one per second and host. Some 40 s.
+ * Live runs over files of stores, by the program itself, and over shops on this machine, in the test's own process and without
+ * the pause of a second between requests: what the operator allows is read, nothing else is.
  */
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
+import { Effect, Exit, Scope } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import { ingestLive } from "../support/pipelines/live-runs.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
-import { type Environment, run } from "../support/programs.ts"
-import { folderOfTest, generationOf, recordOf } from "./ingesting.ts"
+import { type Ended, type Environment, run } from "../support/programs.ts"
+import { copyOf, folderOfTest, generationOf, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, rowsOf, writeFiles } from "./storefronts.ts"
 
 const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
@@ -21,13 +24,20 @@ const bakery = {
   currency: "GBP"
 } as const
 
-/** A folder with the list of stores and one with their files, and a home. */
-const setUp = (stores: unknown, files: Readonly<Record<string, string>> = { "bakery/export.csv": csv }) => {
-  const [folder, home] = [folderOfTest(), folderOfTest()]
-  const list = path.join(folder, "list.json")
-  writeFileSync(list, typeof stores === "string" ? stores : JSON.stringify(stores))
-  const storeFiles = path.join(folder, "files")
-  mkdirSync(storeFiles)
+/** A list of stores, a folder with their files, and a home, below one folder. */
+const setUp = (
+  folder: string,
+  stores: unknown,
+  files: Readonly<Record<string, string>> = { "bakery/export.csv": csv }
+) => {
+  const [list, storeFiles, home] = ["list.json", "files", "home"].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+    string
+  ]
+  const writeList = (stores: unknown) => writeFileSync(list, JSON.stringify(stores))
+  writeList(stores)
+  for (const made of [storeFiles, home]) mkdirSync(made)
   writeFiles(storeFiles, files)
   const ingest = (environment: Environment = {}) =>
     ingestStores(home, [], {
@@ -36,7 +46,7 @@ const setUp = (stores: unknown, files: Readonly<Record<string, string>> = { "bak
       LARDER_STORE_FILES: storeFiles,
       ...environment
     })
-  return { folder, home, list, storeFiles, ingest }
+  return { folder, home, list, writeList, storeFiles, ingest }
 }
 
 const failedReads = (home: string) =>
@@ -47,7 +57,7 @@ const failedReads = (home: string) =>
   )
 
 describe("a live run of stores", () => {
-  it("without a list reads nothing, says so, and is no failure", async () => {
+  it("reads nothing without a list, says so, and does not fail", async () => {
     const home = folderOfTest()
     const { code, stderr, stdout } = await ingestStores(home, [], { LARDER_SOURCES: "live" })
     assert.strictEqual(code, 0, stderr)
@@ -55,66 +65,26 @@ describe("a live run of stores", () => {
     assert.deepInclude(recordOf({ stdout }), { outcome: "unchanged", rows_read: 0, generation: null })
   })
 
-  it.each([
-    [
-      "with faults tells all of them",
-      [{ ...bakery, kind: "etsy" }, bakery, { ...bakery, currency: "£" }, bakery],
-      [/Store 1: .*kind/, /Store 3: .*currency/, /bakery\.example stands twice/]
-    ],
-    ["that is no JSON says so", "[{", [/no JSON/]],
-    ["that is empty says so", [], [/lists no store/]]
-  ] as const)("and a list %s, and ends with 1 before anything is fetched", async (_, stores, expected) => {
-    const { home, ingest } = setUp(stores)
+  it("names all faults of its list and exits with 1 before anything is fetched", async () => {
+    const faulty = [{ ...bakery, kind: "etsy" }, bakery, { ...bakery, currency: "£" }, bakery]
+    const { home, ingest } = setUp(folderOfTest(), faulty)
     const { code, stderr } = await ingest()
     assert.strictEqual(code, 1)
-    for (const fault of expected) assert.match(stderr, fault)
+    for (const fault of [/Store 1: .*kind/, /Store 3: .*currency/, /bakery\.example stands twice/]) {
+      assert.match(stderr, fault)
+    }
     assert.isFalse(readdirSync(home).includes("warehouse") && readdirSync(path.join(home, "warehouse")).length > 0)
   })
 
-  it("and a list that is not there ends with 1 and says which file that is", async () => {
-    const { folder, ingest } = setUp([bakery])
+  it("exits with 1 and names the file where its list does not exist", async () => {
+    const { folder, ingest } = setUp(folderOfTest(), [bakery])
     const { code, stderr } = await ingest({ LARDER_STORES: path.join(folder, "missing.json") })
     assert.strictEqual(code, 1)
     assert.match(stderr, /The store list .* cannot be used\. It cannot be read: ENOENT.*missing\.json/)
   })
 
-  it("reads paths of the folder of store files, and never what lies outside of it", async () => {
-    const secret = "Handle,Title,Variant Price\nsecret,A secret of this machine,1\n"
-    const outside = (n: number, location: string): Listed => ({ ...bakery, domain: `outside-${n}.example`, location })
-    const { folder, home, ingest, storeFiles } = setUp([
-      bakery,
-      outside(1, "../secret.csv"),
-      outside(2, "bakery/../../secret.csv"),
-      outside(3, "link.csv"),
-      outside(4, "linked/secret.csv"),
-      outside(5, "/etc/hostname"),
-      outside(6, "file:///etc/hostname"),
-      outside(7, "..\\secret.csv"),
-      outside(8, "%2e%2e/secret.csv"),
-      outside(9, "missing.csv"),
-      outside(10, "bakery")
-    ])
-    writeFileSync(path.join(folder, "secret.csv"), secret)
-    symlinkSync(path.join(folder, "secret.csv"), path.join(storeFiles, "link.csv"))
-    symlinkSync(folder, path.join(storeFiles, "linked"))
-    const { code, stderr } = await ingest()
-    assert.strictEqual(code, 0, stderr)
-    assert.lengthOf(await failedReads(home), 10)
-    assert.deepStrictEqual(
-      await rowsOf(home, "select distinct domain from storefront.product join storefront.store using (store_id)"),
-      [{ domain: "bakery.example" }]
-    )
-    const archived = readdirSync(path.join(home, "raw"), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), "utf8"))
-    assert.deepStrictEqual(
-      archived.filter((text) => text.includes("A secret of this machine")),
-      []
-    )
-  })
-
-  it("without a folder of store files reads no path, and all stores that fail are a failure that is kept", async () => {
-    const { home, list } = setUp([bakery, { ...bakery, domain: "other.example" }])
+  it("reads no path without a folder of store files, fails where all stores fail, and keeps these failures", async () => {
+    const { home, list } = setUp(folderOfTest(), [bakery, { ...bakery, domain: "other.example" }])
     const { code, stderr } = await ingestStores(home, [], { LARDER_SOURCES: "live", LARDER_STORES: list })
     assert.strictEqual(code, 1)
     assert.match(stderr, /2 feeds of storefronts could not be read[\s\S]*bakery\.example: .*LARDER_STORE_FILES/)
@@ -126,38 +96,11 @@ describe("a live run of stores", () => {
       ]
     )
   })
+})
 
-  it("of which one store fails is none", async () => {
-    const other = { ...bakery, domain: "other.example", location: "other.csv" }
-    const { home, ingest, list, storeFiles } = setUp([bakery, other])
-    const { code, stderr, stdout } = await ingest()
-    assert.strictEqual(code, 0, stderr)
-    assert.deepInclude(recordOf({ stdout }), { outcome: "published", rows_read: 2, rows_loaded: 2, message: null })
-    assert.match(stderr, /the read of other\.example was failed/)
-    assert.deepStrictEqual(await outcomesOf(home), {
-      "bakery.example": "complete complete",
-      "other.example": "failed not_found"
-    })
-    const first = generationOf(home)
-    writeFiles(storeFiles, { "other.csv": "<!DOCTYPE html><html><title>Log in</title></html>" })
-    const again = await ingest()
-    assert.strictEqual(again.code, 0, again.stderr)
-    assert.notStrictEqual(generationOf(home), first)
-    assert.strictEqual((await outcomesOf(home))["other.example"], "failed html")
-    writeFiles(storeFiles, { "other.csv": "Handle,Title,Variant Price\noat,Oat bread,1.10\n" })
-    writeFileSync(list, JSON.stringify([other]))
-    const alone = await ingest()
-    assert.strictEqual(alone.code, 0, alone.stderr)
-    const listed =
-      "select domain, count(*)::integer as n from storefront.listing join storefront.store using (store_id) group by all order by all"
-    assert.deepStrictEqual(await rowsOf(home, listed), [
-      { domain: "bakery.example", n: 2 }, // a store that is in the list no longer keeps its rows
-      { domain: "other.example", n: 1 }
-    ])
-  })
-
-  it("accounts for every row of an export, whatever is wrong with it", async () => {
-    const messy = `Handle,Title,Option1 Value,Variant Price,Status,Image Src
+describe("a live run of stores, some of which fail", () => {
+  const secret = "Handle,Title,Variant Price\nsecret,A secret of this machine,1\n"
+  const messyExport = `Handle,Title,Option1 Value,Variant Price,Status,Image Src
 good,Good,S,1.00,active,https://cdn.example/1.jpg
 good,,S,2.00,,
 draft,Draft,S,3.00,draft,
@@ -169,12 +112,85 @@ picture,,,,,https://cdn.example/2.jpg
 free,Free,S,free,active,
 good,,M,8.00,,
 `
-    const { home, ingest } = setUp([bakery], { "bakery/export.csv": messy })
-    const { code, stderr, stdout } = await ingest()
-    assert.strictEqual(code, 0, stderr)
-    assert.deepInclude(recordOf({ stdout }), { rows_read: 10, rows_loaded: 2, rows_unchanged: 2, rows_rejected: 6 })
+  const messy: Listed = { ...bakery, domain: "messy.example", location: "messy.csv" }
+  const other: Listed = { ...bakery, domain: "other.example", location: "other.csv" }
+  const locations = [
+    "../secret.csv",
+    "bakery/../../secret.csv",
+    "link.csv",
+    "linked/secret.csv",
+    "/etc/hostname",
+    "file:///etc/hostname",
+    "..\\secret.csv",
+    "%2e%2e/secret.csv",
+    "bakery"
+  ]
+  const outside = locations.map((location, n): Listed => ({ ...bakery, domain: `outside-${n}.example`, location }))
+  const asked: Array<string> = []
+  let set: ReturnType<typeof setUp>
+  let first: Ended
+  const scope = Effect.runSync(Scope.make())
+
+  beforeAll(async () => {
+    const shop = await Effect.runPromise(Scope.provide(startShop({ pages: [[1]] }), scope))
+    const local: Listed = { ...bakery, domain: "local.example", kind: "shopify", location: shop.url }
+    set = setUp(temporaryFolder(), [bakery, messy, other, local, ...outside], {
+      "bakery/export.csv": csv,
+      "messy.csv": messyExport
+    })
+    writeFileSync(path.join(set.folder, "secret.csv"), secret)
+    symlinkSync(path.join(set.folder, "secret.csv"), path.join(set.storeFiles, "link.csv"))
+    symlinkSync(set.folder, path.join(set.storeFiles, "linked"))
+    first = await set.ingest()
+    asked.push(...shop.seen.map(({ url }) => url))
+  })
+  afterAll(async () => {
+    removeFolder(set.folder)
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  it("publishes the others, exits with 0 and warns of each that failed", async () => {
+    assert.strictEqual(first.code, 0, first.stderr)
+    assert.deepInclude(recordOf(first), { outcome: "published", rows_read: 12, message: null })
+    assert.match(first.stderr, /the read of other\.example was failed/)
+    assert.deepInclude(await outcomesOf(set.home), {
+      "bakery.example": "complete complete",
+      "messy.example": "partial unclear",
+      "other.example": "failed not_found"
+    })
+  })
+
+  it("reads paths of the folder of store files, and never what lies outside of it", async () => {
+    const failed = (await failedReads(set.home)).filter(({ domain }) => String(domain).startsWith("outside"))
+    assert.lengthOf(failed, locations.length)
     assert.deepStrictEqual(
-      (await rowsOf(home, "select position::integer as line, reason from ingest.reject order by line, reason")).map(
+      await rowsOf(
+        set.home,
+        `select distinct domain from storefront.product join storefront.store using (store_id) order by domain`
+      ),
+      [{ domain: "bakery.example" }, { domain: "messy.example" }]
+    )
+    const archived = readdirSync(path.join(set.home, "raw"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), "utf8"))
+    assert.isAbove(archived.length, 2)
+    assert.deepStrictEqual(
+      archived.filter((text) => text.includes("A secret of this machine")),
+      []
+    )
+  })
+
+  it("asks no shop of this machine unless the operator names its host", async () => {
+    assert.deepStrictEqual(asked, [])
+    const local = (await failedReads(set.home)).find(({ domain }) => domain === "local.example")
+    assert.strictEqual(local?.outcome, "private_address")
+    assert.match(String(local?.outcome_detail), /LARDER_PRIVATE_HOSTS/)
+  })
+
+  it("accounts for every row of an export, whatever is wrong with it", async () => {
+    assert.deepInclude(recordOf(first), { rows_read: 12, rows_loaded: 4, rows_unchanged: 2, rows_rejected: 6 })
+    assert.deepStrictEqual(
+      (await rowsOf(set.home, "select position::integer as line, reason from ingest.reject order by line, reason")).map(
         ({ line, reason }) => `${line}: ${reason}`
       ),
       [
@@ -185,6 +201,27 @@ good,,M,8.00,,
         '10: its price is "free", which is no price'
       ]
     )
+  })
+
+  it("publishes also where no row is new, and keeps the rows of a store that is no longer in the list", async () => {
+    const home = copyOf(set.home)
+    const before = generationOf(home)
+    writeFiles(set.storeFiles, { "other.csv": "<!DOCTYPE html><html><title>Log in</title></html>" })
+    const again = await set.ingest({ LARDER_HOME: home })
+    assert.strictEqual(again.code, 0, again.stderr)
+    assert.notStrictEqual(generationOf(home), before)
+    assert.strictEqual((await outcomesOf(home))["other.example"], "failed html")
+    writeFiles(set.storeFiles, { "other.csv": "Handle,Title,Variant Price\noat,Oat bread,1.10\n" })
+    set.writeList([other])
+    const alone = await set.ingest({ LARDER_HOME: home })
+    assert.strictEqual(alone.code, 0, alone.stderr)
+    const listed = `select domain, count(*)::integer as n from storefront.listing join storefront.store using (store_id)
+      group by all order by all`
+    assert.deepStrictEqual(await rowsOf(home, listed), [
+      { domain: "bakery.example", n: 2 },
+      { domain: "messy.example", n: 1 },
+      { domain: "other.example", n: 1 }
+    ])
   })
 })
 
@@ -202,21 +239,8 @@ describe("a live run over shops of this machine", () => {
     location: url
   })
 
-  it.live("asks none of them unless the operator names the host", () =>
-    Effect.gen(function* () {
-      const upstream = yield* startShop(shop)
-      const { home, ingest } = setUp([at(1, upstream.url), bakery])
-      const { code, stderr } = yield* Effect.promise(() => ingest())
-      assert.strictEqual(code, 0, stderr)
-      assert.deepStrictEqual(upstream.seen, [])
-      const [failed] = yield* Effect.promise(() => failedReads(home))
-      assert.strictEqual(failed?.outcome, "private_address")
-      assert.match(String(failed?.outcome_detail), /LARDER_PRIVATE_HOSTS/)
-    })
-  )
-
   it.live(
-    "reads them politely; a later run that is refused keeps their rows, and a rebuild tells the same of both",
+    "asks each for one thing at a time; a later run that is refused keeps their rows, and a rebuild gives the same",
     () =>
       Effect.gen(function* () {
         let isClosed = false
@@ -228,10 +252,11 @@ describe("a live run over shops of this machine", () => {
         const open = yield* startShop(shop, refusing)
         const forbidding = yield* startShop({ pages: [[1]], robots: "User-agent: *\nDisallow: /" })
         const woo = yield* startShop({ pages: [[5, 6]] })
-        const { home, ingest } = setUp([at(1, open.url), at(2, forbidding.url), at(3, woo.url, "woocommerce"), bakery])
-        const allowed = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
-        const first = yield* Effect.promise(() => ingest(allowed))
-        assert.strictEqual(first.code, 0, first.stderr)
+        const stores = [at(1, open.url), at(2, forbidding.url), at(3, woo.url, "woocommerce"), bakery]
+        const { home, list, storeFiles } = setUp(folderOfTest(), stores)
+        const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORES: list, LARDER_STORE_FILES: storeFiles }
+        const first = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
+        assert.strictEqual(first.run?.outcome, "published", first.problem)
         assert.deepStrictEqual(
           forbidding.seen.map(({ url }) => url),
           ["/robots.txt"]
@@ -267,8 +292,8 @@ describe("a live run over shops of this machine", () => {
           (select count(*) from storefront.variant_change)::integer as changes
         from storefront.store where domain = 'shop-1.example'`
         const before = yield* Effect.promise(() => rowsOf(home, state))
-        const second = yield* Effect.promise(() => ingest(allowed))
-        assert.strictEqual(second.code, 0, second.stderr)
+        const second = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
+        assert.strictEqual(second.run?.outcome, "published", second.problem)
         assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), {
           ...outcomes,
           "shop-1.example": "failed blocked"

@@ -1,12 +1,11 @@
 /**
  * Reads of the same stores, one after the other: what changes is told, what is gone is withdrawn, and what could not be read
- * stays as it was, in the warehouse and in the API. One history of ten reads, told by the tests in its order. Some 40 s.
+ * stays as it was, in the warehouse and in the API. One history of ten reads, told by the tests in its order.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { run } from "../support/programs.ts"
-import { jsonOf, type Left, readInTurn } from "./dairy-reads.ts"
+import { type Left, readInTurn } from "./dairy-reads.ts"
 import { bakery, domain, idOf, type Name, names, productId } from "./dairy-recordings.ts"
-import { folderOfTest, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Row, rowsOf } from "./storefronts.ts"
 
 const home = temporaryFolder()
@@ -143,29 +142,5 @@ describe("a read of stores", () => {
       { domain: bakery, ended: names.map(() => "complete").join(" ") },
       { domain, ended: "complete complete complete complete complete broken_off not_found complete shrunk complete" }
     ])
-  })
-
-  it("can be repeated from the archive, with the same products, ids, times and history", async () => {
-    const into = folderOfTest()
-    const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
-    expect(code, stderr).toBe(0)
-    const tables = [
-      ["store", "store_id"],
-      ["product", "product_id"],
-      ["collection", "collection_id"],
-      ["sighting", "kind, id"],
-      ["variant_change", "variant_id, seen_at"],
-      ["(select * exclude (seconds) from storefront.store_read)", "run_id, store_id"],
-      ["listing", "store_id, place"],
-      ["collection_listing", "store_id, place"]
-    ] as const
-    for (const [table, order] of tables) {
-      const sql = table.startsWith("(")
-        ? `select to_json(t)::varchar as row from ${table} t order by ${order}`
-        : jsonOf(table, order)
-      const [before, now] = await Promise.all([rowsOf(home, sql), rowsOf(into, sql)])
-      expect(before.length, table).toBeGreaterThan(0)
-      expect(now, table).toEqual(before)
-    }
   })
 })

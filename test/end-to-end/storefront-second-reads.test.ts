@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { expectSameStoresRebuilt } from "./rebuilt-stores.ts"
 import { type Files, type Listed, outcomesOf, replayStores, rowsOf, shopifyPages, writeFiles } from "./storefronts.ts"
 
 const google = (domain: string): Listed => ({
@@ -166,3 +167,5 @@ it("a collection that cannot be told from others withdraws no collection, and ke
   expect((await outcomesOf(home))["untitled.example"]).toBe("partial unclear")
   expect(await listed("untitled.example")).toEqual([{ n: 1 }])
 })
+
+it("a rebuild from the archive gives the same products, ids, times and history", () => expectSameStoresRebuilt(home))

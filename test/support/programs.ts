@@ -58,12 +58,18 @@ export interface Command {
   readonly environment: Environment
 }
 
-/** Settings that say where things are. With any other a program may go on to behave otherwise, or load other code. */
-const places = new Set(["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"])
+/** Settings that say where sources and homes are. With any other a program may go on to behave otherwise, or load other code. */
+const places = new Set([
+  "LARDER_HOME",
+  "LARDER_SOURCES",
+  "LARDER_LEDGER_URL",
+  "LARDER_STORES",
+  "LARDER_STORE_FILES",
+  "LARDER_PRIVATE_HOSTS"
+])
 /** A command that ends, and whose output is text. */
 const canShare = ({ args, environment, program }: Command) =>
   Object.keys(environment).every((name) => places.has(name)) &&
-  environment.LARDER_SOURCES !== "live" &&
   !(program === "larder-serve" && (args[0] === "start" || args.includes("export")))
 
 let shared: ChildProcess | undefined

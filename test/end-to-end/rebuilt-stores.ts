@@ -1,0 +1,31 @@
+/** What a rebuild from the archive must give back of the stores of a home: products, ids, times and history. */
+import { expect } from "vitest"
+import { run } from "../support/programs.ts"
+import { jsonOf } from "./dairy-reads.ts"
+import { folderOfTest } from "./ingesting.ts"
+import { rowsOf } from "./storefronts.ts"
+
+const tables = [
+  ["store", "store_id"],
+  ["product", "product_id"],
+  ["collection", "collection_id"],
+  ["sighting", "kind, id"],
+  ["variant_change", "variant_id, seen_at"],
+  ["(select * exclude (seconds) from storefront.store_read)", "run_id, store_id"],
+  ["listing", "store_id, place"],
+  ["collection_listing", "store_id, place"]
+] as const
+
+export const expectSameStoresRebuilt = async (home: string) => {
+  const into = folderOfTest()
+  const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
+  expect(code, stderr).toBe(0)
+  for (const [table, order] of tables) {
+    const sql = table.startsWith("(")
+      ? `select to_json(t)::varchar as row from ${table} t order by ${order}`
+      : jsonOf(table, order)
+    const [before, now] = await Promise.all([rowsOf(home, sql), rowsOf(into, sql)])
+    expect(before.length, table).toBeGreaterThan(0)
+    expect(now, table).toEqual(before)
+  }
+}

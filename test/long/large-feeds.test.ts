@@ -1,0 +1,7 @@
+/** The short forms, of 60 MB, are beside the code. */
+import { it } from "vitest"
+import { expectConstantMemory } from "../support/pipelines/large-feeds.ts"
+
+it.each(["google-merchant", "shopify-csv"] as const)("200 MB of a %s feed are read in constant memory", (kind) =>
+  expectConstantMemory(kind, 200)
+)

@@ -1,0 +1,15 @@
+/** The archive of ten reads of the same stores gives their whole history back. The short form, of two reads, runs in CI. */
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { readEach } from "../end-to-end/dairy-reads.ts"
+import { names } from "../end-to-end/dairy-recordings.ts"
+import { removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
+import { expectSameStoresRebuilt } from "../end-to-end/rebuilt-stores.ts"
+
+const home = temporaryFolder()
+beforeAll(async () => {
+  for await (const { name } of readEach(home)) expect(names).toContain(name)
+})
+afterAll(() => removeFolder(home))
+
+it("a rebuild of stores that were read ten times gives the same products, ids, times and history", () =>
+  expectSameStoresRebuilt(home))

@@ -1,0 +1,68 @@
+/**
+ * Whole live runs in the test's own process: the real origin over real HTTP, archive, staging, publication and checks, with no
+ * pause between two requests of a host. What the program adds (flags, output, exit codes) is tested with the program.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/live-origin.ts"
+import { Origin } from "@larder/pipelines/run/origin.ts"
+import type { Pipeline } from "@larder/pipelines/run/pipeline.ts"
+import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
+import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import { ConfigProvider, Effect, Layer, Logger } from "effect"
+import type { Environment } from "../programs.ts"
+
+/** Moves each upstream host to a path of the server at `base`, where `toPath` says which. */
+export const hostsMoved = (toPath: (url: URL) => string, policy: Partial<LivePolicy>) =>
+  Layer.effect(
+    Origin,
+    Effect.map(Origin, (live) =>
+      Origin.of({ ...live, open: (ask, resume) => live.open({ ...ask, url: toPath(new URL(ask.url)) }, resume) })
+    )
+  ).pipe(Layer.provide(liveOrigin(policy)))
+
+/** No pauses between requests, and short ones where a request is repeated. */
+export const unpaced = {
+  interval: 0,
+  slowed: 0,
+  firstPause: "1 millis",
+  firstBackOff: "1 millis",
+  longestBackOff: "2 millis"
+} as const
+
+interface LiveRun {
+  readonly home: string
+  readonly environment?: Environment
+  readonly dryRun?: boolean
+  /** The file of a list of stores, as given with `--stores`. */
+  readonly stores?: string
+  /** Where requests go; by default to the addresses themselves. */
+  readonly origin?: ReturnType<typeof hostsMoved>
+}
+
+export interface EndedRun {
+  /** Null where the run failed. */
+  readonly run: RunRecord | null
+  /** Why it failed, or which feeds could not be read. */
+  readonly problem: string
+  readonly logs: string
+}
+
+export const ingestLive = (
+  pipeline: Pipeline,
+  { dryRun = false, environment = {}, home, origin, stores }: LiveRun
+): Promise<EndedRun> => {
+  const logs: Array<string> = []
+  const keep = Logger.map(Logger.formatJson, (line) => void logs.push(line))
+  const network = origin ?? liveOrigin({ ...pipeline.requests, ...unpaced })
+  return ingestFromOrigin(pipeline, { home, days: undefined, dryRun, stores }).pipe(
+    Effect.provide(network),
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
+    Effect.provide([NodeServices.layer, Logger.layer([keep])]),
+    Effect.match({
+      onSuccess: ({ run, unavailable }) => ({ run, problem: unavailable.map(({ message }) => message).join("\n") }),
+      onFailure: (error) => ({ run: null, problem: error.message })
+    }),
+    Effect.map((ended) => ({ ...ended, logs: logs.join("\n") })),
+    Effect.runPromise
+  )
+}
