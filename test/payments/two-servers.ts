@@ -106,46 +106,49 @@ const nextSteps = (shop: Shop, servers: readonly [Open, Open], chance: Chance) =
 export const inTwoServers = (pairs: ReadonlyArray<Pair>, steps: number): void =>
   inEachShop((name, within) => {
     describe(`two servers with ${name}`, () => {
-      it.live("book what came and what went, once, whatever happens at once", () =>
-        within((shop) =>
-          Effect.gen(function* () {
-            const seed = newSeed()
-            console.log(`${name}: LARDER_CRASH_SEED=${seed}`)
-            const chance = chanceFrom(seed)
-            yield* shop.visit((one) =>
-              shop.visit((other) =>
+      it.live(
+        "book what came and what went, once, whatever happens at once",
+        () =>
+          within((shop) =>
+            Effect.gen(function* () {
+              const seed = newSeed()
+              console.log(`${name}: LARDER_CRASH_SEED=${seed}`)
+              const chance = chanceFrom(seed)
+              yield* shop.visit((one) =>
+                shop.visit((other) =>
+                  Effect.gen(function* () {
+                    yield* shop.buy(one, 20_00, "good")
+                    const worker = Effect.repeat(nextSteps(shop, [one, other], chance), { times: steps - 1 })
+                    yield* Effect.all(
+                      Array.from({ length: workers }, () => worker),
+                      { concurrency: workers }
+                    )
+                  })
+                )
+              )
+              yield* shop.stand.outage(false)
+              yield* shop.putForward(aDay) // pages that nobody has paid on are over
+              yield* shop.visit((billing) =>
                 Effect.gen(function* () {
-                  yield* shop.buy(one, 20_00, "good")
-                  const worker = Effect.repeat(nextSteps(shop, [one, other], chance), { times: steps - 1 })
-                  yield* Effect.all(
-                    Array.from({ length: workers }, () => worker),
-                    { concurrency: workers }
-                  )
+                  yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
+                  for (const { id, state } of yield* rowsOf(shop)) {
+                    if (state !== "succeeded") continue
+                    const { body, header } = yield* shop.stand.event(id)
+                    yield* billing.webhook(body, header)
+                  }
+                  yield* until(Effect.map(billing.settings(shop.account_id), ({ recharge }) => !recharge.running))
+                  yield* billing.removeCard(shop.account_id) // so that no recharge begins while the books are compared
+                  yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
+                  yield* shop.checkBooks
+                  yield* shop.checkCards
+                  const succeeded = (yield* rowsOf(shop)).filter(({ state }) => state === "succeeded")
+                  assert.isAbove(succeeded.length, 1)
+                  assert.strictEqual(succeeded.length, yield* shop.stand.paid)
                 })
               )
-            )
-            yield* shop.stand.outage(false)
-            yield* shop.putForward(aDay) // pages that nobody has paid on are over
-            yield* shop.visit((billing) =>
-              Effect.gen(function* () {
-                yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
-                for (const { id, state } of yield* rowsOf(shop)) {
-                  if (state !== "succeeded") continue
-                  const { body, header } = yield* shop.stand.event(id)
-                  yield* billing.webhook(body, header)
-                }
-                yield* until(Effect.map(billing.settings(shop.account_id), ({ recharge }) => !recharge.running))
-                yield* billing.removeCard(shop.account_id) // so that no recharge begins while the books are compared
-                yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
-                yield* shop.checkBooks
-                yield* shop.checkCards
-                const succeeded = (yield* rowsOf(shop)).filter(({ state }) => state === "succeeded")
-                assert.isAbove(succeeded.length, 1)
-                assert.strictEqual(succeeded.length, yield* shop.stand.paid)
-              })
-            )
-          })
-        )
+            })
+          ),
+        90_000 + steps * 1_000
       )
     })
   }, pairs)

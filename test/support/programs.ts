@@ -59,7 +59,10 @@ export interface Command {
 }
 
 /** Settings that say where things are. With any other a program may go on to behave otherwise, or load other code. */
-const places = new Set(["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"])
+const places = new Set([
+  ...["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"],
+  ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_CONSOLE_PORT"]
+])
 /** A command that ends, and whose output is text. */
 const canShare = ({ args, environment, program }: Command) =>
   Object.keys(environment).every((name) => places.has(name)) &&

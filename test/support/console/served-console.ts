@@ -93,7 +93,8 @@ export const servedConsoleAlone = ({ environment: given = {} }: { readonly envir
   let state: (Running & { readonly server: Server }) | undefined
   beforeAll(async () => {
     const home = copyHome(inject("sampleHome"))
-    const environment = { ...withQuickPasswords(given), ...(await ledgerSettings(home)) }
+    const ledger = given.LARDER_LEDGER_URL === undefined ? await ledgerSettings(home) : {}
+    const environment = withQuickPasswords({ ...given, ...ledger })
     state = { home, environment, server: await startServer(home, environment) }
   })
   afterAll(async () => {
