@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
@@ -23,8 +24,9 @@ const overPostgres = ["contract/authentication", "contract/billing", "console/is
 /** Suites that are run by hand: soaks, long crash and race runs. */
 const long = ["long"]
 
-const inSuites = (suites: ReadonlyArray<string>) => `test/@(${suites.join("|")})/**/*.test.ts`
-const inOthers = (suites: ReadonlyArray<string>) => `test/!(${suites.join("|")})/**/*.test.ts`
+const others = readdirSync(new URL("test", import.meta.url)).filter((name) => ![...surface, ...long].includes(name))
+
+const inSuites = (suites: ReadonlyArray<string>) => suites.map((suite) => `test/${suite}/**/*.test.ts`)
 const named = (files: ReadonlyArray<string>) => files.map((file) => `test/${file}.test.ts`)
 
 export default defineConfig({
@@ -45,7 +47,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "surface",
-          include: [inSuites(surface)],
+          include: inSuites(surface),
           provide: { ledger: "in its folder" },
           globalSetup: support("sample-home", "shared-server")
         }
@@ -54,7 +56,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "all",
-          include: [inOthers([...surface, ...long]), ...named(overPostgres)],
+          include: [...inSuites(others), ...named(overPostgres)],
           provide: { ledger: "in PostgreSQL" },
           globalSetup: support("sample-home", "postgres/shared", "shared-server")
         }
@@ -63,7 +65,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "long",
-          include: [inSuites(long)],
+          include: inSuites(long),
           testTimeout: 3_600_000,
           provide: { ledger: "in PostgreSQL" },
           globalSetup: support("sample-home", "postgres/shared", "shared-server")

@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { scopes } from "@larder/schemas/scopes.ts"
 import { larderInAHome } from "./larder.ts"
 
-const { json, larder, ledgerFolder, server } = larderInAHome()
+const { json, larder, ledgerFolder, server, serverProcess } = larderInAHome()
 const controlFile = () => path.join(ledgerFolder(), "control.json")
 
 const anAccountWithKey = async () => {
@@ -91,9 +91,9 @@ describe("commands, without a server and beside one", () => {
 
   it("find every charge of a server that was killed, and ignore what it left behind", async () => {
     const { account, key } = await anAccountWithKey()
-    const killed = await server()
+    const killed = await serverProcess()
     await killed.call(key.key)
-    await killed.end("SIGKILL")
+    await killed.kill()
     assert.isTrue(statSync(controlFile()).isFile())
     assert.strictEqual((await json(["accounts", "list"]))[0].balance_credits, 4900)
     const next = await server()
@@ -184,7 +184,10 @@ describe("commands that go wrong", () => {
 
   it("say so when another program has the ledger open, as does a second server", async () => {
     const { end } = await server()
-    assert.match(String(await server().catch(String)), /the holder of the ledger began with .*held by another process/)
+    assert.match(
+      String(await serverProcess().catch(String)),
+      /the holder of the ledger began with .*held by another process/
+    )
     writeFileSync(controlFile(), JSON.stringify({ url: "http://127.0.0.1:9", token: "stale" }))
     const { code, stderr } = await larder(["accounts", "list"])
     assert.strictEqual(code, 1)

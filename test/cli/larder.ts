@@ -1,4 +1,4 @@
-/** A home of its own for each test, the commands in it, and a process that holds its ledger as a server does. */
+/** A home of its own for each test, the commands in it, and what holds its ledger as a server does. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -7,19 +7,24 @@ import path from "node:path"
 import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
+import { Effect, Exit, Scope } from "effect"
 import { afterEach, beforeEach } from "vitest"
 import { clean, type Environment, run } from "../support/programs.ts"
+import { holdLedger } from "./ledger-holder.ts"
 
-const holder = fileURLToPath(new URL("./ledger-holder.ts", import.meta.url))
+const holder = fileURLToPath(new URL("./ledger-process.ts", import.meta.url))
 
 /** Registers its start and its end with the file's hooks. */
 export const larderInAHome = () => {
   let home = ""
   let holders: ReadonlyArray<ChildProcess> = []
+  let ends: ReadonlyArray<() => Promise<void>> = []
   beforeEach(() => {
     home = mkdtempSync(path.join(tmpdir(), "larder-home-"))
   })
-  afterEach(() => {
+  afterEach(async () => {
+    await Promise.all(ends.map((end) => end()))
+    ends = []
     for (const child of holders) child.kill("SIGKILL")
     holders = []
     rmSync(home, { recursive: true, force: true })
@@ -37,7 +42,17 @@ export const larderInAHome = () => {
     return JSON.parse(stdout)
   }
 
+  /** In this process: commands run in another one, which finds the ledger held. */
   const server = async () => {
+    const scope = Scope.makeUnsafe()
+    const end = () => Effect.runPromise(Scope.close(scope, Exit.void)) // once more, it does nothing
+    ends = [...ends, end]
+    const call = await Effect.runPromise(Scope.provide(holdLedger(ledgerFolder()), scope))
+    return { call: (token: string) => Effect.runPromise(call(token)), end }
+  }
+
+  /** In a process of its own, which can be killed, and finds the ledger held by another one. */
+  const serverProcess = async () => {
     const child = spawn(process.execPath, [holder, ledgerFolder()], { env: clean({}) })
     holders = [...holders, child]
     const stderr = text(child.stderr)
@@ -54,12 +69,12 @@ export const larderInAHome = () => {
         child.stdin.write(`${token}\n`)
         return line()
       },
-      end: async (signal: "SIGTERM" | "SIGKILL" = "SIGTERM") => {
+      kill: async () => {
         const ended = once(child, "exit")
-        child.kill(signal)
+        child.kill("SIGKILL")
         await ended
       }
     }
   }
-  return { ledgerFolder, larder, json, server }
+  return { ledgerFolder, larder, json, server, serverProcess }
 }

@@ -1,9 +1,7 @@
 /**
- * Holds the ledger and the console's tables in a folder and answers commands, as a server does. Reads tokens from stdin,
- * one a line, charges a call of 100 credits to each, and prints what came of it.
+ * Holds the ledger and the console's tables in a folder until its scope ends, and answers commands, as a server does.
+ * Charges a call of 100 credits to a token, and tells what came of it.
  */
-import { createInterface } from "node:readline"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { serveControl } from "@larder/serve/control.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
@@ -11,9 +9,7 @@ import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { layerPeople } from "@larder/serve/people/kept-people.ts"
 import { administerPeople } from "@larder/serve/people/people-administration.ts"
-import { Console, Effect, Layer, Stream } from "effect"
-
-const directory = process.argv[2] ?? ""
+import { Effect, Layer } from "effect"
 
 const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
   const key = yield* Effect.promise(() => ledger.authenticate(token))
@@ -24,7 +20,7 @@ const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
   return "charged"
 })
 
-Effect.gen(function* () {
+export const holdLedger = Effect.fnUntraced(function* (directory: string) {
   const ledger = yield* embeddedLedger(directory)
   const kept = yield* Layer.build(layerPeople.pipe(Layer.provide(embeddedConsole(directory))))
   const people = yield* administerPeople(() => "http://console.example").pipe(
@@ -32,8 +28,5 @@ Effect.gen(function* () {
     Effect.provide(kept)
   )
   yield* serveControl(directory, ledger.administration, people)
-  yield* Console.log("ready")
-  yield* Stream.fromAsyncIterable(createInterface({ input: process.stdin }), String).pipe(
-    Stream.runForEach((token) => Effect.flatMap(call(ledger, token), Console.log))
-  )
-}).pipe(Effect.scoped, NodeRuntime.runMain)
+  return (token: string) => call(ledger, token)
+})

@@ -1,9 +1,9 @@
 /** `larder-serve people`, without a server and beside one. */
 import { assert, describe, it } from "@effect/vitest"
 import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
-import { layerPeople } from "@larder/serve/people/kept-people.ts"
 import { People } from "@larder/serve/people/people.ts"
 import { Effect, Layer } from "effect"
+import { layerPeople } from "../people/joined.ts"
 import type { Environment } from "../support/programs.ts"
 import { larderInAHome } from "./larder.ts"
 

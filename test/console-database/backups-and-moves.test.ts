@@ -1,19 +1,55 @@
-/** What the console keeps, in backups, after a restore, and on its way into PostgreSQL: by the commands of operators. Two minutes. */
-import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+/** What the console keeps, in backups, after a restore, and on its way into PostgreSQL: by the commands of operators. */
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { backingUpBoth } from "@larder/serve/backup.ts"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Effect } from "effect"
-import { inject } from "vitest"
+import { afterAll, beforeAll, inject } from "vitest"
 import { connected } from "../ledger/outage.ts"
-import { storesIn } from "../payments/stores.ts"
+import { type Place, storesIn } from "../payments/stores.ts"
 import { makeBrowser, type Seen } from "../support/console/browser.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { type Environment, ended, run, start, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
-import { email, fill, goOn, home, isInvited, isSignedIn, password, placeIn, recharge, rowsAt } from "./kept.ts"
+import {
+  email,
+  fill,
+  goOn,
+  home,
+  isInvited,
+  isSignedIn,
+  type Kept,
+  password,
+  placeIn,
+  recharge,
+  rowsAt
+} from "./kept.ts"
+
+/** A folder that was filled once; tests begin with a copy of it. */
+const example = mkdtempSync(path.join(tmpdir(), "larder-filled-"))
+let keptInExample: Kept
+beforeAll(async () => {
+  keptInExample = await Effect.runPromise(fill(placeIn(example)))
+})
+afterAll(() => rmSync(example, { recursive: true, force: true }))
+const filled = (place: Place) =>
+  Effect.sync(() => {
+    cpSync(placeIn(example).folder, place.folder, { recursive: true })
+    return keptInExample
+  })
 
 const database = Effect.promise(() => newDatabase(inject("postgresUrl")))
 const command = Effect.fnUntraced(function* (environment: Environment, ...args: ReadonlyArray<string>) {
@@ -53,7 +89,7 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of what a server kee
       const [folder, other] = [yield* home, yield* home]
       const url = where === "in PostgreSQL" ? yield* database : undefined
       const place = placeIn(folder, url)
-      const kept = yield* fill(place)
+      const kept = yield* url === undefined ? filled(place) : fill(place)
       const before = yield* rowsAt(place)
       for (const [name, rows] of Object.entries(before)) assert.isAbove(rows.length, 0, name)
 
@@ -96,7 +132,7 @@ describe("a backup of a running server", () => {
     Effect.gen(function* () {
       const [folder, other] = [yield* sampleHome, yield* home]
       const place = placeIn(folder)
-      const kept = yield* fill(place)
+      const kept = yield* filled(place)
       const file = path.join(other, "backup.duckdb")
       const server = yield* serving(folder)
       const browser = makeBrowser(server.console)
@@ -149,7 +185,7 @@ describe("a backup", () => {
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
       const place = placeIn(folder)
-      const kept = yield* fill(place)
+      const kept = yield* filled(place)
       const { open, account } = kept
       const { account_id } = account
       const file = path.join(other, "backup.duckdb")
@@ -183,7 +219,7 @@ describe("a backup", () => {
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
       const place = placeIn(folder)
-      const kept = yield* fill(place)
+      const kept = yield* filled(place)
       const file = path.join(other, "backup.duckdb")
       yield* backUp({ LARDER_HOME: folder }, file)
       // as a start that is killed after it has taken them out leaves them, too
@@ -205,7 +241,7 @@ describe("ledger migrate", () => {
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const place = placeIn(folder)
-      const kept = yield* fill(place)
+      const kept = yield* filled(place)
       const before = yield* rowsAt(place)
       yield* rowsAt(placeIn(yield* home, url)) // makes the tables
       yield* Effect.promise(() => killedHalfWay(folder, url))
@@ -225,7 +261,7 @@ describe("ledger migrate", () => {
   it.live("leaves what happened since where it is repeated", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
-      yield* fill(placeIn(folder))
+      yield* filled(placeIn(folder))
       assert.strictEqual((yield* migrate(folder, url)).code, 0)
       yield* Effect.promise(() => connected(url, (sql) => sql`update console.person set email = 'new@example.com'`))
       assert.strictEqual((yield* migrate(folder, url)).code, 0)
@@ -238,7 +274,7 @@ describe("ledger migrate", () => {
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const place = placeIn(folder)
-      const kept = yield* fill(place)
+      const kept = yield* filled(place)
       const target = placeIn(yield* home, url)
       yield* rowsAt(target) // makes the tables
       const person = "insert into console.person values ('pers_1', 'acct_1', 'bob@example.com', 'x', false, 'x')"

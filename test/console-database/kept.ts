@@ -8,12 +8,12 @@ import path from "node:path"
 import { assert } from "@effect/vitest"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { allTables } from "@larder/serve/console-database/tables.ts"
-import { layerPeople } from "@larder/serve/people/kept-people.ts"
 import { People } from "@larder/serve/people/people.ts"
 import { Effect, Layer, Schema } from "effect"
 import { type Account, openShop } from "../payments/shop.ts"
 import { simulatorStand } from "../payments/simulator-stand.ts"
 import { type Place, storesIn } from "../payments/stores.ts"
+import { layerPeople } from "../people/joined.ts"
 
 export const home = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-home-"))),

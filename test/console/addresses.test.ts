@@ -1,8 +1,8 @@
-/** Where pages and links lead when nobody has set a public address. Servers of its own; some 20 seconds. */
+/** Where pages and links lead when no public address is set. Servers of its own, with passwords at their full cost. */
 import { rmSync } from "node:fs"
 import { request } from "node:http"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { makeBrowser } from "../support/console/browser.ts"
+import { type Browser, makeBrowser } from "../support/console/browser.ts"
 import { keyIn, password } from "../support/console/served-console.ts"
 import { type Server, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
@@ -27,6 +27,7 @@ const askedBy = (url: string, host: string, cookie = "") =>
 describe("a server on every address of its machine", () => {
   let home = ""
   let server: Server | undefined
+  let browser: Browser
   const running = () => {
     if (server === undefined) throw new Error("the server is started by beforeAll")
     return server
@@ -35,18 +36,13 @@ describe("a server on every address of its machine", () => {
     home = copyHome(inject("sampleHome"))
     server = await startServer(home, { LARDER_HOST: "0.0.0.0" }, ["--demo"])
     const link = new URL(server.first_link ?? "")
-    await makeBrowser(server.console).post(link.pathname, { email: "ada@example.com", password })
+    browser = makeBrowser(server.console)
+    await browser.post(link.pathname, { email: "ada@example.com", password })
   })
   afterAll(async () => {
     await server?.stop()
     rmSync(home, { recursive: true, force: true })
   })
-
-  const signedIn = async (url: string) => {
-    const browser = makeBrowser(url)
-    expect((await browser.post("/sign-in", { email: "ada@example.com", password })).status).toBe(303)
-    return browser
-  }
 
   it("prints addresses and a first link that this machine can open, and warns that nothing is encrypted or paid", () => {
     const { api, console, first_link, logs, payments } = running()
@@ -60,7 +56,8 @@ describe("a server on every address of its machine", () => {
   it.each(["127.0.0.2", "localhost"])("shows examples, docs and payments at %s to who came there", async (host) => {
     const at = `http://${host}:${portOf(running().console)}`
     const api = `http://${host}:${portOf(running().api)}`
-    const browser = await signedIn(at)
+    const browser = makeBrowser(at)
+    expect((await browser.post("/sign-in", { email: "ada@example.com", password })).status).toBe(303)
     const { headers, text } = await browser.post("/keys/new", newKey)
     expect(keyIn(text)).toBeDefined()
     expect(text).toContain(`&quot;${api}/v1/`)
@@ -77,7 +74,6 @@ describe("a server on every address of its machine", () => {
     "believes no host %j: it stands in no page, no header and no link",
     async (host) => {
       const { console } = running()
-      const browser = await signedIn(console)
       const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ")
       for (const path of ["/", "/keys/new", "/nothing-here", "/sign-in"]) {
         const { headers, text } = await askedBy(`${console}${path}`, host, path === "/sign-in" ? "" : cookie)

@@ -11,11 +11,12 @@ import { openBilling } from "@larder/serve/billing/open-billing.ts"
 import type { CardProcessor } from "@larder/serve/billing/processor.ts"
 import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { allTables } from "@larder/serve/console-database/tables.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
-import { Clock, Effect, References, Schema, type Scope, Stream } from "effect"
-import { inject } from "vitest"
+import { Clock, Context, Effect, Exit, Layer, References, Schema, Scope, Stream } from "effect"
+import { afterAll, inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { simulatorStand } from "./simulator-stand.ts"
 import type { Stand } from "./stand.ts"
@@ -65,7 +66,7 @@ export const openShop = Effect.fnUntraced(function* (
   const { account_id, key } = known ?? (yield* newAccount)
   let forms = 0
   let spenders = 0
-  const spend = yield* spender(key, "req_")
+  const spend = yield* spender(key, `req_${account_id}_`)
   const balance = Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits)
   const bookings = Effect.map(Stream.runCollect(administration.entriesOf(account_id)), (entries) =>
     entries.filter(isOfMoney)
@@ -107,7 +108,7 @@ export const openShop = Effect.fnUntraced(function* (
         scopes: ["get-store"],
         budget_credits
       })
-      return yield* Effect.provideService(spender(made.key, `req_${++spenders}_`), Ledger, ledger)
+      return yield* Effect.provideService(spender(made.key, `req_${account_id}_${++spenders}_`), Ledger, ledger)
     }),
     balance,
     /** Entries that follow from money, as `[type, credits]`. */
@@ -175,27 +176,68 @@ export const shopAt =
 
 const stands = { "the simulator": simulatorStand, "Stripe's wire format": stripeStand } as const
 
+export type Pair = readonly [processor: keyof typeof stands, store: keyof typeof places]
+/**
+ * Each processor and each kind of store once: neither knows the other, and `card-processors.test.ts` has the simulator on
+ * both kinds. The long runs of kills and of two servers use all four pairs, as does `LARDER_EVERY_SHOP=1` with every suite.
+ */
+export const pairs: ReadonlyArray<Pair> = [
+  ["the simulator", "an embedded ledger"],
+  ["Stripe's wire format", "PostgreSQL"]
+]
+export const everyPair: ReadonlyArray<Pair> = [
+  ...pairs,
+  ["the simulator", "PostgreSQL"],
+  ["Stripe's wire format", "an embedded ledger"]
+]
+
+/**
+ * Stores of a kind that are opened once and used by one test after another: opening them is most of what a small test costs.
+ * The console's tables are empty each time; the ledger keeps the accounts of earlier tests, which have nothing to do with
+ * another one's. Stores in which a test failed are not used again.
+ */
+const storesForMany = (store: keyof typeof places) => {
+  type Stores = Layer.Success<ReturnType<typeof storesIn>>
+  const kept = Scope.makeUnsafe()
+  const free: Array<Context.Context<Stores>> = []
+  const open = Effect.gen(function* () {
+    return yield* Layer.build(storesIn(yield* places[store]))
+  }).pipe(Scope.provide(kept), Effect.provideService(References.MinimumLogLevel, "Fatal"))
+  afterAll(() => Effect.runPromise(Scope.close(kept, Exit.void)))
+  return <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const stores = free.pop() ?? (yield* open)
+      const done = yield* Effect.provideContext(work, stores)
+      const { run } = Context.get(stores, ConsoleDatabase)
+      yield* Effect.forEach(allTables, (table) => run(`delete from console.${table}`), { discard: true })
+      free.push(stores)
+      return done
+    })
+}
+
 /** A group of tests for each kind of store and each processor, each test in a shop of its own. */
 export const inEachShop = (
   describeIn: (
     name: string,
     within: <A, E>(work: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>) => Effect.Effect<void>
-  ) => void
+  ) => void,
+  chosen = process.env.LARDER_EVERY_SHOP === "1" ? everyPair : pairs
 ): void => {
-  for (const [processor, stand] of Object.entries(stands)) {
-    for (const [store, place] of Object.entries(places)) {
-      describeIn(`${processor} and ${store}`, (work) =>
-        Effect.gen(function* () {
-          const { clock, putForward } = yield* adjustableClock
-          yield* Effect.gen(function* () {
-            yield* work(yield* openShop(yield* stand, putForward))
-          }).pipe(
-            Effect.provide(storesIn(yield* place)),
+  for (const [processor, store] of chosen) {
+    const withStores = storesForMany(store)
+    describeIn(`${processor} and ${store}`, (work) =>
+      Effect.gen(function* () {
+        const { clock, putForward } = yield* adjustableClock
+        const inShop = Effect.gen(function* () {
+          yield* work(yield* openShop(yield* stands[processor], putForward))
+        })
+        yield* withStores(
+          Effect.scoped(inShop).pipe(
             Effect.provideService(Clock.Clock, clock),
             Effect.provideService(References.MinimumLogLevel, "Fatal") // mishaps are logged, and are wanted here
           )
-        }).pipe(Effect.scoped, Effect.orDie)
-      )
-    }
+        )
+      }).pipe(Effect.orDie)
+    )
   }
 }

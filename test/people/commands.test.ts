@@ -1,11 +1,11 @@
 /** `larder-serve people` over PostgreSQL: commands reach the tables by themselves. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { layerPeople } from "@larder/serve/people/kept-people.ts"
 import { type OpenInvitation, People, type Person } from "@larder/serve/people/people.ts"
 import { Effect, Layer } from "effect"
 import { admin } from "../support/programs.ts"
 import { consolePlaces } from "../support/serve/console-databases.ts"
+import { layerPeople } from "./joined.ts"
 
 type Linked = OpenInvitation & { readonly link: string }
 

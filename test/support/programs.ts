@@ -58,14 +58,11 @@ export interface Command {
   readonly environment: Environment
 }
 
-/** Settings that say where sources and homes are. With any other a program may go on to behave otherwise, or load other code. */
+/** Settings that say where sources, homes and listeners are. With any other a program may behave otherwise, or load other code. */
 const places = new Set([
-  "LARDER_HOME",
-  "LARDER_SOURCES",
-  "LARDER_LEDGER_URL",
-  "LARDER_STORES",
-  "LARDER_STORE_FILES",
-  "LARDER_PRIVATE_HOSTS"
+  ...["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"],
+  ...["LARDER_STORES", "LARDER_STORE_FILES", "LARDER_PRIVATE_HOSTS"],
+  ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_CONSOLE_PORT"]
 ])
 /** A command that ends, and whose output is text. */
 const canShare = ({ args, environment, program }: Command) =>

@@ -78,7 +78,7 @@ const find = async (): Promise<Chromium> => {
   )
 }
 
-export const launch = async (): Promise<Browser> => {
+const start = async (): Promise<Browser> => {
   const { environment, executable } = await find()
   try {
     return await chromium.launch({
@@ -90,4 +90,11 @@ export const launch = async (): Promise<Browser> => {
   } catch (cause) {
     throw new Error(`Chromium does not start. Set LARDER_CHROMIUM to the executable of one that does.`, { cause })
   }
+}
+
+let running: Promise<Browser> | undefined
+/** The one for all files of this process, with which it ends. Each visit has a context of its own, and closes that. */
+export const launch = (): Promise<Browser> => {
+  running ??= start()
+  return running
 }

@@ -21,7 +21,7 @@ const takePictures = async (page: Page, folder: string, name: string) => {
   }
 }
 
-/** Registers start and end of the server and the browser with the file's hooks. */
+/** Registers start and end of the server with the file's hooks. */
 export const consoleInBrowser = () => {
   let running: { readonly home: string; readonly server: Server; readonly browser: Browser } | undefined
   const now = () => {
@@ -45,8 +45,7 @@ export const consoleInBrowser = () => {
   })
   afterAll(async () => {
     if (running === undefined) return // beforeAll has said why
-    const { browser, home, server } = running
-    await browser.close()
+    const { home, server } = running
     await server.stop()
     rmSync(home, { recursive: true, force: true })
   })

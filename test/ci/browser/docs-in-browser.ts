@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
 import { openApi } from "@larder/schemas/openapi.ts"
-import type { Browser, Locator, Page, Response } from "playwright-core"
+import type { Locator, Page, Response } from "playwright-core"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { makeJudge } from "../../support/api/judge.ts"
 import { createKey } from "../../support/api/operator.ts"
@@ -20,7 +20,6 @@ export const madeUp = { "x-made-up": "yes" }
 interface Running {
   readonly home: string
   readonly server: Server
-  readonly browser: Browser
   readonly page: Page
   readonly key: string
 }
@@ -31,7 +30,7 @@ interface Look {
   readonly without?: ReadonlyArray<string>
 }
 
-/** Registers start and end of the server and the browser with the file's hooks. One page makes the whole visit. */
+/** Registers start and end of the server and the visit with the file's hooks. One page makes the whole visit. */
 export const docsInBrowser = () => {
   let running: Running | undefined
   const now = () => {
@@ -87,7 +86,7 @@ export const docsInBrowser = () => {
       context.setDefaultTimeout(60_000) // a slow machine is no failure
       const page = await context.newPage()
       watch(page, new URL(server.api))
-      running = { home, server, browser, page, key }
+      running = { home, server, page, key }
     } catch (error) {
       rmSync(home, { recursive: true, force: true })
       throw error
@@ -95,8 +94,8 @@ export const docsInBrowser = () => {
   })
   afterAll(async () => {
     if (running === undefined) return // beforeAll has said why
-    const { browser, home, server } = running
-    await browser.close()
+    const { home, page, server } = running
+    await page.context().close()
     await server.stop()
     rmSync(home, { recursive: true, force: true })
   })

@@ -1,19 +1,13 @@
 /** The button that shows a password, which the console's script makes. Takes five seconds. */
-import type { Browser, BrowserContextOptions, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { BrowserContextOptions, Page } from "playwright-core"
+import { describe, expect, it } from "vitest"
 import { spendingConsole } from "../../support/console/spending-console.ts"
 import { launch } from "./chromium.ts"
 
 const console = spendingConsole()
-let browser: Browser
-
-beforeAll(async () => {
-  browser = await launch()
-})
-afterAll(() => browser.close())
 
 const signInPage = async (look: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) => {
-  const context = await browser.newContext(options)
+  const context = await (await launch()).newContext(options)
   try {
     const page = await context.newPage()
     await page.goto(`${console.url()}/sign-in`)

@@ -27,9 +27,9 @@ const page = async () => {
 /** Runs a script in which `Larder` is the client, and judges every answer that it got. Answers what the script returns. */
 export const inBrowser = async (client: Client, api: string, script: string): Promise<unknown> => {
   const { server, url } = await page()
-  const browser = await launch()
+  const context = await (await launch()).newContext()
   try {
-    const tab = await browser.newPage()
+    const tab = await context.newPage()
     const answers: Array<Response> = []
     tab.on("response", (answer) => {
       if (answer.url().startsWith(api) && answer.request().method() === "GET") answers.push(answer)
@@ -46,7 +46,7 @@ export const inBrowser = async (client: Client, api: string, script: string): Pr
     }
     return returned
   } finally {
-    await browser.close()
+    await context.close()
     server.close()
   }
 }

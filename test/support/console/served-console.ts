@@ -10,6 +10,7 @@ import { type Addressed, sharedByFiles } from "../api/served.ts"
 import { type Environment, type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"
 import { makeBrowser } from "./browser.ts"
+import { withQuickPasswords } from "./quick-passwords.ts"
 
 export const password = "a long enough pass phrase"
 
@@ -87,12 +88,13 @@ export const servedConsole = () => {
   return using(() => started(state))
 }
 
-/** A console that only this file uses: with settings of its own, or all of whose accounts and log matter. */
+/** A console that only this file uses, whose passwords cost nothing: with settings of its own, or all of whose accounts and log matter. */
 export const servedConsoleAlone = ({ environment: given = {} }: { readonly environment?: Environment } = {}) => {
   let state: (Running & { readonly server: Server }) | undefined
   beforeAll(async () => {
     const home = copyHome(inject("sampleHome"))
-    const environment = { ...given, ...(await ledgerSettings(home)) }
+    const ledger = given.LARDER_LEDGER_URL === undefined ? await ledgerSettings(home) : {}
+    const environment = withQuickPasswords({ ...given, ...ledger })
     state = { home, environment, server: await startServer(home, environment) }
   })
   afterAll(async () => {
