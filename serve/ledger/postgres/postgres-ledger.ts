@@ -13,13 +13,14 @@ import { type Conversation, converse } from "./conversation.ts"
 import { connect, groupStatements, placeOf, unavailable } from "./database.ts"
 import { doubtFiles } from "./doubt-files.ts"
 import type { Decided } from "./group.ts"
-import { rememberedKeys } from "./remembered-keys.ts"
+import { type RememberedKeys, rememberedKeys } from "./remembered-keys.ts"
 import { verifyHeads } from "./verification.ts"
 
 /** One admitted call. It ends once. */
 const heldCall = (
   conversation: Conversation,
   charged: ChargedRequests,
+  keys: RememberedKeys,
   { membership }: Decided,
   call: { key: ApiKeyView; endpoint: string; credits: number; budget: number; nowMs: number }
 ): Held => {
@@ -29,6 +30,7 @@ const heldCall = (
     if (stage === "ended") return
     stage = "ended"
     conversation.release({ account_id: key.account_id, key_id: key.id, month: monthOf(nowMs), credits }, membership)
+    keys.giveBack(key, credits) // the answer to this call is sent before the database has the release
   }
   return {
     commit: async (requestId) => {
@@ -114,7 +116,13 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: R
       const { outcome } = decided
       if (outcome === "held") {
         return {
-          held: heldCall(conversation, charged, decided, { key, endpoint, credits, budget: keys.budgetOf(key), nowMs })
+          held: heldCall(conversation, charged, keys, decided, {
+            key,
+            endpoint,
+            credits,
+            budget: keys.budgetOf(key),
+            nowMs
+          })
         }
       }
       if (outcome === "key_changed") keys.forget(keys.sha256Of(key))

@@ -56,8 +56,14 @@ export const rememberedKeys = () => {
         if (key !== undefined) key.remaining = remaining[id] ?? 0
       }
     },
+    /** Credits of a hold that was released. */
+    giveBack: (key: ApiKeyView, credits: number): void => {
+      ;(byId.get(key.id) ?? own(key)).remaining += credits
+    },
     sha256Of: (key: ApiKeyView) => own(key).sha256,
     budgetOf: (key: ApiKeyView) => own(key).budget_credits,
     remainingOf: (key: ApiKeyView) => (byId.get(key.id) ?? own(key)).remaining
   }
 }
+
+export type RememberedKeys = ReturnType<typeof rememberedKeys>
