@@ -25,7 +25,7 @@ describe("the settings", () => {
   })
 
   it("of the tests are each in a table of docs/contributing.md", () => {
-    expect(ofTests).toEqual(expect.arrayContaining(["LARDER_TEST_SEED", "LARDER_CRASH_KILLS"]))
+    expect(ofTests).toEqual(expect.arrayContaining(["LARDER_TEST_SEED", "LARDER_CRASH_SEED"]))
     expect(ofTests.filter((name) => !listedIn(contributing).includes(name))).toEqual([])
   })
 

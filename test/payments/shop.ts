@@ -179,7 +179,7 @@ const stands = { "the simulator": simulatorStand, "Stripe's wire format": stripe
 export type Pair = readonly [processor: keyof typeof stands, store: keyof typeof places]
 /**
  * Each processor and each kind of store once: neither knows the other, and `card-processors.test.ts` has the simulator on
- * both kinds. The long runs of kills and of two servers use all four pairs, as does `LARDER_EVERY_SHOP=1` with every suite.
+ * both kinds. The long runs of kills and of two servers use all four pairs.
  */
 export const pairs: ReadonlyArray<Pair> = [
   ["the simulator", "an embedded ledger"],
@@ -221,7 +221,7 @@ export const inEachShop = (
     name: string,
     within: <A, E>(work: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>) => Effect.Effect<void>
   ) => void,
-  chosen = process.env.LARDER_EVERY_SHOP === "1" ? everyPair : pairs
+  chosen = pairs
 ): void => {
   for (const [processor, store] of chosen) {
     const withStores = storesForMany(store)

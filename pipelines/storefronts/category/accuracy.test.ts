@@ -23,9 +23,12 @@ interface Label {
 }
 
 const rowsOf = <Row>(name: string) =>
-  Papa.parse<Row>(readFileSync(new URL(name, import.meta.url), "utf8"), { header: true, skipEmptyLines: true }).data
+  Papa.parse<Row>(readFileSync(new URL(`../../../test/support/pipelines/${name}`, import.meta.url), "utf8"), {
+    header: true,
+    skipEmptyLines: true
+  }).data
 
-const labels = rowsOf<Label>("../../../test/support/pipelines/category-labels.csv")
+const labels = rowsOf<Label>("category-labels.csv")
 
 const judge = async (store: string, labelled: ReadonlyArray<Label>) => {
   const products = (await sampleStores[store]?.()) ?? new Map()

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { expectManyReads } from "@larder/test/support/pipelines/many-stores.ts"
-import { network, range, readOnce, startShop, storeAt } from "@larder/test/support/pipelines/store-host.ts"
+import { ShopifyStores } from "@larder/pipelines/storefronts/crawl/policy.ts"
 import { Effect, Semaphore } from "effect"
-import { ShopifyStores } from "./policy.ts"
+import { expectManyReads } from "../support/pipelines/many-stores.ts"
+import { network, range, readOnce, startShop, storeAt } from "../support/pipelines/store-host.ts"
 
 describe("hundreds of stores", () => {
   // test/long reads a thousand

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
-import { itWorks } from "@larder/test/support/it-works.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
-import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, ask, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { withPublishLock } from "@larder/warehouse/generation/lock.ts"
 import { Effect, FileSystem } from "effect"
-import { DuckDb } from "../duckdb.ts"
-import { withPublishLock } from "./lock.ts"
+import { itWorks } from "../support/it-works.ts"
+import { copied } from "../support/warehouse/copied-home.ts"
+import { otherProcess } from "../support/warehouse/other-process.ts"
+import { aLayout, ask, publishFound } from "../support/warehouse/pantry.ts"
 
 const items = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))
 

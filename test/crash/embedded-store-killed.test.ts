@@ -2,11 +2,11 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { aKey, birth, bytesOf, charges, killedAfter, numbersOf } from "@larder/test/support/serve/killed-ledger.ts"
-import { append, opened, refusal, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
+import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import type { Group } from "@larder/serve/ledger/machine.ts"
 import { Effect, Logger, Stream } from "effect"
-import type { Group } from "../machine.ts"
-import { embeddedStore } from "./embedded-store.ts"
+import { aKey, birth, bytesOf, charges, killedAfter, numbersOf } from "../support/serve/killed-ledger.ts"
+import { append, opened, refusal, temporaryFolder, written } from "../support/serve/sample-ledger.ts"
 
 /** What the log says meanwhile. */
 const logged = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
