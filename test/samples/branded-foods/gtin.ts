@@ -12,7 +12,7 @@ export const checkDigit = (body: string) => {
 }
 
 /** The UPC-A (12 digits) that an eight-digit UPC-E of number system 0 stands for. */
-export const expandedUpcE = (upcE: string) => {
+const expandedUpcE = (upcE: string) => {
   const [a, b, c, d, e, f] = [...upcE.slice(1, 7)]
   const last = Number(f)
   if (last <= 2) return `0${a}${b}${f}0000${c}${d}${e}${upcE[7]}`

@@ -9,7 +9,7 @@ export const usDate = (day: Day) => isoOf(day).replace(/(\d+)-(\d+)-(\d+)/, "$2/
 export const dayOfUsDate = (text: string): Day => dayOf(text.replace(/(\d+)\/(\d+)\/(\d+).*/, "$3-$1-$2"))
 /** 0 is Sunday. */
 export const weekdayOf = (day: Day) => (((day + 4) % 7) + 7) % 7
-export const yearOf = (day: Day) => Number(isoOf(day).slice(0, 4))
+const yearOf = (day: Day) => Number(isoOf(day).slice(0, 4))
 /** `YYYY-MM`. */
 export const monthOf = (day: Day) => isoOf(day).slice(0, 7)
 export const monthAfter = (month: string) => monthOf(dayOf(`${month}-01`) + 31)
@@ -59,7 +59,7 @@ const mondays = (year: number) => [
   nth(1, 1, `${year}-09`)
 ]
 
-export const isFederalHoliday = perYear((year) => [
+const isFederalHoliday = perYear((year) => [
   ...mondays(year),
   nth(2, 1, `${year}-10`),
   nth(4, 4, `${year}-11`),

@@ -19,7 +19,7 @@ export const weeks: ReadonlyArray<Day> = daysBetween(dayOf("2012-03-03"), lastWe
 /** No survey was taken while the government was shut. */
 const unsurveyed = new Set(["2013-09-28", "2013-10-05", "2013-10-12"].map(dayOf))
 /** From this report on all barrel fields are null, also for the four weeks that earlier reports had printed. */
-export const barrelsEnd = dayOf("2025-06-07")
+const barrelsEnd = dayOf("2025-06-07")
 
 const block: Anchors = [
   ["2012-03-01", 1.5],

@@ -23,7 +23,7 @@ export const meadowDairy: Store = {
   utc_offset: 0
 }
 
-export const harbourBakery: Store = {
+const harbourBakery: Store = {
   ...common,
   domain: "harbour-bakery.example",
   name: "Harbour Bakery",
@@ -36,7 +36,7 @@ export const harbourBakery: Store = {
   utc_offset: 0
 }
 
-export const orchardPantry: Store = {
+const orchardPantry: Store = {
   ...common,
   domain: "orchard-pantry.example",
   name: "Orchard Pantry",
@@ -67,7 +67,7 @@ export const writeSamples = (folder: string) => {
 }
 
 /** Files below a folder, with their bytes, in the order of their names. */
-export const filesBelow = (folder: string) =>
+const filesBelow = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => ({ name, found: statSync(join(folder, name)) }))
     .filter(({ found }) => found.isFile())

@@ -191,7 +191,7 @@ const feeAt = (store: Store, index: number): Product => ({
 })
 
 /** From 0, the oldest. */
-export const productAt = (store: Store, index: number): Product => {
+const productAt = (store: Store, index: number): Product => {
   if (index === 1) return giftCardAt(store, index)
   return index === 7 ? feeAt(store, index) : goodsAt(store, index)
 }

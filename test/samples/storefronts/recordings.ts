@@ -19,11 +19,10 @@ import {
   writtenShopify
 } from "./shopify-json.ts"
 import { fullName, type Store } from "./store.ts"
-import { wooPage, wooPageLimit, writtenWoo } from "./woocommerce.ts"
 import type { Written } from "./written.ts"
 
-export const plainCsv: CsvForm = { dialect: "classic", newline: "\n", byteOrderMark: false }
-export const plainFeed: FeedForm = { indent: "  ", newline: "\n", byteOrderMark: false }
+const plainCsv: CsvForm = { dialect: "classic", newline: "\n", byteOrderMark: false }
+const plainFeed: FeedForm = { indent: "  ", newline: "\n", byteOrderMark: false }
 
 const writeAt = (folder: string, address: string) => {
   const { host, href, pathname, search } = new URL(address)
@@ -107,14 +106,6 @@ export const recordGoogle = (folder: string, store: Store, form = plainFeed): Re
   writeFileSync(writeAt(folder, `${fullName(store)}/robots.txt`), robotsText)
   writePieces(writeAt(folder, location), googleFeed(store, form))
   return { store: listed(store, "google-merchant", location), written: writtenGoogle(store) }
-}
-
-export const recordWoo = (folder: string, store: Store): Recorded => {
-  const at = fullName(store)
-  writeFileSync(writeAt(folder, `${at}/robots.txt`), robotsText)
-  const address = (page: number) => `${at}/wp-json/wc/store/v1/products?per_page=${wooPageLimit}&page=${page}`
-  writePages(folder, address, [store.products, wooPageLimit], (page) => wooPage(store, page))
-  return { store: listed(store, "woocommerce", at), written: writtenWoo(store) }
 }
 
 export const writeStoreList = (folder: string, stores: ReadonlyArray<ListedStore>) =>

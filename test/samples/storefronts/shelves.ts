@@ -159,4 +159,3 @@ const homewares: Theme = {
 
 export const themes = { dairy, bakery, pantry, homewares }
 export type ThemeName = keyof typeof themes
-export const themeNames: ReadonlyArray<ThemeName> = ["dairy", "bakery", "pantry", "homewares"]

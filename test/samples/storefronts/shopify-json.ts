@@ -9,9 +9,6 @@ import type { Variant } from "./variants.ts"
 import { Tally, type Written } from "./written.ts"
 
 export const pageLimit = 250
-/** `page` × `limit` above this is answered with status 400 and this text. */
-export const shopifyWindow = 25_000
-export const windowError = `{"errors":"Page * Limit exceeds the 25000 limit."}`
 
 const onTheWire = (value: unknown) =>
   JSON.stringify(value)
