@@ -36,7 +36,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } }, // a second, where nothing is said
     maxWorkers: 6, // two cores, and tests that wait for processes and disks
-    isolate: false, // no file leaves anything behind in its process, and a new one for each costs three of thirty minutes
+    isolate: false, // no file leaves anything behind in its process, and a new process for each takes a tenth of the time
     sequence: { sequencer: SlowFirst },
     projects: [
       {

@@ -31,14 +31,21 @@ const foldersIn = (room) => [
     .map((entry) => path.relative(repository, path.join(entry.parentPath, entry.name)))
 ]
 
-const watchFolder = (folder) =>
-  watch(path.join(repository, folder), (_, name) => {
-    if (name !== null && isSource(name)) restartSoon(path.join(folder, name))
-  }).on("error", () => {}) // Windows reports a removed folder so; what was in it has changed anyway
+const watchFolder = (folder) => {
+  try {
+    const watcher = watch(path.join(repository, folder), (_, name) => {
+      if (name !== null && isSource(name)) restartSoon(path.join(folder, name))
+    })
+    return [watcher.on("error", () => {})] // Windows reports a removed folder so; what was in it has changed anyway
+  } catch (error) {
+    if (error.code === "ENOENT") return [] // removed since it was listed
+    throw error
+  }
+}
 
 const serve = () => {
   for (const watcher of watchers) watcher.close()
-  watchers = rooms.flatMap(foldersIn).map(watchFolder) // at each start: folders come and go
+  watchers = rooms.flatMap(foldersIn).flatMap(watchFolder) // at each start: folders come and go
   isRestarting = false
   const args = [program, "start", ...(hasDemo ? [] : ["--demo"])]
   // The channel lets the server see the end of this process, even when it is killed.

@@ -50,7 +50,7 @@ const demoSteps = ({ balance_credits, key, link }: Demo, started: Started) => [
   key === undefined
     ? "  There is no demo key this time: the log says why."
     : `  Demo key ${key}  (shown once; ${balance_credits} credits left)`,
-  ...(link === undefined ? [] : ["", "Your way into the console, good once and for seven days:", `  ${link}`]),
+  ...(link === undefined ? [] : ["", "One-time link to the console, valid for seven days:", `  ${link}`]),
   ...(key === undefined ? [] : withKey(key, started))
 ]
 

@@ -44,7 +44,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.strictEqual(stores?.last_run?.outcome, "partial")
         assert.strictEqual(stores?.last_read?.outcome, "published")
         const page = yield* shown("/data")
-        assert.include(page, "The last run of Commodities did not end well")
+        assert.include(page, "The last run of Commodities failed")
         assert.include(page, "24 series")
         assert.include(page, "Commodities, Branded foods, and Storefronts: these are the bundled samples")
         assert.notInclude(page, "That is late")

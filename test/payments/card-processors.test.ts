@@ -153,10 +153,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
 
   const declines: ReadonlyArray<readonly [TestCardName, string]> = [
     ["declined_later", "The card was declined."],
-    [
-      "owner_always",
-      "The card's bank wants its owner to confirm the payment: to pay with it, type it in again as another card."
-    ]
+    ["owner_always", "This card requires authentication by its bank: to pay with it, enter it again as another card."]
   ]
   for (const [card, problem] of declines) {
     test(`says why a saved card was not charged: ${card}`, ({ charge, kept, look }) =>

@@ -5,7 +5,7 @@
 
 export const declined = "The card was declined."
 export const needsOwner =
-  "The card's bank wants its owner to confirm the payment: to pay with it, type it in again as another card."
+  "This card requires authentication by its bank: to pay with it, enter it again as another card."
 
 const sentences: Readonly<Record<string, string>> = {
   approve_with_id: "The card's bank could not be reached. Try again, or use another card.",

@@ -26,7 +26,7 @@ const badEnd = ({ last_run, title }: DataSetState): ReadonlyArray<Html> =>
   last_run === undefined || last_run.outcome === "published" || last_run.outcome === "unchanged"
     ? []
     : [
-        html`The last run of ${title} did not end well: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`
+        html`The last run of ${title} failed: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`
       ]
 
 export const worries = (
