@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { bytesOf, manyRows, readMeasured, readOneBatch, readWhole } from "@larder/test/support/pipelines/file-feeds.ts"
-import { anItem, expectConstantMemory, googleRow as row } from "@larder/test/support/pipelines/large-feeds.ts"
+import { anItem, googleRow as row } from "@larder/test/support/pipelines/large-feeds.ts"
 import fc from "fast-check"
 import { readGoogleMerchant } from "./google-merchant.ts"
 
@@ -311,8 +311,6 @@ describe("a table for Google", () => {
 })
 
 describe("a feed of any size", () => {
-  it("is read in constant memory", () => expectConstantMemory("google-merchant", 60)) // test/long: 200 MB
-
   it("gives the same rows however its bytes come", async () => {
     const bytes = bytesOf(feedOf(anItem({ "g:brand": "é🧀" }), anItem({ "g:title": "5 <10" }), "<item/>"))
     const expected = await readWhole(readGoogleMerchant, bytes)

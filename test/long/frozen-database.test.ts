@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { connected, notReady, readiness, through } from "../ledger/outage.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { type Postgres, startPostgres } from "../support/postgres/server.ts"
-import { connected, notReady, readiness, through } from "./outage.ts"
 
 let postgres: Postgres
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 
-const file = fileURLToPath(new URL("../test/support/warehouse/ending-program.ts", import.meta.url))
+const file = fileURLToPath(new URL("../support/warehouse/ending-program.ts", import.meta.url))
 const start = (...args: ReadonlyArray<string>) => spawn(process.execPath, [file, ...args])
 
 const program = async (...args: ReadonlyArray<string>) => {

@@ -4,13 +4,13 @@ import type { ServerResponse } from "node:http"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import { feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { NothingRead, ReadFailed } from "@larder/pipelines/run/pipeline.ts"
 import { daysBefore } from "@larder/schemas/dates.ts"
-import { aBlockRow, aClose, blocks, bodyOf, feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { only, rowsIn, runLive, serving, temporaryHome } from "@larder/test/support/pipelines/live-commodities.ts"
-import { startUpstream, type Upstream } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
-import { NothingRead, ReadFailed } from "../run/pipeline.ts"
-import { feeds } from "./catalog.ts"
+import { aBlockRow, aClose, blocks, bodyOf, feedNamed } from "../support/pipelines/commodity-payloads.ts"
+import { only, rowsIn, runLive, serving, temporaryHome } from "../support/pipelines/live-commodities.ts"
+import { startUpstream, type Upstream } from "../support/pipelines/upstream.ts"
 
 const closes = feedNamed("gov-mars/1603")
 const marsFeeds = feeds.filter(({ source }) => source === "gov-mars")

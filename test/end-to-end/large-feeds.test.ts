@@ -1,0 +1,7 @@
+/** Feeds at size; `test/long/large-feeds.test.ts` has larger ones. */
+import { it } from "vitest"
+import { expectConstantMemory } from "../support/pipelines/large-feeds.ts"
+
+it.each(["google-merchant", "shopify-csv"] as const)("60 MB of a %s feed are read in constant memory", (kind) =>
+  expectConstantMemory(kind, 60)
+)
