@@ -40,7 +40,11 @@ const exchange = (agent: Agent | false, api: string, target: string, options: Op
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: jsonOf(text) })
       })
     })
-    sent.on("error", reject)
+    sent.on("error", (error: NodeJS.ErrnoException) => {
+      // The server closes connections that were idle for five seconds, sometimes just as one is used again: it has read nothing.
+      if (sent.reusedSocket && error.code === "ECONNRESET") resolve(exchange(agent, api, target, options))
+      else reject(error)
+    })
     sent.end()
   })
 
