@@ -1,4 +1,4 @@
-/** Compares what the callers have seen with what an operator is told of the ledger. */
+/** Compares what the callers have seen with what the ledger tells an operator. */
 import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger/administration.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import { Effect, Stream } from "effect"

@@ -21,7 +21,7 @@ interface Called {
   readonly callers: Callers
 }
 
-/** Nobody waits between the last look at the callers and the signal. */
+/** The signal follows the last look at the callers at once. */
 const killServer = ({ count }: History, { callers, server }: Called) => {
   count("kills of a server")
   count("calls in flight at them", callers.waiting())
@@ -45,7 +45,7 @@ const killDatabase = async (
 
 const victims = ["a server", "the database", "both"] as const
 
-/** One blow, and answers with the servers that run afterwards. Nobody calls any more then. */
+/** Kills one process, and returns the servers that run afterwards, when all calls have ended. */
 const strike = async (
   its: History,
   {

@@ -25,7 +25,7 @@ import { type Stage, stages } from "./stumbling.ts"
 const enough = 60
 const payer = fileURLToPath(new URL("./payer.ts", import.meta.url))
 
-/** Where the processor is: in the same database, or a host on this machine that nobody kills. */
+/** Where the processor is: in the same database, or a host on this machine that is not killed. */
 type Processor = Effect.Effect<
   {
     readonly stand: Effect.Effect<Stand, ConsoleUnavailable, ConsoleDatabase | Scope.Scope>
@@ -101,7 +101,7 @@ const history = Effect.fnUntraced(function* (
     const work = { place, stripe: url, end, ...account, run: `run${number}`, ahead, events, mishapLasts: lasts }
     const { stagesMet, told } = yield* runPayer(work, () => setTimeout(() => Effect.runFork(endMishap), lasts))
     const around = metBy(ofProcessor, told)
-    // nobody kills the first one: it meets what the processor plays, and forged events, or those that come twice and late
+    // the first one is not killed: it meets what the processor plays, and forged events, or those that come twice and late
     if (number === 0) assert.isAtLeast(around.length, 2)
     for (const mishap of [money, ...around]) mishaps.set(mishap, (mishaps.get(mishap) ?? 0) + 1)
     if (told.includes("later")) {

@@ -127,7 +127,7 @@ export const inTwoServers = (pairs: ReadonlyArray<Pair>, steps: number): void =>
                 )
               )
               yield* shop.stand.outage(false)
-              yield* shop.putForward(aDay) // pages that nobody has paid on are over
+              yield* shop.putForward(aDay) // unpaid pages have expired
               yield* shop.visit((billing) =>
                 Effect.gen(function* () {
                   yield* until(Effect.map(rowsOf(shop), (rows) => rows.every(({ state }) => state !== "open")))
