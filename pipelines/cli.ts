@@ -39,13 +39,13 @@ const flags = {
     Flag.optional
   ),
   stores: Flag.File("stores", { mustExist: true }).pipe(
-    Flag.withDescription("Read the stores of this list, a JSON file, instead of the one that LARDER_STORES names"),
+    Flag.withDescription("Read the stores of this JSON list instead of LARDER_STORES"),
     Flag.optional
   ),
   from: day("from", "First day to read, YYYY-MM-DD; needs --to"),
   to: day("to", "Last day to read, YYYY-MM-DD; needs --from"),
   ifMissing: Flag.Boolean("if-missing").pipe(
-    Flag.withDescription("Do nothing where there is a warehouse already"),
+    Flag.withDescription("Do nothing if a warehouse exists"),
     Flag.withDefault(false)
   ),
   dryRun: Flag.Boolean("dry-run").pipe(
@@ -196,7 +196,7 @@ const rollBack = Command.make(
     const live = yield* rollback(yield* layoutOf(yield* homeSetting), to)
     yield* Console.log(`${live} is live; servers follow at once. The next run starts from there.`)
   })
-).pipe(Command.withDescription("Make an earlier generation live: the one named, or the one before"))
+).pipe(Command.withDescription("Promote an earlier generation: the one named, or else the one before the live one"))
 
 const rebuild = Command.make(
   "rebuild",
@@ -219,7 +219,7 @@ const rebuild = Command.make(
 ).pipe(Command.withDescription("Build the warehouse again from the raw archive, without the network"))
 
 const root = Command.make("larder-ingest", flagsOf(pipelines), ingest(pipelines)).pipe(
-  Command.withDescription("Pulls public market data into a new generation of the warehouse"),
+  Command.withDescription("Pull public market data into a new generation of the warehouse"),
   Command.withSubcommands([...commands, all, generations, rollBack, rebuild])
 )
 

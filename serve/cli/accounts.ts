@@ -9,7 +9,7 @@ const balanceOf = ({ balance_credits }: AccountSummary) => `${usdOf(balance_cred
 
 const create = Command.make(
   "create",
-  { name: name.pipe(Flag.withDescription("Name of the account, for you")), json },
+  { name: name.pipe(Flag.withDescription("Name of the account, for people")), json },
   Effect.fn(function* ({ json, name }) {
     const opened = yield* Administration.use((ledger) => ledger.createAccount({ name }))
     yield* print(json, opened, [
@@ -17,7 +17,7 @@ const create = Command.make(
       `Create a key with: larder-serve keys create --account ${opened.id} --name NAME --scopes all --budget-usd 5`
     ])
   }, withLedger)
-).pipe(Command.withDescription("Open an account; it starts with 5 USD"))
+).pipe(Command.withDescription("Create an account; it starts with 5 USD"))
 
 const list = Command.make(
   "list",
@@ -37,7 +37,7 @@ const credit = Command.make(
     credits: amount,
     note: Flag.String("note").pipe(
       Flag.withMetavar("TEXT"),
-      Flag.withDescription("Why; stands in the ledger"),
+      Flag.withDescription("Reason, as the ledger will show it"),
       Flag.withSchema(Line)
     ),
     json
@@ -46,7 +46,7 @@ const credit = Command.make(
     const credited = yield* Administration.use((ledger) => ledger.creditAccount({ account_id: account, credits, note }))
     yield* print(json, credited, [`Account ${credited.id} (${credited.name}) now has ${balanceOf(credited)}.`])
   }, withLedger)
-).pipe(Command.withDescription("Add credits to an account, as an adjustment of yours"))
+).pipe(Command.withDescription("Add credits to an account, as an adjustment"))
 
 export const accounts = Command.make("accounts").pipe(
   Command.withDescription("Accounts and their balances"),

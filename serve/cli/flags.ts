@@ -17,7 +17,7 @@ export const account = Flag.String("account").pipe(
 )
 export const key = Flag.String("key").pipe(
   Flag.withMetavar("ID"),
-  Flag.withDescription("Id of the key, key_…; not the key itself")
+  Flag.withDescription("Id of the key, key_…, not the key itself")
 )
 export const name = Flag.String("name").pipe(Flag.withMetavar("NAME"), Flag.withSchema(Line))
 

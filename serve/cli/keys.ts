@@ -5,7 +5,7 @@ import { CliError, Command, Flag } from "effect/cli"
 import { Administration, type KeySummary } from "../ledger/administration.ts"
 import { account, budget, json, key, name, print, scopeList, table, withLedger } from "./flags.ts"
 
-const keyName = name.pipe(Flag.withDescription("Name of the key, for you"))
+const keyName = name.pipe(Flag.withDescription("Name of the key, for people"))
 const scopesOf = (key: KeySummary) => (key.scopes.length === scopes.length ? "all" : key.scopes.join(","))
 const stateOf = ({ budget_usd, revoked_at }: KeySummary) => {
   if (revoked_at !== null) return `revoked ${revoked_at}`
@@ -26,7 +26,7 @@ const create = Command.make(
       described(created)
     ])
   }, withLedger)
-).pipe(Command.withDescription("Create a key and show it, once"))
+).pipe(Command.withDescription("Create a key and print it; it is shown only this once"))
 
 const list = Command.make(
   "list",
@@ -73,7 +73,7 @@ const edit = Command.make(
       ? Effect.fail(new CliError.ValidationError({ message: "Give at least one of --name, --scopes, --budget-usd" }))
       : Effect.void
   ),
-  Command.withDescription("Change name, scopes or budget; the key itself stays")
+  Command.withDescription("Change name, scopes or budget of a key; the key itself stays the same")
 )
 
 const revoke = Command.make(
@@ -83,7 +83,7 @@ const revoke = Command.make(
     const revoked = yield* Administration.use((ledger) => ledger.revokeKey({ key_id: key }))
     yield* print(json, revoked, [`Key ${revoked.id} (${revoked.name}, …${revoked.last4}) is revoked for good.`])
   }, withLedger)
-).pipe(Command.withDescription("Revoke a key, for good"))
+).pipe(Command.withDescription("Revoke a key permanently"))
 
 export const keys = Command.make("keys").pipe(
   Command.withDescription("API keys"),

@@ -21,7 +21,7 @@ const invite = Command.make(
     account,
     email: Flag.String("email").pipe(
       Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("E-mail address with which the person will sign in; without it they choose one"),
+      Flag.withDescription("E-mail address that the person will sign in with; by default they choose one"),
       Flag.optional
     ),
     operator: Flag.Boolean("operator").pipe(
@@ -42,7 +42,7 @@ const invite = Command.make(
       `This link is good once, until ${invitation.expires_at}: whoever opens it chooses the password.`
     ])
   }, withPeople)
-).pipe(Command.withDescription("Make a one-time link with which a person gets a sign-in to the console"))
+).pipe(Command.withDescription("Invite a person to the console: print a one-time link, valid for seven days"))
 
 const withdraw = Command.make(
   "withdraw",
@@ -59,7 +59,7 @@ const withdraw = Command.make(
     )
     yield* print(json, withdrawn, [`The link of ${withdrawn.id} is not good any more.`])
   }, withPeople)
-).pipe(Command.withDescription("Withdraw a one-time link that nobody has used"))
+).pipe(Command.withDescription("Withdraw an invitation that nobody has used"))
 
 const peopleLines = (account: string, people: ReadonlyArray<Person>) =>
   people.length === 0
@@ -93,7 +93,7 @@ const list = Command.make(
     const listed = yield* PeopleAdministration.use((people) => people.listPeople({ account_id: account }))
     yield* print(json, listed, [...peopleLines(account, listed.people), ...invitationLines(listed.invitations)])
   }, withPeople)
-).pipe(Command.withDescription("List the people who sign in for an account, and the invitations that are open"))
+).pipe(Command.withDescription("List the people of an account, and invitations that are not used yet"))
 
 const reset = Command.make(
   "reset",
@@ -107,7 +107,9 @@ const reset = Command.make(
       "The old password does not work any more, and they are signed out everywhere."
     ])
   }, withPeople)
-).pipe(Command.withDescription("Make a one-time link with which a person chooses a new password; the old one ends"))
+).pipe(
+  Command.withDescription("Reset a password: print a one-time link to choose a new one; the old one stops working")
+)
 
 const remove = Command.make(
   "remove",

@@ -5,7 +5,7 @@ import { Command, Flag } from "effect/cli"
 const flags = {
   demo: Flag.Boolean("demo").pipe(
     Flag.withDescription(
-      "Make sure of a demo account; print a new key of it and, where nobody can sign in yet, a link into the console"
+      "Make a demo account if there is none, print a new key of it, and a link to the console until someone can sign in"
     ),
     Flag.withDefault(false)
   ),
@@ -20,4 +20,4 @@ export const startCommand = Command.make("start", flags, (given) =>
     Effect.promise(() => import("../start.ts")),
     ({ start }) => start(given)
   )
-).pipe(Command.withDescription("Serve the warehouse until it is told to stop"))
+).pipe(Command.withDescription("Serve the warehouse until SIGTERM or Ctrl-C"))

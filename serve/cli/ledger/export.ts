@@ -16,7 +16,7 @@ const asText = (entry: Entry) =>
   ].join("  ")
 
 const csv = Flag.Boolean("csv").pipe(
-  Flag.withDescription("Print CSV on stdout, with a head line"),
+  Flag.withDescription("Print CSV on stdout, with a header line"),
   Flag.withDefault(false)
 )
 const parquet = Flag.Boolean("parquet").pipe(

@@ -23,4 +23,4 @@ export const verify = Command.make(
     if (json || problems.length === 0) yield* print(json, found, [`The ledger adds up: ${counted}`])
     if (problems.length > 0) return yield* new LedgerDoesNotAddUp({ problems })
   }, withLedger)
-).pipe(Command.withDescription("Check every entry, balance and budget; exits with 1 and says where it does not add up"))
+).pipe(Command.withDescription("Check every entry, balance and budget; exits with 1 and lists what is wrong"))
