@@ -155,7 +155,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
     )
   )
 
-  it.live("keeps its rows until it is opened again", () =>
+  it.live("still has its rows when it is opened again", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]
       yield* Effect.provide(
@@ -199,7 +199,7 @@ const killedWriter = async (environment: Readonly<Record<string, string>>) => {
   return told
 }
 
-describe("the console's database in PostgreSQL only", () => {
+describe("the console's database in PostgreSQL", () => {
   it.live("creates its tables once when five servers start at the same time", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces.PostgreSQL
@@ -260,7 +260,7 @@ describe("the console's database in PostgreSQL only", () => {
   )
 })
 
-describe("the console's database in an embedded DuckDB only", () => {
+describe("the console's database in an embedded DuckDB", () => {
   it.live("cannot be opened while another process has it open", () =>
     Effect.gen(function* () {
       const { environment, layer } = yield* consolePlaces["an embedded DuckDB"]

@@ -164,7 +164,7 @@ describe("sums of calls in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("get months beside endpoints while servers of the older version still count", () =>
+  it.live("include months once newer servers start, while servers of the older version still count", () =>
     Effect.gen(function* () {
       const url = yield* database
       const sql = yield* client(url)

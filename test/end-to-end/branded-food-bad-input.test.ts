@@ -172,7 +172,7 @@ describe("a full disk", () => {
 })
 
 describe("a header with more columns than the rows", () => {
-  it("fails the run with the number of missing fields, and leaves the old generation live", async () => {
+  it("fails the run, says that rows have 5 instead of 6 fields, and leaves the old generation live", async () => {
     const copy = copyOf(home)
     const content = changed("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))
     const { code, stderr } = await load(copy, written("shifted.zip", zipOf(...content)))

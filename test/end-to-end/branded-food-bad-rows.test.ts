@@ -124,7 +124,7 @@ describe("a CSV release with broken lines", () => {
     expect(foods).toMatchObject([{ description: 'QUOTED 6" SUB ON TWO LINES' }, { ingredients: "SALT WATER" }])
   })
 
-  it("reports the line in food.csv of each rejected label", () => {
+  it("reports each rejected line of food.csv by its number", () => {
     const expected = lines.flatMap(([, reason], index) => (reason === undefined ? [] : [index + 2]))
     const left = of("food.csv").filter(({ reason }) => !/^its label was refused/.test(reason))
     const ofLabels = [114, 115].map((id) => lines.findIndex(([text]) => String(text) === foodLine(id)) + 2)
@@ -239,7 +239,7 @@ describe("a JSON release with broken records", () => {
 })
 
 describe("a record whose id appeared before", () => {
-  it("is rejected with its line, even in another chunk of the JSON form", async () => {
+  it("is rejected with its line number, even in another chunk of the JSON form", async () => {
     const home = folderOfTest()
     const padding = "x".repeat(12_000_000) // six records of 12 MB are more than a chunk
     const lines = [301, 302, 303, 304, 305, 306].map((id) => recordOf(id, { padding }))
@@ -252,7 +252,7 @@ describe("a record whose id appeared before", () => {
 })
 
 describe("a blank line between records", () => {
-  it("is not counted, and the rows below it are reported with their line", async () => {
+  it("is not counted, and the rows below it are reported with their line number", async () => {
     const home = folderOfTest()
     const files = csvFiles({
       "food.csv": `${foodLine(1)}\n\n${line("12a", "branded_food", "NO NUMBER", "", "2024-04-18")}`,

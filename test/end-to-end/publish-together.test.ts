@@ -10,8 +10,8 @@ import { aLayout, ask, publishFound } from "../support/warehouse/pantry.ts"
 
 const items = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))
 
-describe("publishers in several processes at once", () => {
-  itWorks("lose no rows and no runs, and publish one generation after the other", () =>
+describe("publishers at the same time", () => {
+  itWorks("lose no rows and no runs in four processes, and publish one generation after the other", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const names = ["apple", "pear", "plum", "fig"]

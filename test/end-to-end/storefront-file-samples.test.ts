@@ -124,7 +124,7 @@ const theExports = () => {
     )
   })
 
-  it("are tested for every file of the folder shopify-csv", () => {
+  it("include every file of the folder shopify-csv", () => {
     assert.sameMembers(
       readdirSync(fileOf("shopify-csv")),
       exportsOfShopify.map(([name]) => `${name}.csv`)
@@ -218,7 +218,7 @@ const theFeeds = () => {
     assert.deepStrictEqual(pricesOf(csv)[0], ["1", "150", "200", "AED"])
   })
 
-  it("are tested for every file of the folder google-merchant", () => {
+  it("include every file of the folder google-merchant", () => {
     const others = ["m5zoon--google_merchant_feed_en.tsv", "sooq-alemarat--google-merchant-feed.csv"]
     assert.sameMembers(readdirSync(fileOf("google-merchant")), [...feedsOfGoogle.map(([name]) => name), ...others])
   })

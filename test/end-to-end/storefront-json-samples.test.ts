@@ -57,7 +57,7 @@ const theShopifyPages = () => {
     }
   )
 
-  it("are tested for every file of the folder shopify-json", () => {
+  it("include every file of the folder shopify-json", () => {
     const names = readdirSync(path.join(samples, "shopify-json")).filter((name) => !name.includes("meta"))
     assert.sameMembers(
       names,

@@ -51,7 +51,7 @@ const theRecordings = () => {
 
   const find = (sql: string) => rowsOf(home, sql)
 
-  it("are all of the 28 files in the folders", () => {
+  it("include all 28 files of the folders", () => {
     const used = new Set(recordingsUsed(stores))
     const kinds = ["shopify-json", "shopify-csv", "google-merchant", "woocommerce"]
     const files = kinds.flatMap((kind) => readdirSync(path.join(samples, kind)).map((name) => path.join(kind, name)))
@@ -97,7 +97,7 @@ const theRecordings = () => {
     ).toEqual([{ products: true, variants: true }])
   })
 
-  it("lose 36 of 338 former prices, 163 placeholders and 406 empty skus, and have the currency of the list", async () => {
+  it("drop 36 of 338 former prices, 163 placeholders and 406 empty skus, and take the list's currency", async () => {
     expect(
       await find(`
         select count(compare_at_price)::integer as former, count(*) filter (option1 is null)::integer as placeholders,
@@ -171,7 +171,7 @@ const theRecordings = () => {
     ])
   })
 
-  it("lose the 158 items whose id appeared before, each with a reason", async () => {
+  it("have 158 items rejected whose id appeared before, each with a reason", async () => {
     const rejects = await find("select feed, reason, payload from ingest.reject")
     expect(new Set(rejects.map(({ feed }) => feed))).toEqual(new Set(["store/sooq-masr.google.example"]))
     expect(rejects.length).toBe(158)

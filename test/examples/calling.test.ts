@@ -41,7 +41,7 @@ const prices = (from: string, ...slugs: ReadonlyArray<string>) =>
   `/v1/commodities/prices?series=${slugs.join("%2C")}&from=${from}`
 
 describe("an example that calls the API", () => {
-  it("retries once and prints what it says, in TypeScript", async () => {
+  it("retries once and prints prices, foods, products and an error, in TypeScript", async () => {
     const { asked, code, stderr, stdout } = await example(process.execPath, "larder.ts")
     expect([code, stderr]).toEqual([0, ""])
     const [store = ""] = asked.flatMap((target) => /platform_store_\w+/.exec(target) ?? [])

@@ -285,7 +285,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not count a call that was refunded, like the database", () =>
+  it.live("counts a refunded call as the database does: not at all", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const { administration, authenticate, hold } = yield* openPostgres(url)

@@ -190,7 +190,7 @@ describe("the entries in the database", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("are checked at a start up to the 1,000 newest of an account, and by a verification all", () =>
+  it.live("are checked at a start up to the 1,000 newest of an account, and all of them by a verification", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)

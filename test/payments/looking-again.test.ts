@@ -55,7 +55,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("logs once that a payment is booked when four of them look at once", () =>
+    it.live("logs once that a payment is booked when four servers look at once", () =>
       within((shop) =>
         Effect.gen(function* () {
           const told: Array<string> = []

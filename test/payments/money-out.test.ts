@@ -261,7 +261,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("is taken even without an event", () =>
+    it.live("takes its credits even without an event", () =>
       within(({ buy, checkBooks, moved, stand, visit }) =>
         Effect.gen(function* () {
           const id = yield* visit((billing) => buy(billing, 50_00, "good"))

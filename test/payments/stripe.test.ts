@@ -167,7 +167,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("finds a payment among 250 others with three requests for pages", () =>
+  it.live("finds a payment among 250 others by listing three pages", () =>
     Effect.gen(function* () {
       const { host, processor } = yield* afterOnePayment
       for (let i = 0; i < 250; i++) {

@@ -75,7 +75,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
     )
   )
 
-  it.effect("is unknown to a browser after 180 days, and after a change of the password", () =>
+  it.effect("is no longer known by a browser after 180 days, or after a change of the password", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -122,7 +122,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
     )
   )
 
-  it.effect("keeps no session from signing out everywhere else during a change of the password", () =>
+  it.effect("keeps no session from a sign-out everywhere else during a change of the password", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People

@@ -34,7 +34,7 @@ describe("an address with a control character", () => {
     expect((await site.browser().get("/requests?before=%00")).status).toBe(404)
   })
 
-  it("is not an address with an escaped percent sign, which answers 200", async () => {
+  it("is told apart from an escaped percent sign (%2500), which answers 200", async () => {
     const { browser } = await site.signedIn()
     expect((await browser.get("/requests?request=%2500")).status).toBe(200)
   })

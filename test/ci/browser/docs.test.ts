@@ -41,7 +41,7 @@ const send = async (status: number, says: RegExp) => {
 }
 
 describe("the guides", () => {
-  it("starts at the root, each links to the next one, and every page is accessible", async () => {
+  it("start at the root and link each one to the next, and every page is accessible", async () => {
     const page = visit.page()
     await page.goto("/")
     for (const [at, guide] of guides().entries()) {
@@ -53,7 +53,7 @@ describe("the guides", () => {
     }
   })
 
-  it("lets the keyboard skip the navigation and jump to the content", async () => {
+  it("let the keyboard skip the navigation and jump to the content", async () => {
     const page = visit.page()
     await page.goto("/docs/paging")
     const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()")
