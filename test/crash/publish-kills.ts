@@ -115,7 +115,7 @@ export const publishKills = ({ rounds }: { readonly rounds: number }) => {
     afterAll(() => left.map(({ home }) => removeFolder(home)))
 
     it.each(moments.map(([moment], index) => ({ moment, index })))(
-      "leaves a whole generation live when $moment, and the next run completes",
+      "leaves a whole generation when $moment, and the next run completes",
       async ({ index }) => {
         const { home: copy = "", wasRunning } = left[index] ?? {}
         if (index < 6) expect(wasRunning).toBe(true) // later it may have ended before it was seen
@@ -126,7 +126,7 @@ export const publishKills = ({ rounds }: { readonly rounds: number }) => {
     for (let round = 0; round < rounds; round++) {
       for (const [index, [moment, comes]] of moments.entries()) {
         const delay = round * 7
-        it(`leaves a whole generation live when killed ${delay} ms after ${moment}, and the next run completes`, async () => {
+        it(`leaves a whole generation ${delay} ms after ${moment}, and the next run completes`, async () => {
           const copy = copyOf(home)
           const { signal } = await replayKilled(copy, comes, delay)
           if (round === 0 && index < 6) expect(signal).toBe("SIGKILL")

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 
 describe("the bundled release", () => {
-  it("gives the same record for 1,212 labels from either form, except for three fields that only JSON states", async () => {
+  it("gives the same record for 1,212 labels from either form, except for three fields of JSON", async () => {
     const [ofJson, ofCsv] = [await recordsOf(homes.json, ids), await recordsOf(homes.csv, ids)]
     expect(ids.length).toBe(1212)
     const onlyJson = { gpc_class_code: null, caffeine_statement: null, footnote: null }

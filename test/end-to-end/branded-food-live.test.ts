@@ -99,7 +99,7 @@ describe("a live run of branded foods", () => {
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4])
   })
 
-  it("fetches a release that was loaded from a file once, loads nothing again, and then knows its address", async () => {
+  it("fetches a release once that was loaded from a file, loads nothing, and then knows its address", async () => {
     const home = folderOfTest()
     for (const zip of both) await loadByHand(host, home, zip)
     const before = ["gov-fdc/csv file:download.zip", "gov-fdc/json file:download.zip"]

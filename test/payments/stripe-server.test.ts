@@ -67,7 +67,7 @@ describe("a server with a key of Stripe", () => {
     expect(sent.headers.get("content-security-policy")).toContain("form-action 'self';")
   })
 
-  it("adds the credits once for repeated events, takes them for a dispute, and returns them when it is won", async () => {
+  it("adds the credits once for repeated events, and takes them for a dispute until it is won", async () => {
     const { account, session } = await begin()
     host.takeEvents()
     host.books.pay(session, "good")
