@@ -27,8 +27,8 @@ const anAccountWithKey = async () => {
   return { account, key }
 }
 
-describe("commands, without a server and beside one", () => {
-  it("administer accounts and keys while no server runs", async () => {
+describe("an administrative command", () => {
+  it("creates accounts and keys while no server runs, in a private folder without the secret of a key", async () => {
     assert.deepStrictEqual(await json(["accounts", "list"]), [])
     const nothing = await larder(["accounts", "list"])
     assert.match(nothing.stdout, /no accounts yet. Open one with: larder-serve accounts create/)
@@ -48,7 +48,7 @@ describe("commands, without a server and beside one", () => {
     assert.isFalse(files.some((bytes) => bytes.includes(key.key.slice(9, -4))))
   })
 
-  it("act on a running server at once", async () => {
+  it("changes a running server at once, and exports the same ledger beside it and without it", async () => {
     const { account, key } = await anAccountWithKey()
     const { call, end } = await server()
     assert.strictEqual(statSync(controlFile()).mode & 0o777, 0o600)
@@ -89,7 +89,7 @@ describe("commands, without a server and beside one", () => {
     assert.strictEqual(new Set(lines.slice(1, 4).map((entry) => entry.request_id)).size, 3)
   })
 
-  it("find every charge of a server that was killed, and ignore what it left behind", async () => {
+  it("finds every charge of a server that was killed, and ignores the control file that it left", async () => {
     const { account, key } = await anAccountWithKey()
     const killed = await serverProcess()
     await killed.call(key.key)
@@ -102,7 +102,7 @@ describe("commands, without a server and beside one", () => {
     assert.strictEqual(account.balance_credits, 5000)
   })
 
-  it("wait for each other", async () => {
+  it("waits until another one ends when three run at once", async () => {
     await Promise.all(["a", "b", "c"].map((name) => json(["accounts", "create", "--name", name])))
     const accounts: ReadonlyArray<{ name: string }> = await json(["accounts", "list"])
     assert.deepStrictEqual(accounts.map(({ name }) => name).sort(), ["a", "b", "c"])
@@ -110,7 +110,7 @@ describe("commands, without a server and beside one", () => {
 })
 
 describe("a list of keys", () => {
-  it("says of each key whether it is active, paused or revoked", async () => {
+  it("shows for each key whether it is active, paused or revoked", async () => {
     const { account } = await anAccountWithKey()
     const create = ["keys", "create", "--account", account.id, "--scopes", "all"]
     await json([...create, "--name", "paused", "--budget-usd", "0"])
@@ -132,7 +132,7 @@ describe("a list of keys", () => {
 })
 
 describe("the control channel", () => {
-  it("answers its token alone, and loopback names alone", async () => {
+  it("answers only with its token (else 401) and only under a loopback name (else 403)", async () => {
     await server()
     const { token, url } = JSON.parse(readFileSync(controlFile(), "utf8"))
     const ask = async (headers: Record<string, string>) =>
@@ -155,8 +155,8 @@ const hostProbe = `
   })
 `
 
-describe("commands that go wrong", () => {
-  it("exit with 2 and print the usage on stderr when they are misspelt", async () => {
+describe("an administrative command that fails", () => {
+  it("exits with 2 and prints the usage on stderr when its arguments are wrong", async () => {
     for (const args of [
       ["keys"],
       ["keys", "create", "--account", "acct_a", "--name", "k", "--scopes", "nope", "--budget-usd", "1"],
@@ -170,7 +170,7 @@ describe("commands that go wrong", () => {
     }
   })
 
-  it("exit with 1 and say what to do when the account or key does not exist", async () => {
+  it("exits with 1 and says what to do when the account or the key does not exist", async () => {
     const noAccount = await larder(["keys", "list", "--account", "acct_a"])
     assert.deepStrictEqual(noAccount, {
       code: 1,
@@ -182,7 +182,7 @@ describe("commands that go wrong", () => {
     assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key wants the id of a key \(key_…\)/)
   })
 
-  it("say so when another program has the ledger open, as does a second server", async () => {
+  it("exits with 1 and says so when another process holds the ledger, and a second server does not start", async () => {
     const { end } = await server()
     assert.match(
       String(await serverProcess().catch(String)),

@@ -18,7 +18,7 @@ describe("a command", () => {
     assert.deepStrictEqual(await program("end", "succeed"), { code: 0, stdout: "result\n", stderr: "" })
   })
 
-  it("tells an expected failure in one line without a stack, and exits with 1", async () => {
+  it("prints an expected failure in one line without a stack, and exits with 1", async () => {
     assert.deepStrictEqual(await program("end", "fail"), {
       code: 1,
       stdout: "",
@@ -26,18 +26,18 @@ describe("a command", () => {
     })
   })
 
-  it("exits with the code that the error carries", async () => {
+  it("exits with the code of the error, here 3", async () => {
     assert.strictEqual((await program("end", "fail-checks")).code, 3)
   })
 
-  it("shows a bug whole, on stderr", async () => {
+  it("prints a bug with its stack on stderr, and exits with 1", async () => {
     const { code, stderr, stdout } = await program("end", "die")
     assert.deepStrictEqual([code, stdout], [1, ""])
     assert.match(stderr, /a defect in this program/)
     assert.match(stderr, /ending-program\.ts:\d+/)
   })
 
-  it("prints help that was asked for on stdout, and the version", async () => {
+  it("prints the help and the version on stdout when asked for", async () => {
     const help = await program("--help")
     assert.deepStrictEqual([help.code, help.stderr], [0, ""])
     assert.match(help.stdout, /USAGE/)
@@ -61,7 +61,7 @@ describe("a command", () => {
     assert.strictEqual((await exit)[0], 130)
   })
 
-  it("ends quietly when its reader has seen enough", async () => {
+  it("exits with 0 and without an error when its reader closes the output", async () => {
     const child = start("end", "talk")
     const exit = once(child, "exit")
     const errors = text(child.stderr)
@@ -70,7 +70,7 @@ describe("a command", () => {
     assert.deepStrictEqual([(await exit)[0], await errors], [0, ""])
   })
 
-  it("logs to stderr, one JSON object a line where nobody watches", async () => {
+  it("logs to stderr as JSON when nobody watches", async () => {
     const { stderr, stdout } = await program("end", "log")
     assert.strictEqual(stdout, "")
     assert.strictEqual(JSON.parse(stderr).message, "fetched")

@@ -20,8 +20,8 @@ const accept = (link: string, email: string) =>
     )
   )
 
-describe("people, from the command line", () => {
-  it("are invited, listed and removed while no server runs", async () => {
+describe("larder-serve people", () => {
+  it("invites, lists and removes people while no server runs", async () => {
     const account = await json(["accounts", "create", "--name", "Ann Co"])
     const nobody = await larder(["people", "list", "--account", account.id])
     assert.match(
@@ -57,7 +57,7 @@ describe("people, from the command line", () => {
     assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), { people: [], invitations: [] })
   })
 
-  it("are administered by a running server, which alone knows where its console is", async () => {
+  it("invites, lists and removes people through a running server, with the address of its console", async () => {
     const account = await json(["accounts", "create", "--name", "Ann Co"])
     const { end } = await server()
     const { link } = await json(["people", "invite", "--account", account.id])
@@ -83,7 +83,7 @@ describe("people, from the command line", () => {
     assert.deepStrictEqual(await json(["people", "remove", "--person", person.id]), person)
   })
 
-  it("get a new password by a link, and lose one that was meant for somebody else, through the server", async () => {
+  it("withdraws an invitation and resets a password by a link, through the server", async () => {
     const account = await json(["accounts", "create", "--name", "Ann Co"])
     const { link } = await json(["people", "invite", "--account", account.id])
     const { person } = await accept(link, "ann@example.com")
@@ -109,7 +109,7 @@ describe("people, from the command line", () => {
     assert.deepStrictEqual((await accept(newLink, "")).person, person)
   })
 
-  it("get links to the console's public address, or to that of its listener", async () => {
+  it("prints links to the console's public address, or else to the address of its listener", async () => {
     const { id } = await json(["accounts", "create", "--name", "Ann Co"])
     const linkWith = async (environment: Environment) =>
       (await json(["people", "invite", "--account", id], environment)).link.replace(/\/[\w-]{43}$/, "")
@@ -125,7 +125,7 @@ describe("people, from the command line", () => {
     assert.match(wrong.stderr, /LARDER_CONSOLE_URL must be http\(s\):\/\/host, without a path/)
   })
 
-  it("of an account that does not exist are told so", async () => {
+  it("exits with 1 and says so when the account does not exist", async () => {
     for (const command of ["invite", "list"]) {
       const { code, stderr } = await larder(["people", command, "--account", "acct_a"])
       assert.deepStrictEqual(

@@ -17,7 +17,7 @@ const withHome = async <A>(home: string, use: (home: string) => Promise<A>) => {
 }
 
 describe("larder-serve start", () => {
-  it("without a warehouse says how to make one, and ends with 1", async () => {
+  it("exits with 1 and says how to make a warehouse when there is none", async () => {
     await withHome(mkdtempSync(path.join(tmpdir(), "larder-empty-")), async (home) => {
       const { code, stderr, stdout } = await run("larder-serve", ["start", "--json"], { LARDER_HOME: home })
       expect([code, stdout]).toEqual([1, ""])
@@ -26,7 +26,7 @@ describe("larder-serve start", () => {
   })
 
   it.each(["LARDER_PORT", "LARDER_CONSOLE_PORT"])(
-    "on a port that is taken names the setting %s, and ends with 1",
+    "exits with 1 and names the setting %s when its port is taken",
     async (setting) => {
       const other = createServer()
       await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
@@ -47,7 +47,7 @@ describe("larder-serve start", () => {
     ["SIGTERM", 130],
     ["SIGINT", 130],
     ["SIGKILL", null]
-  ] as const)("ended by %s has every charge that it announced in the ledger", async (signal, code) => {
+  ] as const)("has every charge that it announced in the ledger after %s", async (signal, code) => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
       const server = await startServer(home)
       expect(server.api).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/) // loopback unless told otherwise

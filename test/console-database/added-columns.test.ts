@@ -48,7 +48,7 @@ const inUse = (url: string, times: number) => {
 }
 
 describe("a column that a starting server adds in PostgreSQL", () => {
-  it.live("waits for who reads the table for long, and lets others read it meanwhile", () =>
+  it.live("waits for a transaction that reads the table, while others can still read it", () =>
     Effect.gen(function* () {
       const url = yield* Effect.promise(() => newDatabase(inject("postgresUrl")))
       const [backup, other] = [yield* client(url), yield* client(url)]
@@ -72,7 +72,7 @@ describe("a column that a starting server adds in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is tried for as long as the table is in use: 100 times, where another failure ends the start sooner", () =>
+  it.effect("is added after 100 attempts that failed because the table was in use", () =>
     Effect.gen(function* () {
       const url = yield* Effect.promise(() => newDatabase(inject("postgresUrl")))
       const sql = yield* TestClock.withLive(connect(Redacted.make(url))) // it takes its time

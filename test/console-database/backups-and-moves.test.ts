@@ -84,7 +84,7 @@ const asked = (seen: Promise<Seen>) => Effect.promise(() => seen)
 const afterRestore = "The service was restored from a backup. Check the balance, then switch it on again."
 
 describe.each(["in its folder", "in PostgreSQL"])("a backup of what a server keeps %s", (where) => {
-  it.live("is restored with people, payments and cards; nothing is booked twice, and no card is charged unasked", () =>
+  it.live("restores people, payments and cards, books nothing twice, and switches auto-recharge off", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
       const url = where === "in PostgreSQL" ? yield* database : undefined
@@ -128,7 +128,7 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of what a server kee
 })
 
 describe("a backup of a running server", () => {
-  it.live("is written through it, and brings back those who could sign in, not those who were signed in", () =>
+  it.live("keeps people and payments but no sessions: everybody signs in again", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* sampleHome, yield* home]
       const place = placeIn(folder)
@@ -162,7 +162,7 @@ describe("a backup of a running server", () => {
 })
 
 describe("a backup", () => {
-  it.live("leaves nothing behind where the console's tables cannot be read", () =>
+  it.live("exits with 1 and leaves no file when a table of the console cannot be read", () =>
     Effect.gen(function* () {
       const [folder, other, url] = [yield* home, yield* home, yield* database]
       yield* fill(placeIn(folder, url))
@@ -181,7 +181,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has in the ledger whatever the console says is settled, also what settles while it is written", () =>
+  it.live("shows a payment that settles during the backup as open, and its credits are booked once", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
       const place = placeIn(folder)
@@ -215,7 +215,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that is put beside the console's tables leaves them as they are", () =>
+  it.live("does not replace the console's tables when it is put beside them", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
       const place = placeIn(folder)
@@ -237,7 +237,7 @@ describe("a backup", () => {
 })
 
 describe("ledger migrate", () => {
-  it.live("takes along what the console keeps, sign-ins included, and does so again after a kill", () =>
+  it.live("moves what the console keeps, with sessions and invitations, also after a kill half-way", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const place = placeIn(folder)
@@ -258,7 +258,7 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves what happened since where it is repeated", () =>
+  it.live("keeps what was changed in the new database when it is repeated", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       yield* filled(placeIn(folder))
@@ -270,7 +270,7 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a database in which a console keeps something, and changes nothing", () =>
+  it.live("refuses a database whose console tables hold a row, and changes nothing", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const place = placeIn(folder)

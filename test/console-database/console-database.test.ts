@@ -21,14 +21,14 @@ const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
 const insert = "insert into console.simulated (id, kind, body) values ($1, 'test', $2)"
 const rows = ConsoleDatabase.use(({ all }) => all(Row, "select id, body from console.simulated order by id"))
 
-describe.each(consolePlaceNames)("the console's tables in %s", (name) => {
+describe.each(consolePlaceNames)("the console's database in %s", (name) => {
   const opened = <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]
       return yield* Effect.provide(work, layer)
     }).pipe(Effect.scoped)
 
-  it.live("give back what was written, in its type", () =>
+  it.live("returns texts, numbers and booleans in the type in which they were written", () =>
     opened(
       Effect.gen(function* () {
         const { all, run } = yield* ConsoleDatabase
@@ -56,7 +56,7 @@ describe.each(consolePlaceNames)("the console's tables in %s", (name) => {
     )
   )
 
-  it.live("count what a statement returns", () =>
+  it.live("counts the rows that a statement returns", () =>
     opened(
       Effect.gen(function* () {
         const { run } = yield* ConsoleDatabase
@@ -68,7 +68,7 @@ describe.each(consolePlaceNames)("the console's tables in %s", (name) => {
     )
   )
 
-  it.live("keep all of a transaction, or nothing of one that fails, dies, breaks a rule or is given up", () =>
+  it.live("keeps all of a transaction, or nothing of one that fails, dies, is interrupted or breaks a rule", () =>
     opened(
       Effect.gen(function* () {
         const { run, transaction } = yield* ConsoleDatabase
@@ -95,7 +95,7 @@ describe.each(consolePlaceNames)("the console's tables in %s", (name) => {
     )
   )
 
-  it.live("say what went wrong with a statement, and go on", () =>
+  it.live("reports what is wrong with a statement, and runs the next one", () =>
     opened(
       Effect.gen(function* () {
         const { run } = yield* ConsoleDatabase
@@ -107,7 +107,7 @@ describe.each(consolePlaceNames)("the console's tables in %s", (name) => {
     )
   )
 
-  it.live("let one of many win that change the same row at once", () =>
+  it.live("lets only one of 20 concurrent transactions change the same row", () =>
     opened(
       Effect.gen(function* () {
         const { run, transaction } = yield* ConsoleDatabase
@@ -128,7 +128,7 @@ describe.each(consolePlaceNames)("the console's tables in %s", (name) => {
     )
   )
 
-  it.live("do not lose what others write while a transaction fails", () =>
+  it.live("keeps what others write while a transaction fails", () =>
     opened(
       Effect.gen(function* () {
         const { run, transaction } = yield* ConsoleDatabase
@@ -155,7 +155,7 @@ describe.each(consolePlaceNames)("the console's tables in %s", (name) => {
     )
   )
 
-  it.live("are found again by whoever opens them next", () =>
+  it.live("still has its rows when it is opened again", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]
       yield* Effect.provide(
@@ -166,7 +166,7 @@ describe.each(consolePlaceNames)("the console's tables in %s", (name) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("have every transaction that returned, and no half of one, when the process is killed", () =>
+  it.live("holds every transaction that returned, and no half of one, after the process is killed", () =>
     Effect.gen(function* () {
       const { environment, layer } = yield* consolePlaces[name]
       const told = yield* Effect.promise(() => killedWriter(environment))
@@ -199,8 +199,8 @@ const killedWriter = async (environment: Readonly<Record<string, string>>) => {
   return told
 }
 
-describe("the console's tables in PostgreSQL", () => {
-  it.live("are made once where several servers start at once on a new database", () =>
+describe("the console's database in PostgreSQL", () => {
+  it.live("creates its tables once when five servers start at the same time", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces.PostgreSQL
       const starts = Array.from({ length: 5 }, (_, index) =>
@@ -214,7 +214,7 @@ describe("the console's tables in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are on the disk when they are written, also where the database commits late", () =>
+  it.live("commits synchronously, even when the database is set to commit later", () =>
     Effect.gen(function* () {
       const url = yield* Effect.promise(() => newDatabase(inject("postgresUrl")))
       const sql = Context.get(yield* Layer.build(PgClient.layer({ url: Redacted.make(url) })), PgClient.PgClient)
@@ -227,7 +227,7 @@ describe("the console's tables in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("cannot be used while the database is away, lose nothing, and go on by themselves", () =>
+  it.live("rejects statements while PostgreSQL is down, loses nothing, and works again when it is back", () =>
     Effect.gen(function* () {
       const postgres = yield* Effect.acquireRelease(
         Effect.promise(() => startPostgres()),
@@ -260,8 +260,8 @@ describe("the console's tables in PostgreSQL", () => {
   )
 })
 
-describe("the console's tables in an embedded DuckDB", () => {
-  it.live("belong to one process", () =>
+describe("the console's database in an embedded DuckDB", () => {
+  it.live("cannot be opened while another process has it open", () =>
     Effect.gen(function* () {
       const { environment, layer } = yield* consolePlaces["an embedded DuckDB"]
       const child = spawn(process.execPath, [writer], { env: environment, stdio: ["ignore", "pipe", "inherit"] })

@@ -86,7 +86,7 @@ const checkSums = Effect.fnUntraced(function* ({ all }: ConsoleDatabase["Service
 })
 
 describe.each(consolePlaceNames)("sums of calls in %s", (name) => {
-  it.live("have what a version without sums has counted before, between two others, and after them", () =>
+  it.live("match the counted calls when versions with and without sums take turns", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]
       for (const [time, count] of [countOnly, countAndSum, countOnly, countOnly, countAndSum, countOnly].entries()) {
@@ -141,7 +141,7 @@ const countAndSumDays = (database: ConsoleDatabase["Service"], rows: ReturnType<
   )
 
 describe("sums of calls in PostgreSQL", () => {
-  it.live("agree where servers of two versions count at once, and while the newer ones come", () =>
+  it.live("match the counted calls when servers with and without sums count at the same time", () =>
     Effect.gen(function* () {
       const url = yield* database
       const older = [yield* open(url), yield* open(url)]
@@ -164,7 +164,7 @@ describe("sums of calls in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of months come to a database that has those of endpoints, while servers of that version count there", () =>
+  it.live("include months once newer servers start, while servers of the older version still count", () =>
     Effect.gen(function* () {
       const url = yield* database
       const sql = yield* client(url)
@@ -189,7 +189,7 @@ describe("sums of calls in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are found again by a role that looks into the schema of the console first", () =>
+  it.live("match the counted calls for a role that searches the console's schema first", () =>
     Effect.gen(function* () {
       const url = yield* database
       yield* (yield* client(url))`alter role current_user set search_path = console, public`
@@ -201,7 +201,7 @@ describe("sums of calls in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are made however long it takes: a server that starts meanwhile waits, and so does what is counted", () =>
+  it.effect("are built by a starting server that waits for a lock, even for an hour", () =>
     Effect.gen(function* () {
       const url = yield* database
       const sql = yield* client(url)
@@ -222,7 +222,7 @@ describe("sums of calls in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are added to by one server after the other, where two add the same in another order", () =>
+  it.live("are added without a deadlock when two servers add the same rows in opposite order", () =>
     Effect.gen(function* () {
       const url = yield* database
       const sql = yield* client(url)

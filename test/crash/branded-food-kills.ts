@@ -109,7 +109,7 @@ export const brandedFoodKills = ({ rounds }: { readonly rounds: number }) => {
     afterAll(() => left.map(({ home }) => removeFolder(home)))
 
     it.each(moments.map(([moment], index) => ({ moment, index })))(
-      "when $moment leaves a whole generation, and the next run completes",
+      "leaves a whole generation when $moment, and the next run completes",
       async ({ index }) => {
         const { home: copy = "", wasRunning } = left[index] ?? {}
         if (index < 5) expect(wasRunning).toBe(true) // later it may have ended before it was seen
@@ -119,7 +119,7 @@ export const brandedFoodKills = ({ rounds }: { readonly rounds: number }) => {
 
     for (let round = 0; round < rounds; round++) {
       it.each(moments)(
-        `when %s and ${round * 7} ms later leaves a whole generation, and the next run completes`,
+        `leaves a whole generation when killed ${round * 7} ms after %s, and the next run completes`,
         async (_moment, comes) => {
           const copy = copyOf(home)
           await killed(copy, appears(comes), round * 7)
@@ -128,7 +128,7 @@ export const brandedFoodKills = ({ rounds }: { readonly rounds: number }) => {
       )
     }
 
-    it("in an empty home leaves no warehouse, and the next run makes it", async () => {
+    it("lets the next run make the warehouse of a home that was empty", async () => {
       const empty = folderOfTest()
       await killed(
         empty,
@@ -141,7 +141,7 @@ export const brandedFoodKills = ({ rounds }: { readonly rounds: number }) => {
     })
   })
 
-  describe("the files of the search, when they are opened,", () => {
+  describe("the search of branded foods when it is opened", () => {
     const foodsFolder = (home: string) => `${liveFile(home)}.foods`
     /** As a server does. */
     const opened = (home: string) =>
@@ -165,7 +165,7 @@ export const brandedFoodKills = ({ rounds }: { readonly rounds: number }) => {
       writeFileSync(file, bytes)
     }
 
-    it("are made again where any one of them is missing, cut, longer, or changed in one byte", async () => {
+    it("rebuilds a file that is missing, cut, longer, or changed in one byte", async () => {
       const copy = copyOf(home)
       const before = whole(copy)
       const damages: Readonly<Record<string, (file: string) => void>> = {
@@ -190,7 +190,7 @@ export const brandedFoodKills = ({ rounds }: { readonly rounds: number }) => {
       expect(leftovers(copy)).toEqual([])
     })
 
-    it("are made again where those of another generation lie in their place", async () => {
+    it("rebuilds files that belong to another generation", async () => {
       const copy = copyOf(home)
       const old = foodsFolder(copy)
       const { code } = await load(copy, good(1))
@@ -201,7 +201,7 @@ export const brandedFoodKills = ({ rounds }: { readonly rounds: number }) => {
       expect(await searchable(copy)).toBe(6)
     })
 
-    it("are made again by a server that starts without them", async () => {
+    it("is rebuilt by a server that starts without its files, and the log says so", async () => {
       const copy = copyOf(home)
       rmSync(foodsFolder(copy), { recursive: true })
       mkdirSync(`${foodsFolder(copy)}.building`) // of a server that was killed
@@ -223,7 +223,7 @@ export const brandedFoodKills = ({ rounds }: { readonly rounds: number }) => {
   })
 
   describe("branded foods and commodities that run at once", () => {
-    it("both arrive, and the search belongs to the live generation", async () => {
+    it("both publish, and the search belongs to the live generation", async () => {
       const copy = copyOf(home)
       for (const round of [1, 2, 3].slice(0, 1 + rounds)) {
         const week = aBlockRow({ "Week Ending Date": `09/0${round}/2026`, cheese_40_Price: `1.6${round}00` })

@@ -50,7 +50,7 @@ describe("a group that was not written to its end", () => {
     })
   )
 
-  it.effect("makes room for the next one", () =>
+  it.effect("is overwritten by the next group", () =>
     Effect.gen(function* () {
       const { folder, journal } = yield* killedAfter(birth, charges(2))
       const torn = readFileSync(journal)
@@ -62,8 +62,8 @@ describe("a group that was not written to its end", () => {
   )
 })
 
-describe("journal files that are used again", () => {
-  it.effect("never give back what an older file held, wherever the process is killed", () =>
+describe("a journal file that is used again", () => {
+  it.effect("never returns entries of an older file, wherever the process is killed", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const live = path.join(folder, "live")
@@ -93,7 +93,7 @@ describe("journal files that are used again", () => {
     })
   )
 
-  it.effect("have their rest ignored, even where it is a whole group", () =>
+  it.effect("ignores what is left of an older file, even a whole group", () =>
     Effect.gen(function* () {
       const { folder, journal } = yield* killedAfter(birth, charges(2))
       const stale = bytesOf(charges(7), 3)
@@ -103,11 +103,11 @@ describe("journal files that are used again", () => {
   )
 })
 
-describe("damage refuses to open and changes nothing", () => {
+describe("a damaged journal", () => {
   const contentsOf = (folder: string) =>
     readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name))])
 
-  it.effect("where a changed byte is followed by whole groups", () =>
+  it.effect("is refused and left as it is when whole groups follow a changed byte", () =>
     Effect.gen(function* () {
       const { folder, journal } = yield* killedAfter(birth, charges(2), charges(3))
       const bytes = readFileSync(journal)
@@ -126,7 +126,7 @@ describe("damage refuses to open and changes nothing", () => {
     })
   )
 
-  it.effect("where a file that is not the last one ends too early", () =>
+  it.effect("is refused when a file ends too early and another file follows", () =>
     Effect.gen(function* () {
       const { folder, journal } = yield* killedAfter(birth, charges(2))
       const next = path.join(folder, "journal-000002.ndjson")
@@ -137,7 +137,7 @@ describe("damage refuses to open and changes nothing", () => {
     })
   )
 
-  it.effect("where entries are missing between the database and the journal", () =>
+  it.effect("is refused when entries are missing between the database and the journal", () =>
     Effect.gen(function* () {
       const { folder, journal } = yield* killedAfter(birth, charges(2))
       writeFileSync(journal, bytesOf(charges(4)))
@@ -147,8 +147,8 @@ describe("damage refuses to open and changes nothing", () => {
   )
 })
 
-describe("taking a journal up", () => {
-  it.effect("adds nothing when the process died before the file was removed", () =>
+describe("a journal that is taken up into the database", () => {
+  it.effect("adds its entries once when the process died before the file was removed", () =>
     Effect.gen(function* () {
       const edits: Group = { accounts: [], keys: [aKey({ name: "edited", revision: 2 })], entries: [] }
       const { folder, journal } = yield* killedAfter(birth, charges(2))
@@ -163,7 +163,7 @@ describe("taking a journal up", () => {
     })
   )
 
-  it.effect("takes up the rest of a file whose beginning is known", () =>
+  it.effect("adds the rest of a file whose beginning is in the database already", () =>
     Effect.gen(function* () {
       const { folder, journal } = yield* killedAfter(birth, charges(2))
       yield* opened(folder, () => Effect.void)

@@ -115,7 +115,7 @@ export const publishKills = ({ rounds }: { readonly rounds: number }) => {
     afterAll(() => left.map(({ home }) => removeFolder(home)))
 
     it.each(moments.map(([moment], index) => ({ moment, index })))(
-      "when $moment leaves a whole generation live, and the next run completes",
+      "leaves a whole generation when $moment, and the next run completes",
       async ({ index }) => {
         const { home: copy = "", wasRunning } = left[index] ?? {}
         if (index < 6) expect(wasRunning).toBe(true) // later it may have ended before it was seen
@@ -126,7 +126,7 @@ export const publishKills = ({ rounds }: { readonly rounds: number }) => {
     for (let round = 0; round < rounds; round++) {
       for (const [index, [moment, comes]] of moments.entries()) {
         const delay = round * 7
-        it(`when ${moment} and ${delay} ms later leaves a whole generation live, and the next run completes`, async () => {
+        it(`leaves a whole generation ${delay} ms after ${moment}, and the next run completes`, async () => {
           const copy = copyOf(home)
           const { signal } = await replayKilled(copy, comes, delay)
           if (round === 0 && index < 6) expect(signal).toBe("SIGKILL")
@@ -135,7 +135,7 @@ export const publishKills = ({ rounds }: { readonly rounds: number }) => {
       }
     }
 
-    it("in an empty home leaves no warehouse, and the next run makes it", async () => {
+    it("leaves no warehouse in an empty home, and the next run makes one", async () => {
       const empty = folderOfTest()
       await replayKilled(
         empty,
@@ -147,7 +147,7 @@ export const publishKills = ({ rounds }: { readonly rounds: number }) => {
     })
   })
 
-  describe("a run that is interrupted", () => {
+  describe("a run that is interrupted with Ctrl-C", () => {
     const journal = (home: string) =>
       namesIn(path.join(home, "journal")).map((name) =>
         JSON.parse(readFileSync(path.join(home, "journal", name), "utf8"))
@@ -157,7 +157,7 @@ export const publishKills = ({ rounds }: { readonly rounds: number }) => {
       ["it stages", appears((home) => fetched(home) > 1)],
       ["it builds", appears(isBuilding)]
     ] as const) {
-      it(`with Ctrl-C while ${moment} tidies up, exits 130, and is remembered`, async () => {
+      it(`tidies up, exits with 130 and is recorded when interrupted while ${moment}`, async () => {
         const copy = copyOf(home)
         const { code, stdout } = await replayKilled(copy, comes, 0, "SIGINT")
         expect(code).toBe(130)

@@ -9,7 +9,7 @@ export const stopsUnderLoad = ({ stops }: { readonly stops: number }) =>
     it.each([
       ["an embedded ledger", async () => ({})],
       ["a ledger in PostgreSQL", async () => ({ LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) })]
-    ])("answers each call that was sent to it, charges no other, and ends by itself: %s", async (name, place) => {
+    ])("answers every call that it received, charges no other, and exits with 130: %s", async (name, place) => {
       await history(name, await place(), async ({ books, call, chance, count, start }) => {
         for (let stop = 0; stop < stops; stop++) {
           const server = await start()

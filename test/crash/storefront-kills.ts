@@ -97,7 +97,7 @@ export const storefrontKills = ({ rounds }: { readonly rounds: number }) =>
     afterAll(() => left.map(({ home }) => removeFolder(home)))
 
     it.each(moments.map(([moment], index) => ({ moment, index })))(
-      "when $moment leaves a whole generation, and the next run completes",
+      "leaves a whole generation when $moment, and the next run completes",
       async ({ index }) => {
         const { home: copy = "", wasRunning } = left[index] ?? {}
         if (index < 4) expect(wasRunning).toBe(true) // then it may have ended before it was seen
@@ -107,7 +107,7 @@ export const storefrontKills = ({ rounds }: { readonly rounds: number }) =>
 
     for (let round = 0; round < rounds; round++) {
       it.each(moments)(
-        `when %s and ${round * 7} ms later leaves a whole generation, and the next run completes`,
+        `leaves a whole generation when killed ${round * 7} ms after %s, and the next run completes`,
         async (_moment, comes) => {
           const copy = copyOf(home)
           await killed(copy, appears(comes), round * 7)
@@ -116,7 +116,7 @@ export const storefrontKills = ({ rounds }: { readonly rounds: number }) =>
       )
     }
 
-    it("does not disturb a server: it serves what there was, and then the next run", async () => {
+    it("does not disturb a server, which serves the old generation and then that of the next run", async () => {
       const copy = copyOf(home)
       const { key } = await newKey(copy)
       const [rye] = await rowsOf(copy, "select product_id from storefront.product where native_id = 'rye'")

@@ -102,7 +102,7 @@ describe("a release that cannot be trusted", () => {
     await expectOldFoods(copy)
   })
 
-  it("is recorded by the next run that publishes", async () => {
+  it("is recorded as failed by the next run that publishes", async () => {
     const copy = copyOf(home)
     await load(copy, written("cut.zip", zip.subarray(0, 300)))
     const { code } = await load(copy, written("other.zip", zip))
@@ -116,7 +116,7 @@ describe("a release that cannot be trusted", () => {
   })
 })
 
-describe("a disk that is full", () => {
+describe("a full disk", () => {
   let large = ""
   beforeAll(() => {
     large = written("large.zip", largeZip(3000))
@@ -149,7 +149,7 @@ describe("a disk that is full", () => {
     ["staging its rows", 1200, /Staging failed: .*release\.duckdb.* The disk is full/s],
     ["copying the live generation", 2400, /Publishing failed while copying the live generation: .* The disk is full/],
     ["writing the new one", 4000, /Publishing failed while writing it: .* The disk is full/]
-  ])("while %s fails the run and leaves the old generation live", async (_step, kilobytes, message) => {
+  ])("fails the run while %s, and leaves the old generation live", async (_step, kilobytes, message) => {
     const copy = copyOf(home)
     const { code, stderr } = await loadWithin(copy, large, kilobytes)
     expect(stderr).toMatch(message)
@@ -157,7 +157,7 @@ describe("a disk that is full", () => {
     await expectOldFoods(copy)
   })
 
-  it("while the index is built fails the run and leaves the old generation live", async () => {
+  it("fails the run while the index is built, and leaves the old generation live", async () => {
     const copy = copyOf(home)
     const fullDisk = pathToFileURL(path.join(import.meta.dirname, "../contract/preload/full-disk.mjs"))
     const { code, stderr } = await run(
@@ -171,8 +171,8 @@ describe("a disk that is full", () => {
   })
 })
 
-describe("rows below a header of other columns", () => {
-  it("are told as what they are where the header lacks one that all rows have", async () => {
+describe("a header with more columns than the rows", () => {
+  it("fails the run, says that rows have 5 instead of 6 fields, and leaves the old generation live", async () => {
     const copy = copyOf(home)
     const content = changed("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))
     const { code, stderr } = await load(copy, written("shifted.zip", zipOf(...content)))

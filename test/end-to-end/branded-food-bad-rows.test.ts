@@ -54,7 +54,7 @@ const loaded = async (home: string, name: string, content: Buffer) => {
 const latin1 = (text: string) => Buffer.from(text, "latin1")
 const long = "x".repeat(20_000_000)
 
-describe("broken lines of a CSV release", () => {
+describe("a CSV release with broken lines", () => {
   /** What stands in food.csv below its header, on line 2, and why it is refused; nothing where it is good. */
   const lines: ReadonlyArray<readonly [text: string | Buffer, reason?: RegExp]> = [
     [foodLine(101)],
@@ -115,7 +115,7 @@ describe("broken lines of a CSV release", () => {
   })
   afterAll(() => removeFolder(home))
 
-  it("do not keep the others from being loaded, also those on two lines and those around them", async () => {
+  it("loads the other labels, also those that span two lines or stand next to a broken line", async () => {
     expect(await foodsIn(home)).toEqual([101, 102, 103, 116])
     const [foods] = await query(
       home,
@@ -124,7 +124,7 @@ describe("broken lines of a CSV release", () => {
     expect(foods).toMatchObject([{ description: 'QUOTED 6" SUB ON TWO LINES' }, { ingredients: "SALT WATER" }])
   })
 
-  it("are told one by one, with their line in food.csv", () => {
+  it("reports each rejected line of food.csv by its number", () => {
     const expected = lines.flatMap(([, reason], index) => (reason === undefined ? [] : [index + 2]))
     const left = of("food.csv").filter(({ reason }) => !/^its label was refused/.test(reason))
     const ofLabels = [114, 115].map((id) => lines.findIndex(([text]) => String(text) === foodLine(id)) + 2)
@@ -136,7 +136,7 @@ describe("broken lines of a CSV release", () => {
     lines.flatMap(([text, reason], index) =>
       reason === undefined ? [] : [[String(text).slice(0, 50), index + 2, reason] as const]
     )
-  )("are told with their reason and text: %j", (text, position, reason) => {
+  )("reports the reason and the text of a broken line: %j", (text, position, reason) => {
     const found = of("food.csv").find((reject) => reject.position === position)
     expect(found?.reason).toMatch(reason)
     const id = /^"?([^",\n]*)/.exec(text)?.[1] ?? ""
@@ -144,7 +144,7 @@ describe("broken lines of a CSV release", () => {
     expect(found?.payload.length).toBeLessThanOrEqual(100_000)
   })
 
-  it("of the other files are told, too: bad numbers and days, rows that belong to no label, labels that were refused", () => {
+  it("reports bad numbers, bad days, rows without a label and rejected labels of the other files", () => {
     const told = (file: string) => of(file).map(({ position, reason }) => `${position}: ${reason}`)
     expect(told("branded_food.csv")).toEqual([
       expect.stringMatching(/^5: its label was refused: publication_date in food\.csv is "13\/11\/2020"/),
@@ -167,19 +167,19 @@ describe("broken lines of a CSV release", () => {
     ])
   })
 
-  it("are counted: every line was read, and is loaded, silent or rejected", () => {
+  it("counts each line as loaded, unchanged or rejected", () => {
     expect(result.run.rows_read).toBe(lines.length + 10 + 8)
     expect(result.run.rows_rejected).toBe(rejects.length)
     expect(result.run.rows_unchanged).toBe(2) // food and amount of another kind of food
   })
 
-  it("are warned of, each file with its first line", () => {
+  it("warns about rejected rows and names food.csv", () => {
     expect(result.stderr).toMatch(/rows rejected/)
     expect(result.stderr).toMatch(/food\.csv/)
   })
 })
 
-describe("broken records of a JSON release", () => {
+describe("a JSON release with broken records", () => {
   const good = (id: number) => recordOf(id)
   const lines: ReadonlyArray<readonly [text: string | Buffer, reason?: RegExp]> = [
     [good(201)],
@@ -217,7 +217,7 @@ describe("broken records of a JSON release", () => {
   })
   afterAll(() => removeFolder(home))
 
-  it("do not keep the others from being loaded", async () => {
+  it("loads the other records", async () => {
     expect(await foodsIn(home)).toEqual([201, 202, 215])
   })
 
@@ -225,21 +225,21 @@ describe("broken records of a JSON release", () => {
     lines.flatMap(([text, reason], index) =>
       reason === undefined ? [] : [[String(text).slice(0, 60), index + 2, reason] as const]
     )
-  )("are told with their line, reason and text: %j", (text, position, reason) => {
+  )("reports the line, the reason and the text of a broken record: %j", (text, position, reason) => {
     const found = rejects.filter((reject) => reject.position === position)
     expect(found.map((reject) => reject.reason)).toEqual([expect.stringMatching(reason)])
     expect(found[0]?.payload).toContain(/\d+|\w+/.exec(text)?.[0] ?? "")
     expect(found[0]?.payload.length).toBeLessThanOrEqual(100_000)
   })
 
-  it("are counted: every record was read, and is loaded or rejected", () => {
+  it("counts each record as loaded or rejected", () => {
     expect(rejects.every(({ feed }) => feed === "gov-fdc/json")).toBe(true)
     expect(result.run).toMatchObject({ rows_read: lines.length, rows_loaded: 3, rows_rejected: lines.length - 3 })
   })
 })
 
-describe("a record that stands again", () => {
-  it("far behind the first one, in another chunk of the JSON form, is told with its line", async () => {
+describe("a record whose id appeared before", () => {
+  it("is rejected with its line number, even in another chunk of the JSON form", async () => {
     const home = folderOfTest()
     const padding = "x".repeat(12_000_000) // six records of 12 MB are more than a chunk
     const lines = [301, 302, 303, 304, 305, 306].map((id) => recordOf(id, { padding }))
@@ -251,8 +251,8 @@ describe("a record that stands again", () => {
   })
 })
 
-describe("blank lines between records", () => {
-  it("are no records, and those below them are told with their line", async () => {
+describe("a blank line between records", () => {
+  it("is not counted, and the rows below it are reported with their line number", async () => {
     const home = folderOfTest()
     const files = csvFiles({
       "food.csv": `${foodLine(1)}\n\n${line("12a", "branded_food", "NO NUMBER", "", "2024-04-18")}`,

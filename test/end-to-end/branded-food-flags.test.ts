@@ -143,8 +143,8 @@ beforeAll(async () => {
 })
 afterAll(() => Object.values(homes).forEach(removeFolder))
 
-describe.each(forms)("quality flags, out of the %s form", (form) => {
-  it("are set beyond a limit, one each, and not within it", async () => {
+describe.each(forms)("the quality flags of a label, from the %s form", (form) => {
+  it("mark a value beyond its limit with one flag, and a value within it with none", async () => {
     const found = await flagsOf(homes[form])
     const expected = findings.map(([flag, , , only = form], index) => [
       index,
@@ -155,13 +155,13 @@ describe.each(forms)("quality flags, out of the %s form", (form) => {
   })
 })
 
-it("all flags that the dictionary explains are known here, save the one of labels that food.csv alone has", () => {
+it("the dictionary explains the flags that are tested here, and label_row_missing", () => {
   const told = Schema.resolveAnnotations(QualityFlagRow.fields.flag)?.description ?? ""
   const names = [...told.matchAll(/[a-z]+(?:_[a-z]+)+/g)].map(([name]) => name)
   expect(new Set(names)).toEqual(new Set([...findings.map(([flag]) => flag), "label_row_missing"]))
 })
 
-it("a label that only food.csv has is flagged, and no other", async () => {
+it("flags a label that only food.csv has with label_row_missing, and no other label", async () => {
   const home = folderOfTest()
   const rows = csvRowsOf([1, 2].map((fdc_id) => aLabel({ ...right, fdc_id })))
   const folder = folderOfTest()
@@ -173,7 +173,7 @@ it("a label that only food.csv has is flagged, and no other", async () => {
 it.each([
   ["without a barcode", 1000],
   ["with a barcode that cannot be read", 2000]
-])("a label %s is loaded with the versions that it names, and is current", async (_, from) => {
+])("loads a label %s with all versions that it names, and keeps it current", async (_, from) => {
   const [versions] = await query(
     homes.json,
     `select fdc_id - ${from} as label, version, versions, is_current, is_loaded, replaced_by - ${from} as replaced_by
@@ -187,7 +187,7 @@ it.each([
   ])
 })
 
-it("the vitamins that carry no number are known by name, and every macro says what it is for", async () => {
+it("names the two vitamins that have no number, and has a comment on every macro", async () => {
   const [macros, known] = await query(
     homes.csv,
     "select function_name from duckdb_functions() where schema_name = 'branded_food' and comment is null",
@@ -197,15 +197,15 @@ it("the vitamins that carry no number are known by name, and every macro says wh
   expect(known?.[0]).toEqual({ names: "[Vitamin A µg, Vitamin E mg]" })
 })
 
-it("a release of which half the labels have no nutrients is warned of by its check, and by no other", async () => {
+it("only the check of nutrients warns when half of the labels have none", async () => {
   const home = folderOfTest()
   await ingestLabels(home, "csv", [withUnnumberedVitamins, aLabel({ fdc_id: 2 })])
   const [warnings] = await query(home, "select name from ingest.check_result where bad_rows > 0")
   expect(warnings).toEqual([{ name: "most_labels_have_nutrients" }])
 })
 
-describe.each(forms)("a release of the %s form that is issued again under its day", (form) => {
-  it("clears what it no longer states", async () => {
+describe.each(forms)("a release of the %s form that is issued again on its day", (form) => {
+  it("clears the fields that it no longer states", async () => {
     const home = copyOf(homes[form])
     const run = await ingestLabels(home, form, issuedAgain({}))
     expect(run).toMatchObject({ outcome: "published" })
@@ -218,7 +218,7 @@ describe.each(forms)("a release of the %s form that is issued again under its da
   })
 })
 
-describe("percent of the daily value", () => {
+describe("the percent of the daily value", () => {
   const rowsIn = async (home: string) => {
     const [rows = []] = await query(
       home,
@@ -235,11 +235,11 @@ describe("percent of the daily value", () => {
     "3001 1089 2.0 30.0"
   ]
 
-  it("belongs to its amount, also where a nutrient has several", async () => {
+  it("belongs to its amount, also when a nutrient has several amounts", async () => {
     expect(await rowsIn(homes.csv)).toEqual([...expected, "3002 1003 3.0 -", "3002 1087 1.0 -"])
   })
 
-  it("is kept from the CSV form where the amounts are then those of the JSON form", async () => {
+  it("is kept from the CSV form when the JSON form gives the same amounts", async () => {
     const home = copyOf(homes.csv)
     await ingestLabels(home, "json", withDailyValues.slice(0, 1))
     expect((await rowsIn(home)).slice(0, 5)).toEqual(expected)

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 
 describe("the bundled release", () => {
-  it("gives the same record of every label that stands in both forms, save for what only the JSON states", async () => {
+  it("gives the same record for 1,212 labels from either form, except for three fields of JSON", async () => {
     const [ofJson, ofCsv] = [await recordsOf(homes.json, ids), await recordsOf(homes.csv, ids)]
     expect(ids.length).toBe(1212)
     const onlyJson = { gpc_class_code: null, caffeine_statement: null, footnote: null }
@@ -33,7 +33,7 @@ describe("the bundled release", () => {
       expect(stated(field), field).toBeGreaterThan(0)
     }
   })
-  it("gives the same row of the warehouse, save for what only one form states, and what tells of the payload", async () => {
+  it("gives the same warehouse row from either form, except for columns that only one form states", async () => {
     const columns = ["form", "source_rows", "earlier_versions", "label_nutrients", "daily_values"]
     const onlyOne = [...columns, "gpc_class_code", "caffeine_statement", "footnote", "not_a_significant_source_of"]
     const rowsOf = async (form: Form) =>

@@ -34,7 +34,7 @@ const unknownFields = async (home: string) => {
 }
 const warnings = (stderr: string) => stderr.split("\n").filter((line) => line.includes("fields that no mapping knows"))
 
-describe("a generated release", () => {
+describe("a generated CSV release", () => {
   const folder = temporaryFolder()
   const release = path.join(folder, name)
   const home = path.join(folder, "home")
@@ -70,17 +70,17 @@ describe("a generated release", () => {
     return zip
   }
 
-  it("is the same out of a zip with folders above its files", async () => {
+  it("gives the same labels from a zip with folders above its files", async () => {
     await isTheSame(await zipped("a/b/c/"))
   })
 
-  it("is the same without dictionaries, out of a zip with one folder", async () => {
+  it("gives the same labels without dictionaries, from a zip with one folder", async () => {
     const without = readdirSync(release).filter((file) => !dictionaries.includes(file))
     expect(without.length).toBe(4)
     await isTheSame(await zipped(`${name}/`, without))
   })
 
-  it("is the same from files with names in upper case, in a zip called anything", async () => {
+  it("gives the same labels from upper-case file names, in a zip with another name", async () => {
     const zip = await zipped("", undefined, (file) => file.toUpperCase())
     const other = path.join(path.dirname(zip), "download (1).zip")
     renameSync(zip, other)
@@ -88,7 +88,7 @@ describe("a generated release", () => {
   })
 })
 
-describe("a small release", () => {
+describe("a small CSV release", () => {
   const labels = [1, 2, 3, 4].map((n) =>
     aLabel({
       fdc_id: 345_000 + n,
@@ -178,7 +178,7 @@ describe("a small release", () => {
     expect([warnings(ended.stderr), await unknownFields(home)]).toEqual([[], []])
   })
 
-  it("gives the same labels with columns that nobody knows, and warns of them once", async () => {
+  it("gives the same labels with unknown columns, and warns about them once", async () => {
     const { ended, home } = await load(
       mapped(plain, {
         branded_food: (row) => ({ halal: "yes", ...row }),
@@ -230,7 +230,7 @@ describe("a small release", () => {
     })
   })
 
-  it("needs no file of attributes, and takes the full zip's food.csv with foods of other kinds", async () => {
+  it("needs no file of attributes, and leaves foods of other kinds in food.csv unchanged", async () => {
     const folder = folderOfTest()
     const release = path.join(folder, name)
     writeCsv(release, plain)

@@ -73,7 +73,7 @@ describe("a live run of branded foods", () => {
     expect(await foodsIn(fetched)).toEqual([1, 2, 3, 4])
   })
 
-  it("asks for nothing but the page where the release is known", async () => {
+  it("requests only the page when the release is known", async () => {
     const home = copyOf(fetched)
     const { rows_read } = first
     const unchanged = { outcome: "unchanged", generation: null, rows_read, rows_loaded: 0, rows_unchanged: rows_read }
@@ -82,7 +82,7 @@ describe("a live run of branded foods", () => {
     expect(leftovers(home)).toEqual([])
   })
 
-  it("fetches a newer release when one is out, in the forms that it has", async () => {
+  it("fetches a newer release in the forms that it has", async () => {
     const home = copyOf(fetched)
     host.releases.set(zipAt("json", newest), jsonZip(4, 5))
     expect(published(await host.ingest(home))).toMatchObject({ outcome: "published", rows_read: 2, rows_loaded: 1 })
@@ -90,7 +90,7 @@ describe("a live run of branded foods", () => {
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5])
   })
 
-  it("resumes a download that broke off", async () => {
+  it("resumes a download at the byte where it broke off", async () => {
     const home = folderOfTest()
     host.cutOnce(zipAt("csv", newer))
     published(await host.ingest(home))
@@ -99,7 +99,7 @@ describe("a live run of branded foods", () => {
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4])
   })
 
-  it("fetches what was loaded from a file once, loads none of it again, and knows its address from then on", async () => {
+  it("fetches a release once that was loaded from a file, loads nothing, and then knows its address", async () => {
     const home = folderOfTest()
     for (const zip of both) await loadByHand(host, home, zip)
     const before = ["gov-fdc/csv file:download.zip", "gov-fdc/json file:download.zip"]
@@ -118,7 +118,7 @@ describe("a live run of branded foods", () => {
     expect(await addresses(into)).toEqual(after)
   })
 
-  it("loads only the labels of the form that was not loaded from a file", async () => {
+  it("loads only the label that the form loaded from a file did not have", async () => {
     const home = folderOfTest()
     await loadByHand(host, home, zipAt("csv", newer))
     expect(published(await host.ingest(home))).toMatchObject({ outcome: "published", rows_loaded: 1 }) // 4, of the JSON
@@ -128,7 +128,7 @@ describe("a live run of branded foods", () => {
     expect(host.asked()).toEqual([page])
   })
 
-  it("fails where neither address of the page names a release, and says how to load one by hand", async () => {
+  it("fails when neither address of the page names a release, and says how to load one by hand", async () => {
     host.releases.clear()
     const { problem, run } = await host.ingest(folderOfTest())
     expect(run).toBeNull()

@@ -80,7 +80,7 @@ describe("a CSV release with odd fields", () => {
   })
   afterAll(() => removeFolder(folder))
 
-  it("loads all labels but those that are told of", async () => {
+  it("loads all labels but the seven that are rejected", async () => {
     const lost = [103, 104, 105, 106, 205, 206, 401]
     const all = [...channels.keys(), ...types.keys(), ...derivations.keys()].length
     expect(all).toBe(18)
@@ -96,14 +96,17 @@ describe("a CSV release with odd fields", () => {
     [104, 5, '{"a":1}'],
     [105, 6, '["GROCERY"'],
     [106, 7, '[{"a":1}]']
-  ])("tells of trade channels that are no JSON array of texts, in each file: %i", (_, position, text) => {
-    const reason = `its label was refused: trade_channel in branded_food.csv is "${text}", which is no JSON array of texts`
-    for (const file of ["food", "branded_food", "food_nutrient"]) {
-      expect(rejects).toContain(`csv/${file}.csv ${position}: ${reason}`)
+  ])(
+    "rejects a label whose trade channels are not a JSON array of texts, in each of three files: %i",
+    (_, position, text) => {
+      const reason = `its label was refused: trade_channel in branded_food.csv is "${text}", which is no JSON array of texts`
+      for (const file of ["food", "branded_food", "food_nutrient"]) {
+        expect(rejects).toContain(`csv/${file}.csv ${position}: ${reason}`)
+      }
     }
-  })
+  )
 
-  it("reads the trade channels of the others", async () => {
+  it("reads the trade channels of the other labels", async () => {
     const [rows] = await query(
       home,
       "select trade_channels::varchar as channels from branded_food.food where fdc_id < 200"
@@ -111,7 +114,7 @@ describe("a CSV release with odd fields", () => {
     expect(rows?.map(({ channels }) => channels)).toEqual(["[]", "[DRUG, GROCERY]", "[]"])
   })
 
-  it("takes branded foods for branded however food.csv spells it, and tells of rows that it calls something else", () => {
+  it("accepts branded_food in several spellings, and rejects labels that food.csv calls something else", () => {
     const ofTypes = rejects.filter((reject) => reject.includes("food.csv calls it"))
     const reason = (type: string) => `its label was refused: food.csv calls it "${type}", not branded_food`
     expect(ofTypes).toEqual(
@@ -122,13 +125,13 @@ describe("a CSV release with odd fields", () => {
     )
   })
 
-  it("leaves foods of another kind alone that only food.csv and their amounts name", () => {
+  it("does not reject foods of other kinds that only food.csv and their amounts name", () => {
     expect(end.run.rows_unchanged).toBe(2)
     expect(end.run.rows_rejected).toBe(rejects.length)
     expect(rejects.length).toBe((4 + 2) * 3)
   })
 
-  it("takes a derivation that is no whole number for none, not for its neighbour", async () => {
+  it("reads a derivation that is not a whole number as none", async () => {
     const [rows] = await query(
       home,
       "select derivation_id from branded_food.nutrient_amount where fdc_id between 301 and 305 order by fdc_id"
@@ -136,7 +139,7 @@ describe("a CSV release with odd fields", () => {
     expect(rows?.map(({ derivation_id }) => derivation_id)).toEqual([70, 70, null, null, null])
   })
 
-  it("adds what its dictionaries know beyond ours, by ids that are whole numbers", async () => {
+  it("adds nutrients and derivations from its dictionaries when their ids are whole numbers", async () => {
     const [nutrients, derived] = await query(
       home,
       "select nutrient_id, name, unit from branded_food.nutrient where nutrient_id < 1000 or nutrient_id > 90000",
@@ -149,12 +152,12 @@ describe("a CSV release with odd fields", () => {
     ])
   })
 
-  it("says in its warnings which record of a file is meant", () => {
+  it("warns with the position of the first rejected record", () => {
     expect(end.stderr).toContain('"first":"record 4: its label was refused: trade_channel')
   })
 })
 
-describe("a CSV release whose dictionaries cannot be used", () => {
+describe("a CSV release with unusable dictionaries", () => {
   /** A release of one label with these dictionaries, each of which is faulty. */
   const loadWith = async (dictionaries: Readonly<Record<string, string>>, derivation_id?: string) => {
     const folder = folderOfTest()
@@ -169,7 +172,7 @@ describe("a CSV release whose dictionaries cannot be used", () => {
     return { home, stderr }
   }
 
-  it("is loaded with a warning of an empty one and of one without a column", async () => {
+  it("is loaded with warnings about an empty dictionary and one without a needed column", async () => {
     const { stderr } = await loadWith({
       "food_nutrient_derivation.csv": "",
       "nutrient.csv": '"id","nm"\n"1","x"\n'
@@ -178,14 +181,14 @@ describe("a CSV release whose dictionaries cannot be used", () => {
     expect(stderr).toMatch(/the header has no column name, unit_name/)
   })
 
-  it("is loaded with a warning of a header that does not end, and every derivation that is no whole number is none", async () => {
+  it("is loaded with a warning about a header that does not end, and reads the derivation 1.5 as none", async () => {
     const { home, stderr } = await loadWith({ "nutrient.csv": `"id${"x".repeat(70_000)}` }, "1.5")
     expect(stderr).toMatch(/does not end within 65536 bytes/)
     const [amounts] = await query(home, "select derivation_id from branded_food.nutrient_amount")
     expect(amounts).toEqual([{ derivation_id: null }])
   })
 
-  it("is loaded with a warning that counts the broken records of one", async () => {
+  it("is loaded with a warning that counts the broken records of a dictionary", async () => {
     const { stderr } = await loadWith({ "nutrient.csv": '"id","name","unit_name"\n"90001","5" pipe","MG"\n' })
     expect(stderr).toMatch(/records of a dictionary cannot be read.*"nutrient\.csv","records":1/)
   })
@@ -229,7 +232,7 @@ describe("a JSON release with odd fields", () => {
   )
   afterAll(() => removeFolder(folder))
 
-  it("reads GPC classes however they are written, and flags those that are none", async () => {
+  it("reads a GPC class from a number or a text, and flags one that is not a whole number", async () => {
     const [rows] = await query(
       home,
       `select gpc_class_code as code, list_contains(quality_flags, 'gpc_class_unreadable') as flagged
@@ -240,7 +243,7 @@ describe("a JSON release with odd fields", () => {
     expect(rows).toEqual([read, read, read, unreadable, unreadable, { code: null, flagged: false }])
   })
 
-  it("tells of label nutrients that are no number, and of ids", async () => {
+  it("rejects label nutrients and nutrient ids that are not numbers", async () => {
     expect((await told(home)).slice(0, 2)).toEqual([
       'json 8: labelNutrients.calories is "abc", which is no number',
       "json 10: foodNutrients[0].id is no number"
@@ -248,7 +251,7 @@ describe("a JSON release with odd fields", () => {
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 20])
   })
 
-  it("tells of each record that states a key twice, and be it more than a thousand", async () => {
+  it("rejects each of 1,101 records that state a key twice", async () => {
     const ofKeys = (await told(home)).slice(2 + nestedTexts.length)
     expect(ofKeys).toEqual(
       duplicates.map((_, index) => `json ${16 + index}: the record has a duplicate key "description"`)
@@ -256,13 +259,13 @@ describe("a JSON release with odd fields", () => {
   })
 
   it.each(nestedTexts.map(([field, , reason], index) => [field, 11 + index, reason] as const))(
-    "rejects an object where a text should be: %s",
+    "rejects an object in place of a text: %s",
     async (_, position, reason) => {
       expect(await told(home)).toContain(`json ${position}: ${reason}`)
     }
   )
 
-  it("keeps texts that look like an object", async () => {
+  it("keeps a text that looks like an object", async () => {
     const [rows] = await query(home, "select ingredients, footnote from branded_food.food where fdc_id = 20")
     expect(rows).toEqual([similar])
   })

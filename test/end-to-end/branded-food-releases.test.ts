@@ -83,7 +83,7 @@ describe("both forms of a release", () => {
   })
   afterAll(() => homes.forEach(removeFolder))
 
-  it("are merged by fdc_id: what one form lacks comes from the other, in either order and in one run", async () => {
+  it("complete each label by fdc_id with what the other form lacks, in either order and in one run", async () => {
     const found = await Promise.all(homes.map((home) => recordsOf(home, ids)))
     for (const [earlier, merged, jsonAlone, csvAlone] of found) {
       expect(merged).toMatchObject({
@@ -116,11 +116,11 @@ describe("both forms of a release", () => {
     expect(derivedTogether?.filter(ofBoth)).toEqual(firstDerived?.filter(ofBoth))
   })
 
-  it("state days of the same name differently: in one run that of the JSON form is taken", async () => {
+  it("use the day of the JSON form when they state different days in one run", async () => {
     expect(await recordsOf(together, [710])).toMatchObject([{ available_on: "2020-04-15", published_on: "2025-04-24" }])
   })
 
-  it("give the same record for the same food, save for what only one of them states", async () => {
+  it("give the same record for the same food, except for what only one of them states", async () => {
     const [[fromJson], [fromCsv]] = (await Promise.all(
       [jsonFirst, csvFirst].map((home) => recordsOf(home, [700], "larder-000001.duckdb"))
     )) as [ReadonlyArray<Found>, ReadonlyArray<Found>]
@@ -140,7 +140,7 @@ describe("both forms of a release", () => {
   })
 })
 
-describe("releases one after the other", () => {
+describe("a release after another one", () => {
   const version = (fdc_id: number, publication_date: string, description: string): Label =>
     aLabel({ fdc_id, publication_date, description, gtin_upc: "059642932491" })
   const first = [version(800, "2025-04-24", "OLD RECIPE"), aLabel({ fdc_id: 801, description: "SOMETHING ELSE" })]
@@ -152,7 +152,7 @@ describe("releases one after the other", () => {
   })
   afterAll(() => removeFolder(known))
 
-  it("publish nothing where the release is known", async () => {
+  it("publishes nothing when it is known", async () => {
     expect(await ingestLabels(known, "json", first)).toMatchObject({
       outcome: "unchanged",
       generation: null,
@@ -165,7 +165,7 @@ describe("releases one after the other", () => {
     expect(kept.toSorted()).toEqual(["larder-000001.duckdb", "larder.duckdb"])
   })
 
-  it("load nothing where the labels are known, and only note the other file", async () => {
+  it("loads nothing when its labels are known, and only records its payload", async () => {
     const home = copyOf(known)
     const labels = await labelsOf(home)
     const records = await recordsOf(home, [800, 801])
@@ -181,7 +181,7 @@ describe("releases one after the other", () => {
     expect((await query(home, payloads))[0]).toEqual([{ payloads: 3 }])
   })
 
-  it("keep what a newer one leaves out, and go back with their records", async () => {
+  it("keeps labels that it leaves out, and a rollback brings the earlier records back", async () => {
     const home = copyOf(known)
     expect(await ingestLabels(home, "json", second, "2026-08-31")).toMatchObject({
       rows_read: 2,
@@ -209,7 +209,7 @@ describe("releases one after the other", () => {
     expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
   })
 
-  it("restate a label: what the newer release says stands, in whatever order they are loaded", async () => {
+  it("replaces what an older release says about a label, in whatever order they are loaded", async () => {
     const home = folderOfTest()
     const stated = (label: Partial<Label>) => [aLabel({ fdc_id: 820, ...label })]
     const record = async () => (await recordsOf(home, [820]))[0]

@@ -61,7 +61,7 @@ const journalOf = (home: string) => {
 }
 
 describe("a payload that cannot be trusted", () => {
-  it("fails the whole run: exits 1, and what the others would have given is not published", async () => {
+  it("fails the whole run with exit code 1, and publishes nothing of the other reports", async () => {
     const copy = copyOf(home)
     const run = await replay(copy, withCloses(bodyOf(closes, [aClose()]).slice(0, -30)))
     expect(run.code).toBe(1)
@@ -73,7 +73,7 @@ describe("a payload that cannot be trusted", () => {
   })
 })
 
-describe("many payloads that cannot be trusted", () => {
+describe("a run with many payloads that cannot be trusted", () => {
   const bodyFor = (slug: number, row: Row, counts: Row = {}) => bodyOf(feedNamed(`gov-mars/${slug}`), [row], counts)
   const renamed = { ...without(aRange(1038), "price_min"), lowest_price: 0.59 }
   /** What lies in the recording of a report, and what the run says of it. */
@@ -146,15 +146,15 @@ describe("many payloads that cannot be trusted", () => {
   })
   afterAll(() => removeFolder(copy))
 
-  it.each(faults)("are told in one run, with their feed and field: %s", (_fault, _feed, _body, message) => {
+  it.each(faults)("reports each fault with its feed and field: %s", (_fault, _feed, _body, message) => {
     expect(run.stderr).toMatch(message)
   })
 
-  it("are told in one run: a damaged recording, with its file", () => {
+  it("reports a damaged recording with its file", () => {
     expect(run.stderr).toMatch(/gov-mars\/1042: The recording \S+1042\.gz cannot be read: unexpected end of file/)
   })
 
-  it("leave the old generation live and exit 1, naming also what could not be fetched", async () => {
+  it("exits with 1, leaves the old generation live and names the feeds that could not be fetched", async () => {
     expect(run.code).toBe(1)
     expect(run.stderr).toMatch(/Could not be fetched: gov-mars\/1036, gov-mars\/1043, /)
     await expectOldGeneration(copy)
@@ -164,7 +164,7 @@ describe("many payloads that cannot be trusted", () => {
 describe("a failing check", () => {
   const twice = withCloses(bodyOf(closes, [aClose(), aClose({ close_price: 1.4 })]))
 
-  it("publishes nothing, exits 3 and shows the bad rows", async () => {
+  it("publishes nothing, exits with 3 and shows the bad rows", async () => {
     const copy = copyOf(home)
     const run = await replay(copy, twice)
     expect(run.code).toBe(3)
@@ -174,7 +174,7 @@ describe("a failing check", () => {
     await expectOldGeneration(copy)
   })
 
-  it("is told by the next generation, like every run that published nothing", async () => {
+  it("is recorded by the next generation, like a run that failed", async () => {
     const copy = copyOf(home)
     await replay(copy, twice)
     await replay(copy, withCloses("<html>"))
@@ -196,8 +196,8 @@ describe("a failing check", () => {
   })
 })
 
-describe("a command that cannot be meant", () => {
-  it("with a folder of recordings that does not exist exits 2 and names it", async () => {
+describe("a command with wrong options", () => {
+  it("exits with 2 and names a folder of recordings that does not exist", async () => {
     const copy = folderOfTest()
     const run = await replayFolder(copy, path.join(copy, "no-such-folder"))
     expect(run.code).toBe(2)
@@ -216,7 +216,7 @@ describe("a command that cannot be meant", () => {
     ["a file, which this pipeline does not read", ["--file", import.meta.filename], /--file is not for commodities/],
     ["a file that does not exist", ["--file", "no-such.zip"], /Path does not exist: .*no-such\.zip/],
     ["half a window", ["--from", "2026-09-01"], /--from and --to are given together/]
-  ])("with %s exits 2 and says so", async (_, args, message) => {
+  ])("exits with 2 and names the fault: %s", async (_, args, message) => {
     const copy = folderOfTest()
     const folder = folderOfTest()
     const run = await replayFolder(copy, folder, ...args)
@@ -226,8 +226,8 @@ describe("a command that cannot be meant", () => {
   })
 })
 
-describe("a LARDER_HOME", () => {
-  it("below a regular file cannot be written: exits 1 and names it", async () => {
+describe("a run with an unusable LARDER_HOME", () => {
+  it("exits with 1 and names a folder below a regular file, which cannot be created", async () => {
     const folder = folderOfTest()
     writeFileSync(path.join(folder, "file"), "")
     const below = path.join(folder, "file", "home")
@@ -237,7 +237,7 @@ describe("a LARDER_HOME", () => {
     expect(run.stderr).toMatch(/Set LARDER_HOME to a folder/)
   })
 
-  it("whose warehouse is no DuckDB file is left alone: exits 1 and names the file", async () => {
+  it("exits with 1, names a warehouse that is not a DuckDB file, and leaves it as it is", async () => {
     const folder = folderOfTest()
     const warehouse = path.join(folder, "warehouse")
     mkdirSync(warehouse)
@@ -254,8 +254,8 @@ describe("a LARDER_HOME", () => {
   })
 })
 
-describe("a run that could read nothing", () => {
-  it("exits 1 and names every report", async () => {
+describe("a run that can read nothing", () => {
+  it("exits with 1, names every report and leaves the old generation live", async () => {
     const copy = copyOf(home)
     const run = await replayFolder(copy, folderOfTest())
     expect(run.code).toBe(1)

@@ -36,8 +36,8 @@ const contentsOf = (folder: string) =>
     .map((file) => `${file}\n${readFileSync(file, "latin1")}`)
     .join("\n")
 
-describe("live runs", () => {
-  it.live("read the whole history first, then look back from where they ended", () =>
+describe("a live run of commodities", () => {
+  it.live("reads the whole history first, and in the next run looks back 45 days from where it ended", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       let bodies = only(closes.feed, blocks.feed)
@@ -72,7 +72,7 @@ describe("live runs", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("fail where the service ignores the window and answers with other days", () =>
+  it.live("fails when the service ignores the window and answers with other days", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(serving(() => ({ [closes.feed]: bodyOf(closes, [aClose()]) })))
@@ -86,7 +86,7 @@ describe("live runs", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("find a year-to-date report by the 1 January that it begins on", () =>
+  it.live("asks for a wider window to find a year-to-date report, and leaves no cursor after a backfill", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(serving(() => only("gov-mars/1623")))
@@ -102,7 +102,7 @@ describe("live runs", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("never add to a warehouse of bundled samples, and do not look back from where those end", () =>
+  it.live("refuses to add to a warehouse of bundled samples, and asks for the whole history", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(serving(() => only(closes.feed)))
@@ -114,7 +114,7 @@ describe("live runs", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("fail for a payload of another type, and tell every fault of the run at once", () =>
+  it.live("fails for a payload of another content type, and reports every fault of the run at once", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const bodies = { ...only(closes.feed, butter), [blocks.feed]: bodyOf(blocks, [aBlockRow()]).slice(0, -9) }
@@ -142,7 +142,7 @@ describe("a service that refuses the key", () => {
       response.end(body)
     }
 
-  it.live("is asked once; the error says which variable to set, and the other service is read", () =>
+  it.live("is asked once; the error names the variable to set, and the other service is read", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(refusing("application/json", forbidden))
@@ -162,7 +162,7 @@ describe("a service that refuses the key", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("gets it as the user name of HTTP Basic; it is in no error, no archive and no warehouse", () =>
+  it.live("receives the key by HTTP Basic, and no error, archive or warehouse contains the key", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const basic = Buffer.from(`${key}:`).toString("base64")
@@ -180,8 +180,8 @@ describe("a service that refuses the key", () => {
   )
 })
 
-describe("a service that is away", () => {
-  it.live("is given up after three feeds in a row, and the other one is read", () =>
+describe("a service that is down", () => {
+  it.live("is given up after three feeds in a row, and the other service is read", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream((response, n, request) => {
@@ -200,7 +200,7 @@ describe("a service that is away", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("keeps what earlier runs loaded of it", () =>
+  it.live("loses nothing of what earlier runs loaded from it", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       let bodies = only(closes.feed, blocks.feed)
@@ -215,7 +215,7 @@ describe("a service that is away", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("and nothing else publishes nothing, and says why for each feed", () =>
+  it.live("makes the run publish nothing when no other service answers, with a reason for each feed", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream((response) => response.writeHead(404).end())
@@ -226,8 +226,8 @@ describe("a service that is away", () => {
   )
 })
 
-describe("a field that upstream adds", () => {
-  it.live("is warned about once per feed, and recorded", () =>
+describe("a field that the source adds", () => {
+  it.live("causes one warning per feed, and is recorded", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const warnings: Array<string> = []

@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => removeFolder(home))
 
 describe("a first run", () => {
-  it("loads every report, exits 0 and accounts for every row", async () => {
+  it("loads every report, exits with 0 and accounts for every row", async () => {
     first = await replay(home, everyFeed())
     expect(first.stderr).not.toMatch(/no row of these metrics|rows rejected|no mapping knows/)
     expect(first.code).toBe(0)
@@ -60,7 +60,7 @@ describe("a first run", () => {
     expect(rows_loaded).toBe(rows_read)
   })
 
-  it("shows the column that was found as the measure, also where it is documented nowhere", async () => {
+  it("records the column in which each butter price was found as its measure", async () => {
     const [rows] = await query(
       home,
       "select slug, measure from commodity.series join commodity.metric using (metric_name) where slug like 'butter-%' order by slug"
@@ -68,7 +68,7 @@ describe("a first run", () => {
     expect(rows?.map(({ measure }) => measure)).toEqual(["monthly Av", "weekly Av", "close_price", "Butter_Price"])
   })
 
-  it("has all 24 series, in the order of the catalog", async () => {
+  it("loads all 24 series, the last of them at position 24", async () => {
     const [rows] = await query(
       home,
       "select count(*)::integer as series, max(position)::integer as last from commodity.series"
@@ -78,7 +78,7 @@ describe("a first run", () => {
 })
 
 describe("the next run", () => {
-  it("over the same recordings publishes nothing, exits 0, and reads no payload again", async () => {
+  it("publishes nothing over the same recordings, exits with 0 and counts every row as unchanged", async () => {
     const again = await replay(home, everyFeed())
     expect(again.code).toBe(0)
     const { rows_read } = counts(first)
@@ -92,7 +92,7 @@ describe("the next run", () => {
     expect(generationOf(home)).toBe("larder-000001.duckdb")
   })
 
-  it("replaces revised numbers, keeps every version, and lets no null and no older report erase a number", async () => {
+  it("replaces revised prices, keeps every version, and lets no null and no older report erase a price", async () => {
     const copy = copyOf(home)
     const december = report("12/30/2026 13:04:36", ["1.6150", "1.6120", "1.5790", "1.5430", "1.4950"])
     const january = report("01/02/2027 13:04:36", ["1.6160", null, "N/A", "", "1.4958"])
@@ -116,7 +116,7 @@ describe("the next run", () => {
     ])
   })
 
-  it("finds nothing new in an answer without rows, of either shape, and withdraws nothing", async () => {
+  it("finds nothing new in an answer without rows, and withdraws nothing", async () => {
     const copy = copyOf(home)
     const nothing = '{"message":"No Results Found","results":null}'
     const bodies = {
@@ -133,8 +133,8 @@ describe("the next run", () => {
   })
 })
 
-describe("one report with every oddity", () => {
-  it("loses nothing: rows are loaded, known, silent or rejected, and each reject says why", async () => {
+describe("a report with odd rows", () => {
+  it("counts each row as loaded, unchanged or rejected, and gives a reason for each reject", async () => {
     const copy = copyOf(home)
     const odd = [
       aBlockRow(), // known
@@ -189,7 +189,7 @@ describe("one report with every oddity", () => {
     expect(raw).toEqual([{ rows_read: 7, rows_rejected: 2 }])
   })
 
-  it("keeps the digits that were printed, up to the current value", async () => {
+  it("keeps the digits as published, such as 1.3900", async () => {
     const copy = copyOf(home)
     const rows = [
       aClose({ report_date: "09/30/2026", close_price: n("1.3900") }),
@@ -206,8 +206,8 @@ describe("one report with every oddity", () => {
   })
 })
 
-describe("restated nulls", () => {
-  it("leave the barrels' last weeks as they were, in any order of reports", async () => {
+describe("prices that are restated as null", () => {
+  it("keep the last four prices of barrels, wherever the nulls stand in the payload", async () => {
     const copy = copyOf(home)
     const good: ReadonlyArray<readonly [string, string]> = [
       ["05/10/2025", "1.9056"],
@@ -233,7 +233,7 @@ describe("restated nulls", () => {
 })
 
 describe("a window of days over recordings without a query", () => {
-  it("loads the readings of these days alone, also from year-to-date reports", async () => {
+  it("loads only the readings of these days, also from year-to-date reports", async () => {
     const months = ["January", "July", "August"].map((report_month) => aMonthlyAverage({ report_month }))
     const final = [
       aFinalBlockRow(),
@@ -260,7 +260,7 @@ describe("a window of days over recordings without a query", () => {
 })
 
 describe("a report that is not among the recordings", () => {
-  it("is named with what was looked for; the others are published, and the run exits 1", async () => {
+  it("is named with the paths that were searched; the others are published, and the run exits with 1", async () => {
     const copy = copyOf(home)
     const { "gov-mars/1623": _monthly, "gov-mpr/2989/Detail": _advanced, ...rest } = everyFeed()
     const rows = [aClose({ report_date: "09/30/2026", close_price: 1.4 })]

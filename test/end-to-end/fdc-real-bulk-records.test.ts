@@ -177,7 +177,7 @@ const theBulkRecords = () => {
     }
   ]
 
-  it("are these records, checked by hand against the file", async () => {
+  it("match the records that were checked by hand, field by field", async () => {
     expect(await recordsOf(home, ids)).toEqual(expected)
   })
 
@@ -196,7 +196,7 @@ const theBulkRecords = () => {
     expect((await recordsOf(home, ids)).map((record) => record?.nutrition)).toEqual(labels)
   })
 
-  it("give the same 29 values where the release does not state them, computed from amounts per 100 g", async () => {
+  it("give the same 29 values from amounts per 100 g when the release does not state them", async () => {
     const folder = temporaryFolder()
     onTestFinished(() => removeFolder(folder))
     const text = readFileSync(sample(file), "utf8")

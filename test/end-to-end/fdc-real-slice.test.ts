@@ -50,7 +50,7 @@ const theSlice = () => {
     return recordOf(end ?? { stdout: "{}" })
   }
 
-  it("are read to the last row, and every row is loaded, of another kind, or rejected with its reason", async () => {
+  it("is read to the last row, and each row is loaded, of another kind, or rejected with a reason", async () => {
     const branded = new Set(recordsIn("branded_food.csv").map(({ fdc_id }) => fdc_id))
     const foods = recordsIn("food_other.csv")
     const amounts = recordsIn("food_nutrient.csv")
@@ -83,7 +83,7 @@ const theSlice = () => {
     expect(rejects[1]?.why).toBe("food.csv has no row with the fdc_id N")
   })
 
-  it("name the line of each rejected row, and keep the row", async () => {
+  it("keeps each rejected row with its line", async () => {
     const lines = readFileSync(sample("slice-2023-10/branded_food.csv"), "utf8").split("\n") // none has a line break
     const [rows = []] = await query(
       home,
@@ -94,7 +94,7 @@ const theSlice = () => {
     expect(rows.map(({ fdc_id }) => fdc_id)).toEqual(ids)
   })
 
-  it("become 4,827 labels, each with all its amounts; the 23 with both rows state the rest", async () => {
+  it("gives 4,827 labels with all their amounts, of which 23 have a row in both files", async () => {
     const [counts, both] = await query(
       home,
       `select count(*)::integer as labels, sum(len(nutrients))::integer as amounts, sum(source_rows)::integer as rows,
@@ -113,7 +113,7 @@ const theSlice = () => {
     expect(both?.map(({ fdc_id }) => fdc_id)).toEqual(expected.toSorted((a, b) => a - b))
   })
 
-  it("give records, such as that of fdc 1059799", async () => {
+  it("gives the record of fdc 1059799, field by field", async () => {
     expect(await recordsOf(home, [1059799])).toMatchObject([
       {
         description: "SPINACH BITES IN A CRISP CARROT & VEGETABLE CRUMB, SPINACH",
@@ -153,7 +153,7 @@ const theSlice = () => {
     ])
   })
 
-  it("take no notice of foods of other kinds, nor of their amounts", async () => {
+  it("leaves foods of other kinds and their amounts unchanged", async () => {
     const plain = runOf(ends.plain)
     // the hundred name the foods of all amounts that were orphans without them
     const of = new Set(recordsIn("food_sample_100.csv").map(({ fdc_id }) => fdc_id))
@@ -168,7 +168,7 @@ const theSlice = () => {
     expect(await labelsOf(otherHome)).toEqual(await labelsOf(home))
   })
 
-  it("are the same with the dictionaries beside them, which name what the bundled one does not know", async () => {
+  it("gives the same labels with dictionaries beside it, and keeps every known nutrient", async () => {
     const counts = ({ rows_loaded, rows_read, rows_rejected, rows_unchanged }: ReturnType<typeof recordOf>) => [
       rows_read,
       rows_loaded,

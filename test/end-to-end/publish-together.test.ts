@@ -10,8 +10,8 @@ import { aLayout, ask, publishFound } from "../support/warehouse/pantry.ts"
 
 const items = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))
 
-describe("publishers in several processes at once", () => {
-  itWorks("lose nothing: all rows and all runs arrive, one generation after the other", () =>
+describe("publishers at the same time", () => {
+  itWorks("lose no rows and no runs in four processes, and publish one generation after the other", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const names = ["apple", "pear", "plum", "fig"]
@@ -33,7 +33,7 @@ describe("publishers in several processes at once", () => {
       assert.strictEqual((yield* ask(layout, "from ingest.run")).length, 4)
     })
   )
-  itWorks("wait for the one that is publishing, whatever their order, and tell that they wait", (logs) =>
+  itWorks("wait for the one that is publishing, and log once that they wait", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: items("fig", 1) })
@@ -54,7 +54,7 @@ describe("publishers in several processes at once", () => {
       assert.strictEqual(logs.filter((line) => line.includes("waiting for it")).length, 1)
     })
   )
-  itWorks("within one process take turns, too", () =>
+  itWorks("take turns within one process", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* Effect.forEach(["apple", "pear", "plum"], (name) => publishFound(layout, { deliveries: items(name, 5) }), {
@@ -73,7 +73,7 @@ describe("publishers in several processes at once", () => {
 })
 
 describe("an analyst who has the warehouse open", () => {
-  itWorks("keeps reading one and the same generation, and finds the new one when opening again", () =>
+  itWorks("keeps reading one generation during seven publications, and finds the new one when opening again", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -97,7 +97,7 @@ describe("an analyst who has the warehouse open", () => {
       assert.deepStrictEqual(yield* again.ask(sql), [{ rows: 17, price: "7.0000" }])
     })
   )
-  itWorks("may open the link itself with any DuckDB, and cannot write", () =>
+  itWorks("can attach the link with any DuckDB, but cannot write", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: items("apple", 1) })
@@ -133,7 +133,7 @@ describe("a full disk", () => {
       /Publishing failed while (merging the staged rows|checking|writing it): .*File too large.*The disk is full: .*the previous generation stays live\./
     ]
   ] as const) {
-    itWorks(`when ${when} leaves the old generation live and nothing else, and the next run publishes`, () =>
+    itWorks(`leaves the old generation live when ${when}, and the next run publishes`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* filled

@@ -32,7 +32,7 @@ const theRealNumbers = () => {
   })
   afterAll(() => Object.values(folders).forEach(removeFolder))
 
-  it("come from a run that leaves out the reports that were not recorded, and names them", () => {
+  it("come from a partial run that names the reports that were not recorded", () => {
     expect(first.code).toBe(1)
     expect(recordOf(first)).toMatchObject({
       outcome: "partial",
@@ -44,7 +44,7 @@ const theRealNumbers = () => {
     expect(first.stderr).not.toMatch(/gov-mars\/1603: No recording/)
   })
 
-  it("include the blocks of the week ending 2026-08-29, 1.6140, and the revision of 2026-09-05", async () => {
+  it("contain the block price of 2026-08-29, 1.6140, and the revision of 2026-09-05", async () => {
     const metric = "cheese_block_sales_price_weekly"
     const values = await valuesOf(folders.home, metric)
     expect(values).toContain("2026-08-29 1.6140")
@@ -57,7 +57,7 @@ const theRealNumbers = () => {
     expect(versions).toEqual([{ value_text: "1.5790" }, { value_text: "1.5793" }])
   })
 
-  it("keep the barrels' last four weeks, restated as null, and end there", async () => {
+  it("end with the last four weeks of barrels, although they were restated as null", async () => {
     const values = await valuesOf(folders.home, "cheese_barrel_sales_price_weekly")
     expect(values.slice(-4)).toEqual([
       "2025-05-10 1.9056",
@@ -72,7 +72,7 @@ const theRealNumbers = () => {
     expect(coverage).toEqual({ last_observed_on: "2025-05-31", measure: "cheese_500_Price" })
   })
 
-  it("follow nonfat dry milk through every revision, as of every day", async () => {
+  it("show every revision of nonfat dry milk as of every day", async () => {
     const prints = powderPrints()
     const asOf = new Map<string, Map<string, string>>()
     const known = new Map<string, string>()
@@ -97,7 +97,7 @@ const theRealNumbers = () => {
     expect(last).toEqual([...known].map(([week, price]) => `${week} ${price}`).toSorted())
   })
 
-  it("have every Class IV price but that of March 2012, which was never published", async () => {
+  it("contain every Class IV price but that of March 2012, which was never published", async () => {
     const published = classIVMonths().filter(({ announced }) => announced > 0)
     expect(published.length).toBe(172)
     const values = await valuesOf(folders.home, "milk_class_iv_price_monthly")
@@ -105,12 +105,12 @@ const theRealNumbers = () => {
     expect([values[0], values.at(-1)]).toEqual(["2012-04-01 14.80", "2026-07-01 18.34"])
   })
 
-  it("have every spot close of nonfat dry milk", async () => {
+  it("contain every spot close of nonfat dry milk", async () => {
     const values = await valuesOf(folders.home, "nonfat_dry_milk_exch_spot_close_daily")
     expect(values).toEqual(spotCloses().map(({ date, price }) => `${date} ${price}`))
   })
 
-  it("have every monthly average of butter, although six reports of 2025 lack the exchange", async () => {
+  it("contain every monthly average of butter, although six reports of 2025 lack the exchange", async () => {
     const { butter_grade_aa: prices } = butterMonths()
     const expected = Object.values(prices).flatMap((years, index) =>
       Object.entries(years).map(([year, price]) => `${year}-${String(index + 1).padStart(2, "0")}-01 ${price}`)
@@ -118,12 +118,12 @@ const theRealNumbers = () => {
     expect(await valuesOf(folders.home, "butter_exch_spot_average_monthly")).toEqual(expected.toSorted())
   })
 
-  it("are printed as the report printed them: 2 is 2", async () => {
+  it("keep the digits of the report: 2 stays 2", async () => {
     const metric = "whey_protein_concentrate_34_us_central_and_west_mostly_low_weekly"
     expect(await valuesOf(folders.home, metric)).toEqual(["2026-08-21 2"])
   })
 
-  it("pass the checks that know the market", async () => {
+  it("pass the four market checks without a bad row", async () => {
     const market = ["class_iv_follows_its_formula", "closes_on_ticks", "closes_on_weekdays", "mostly_within_range"]
     const [bad] = await query(
       folders.home,
@@ -132,7 +132,7 @@ const theRealNumbers = () => {
     expect(bad).toEqual(market.map((name) => ({ name, bad_rows: 0 })))
   })
 
-  it("are the same whatever the order of the rows", async () => {
+  it("are the same when the rows come in another order", async () => {
     const everything = "select * exclude (run_id, raw_sha256, source_row) from commodity.price_version order by all"
     const [[recorded, current], [other, otherCurrent]] = await Promise.all([
       query(folders.home, everything, "select * from commodity.price order by all"),
@@ -142,7 +142,7 @@ const theRealNumbers = () => {
     expect(otherCurrent).toEqual(current)
   })
 
-  it("carry the titles that the service lists", () => {
+  it("have the report titles that the service lists", () => {
     for (const { report_title, slug_id } of reportTitles()) {
       const feed = feedOf.get(`gov-mars/${slug_id}`)
       if (feed !== undefined) expect(feed.title).toBe(report_title)

@@ -72,13 +72,13 @@ describe("larder-ingest rebuild", () => {
     expect(existsSync(path.join(into, "raw"))).toBe(false)
   })
 
-  it("gives the same rows and ids, without the source", async () => {
+  it("gives the same rows and ids from the archive alone", async () => {
     const [before, after] = [await rowsOf(home), await rowsOf(into)]
     expect(before.length).toBeGreaterThan(40_000)
     expect(after).toEqual(before)
   })
 
-  it("gives the same labels, versions and served records, with the times at which they were fetched", async () => {
+  it("gives the same labels, versions and served records, with their original fetch times", async () => {
     const labels = await labelsOf(home)
     expect(labels.length).toBeGreaterThan(1000)
     expect(await labelsOf(into)).toEqual(labels)
@@ -87,7 +87,7 @@ describe("larder-ingest rebuild", () => {
     expect(await recordsOf(into, ids)).toEqual(await recordsOf(home, ids))
   })
 
-  it("refuses a payload that is not what was fetched, and names it", async () => {
+  it("exits with 1 and names a payload that is not what was fetched", async () => {
     const list = readdirSync(path.join(home, "raw/fetches")).sort()[0] ?? ""
     const first = readFileSync(path.join(home, "raw/fetches", list), "utf8").split("\n")[0] ?? ""
     const { file } = JSON.parse(first) as { readonly file: string }
@@ -100,7 +100,7 @@ describe("larder-ingest rebuild", () => {
     expect(existsSync(path.join(damaged, "warehouse/larder.duckdb"))).toBe(false)
   })
 
-  it("does not build into a folder that holds a warehouse", async () => {
+  it("exits with 2 for a folder that holds a warehouse already", async () => {
     const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", home], { LARDER_HOME: home })
     expect(code).toBe(2)
     expect(stderr).toContain("holds a warehouse already")
@@ -108,7 +108,7 @@ describe("larder-ingest rebuild", () => {
 })
 
 describe("the bundled release of branded foods", () => {
-  it("is known to a home that holds it, and is not loaded again", async () => {
+  it("is not loaded again into a home that holds it", async () => {
     const home = copyOf(inject("sampleHome"))
     const before = generationOf(home)
     const { code, stdout } = await run("larder-ingest", ["branded-foods", "--json"], { LARDER_HOME: home })

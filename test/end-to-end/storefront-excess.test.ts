@@ -17,7 +17,7 @@ const rejects = async (home: string) =>
     ({ line, reason }) => `${line}: ${reason}`
   )
 
-describe("a product with a row for each of too many variants", () => {
+describe("a product with too many variants in an export", () => {
   const header = "Handle,Title,Option1 Value,Variant Price,Image Src"
   const shirts = Array.from({ length: 2060 }, (_, n) => `shirt,Shirt,v${n},1.00,https://cdn.example/${n}.jpg`)
   const again = ["shirt,,v0,2.00,", "shirt,,v2059,2.00,"]
@@ -32,7 +32,7 @@ describe("a product with a row for each of too many variants", () => {
     from storefront.product order by handle`
   const changes = "select change, count(*)::integer as n from storefront.variant_change group by all order by all"
 
-  it("keeps the first of them, tells how many are left out, and loses nothing else", async () => {
+  it("keeps 2,048 variants and 1,000 pictures, reports how many are left out, and loses nothing else", async () => {
     const [home, folder] = [folderOfTest(), folderOfTest()]
     const first = await replayStores(home, writeFiles(folder, exportOf(...shirts, ...again, mug)))
     assert.strictEqual(first.code, 0, first.stderr)
@@ -61,8 +61,8 @@ describe("a product with a row for each of too many variants", () => {
   })
 })
 
-describe("a product that the pages of a shop state again and again, with other variants", () => {
-  it("has no more of them than any shop gives one, and the other products are read", async () => {
+describe("a product that several pages of a shop list with other variants", () => {
+  it("keeps at most 2,048 variants, and the other products are read", async () => {
     const [home, folder] = [folderOfTest(), folderOfTest()]
     const variants = (from: number, count: number) =>
       Array.from({ length: count }, (_, n) => ({ id: from + n, price: "1.00" }))

@@ -50,7 +50,7 @@ const exportsOfShopify = [
 
 const theExports = () => {
   it.each(exportsOfShopify)(
-    "%s: %i records of %i products",
+    "match an independent count: %s has %i records of %i products",
     async (name, rows, handles, published, variants, images) => {
       const file = `shopify-csv/${name}.csv`
       const records = recordsIn(file)
@@ -92,7 +92,7 @@ const theExports = () => {
     }
   )
 
-  it("keep what the shop said of its goods", async () => {
+  it("keep the categories, barcodes, texts and stock that the shop states", async () => {
     const foods = "shopify-csv/kevin-ecometrics--products_export_1.csv"
     const categories = (await readAll(readShopifyCsv, foods)).products.map((product) => product.stated_category ?? "")
     assert.deepStrictEqual(
@@ -124,7 +124,7 @@ const theExports = () => {
     )
   })
 
-  it("are all of the folder", () => {
+  it("include every file of the folder shopify-csv", () => {
     assert.sameMembers(
       readdirSync(fileOf("shopify-csv")),
       exportsOfShopify.map(([name]) => `${name}.csv`)
@@ -158,7 +158,7 @@ const feedsOfGoogle = [
 
 const theFeeds = () => {
   it.each(feedsOfGoogle)(
-    "%s: %i items of %i products",
+    "match an independent count: %s has %i items of %i products",
     async (name, items, products, currencies, available, gone, sales) => {
       const file = `google-merchant/${name}`
       const read = await readAll(readGoogleMerchant, file)
@@ -188,12 +188,12 @@ const theFeeds = () => {
     }
   )
 
-  it("mattosrodrigo: items of a group are variants of one product", async () => {
+  it("give the items of a group as variants of one product: mattosrodrigo", async () => {
     const { rows } = await readAll(readGoogleMerchant, "google-merchant/mattosrodrigo--merchant-feed.xml")
     assert.deepStrictEqual(Object.values(countOf(rows)).sort(), [1, 4])
   })
 
-  it("m5zoon: a TSV whose prices name no currency has that of the store list", async () => {
+  it("take the currency of the store list for a TSV whose prices name none: m5zoon", async () => {
     const file = "google-merchant/m5zoon--google_merchant_feed_en.tsv"
     const { products, rejects, variants } = await readAll(readGoogleMerchant, file, "AED")
     const records = recordsIn(file, "\t")
@@ -209,7 +209,7 @@ const theFeeds = () => {
     )
   })
 
-  it("sooq-alemarat: a CSV has what its XML has", async () => {
+  it("give the same prices from a CSV as from the XML: sooq-alemarat", async () => {
     const csv = await readAll(readGoogleMerchant, "google-merchant/sooq-alemarat--google-merchant-feed.csv")
     const xml = await readAll(readGoogleMerchant, "google-merchant/sooq-alemarat--google-merchant-feed.xml")
     const pricesOf = ({ variants }: typeof csv) =>
@@ -218,7 +218,7 @@ const theFeeds = () => {
     assert.deepStrictEqual(pricesOf(csv)[0], ["1", "150", "200", "AED"])
   })
 
-  it("are all of the folder", () => {
+  it("include every file of the folder google-merchant", () => {
     const others = ["m5zoon--google_merchant_feed_en.tsv", "sooq-alemarat--google-merchant-feed.csv"]
     assert.sameMembers(readdirSync(fileOf("google-merchant")), [...feedsOfGoogle.map(([name]) => name), ...others])
   })

@@ -75,7 +75,7 @@ const endsIn = (home: string): ReadonlyArray<string> => {
 const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
 
 describe("a run of stores that ends", () => {
-  it.live("notes how it ended, and the next one asks for everything again", () =>
+  it.live("records how it ended, and the next run requests everything again", () =>
     Effect.gen(function* () {
       const host = yield* startUpstream((response) => response.end(csv))
       const bakery = { domain: "bakery.example", name: "Bakery", kind: "shopify-csv", location: host.url }
@@ -168,12 +168,12 @@ describe("a run of stores after one that was stopped in the middle", () => {
   )
   afterAll(() => [undisturbed, folder].forEach(removeFolder))
 
-  it("had a run before it that died of SIGKILL, or ended with 130 after SIGINT", () => {
+  it("follows a run that died of SIGKILL, or exited with 130 after SIGINT", () => {
     assert.strictEqual(afterThe("SIGKILL").broken.signal, "SIGKILL")
     assert.strictEqual(afterThe("SIGINT").broken.code, 130)
   })
 
-  it.each(signals)("asks only for what is missing after %s", (signal) => {
+  it.each(signals)("requests only what is missing after %s", (signal) => {
     const { after, before } = afterThe(signal)
     for (const [host, urls] of whole.entries()) {
       const answered = host === 0 ? before[host]?.slice(0, -1) : before[host]
@@ -182,7 +182,7 @@ describe("a run of stores after one that was stopped in the middle", () => {
     assert.isAbove(before[0]?.length ?? 0, 3)
   })
 
-  it.each(signals)("knows the same as a run that was not disturbed, after %s", async (signal) => {
+  it.each(signals)("ends with the same data as a run that was not disturbed, after %s", async (signal) => {
     const { home, next } = afterThe(signal)
     assert.strictEqual(next.run?.outcome, "published", next.problem)
     const known = await knownBy(home)
@@ -195,7 +195,7 @@ describe("a run of stores after one that was stopped in the middle", () => {
     assert.lengthOf(known.listed, 9)
   })
 
-  it("can be rebuilt from the archive, with what the stopped run had fetched", async () => {
+  it("can be rebuilt from the archive, with what the killed run had fetched", async () => {
     const { home } = afterThe("SIGKILL")
     const into = folderOfTest()
     const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })

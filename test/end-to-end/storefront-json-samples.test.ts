@@ -35,26 +35,29 @@ const pages = [
 ] as const
 
 const theShopifyPages = () => {
-  it.each(pages)("%s: %i products, %i variants, %i pictures", (name, products, variants, images) => {
-    const text = shopify(name)
-    const { batch, ids } = readProducts(text)
-    const listed = listedIn(text)
-    assert.deepStrictEqual([listed.length, listed.flatMap((p) => p.variants).length], [products, variants])
-    assert.deepStrictEqual(
-      [batch.products.length, batch.variants.length, batch.images.length, batch.rejects.length],
-      [products, variants, images, 0]
-    )
-    assert.deepStrictEqual(
-      ids,
-      listed.map((product) => String(product.id))
-    )
-    assert.deepStrictEqual(
-      batch.variants.map(({ price }) => Number(price)),
-      listed.flatMap((product) => product.variants.map(({ price }) => Number(price)))
-    )
-  })
+  it.each(pages)(
+    "match an independent count: %s has %i products, %i variants, %i pictures",
+    (name, products, variants, images) => {
+      const text = shopify(name)
+      const { batch, ids } = readProducts(text)
+      const listed = listedIn(text)
+      assert.deepStrictEqual([listed.length, listed.flatMap((p) => p.variants).length], [products, variants])
+      assert.deepStrictEqual(
+        [batch.products.length, batch.variants.length, batch.images.length, batch.rejects.length],
+        [products, variants, images, 0]
+      )
+      assert.deepStrictEqual(
+        ids,
+        listed.map((product) => String(product.id))
+      )
+      assert.deepStrictEqual(
+        batch.variants.map(({ price }) => Number(price)),
+        listed.flatMap((product) => product.variants.map(({ price }) => Number(price)))
+      )
+    }
+  )
 
-  it("knows every page of the folder", () => {
+  it("include every file of the folder shopify-json", () => {
     const names = readdirSync(path.join(samples, "shopify-json")).filter((name) => !name.includes("meta"))
     assert.sameMembers(
       names,
@@ -62,7 +65,7 @@ const theShopifyPages = () => {
     )
   })
 
-  it("leaves 302 of 338 former prices, no placeholder, and no empty sku", () => {
+  it("keep 302 of 338 former prices, no placeholder option and no empty sku", () => {
     const text = shopify("madhavasrinivasan--shopify_products")
     const listed = listedIn(text).flatMap((product) => product.variants)
     const { variants } = readProducts(text).batch
@@ -79,7 +82,7 @@ const theShopifyPages = () => {
     assert.isTrue(variants.every((variant) => variant.sku === null && variant.currency === null))
   })
 
-  it("reads the same products from the page of another second", () => {
+  it("give the same products when only updated_at is different", () => {
     const text = shopify("madhavasrinivasan--shopify_products")
     const second = /"updated_at":"([^"]+)"/.exec(text)?.[1] ?? assert.fail()
     const later = text.replaceAll(`"updated_at":"${second}"`, '"updated_at":"2026-12-24T18:00:00+05:30"')
@@ -87,7 +90,7 @@ const theShopifyPages = () => {
     assert.deepStrictEqual(readProducts(later), readProducts(text))
   })
 
-  it("finds the same ids in both languages of a shop", () => {
+  it("give the same ids in both languages of a shop", () => {
     const [arabic, english] = pages.slice(3, 5).map(([name]) => readProducts(shopify(name)).batch)
     assert.sameMembers([...(arabic?.rows ?? [])], [...(english?.rows ?? [])])
     assert.lengthOf(arabic?.rows ?? [], 4)
@@ -97,7 +100,7 @@ const theShopifyPages = () => {
     )
   })
 
-  it("decodes what is escaped, tidies vendors, and brings times of two offsets to one", () => {
+  it("give texts without markup, vendors with an apostrophe, and the same moments for times of two offsets", () => {
     const text = shopify("daraghoshea--products")
     const { products } = readProducts(text).batch
     assert.isTrue(products.every(({ body_text }) => !/\\u003c|\\\/|<\/?[a-z]|&[a-z]+;/.test(body_text ?? "")))
@@ -112,7 +115,7 @@ const theShopifyPages = () => {
     )
   })
 
-  it("reads what a shop says of itself", () => {
+  it("give name, currency, country, city and counts from the shop's meta.json", () => {
     const meta = readMeta(shopify("davidan--meta"))
     assert.deepStrictEqual(
       [meta.platform_shop_id, meta.name, meta.currency, meta.country, meta.city, meta.published_products_count],
@@ -133,7 +136,7 @@ const theWooCommercePage = () => {
   const listed: ReadonlyArray<WooListed> = JSON.parse(text)
   const { batch } = readWooProducts(text)
 
-  it("gives 18 products with a variant each", () => {
+  it("gives 18 products with one variant each", () => {
     assert.deepStrictEqual(
       [listed.length, batch.products.length, batch.variants.length, batch.rejects.length],
       [18, 18, 18, 0]
@@ -141,7 +144,7 @@ const theWooCommercePage = () => {
     assert.strictEqual(batch.images.length, listed.flatMap((product) => product.images).length)
   })
 
-  it("has 277666 as 2776.66 EGP, and every price as hundredths", () => {
+  it("gives 277666 as 2776.66 EGP, and every price in hundredths", () => {
     const [first] = batch.variants
     assert.deepStrictEqual([first?.price, first?.compare_at_price, first?.currency], ["2776.66", "2985.66", "EGP"])
     assert.deepStrictEqual(
@@ -154,7 +157,7 @@ const theWooCommercePage = () => {
     )
   })
 
-  it("has handles that people can read", () => {
+  it("gives handles without percent-encoding", () => {
     assert.isTrue(batch.products.every(({ handle }) => handle !== null && !handle.includes("%")))
   })
 }

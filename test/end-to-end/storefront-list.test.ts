@@ -17,24 +17,21 @@ const setUp = () => {
   return { files, given: path.join(lists, "bakery.json"), set: path.join(lists, "other.json") }
 }
 
-describe("a list of stores that is given", () => {
-  it.each(["sample", "live"])(
-    "is read live instead of the one that is set, where LARDER_SOURCES is %s",
-    async (sources) => {
-      const { files, given, set } = setUp()
-      const home = folderOfTest()
-      const { code, stderr, stdout } = await ingestStores(home, ["--stores", given], {
-        LARDER_SOURCES: sources,
-        LARDER_STORES: set,
-        LARDER_STORE_FILES: files
-      })
-      expect(code, stderr).toBe(0)
-      expect(recordOf({ stdout })).toMatchObject({ outcome: "published", origin: "live", rows_loaded: 2 })
-      expect(await outcomesOf(home)).toEqual({ "bakery.example": "complete complete" })
-    }
-  )
+describe("a list of stores given with --stores", () => {
+  it.each(["sample", "live"])("is read live instead of LARDER_STORES when LARDER_SOURCES is %s", async (sources) => {
+    const { files, given, set } = setUp()
+    const home = folderOfTest()
+    const { code, stderr, stdout } = await ingestStores(home, ["--stores", given], {
+      LARDER_SOURCES: sources,
+      LARDER_STORES: set,
+      LARDER_STORE_FILES: files
+    })
+    expect(code, stderr).toBe(0)
+    expect(recordOf({ stdout })).toMatchObject({ outcome: "published", origin: "live", rows_loaded: 2 })
+    expect(await outcomesOf(home)).toEqual({ "bakery.example": "complete complete" })
+  })
 
-  it("is read instead of a recorded one, payloads come from the recording alone, and a rebuild reads the same list", async () => {
+  it("replaces the list of a recording, whose payloads are used, and a rebuild reads the same list", async () => {
     const dairy: Listed = {
       domain: "dairy.example",
       name: "Dairy",
@@ -67,7 +64,7 @@ describe("a list of stores that is given", () => {
     ["branded-foods", ["branded-foods"]],
     ["commodities and branded-foods and storefronts", ["all"]],
     ["commodities and branded-foods and storefronts", []]
-  ])("is refused for %s: exits with 2 and names the command that takes it", async (names, command) => {
+  ])("exits with 2 for %s, called as %j, and names the command that takes it", async (names, command) => {
     const { given } = setUp()
     const home = folderOfTest()
     const { code, stderr } = await run("larder-ingest", [...command, "--stores", given], { LARDER_HOME: home })
@@ -76,7 +73,7 @@ describe("a list of stores that is given", () => {
     expect(readdirSync(home)).toEqual([])
   })
 
-  it("exits with 2 and names the file where it does not exist", async () => {
+  it("exits with 2 and names a file that does not exist", async () => {
     const home = folderOfTest()
     const { code, stderr } = await ingestStores(home, ["--stores", "no-such-list.json"])
     expect(code).toBe(2)
@@ -84,7 +81,7 @@ describe("a list of stores that is given", () => {
     expect(readdirSync(home)).toEqual([])
   })
 
-  it("exits with 1 and names its faults", async () => {
+  it("exits with 1 and names the faults of the list", async () => {
     const { given } = setUp()
     writeFileSync(given, JSON.stringify([{ ...bakery, kind: "etsy" }]))
     const { code, stderr } = await ingestStores(folderOfTest(), ["--stores", given])

@@ -57,7 +57,7 @@ const failedReads = (home: string) =>
   )
 
 describe("a live run of stores", () => {
-  it("reads nothing without a list, says so, and does not fail", async () => {
+  it("reads nothing without a list, says so and exits with 0", async () => {
     const home = folderOfTest()
     const { code, stderr, stdout } = await ingestStores(home, [], { LARDER_SOURCES: "live" })
     assert.strictEqual(code, 0, stderr)
@@ -76,14 +76,14 @@ describe("a live run of stores", () => {
     assert.isFalse(readdirSync(home).includes("warehouse") && readdirSync(path.join(home, "warehouse")).length > 0)
   })
 
-  it("exits with 1 and names the file where its list does not exist", async () => {
+  it("exits with 1 and names a list file that does not exist", async () => {
     const { folder, ingest } = setUp(folderOfTest(), [bakery])
     const { code, stderr } = await ingest({ LARDER_STORES: path.join(folder, "missing.json") })
     assert.strictEqual(code, 1)
     assert.match(stderr, /The store list .* cannot be used\. It cannot be read: ENOENT.*missing\.json/)
   })
 
-  it("reads no path without a folder of store files, fails where all stores fail, and keeps these failures", async () => {
+  it("exits with 1 without a folder of store files, and records each store as failed", async () => {
     const { home, list } = setUp(folderOfTest(), [bakery, { ...bakery, domain: "other.example" }])
     const { code, stderr } = await ingestStores(home, [], { LARDER_SOURCES: "live", LARDER_STORES: list })
     assert.strictEqual(code, 1)
@@ -149,7 +149,7 @@ good,,M,8.00,,
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
-  it("publishes the others, exits with 0 and warns of each that failed", async () => {
+  it("publishes the other stores, exits with 0 and warns about a store that failed", async () => {
     assert.strictEqual(first.code, 0, first.stderr)
     assert.deepInclude(recordOf(first), { outcome: "published", rows_read: 12, message: null })
     assert.match(first.stderr, /the read of other\.example was failed/)
@@ -160,7 +160,7 @@ good,,M,8.00,,
     })
   })
 
-  it("reads paths of the folder of store files, and never what lies outside of it", async () => {
+  it("reads files below the folder of store files, and never a file outside of it", async () => {
     const failed = (await failedReads(set.home)).filter(({ domain }) => String(domain).startsWith("outside"))
     assert.lengthOf(failed, locations.length)
     assert.deepStrictEqual(
@@ -180,14 +180,14 @@ good,,M,8.00,,
     )
   })
 
-  it("asks no shop of this machine unless the operator names its host", async () => {
+  it("sends no request to a shop on this machine, and names LARDER_PRIVATE_HOSTS", async () => {
     assert.deepStrictEqual(asked, [])
     const local = (await failedReads(set.home)).find(({ domain }) => domain === "local.example")
     assert.strictEqual(local?.outcome, "private_address")
     assert.match(String(local?.outcome_detail), /LARDER_PRIVATE_HOSTS/)
   })
 
-  it("accounts for every row of an export, whatever is wrong with it", async () => {
+  it("counts each row of a faulty export as loaded, unchanged or rejected", async () => {
     assert.deepInclude(recordOf(first), { rows_read: 12, rows_loaded: 4, rows_unchanged: 2, rows_rejected: 6 })
     assert.deepStrictEqual(
       (await rowsOf(set.home, "select position::integer as line, reason from ingest.reject order by line, reason")).map(
@@ -203,7 +203,7 @@ good,,M,8.00,,
     )
   })
 
-  it("publishes also where no row is new, and keeps the rows of a store that is no longer in the list", async () => {
+  it("publishes when no row is new, and keeps the rows of a store that is no longer in the list", async () => {
     const home = copyOf(set.home)
     const before = generationOf(home)
     writeFiles(set.storeFiles, { "other.csv": "<!DOCTYPE html><html><title>Log in</title></html>" })
@@ -225,7 +225,7 @@ good,,M,8.00,,
   })
 })
 
-describe("a live run over shops of this machine", () => {
+describe("a live run over shops on this machine", () => {
   const shop: Shop = {
     pages: [[1, 2], [3]],
     collections: { cheese: [[3, 1]] },
@@ -239,81 +239,79 @@ describe("a live run over shops of this machine", () => {
     location: url
   })
 
-  it.live(
-    "asks each for one thing at a time; a later run that is refused keeps their rows, and a rebuild gives the same",
-    () =>
-      Effect.gen(function* () {
-        let isClosed = false
-        const refusing: Misbehaviour = ({ path, response }) => {
-          if (!isClosed || path === "/robots.txt") return false
-          response.writeHead(403).end("<html><title>Attention Required!</title></html>")
-          return true
-        }
-        const open = yield* startShop(shop, refusing)
-        const forbidding = yield* startShop({ pages: [[1]], robots: "User-agent: *\nDisallow: /" })
-        const woo = yield* startShop({ pages: [[5, 6]] })
-        const stores = [at(1, open.url), at(2, forbidding.url), at(3, woo.url, "woocommerce"), bakery]
-        const { home, list, storeFiles } = setUp(folderOfTest(), stores)
-        const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORES: list, LARDER_STORE_FILES: storeFiles }
-        const first = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
-        assert.strictEqual(first.run?.outcome, "published", first.problem)
-        assert.deepStrictEqual(
-          forbidding.seen.map(({ url }) => url),
-          ["/robots.txt"]
-        )
-        assert.deepStrictEqual([open.load.most, woo.load.most], [1, 1])
-        assert.include(open.seen.map(({ url }) => url).join(" "), "country=NO")
-        assert.isTrue(open.seen.every(({ headers }) => /^Larder\//.test(headers["user-agent"] ?? "")))
-        const sold = `
+  it.live("sends each shop one request at a time, keeps the rows of one that refuses later, and can be rebuilt", () =>
+    Effect.gen(function* () {
+      let isClosed = false
+      const refusing: Misbehaviour = ({ path, response }) => {
+        if (!isClosed || path === "/robots.txt") return false
+        response.writeHead(403).end("<html><title>Attention Required!</title></html>")
+        return true
+      }
+      const open = yield* startShop(shop, refusing)
+      const forbidding = yield* startShop({ pages: [[1]], robots: "User-agent: *\nDisallow: /" })
+      const woo = yield* startShop({ pages: [[5, 6]] })
+      const stores = [at(1, open.url), at(2, forbidding.url), at(3, woo.url, "woocommerce"), bakery]
+      const { home, list, storeFiles } = setUp(folderOfTest(), stores)
+      const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORES: list, LARDER_STORE_FILES: storeFiles }
+      const first = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
+      assert.strictEqual(first.run?.outcome, "published", first.problem)
+      assert.deepStrictEqual(
+        forbidding.seen.map(({ url }) => url),
+        ["/robots.txt"]
+      )
+      assert.deepStrictEqual([open.load.most, woo.load.most], [1, 1])
+      assert.include(open.seen.map(({ url }) => url).join(" "), "country=NO")
+      assert.isTrue(open.seen.every(({ headers }) => /^Larder\//.test(headers["user-agent"] ?? "")))
+      const sold = `
         select domain, store.currency, count(*)::integer as products, min(v.currency) as prices, sum(v.price)::double as price
         from storefront.listing join storefront.store using (store_id)
         join storefront.variant v using (product_id) group by all order by domain`
-        const rows = yield* Effect.promise(() => rowsOf(home, sold))
-        assert.deepStrictEqual(rows, [
-          { domain: "bakery.example", currency: "GBP", products: 2, prices: "GBP", price: 5.7 },
-          { domain: "shop-1.example", currency: "NOK", products: 3, prices: "NOK", price: 28.5 },
-          { domain: "shop-3.example", currency: "EUR", products: 2, prices: "EUR", price: 19 }
-        ])
-        const outcomes = {
-          "bakery.example": "complete complete",
-          "shop-1.example": "complete complete",
-          "shop-2.example": "failed forbidden",
-          "shop-3.example": "complete complete"
-        }
-        assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), outcomes)
-        assert.deepStrictEqual(
-          yield* Effect.promise(() => rowsOf(home, "select title, product_count from storefront.collection_listing")),
-          [{ title: "cheese", product_count: 2 }]
-        )
+      const rows = yield* Effect.promise(() => rowsOf(home, sold))
+      assert.deepStrictEqual(rows, [
+        { domain: "bakery.example", currency: "GBP", products: 2, prices: "GBP", price: 5.7 },
+        { domain: "shop-1.example", currency: "NOK", products: 3, prices: "NOK", price: 28.5 },
+        { domain: "shop-3.example", currency: "EUR", products: 2, prices: "EUR", price: 19 }
+      ])
+      const outcomes = {
+        "bakery.example": "complete complete",
+        "shop-1.example": "complete complete",
+        "shop-2.example": "failed forbidden",
+        "shop-3.example": "complete complete"
+      }
+      assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), outcomes)
+      assert.deepStrictEqual(
+        yield* Effect.promise(() => rowsOf(home, "select title, product_count from storefront.collection_listing")),
+        [{ title: "cheese", product_count: 2 }]
+      )
 
-        isClosed = true
-        const state = `
+      isClosed = true
+      const state = `
         select fetched_at::varchar as fetched_at, currency, country,
           (select count(*) from storefront.variant_change)::integer as changes
         from storefront.store where domain = 'shop-1.example'`
-        const before = yield* Effect.promise(() => rowsOf(home, state))
-        const second = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
-        assert.strictEqual(second.run?.outcome, "published", second.problem)
-        assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), {
-          ...outcomes,
-          "shop-1.example": "failed blocked"
-        })
-        assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, sold)), rows)
-        assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, state)), before)
+      const before = yield* Effect.promise(() => rowsOf(home, state))
+      const second = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
+      assert.strictEqual(second.run?.outcome, "published", second.problem)
+      assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), {
+        ...outcomes,
+        "shop-1.example": "failed blocked"
+      })
+      assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, sold)), rows)
+      assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, state)), before)
 
-        for (const { close } of [open, forbidding, woo]) yield* close
-        const into = folderOfTest()
-        const rebuilt = yield* Effect.promise(() =>
-          run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
-        )
-        assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
-        const reads = `
+      for (const { close } of [open, forbidding, woo]) yield* close
+      const into = folderOfTest()
+      const rebuilt = yield* Effect.promise(() =>
+        run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
+      )
+      assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
+      const reads = `
         select r.run_id, domain, r.read_at::varchar as read_at, r.fetch_status, r.outcome, r.outcome_detail, r.currency,
           pages_read, products_read, collections_read
         from storefront.store_read r join storefront.store using (store_id) order by all`
-        const told = yield* Effect.promise(() => rowsOf(home, reads))
-        assert.lengthOf(told, 8)
-        assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(into, reads)), told)
-      }).pipe(Effect.scoped)
+      const told = yield* Effect.promise(() => rowsOf(home, reads))
+      assert.lengthOf(told, 8)
+      assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(into, reads)), told)
+    }).pipe(Effect.scoped)
   )
 })

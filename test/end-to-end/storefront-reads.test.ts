@@ -27,7 +27,7 @@ const sightingIn = ({ sightings }: Left, id: number) =>
   sightings.find((row) => (row as Row).id === productId(id)) as Row
 
 describe("a read of stores", () => {
-  it("that is the first tells every variant, and its ids are known beforehand", () => {
+  it("reports every variant as first seen in the first read, and gives predictable ids", () => {
     const { api, outcome, run, told } = after("first")
     expect(run).toMatchObject({
       outcome: "published",
@@ -47,7 +47,7 @@ describe("a read of stores", () => {
     })
   })
 
-  it("that finds the same publishes that it was seen again, and nothing else, although every updated_at is another", () => {
+  it("publishes only a later sighting when nothing but updated_at has changed", () => {
     const [before, now] = [after("first"), after("same")]
     expect(now.run).toMatchObject({ outcome: "published", rows_read: 10, rows_loaded: 0, rows_unchanged: 10 })
     expect(now.products).toEqual(before.products)
@@ -62,7 +62,7 @@ describe("a read of stores", () => {
     expect(now.api.store.fetched_at).not.toBe(before.api.store.fetched_at)
   })
 
-  it("that finds another price and a variant sold out tells these two changes and publishes these two products", () => {
+  it("reports a new price and a sold-out variant, and publishes only these two products", () => {
     const [before, now] = [after("same"), after("changed")]
     expect(now.told).toEqual(["11 changed 8 before 9.5", "22 changed 9.5 sold out"])
     expect(now.changes).toBe(before.changes + 2)
@@ -71,7 +71,7 @@ describe("a read of stores", () => {
     expect(productIn(now, 1)).toMatchObject({ price_min: 8, variants: [{ price: 8, compare_at_price: 9.5 }] })
   })
 
-  it("that cannot use the row of a product keeps it listed as it was", () => {
+  it("keeps a product listed as it was when its row cannot be used", () => {
     const [before, now] = [after("changed"), after("unusable")]
     expect(now.run).toMatchObject({ rows_loaded: 0, rows_rejected: 1 })
     expect([now.outcome, now.told]).toEqual(["complete complete", []])
@@ -80,7 +80,7 @@ describe("a read of stores", () => {
     expect(sightingIn(now, 6)).toEqual({ ...sightingIn(before, 6), last_seen_at: now.store.read_at })
   })
 
-  it("that is complete withdraws what is gone: from the lists, from the collection, and the API answers 404", () => {
+  it("withdraws a missing product when it is complete: from lists and collection, and the API answers 404", () => {
     const [before, now] = [after("unusable"), after("fewer")]
     expect(now.told).toEqual(["22 gone", "61 gone"])
     expect(now.api).toMatchObject({ listed: [5, 4, 3, 2, 1], members: 5, sixth: 404 })
@@ -89,7 +89,7 @@ describe("a read of stores", () => {
     expect(productIn(now, 6)).toEqual(productIn(before, 6)) // analysts keep the row
   })
 
-  it("that breaks off takes what it found, and withdraws nothing", () => {
+  it("publishes what it found and withdraws nothing when it breaks off", () => {
     const [before, now] = [after("fewer"), after("partial")]
     expect(now.outcome).toBe("partial broken_off")
     expect(now.told).toEqual(["11 changed 7"])
@@ -99,7 +99,7 @@ describe("a read of stores", () => {
     expect(productIn(now, 5)).toEqual(productIn(before, 5))
   })
 
-  it("that fails leaves everything as it was, the time of its rows included, and does not keep other stores", () => {
+  it("leaves a store as it was when it cannot be read, and still reads the other store", () => {
     const [before, now] = [after("partial"), after("failed")]
     expect(now.run).toMatchObject({ outcome: "published", rows_read: 3 })
     expect(now.outcome).toBe("failed not_found")
@@ -113,7 +113,7 @@ describe("a read of stores", () => {
     expect(outcome_detail).toMatch(/no recording answers https:\/\/dairy\.example\/products\.json/)
   })
 
-  it("that finds a product again gives it back, with the id and the first sight that it had", () => {
+  it("lists a product that is back with its old id and its first sighting", () => {
     const now = after("again")
     expect(now.told).toEqual(["11 changed 8 before 9.5", "22 back 9.5 sold out", "61 back 7.25"])
     expect(now.api).toMatchObject({ listed: [6, 5, 4, 3, 2, 1], members: 6, sixth: 200 })
@@ -123,7 +123,7 @@ describe("a read of stores", () => {
     })
   })
 
-  it("that finds less than half withdraws nothing until the next one finds the same", () => {
+  it("withdraws nothing when it finds less than half, until the next read finds the same", () => {
     const [before, now, later] = [after("again"), after("shrunk"), after("confirmed")]
     expect(now.outcome).toBe("partial shrunk")
     expect([now.told, now.api.listed]).toEqual([[], before.api.listed])
@@ -132,7 +132,7 @@ describe("a read of stores", () => {
     expect(later.api).toMatchObject({ listed: [1], members: 1, sixth: 404 })
   })
 
-  it("tells of every store how it ended", async () => {
+  it("records how each read of each store ended", async () => {
     const rows = await rowsOf(
       home,
       `select domain, string_agg(r.outcome, ' ' order by r.read_at) as ended from storefront.store_read r

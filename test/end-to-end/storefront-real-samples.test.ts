@@ -51,7 +51,7 @@ const theRecordings = () => {
 
   const find = (sql: string) => rowsOf(home, sql)
 
-  it("are all of the folder", () => {
+  it("include all 28 files of the folders", () => {
     const used = new Set(recordingsUsed(stores))
     const kinds = ["shopify-json", "shopify-csv", "google-merchant", "woocommerce"]
     const files = kinds.flatMap((kind) => readdirSync(path.join(samples, kind)).map((name) => path.join(kind, name)))
@@ -59,7 +59,7 @@ const theRecordings = () => {
     expect(files.length).toBe(28)
   })
 
-  it("are read to the last row, and each row is loaded, states nothing to publish, or is rejected", async () => {
+  it("are read to the last of 4,275 rows, each of which is loaded, unchanged or rejected", async () => {
     expect(end?.code, end?.stderr).toBe(0)
     const run = recordOf(end ?? { stdout: "{}" })
     expect(run).toMatchObject({ outcome: "published", rows_read: 4275, rows_rejected: 158 })
@@ -73,13 +73,13 @@ const theRecordings = () => {
     expect(await find(countsOfStores)).toEqual(expected.toSorted((a, b) => (a.domain < b.domain ? -1 : 1)))
   })
 
-  it("are all complete, save for the one of which the collections were not recorded", async () => {
+  it("are read completely, except for one store whose collections were not recorded", async () => {
     const { "davidan.shop.example": davidan, ...others } = await outcomesOf(home)
     expect(davidan).toBe("partial broken_off")
     expect([...new Set(Object.values(others))]).toEqual(["complete complete"])
   })
 
-  it("give each product a category, and say by what", async () => {
+  it("give each product a category and a method, and leave less than 5% undecided", async () => {
     const [row] = await find(`
       select (select count(*) from storefront.product)::integer as products, count(*)::integer as decided,
         count(*) filter (method = 'none')::integer as undecided,
@@ -89,7 +89,7 @@ const theRecordings = () => {
     expect(Number(row?.undecided)).toBeLessThan(Number(row?.products) * 0.05)
   })
 
-  it("have ids that are theirs alone", async () => {
+  it("give each product and each variant an id of its own", async () => {
     expect(
       await find(`
         select (select count(*) = count(distinct product_id) from storefront.product) as products,
@@ -97,7 +97,7 @@ const theRecordings = () => {
     ).toEqual([{ products: true, variants: true }])
   })
 
-  it("keep out 36 of 338 former prices, 163 placeholders and 406 empty skus; the list says the currency", async () => {
+  it("drop 36 of 338 former prices, 163 placeholders and 406 empty skus, and take the list's currency", async () => {
     expect(
       await find(`
         select count(compare_at_price)::integer as former, count(*) filter (option1 is null)::integer as placeholders,
@@ -106,14 +106,14 @@ const theRecordings = () => {
     ).toEqual([{ former: 302, placeholders: 163, skus: 0, currency: "INR" }])
   })
 
-  it("have no currency where nobody names one", async () => {
+  it("have no currency when no source names one", async () => {
     expect(
       await find(`select distinct currency from ${variantsOf("1702london.shop.example")}
         union all select currency from storefront.store where domain = '1702london.shop.example'`)
     ).toEqual([{ currency: null }, { currency: null }])
   })
 
-  it("take currency and country from what a store says of itself", async () => {
+  it("have the currency, country and city that a store states", async () => {
     expect(
       await find(`
         select name, currency, country, city, myshopify_domain, reported_product_count from storefront.store
@@ -130,7 +130,7 @@ const theRecordings = () => {
     ])
   })
 
-  it("name the same products in both languages of a store", async () => {
+  it("have the same four products in both languages of a store", async () => {
     const [row] = await find(`
       select count(distinct e.product)::integer as products,
         count(*) filter (e.product_title <> a.product_title)::integer as translated
@@ -139,7 +139,7 @@ const theRecordings = () => {
     expect(row).toEqual({ products: 4, translated: 9 })
   })
 
-  it("tidy vendors and texts, and order products by the moment, although offsets differ", async () => {
+  it("have clean vendors and texts, and list products by time across different offsets", async () => {
     const farm = await find(`select vendor, body_text from ${variantsOf("daraghoshea.shop.example")}`)
     expect(farm.map(({ vendor }) => vendor)).toContain("Annie's Organic Farm")
     expect(farm.filter(({ body_text }) => /<\/?(p|span|div|br)\b|\\u003c|\\\//i.test(String(body_text)))).toEqual([])
@@ -151,7 +151,7 @@ const theRecordings = () => {
     ).toEqual([{ listed: 3135, wrong: 0 }])
   })
 
-  it("take the currency that each item names", async () => {
+  it("have the currency that each item names, and none for a store with three", async () => {
     expect(
       await find(`
         select currency, count(*)::integer as n from ${variantsOf("barisugus.google.example")}
@@ -171,7 +171,7 @@ const theRecordings = () => {
     ])
   })
 
-  it("reject the 158 items of which the id has stood before, each with its reason", async () => {
+  it("have 158 items rejected whose id appeared before, each with a reason", async () => {
     const rejects = await find("select feed, reason, payload from ingest.reject")
     expect(new Set(rejects.map(({ feed }) => feed))).toEqual(new Set(["store/sooq-masr.google.example"]))
     expect(rejects.length).toBe(158)
@@ -181,7 +181,7 @@ const theRecordings = () => {
     }
   })
 
-  it("lose nothing of feeds that are not well-formed, and take no price of shipping", async () => {
+  it("keep all items of feeds that are not well-formed, and take no shipping price", async () => {
     expect(
       await find(`
         select count(*)::integer as variants, min(price)::double as lowest
@@ -197,7 +197,7 @@ const theRecordings = () => {
     ).toEqual([{ n: 26, priced: true, reduced: true }])
   })
 
-  it("tell what is sold out, and titles that have no prefix", async () => {
+  it("mark 40 variants as sold out, and have titles without a prefix", async () => {
     expect(
       await find(`
         select count(*)::integer as n, count(product_title)::integer as titles
@@ -205,7 +205,7 @@ const theRecordings = () => {
     ).toEqual([{ n: 40, titles: 40 }])
   })
 
-  it("take a lower sale price for the price", async () => {
+  it("use a lower sale price as the price, and the other one as the former price", async () => {
     expect(
       await find(`
         select price::double as price, compare_at_price::double as former, currency
@@ -213,7 +213,7 @@ const theRecordings = () => {
     ).toEqual([{ price: 150, former: 200, currency: "AED" }])
   })
 
-  it("leave out what an export has archived, drafted or not published, and what spreadsheets put before codes", async () => {
+  it("leave out archived, draft and unpublished products, and the marks of spreadsheets before barcodes", async () => {
     const listed = async (domain: string) => {
       const [row] = await find(`select count(distinct product)::integer as n from ${variantsOf(domain)}`)
       return row?.n
@@ -230,7 +230,7 @@ const theRecordings = () => {
     expect(barcodes.filter(({ barcode }) => !/^\d+$/.test(String(barcode)))).toEqual([])
   })
 
-  it("have food for food", async () => {
+  it("give more than 120 of the 141 products of a food shop the category of food", async () => {
     const [row] = await find(`
       select count(*) filter (category = 'food_beverages_and_tobacco')::integer as foods, count(*)::integer as n
       from (select distinct product, category from ${variantsOf("kevin-ecometrics.csv.example")})`)
@@ -238,7 +238,7 @@ const theRecordings = () => {
     expect(Number(row?.foods)).toBeGreaterThan(120)
   })
 
-  it("count in the units that a currency is counted in, and have handles that people can read", async () => {
+  it("have prices in whole units of their currency, and handles without percent-encoding", async () => {
     const rows = await find(`
       select price::varchar as price, compare_at_price::varchar as former, currency, handle
       from ${variantsOf("samehgabriel.shop.example")}`)

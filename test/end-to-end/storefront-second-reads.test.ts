@@ -111,11 +111,11 @@ const gone = (domain: string) =>
      where domain = '${domain}' and change = 'gone'`
   )
 
-it("an address that is none is the store's own failure", async () => {
+it("an address that is not a URL fails only its own store", async () => {
   expect((await outcomesOf(home))["nowhere.example"]).toBe("failed not_found")
 })
 
-it("a product of which a variant cannot be read keeps all of them, as they were", async () => {
+it("keeps all variants of a product as they were when one cannot be read", async () => {
   expect((await outcomesOf(home))["group.example"]).toBe("complete complete")
   expect(await gone("group.example")).toEqual([])
   const variants = await rowsOf(
@@ -126,46 +126,46 @@ it("a product of which a variant cannot be read keeps all of them, as they were"
   expect(variants).toEqual([{ price: 1 }, { price: 2 }])
 })
 
-it("rows that do not say which product they state withdraw nothing", async () => {
+it("withdraws nothing when rows do not say which product they state", async () => {
   expect((await outcomesOf(home))["unnamed.example"]).toBe("partial unclear")
   expect(await listed("unnamed.example")).toEqual([{ n: 2 }])
 })
 
-it("a file that has lost most of its products is told by products, not by rows", async () => {
+it("compares products, not rows: a file with 2 of 10 products withdraws nothing", async () => {
   expect((await outcomesOf(home))["sizes.example"]).toBe("partial shrunk")
   expect(await listed("sizes.example")).toEqual([{ n: 10 }])
 })
 
-it("a file that became drafts is one that has lost its products", async () => {
+it("withdraws nothing when all products of a file became drafts", async () => {
   expect((await outcomesOf(home))["drafts.example"]).toBe("partial shrunk")
   expect(await listed("drafts.example")).toEqual([{ n: 4 }])
 })
 
-it("collections that moved while they were listed are not withdrawn", async () => {
+it("withdraws no collection when the list of collections moved while it was read", async () => {
   expect((await outcomesOf(home))["moved.example"]).toBe("partial moved")
   expect(await listed("moved.example", "collection")).toEqual([{ n: 3 }])
 })
 
-it("products behind an empty page are looked for as long as some are missing", async () => {
+it("reads behind an empty page while products are missing", async () => {
   expect((await outcomesOf(home))["gaping.example"]).toBe("complete complete")
   expect(await listed("gaping.example")).toEqual([{ n: 3 }])
 })
 
-it("a product that is missing in a whole list is withdrawn, also where collections could not be read", async () => {
+it("withdraws a product that is missing in a whole list, even when collections could not be read", async () => {
   expect((await outcomesOf(home))["shelfless.example"]).toBe("partial broken_off")
   expect(await listed("shelfless.example")).toEqual([{ n: 2 }])
   expect(await listed("shelfless.example", "collection")).toEqual([{ n: 1 }])
   expect(await gone("shelfless.example")).toHaveLength(1)
 })
 
-it("a shop that has lost most of its products is not believed at once, whatever its collections are", async () => {
+it("withdraws nothing when a shop has lost most of its products, even when collections could not be read", async () => {
   expect((await outcomesOf(home))["halved.example"]).toBe("partial shrunk")
   expect(await listed("halved.example")).toEqual([{ n: 4 }])
 })
 
-it("a collection that cannot be told from others withdraws no collection, and keeps no product", async () => {
+it("withdraws a missing product even when a collection has no id", async () => {
   expect((await outcomesOf(home))["untitled.example"]).toBe("partial unclear")
   expect(await listed("untitled.example")).toEqual([{ n: 1 }])
 })
 
-it("a rebuild from the archive gives the same products, ids, times and history", () => expectSameStoresRebuilt(home))
+it("rebuilds the same products, ids, times and history from the archive", () => expectSameStoresRebuilt(home))

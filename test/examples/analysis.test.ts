@@ -31,7 +31,7 @@ beforeAll(() =>
 )
 
 describe("the analyst's notebook", () => {
-  it("asks thirteen questions, each one statement", () => {
+  it("asks thirteen questions, each in one statement", () => {
     expect([...questions.keys()]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
     for (const sql of questions.values()) expect(sql.match(/;/g)).toHaveLength(1)
   })
@@ -93,7 +93,7 @@ describe("the analyst's notebook", () => {
     expect(answerTo(8)).toHaveLength(10)
     expect(answerTo(8)[0]).toMatchObject({ price: "0.6500", compare_at_price: "0.9000", percent_off: 28 })
   })
-  it("9: has no price changes after the first read", () => {
+  it("9: finds no price change after the first read", () => {
     expect(answerTo(9)).toEqual([])
   })
   it("10: prices food by the kilo, in each currency", () => {
@@ -118,7 +118,7 @@ describe("the analyst's notebook", () => {
   })
 })
 
-describe("after a second read", () => {
+describe("the analyst's notebook after a second read", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-analysis-"))
   const later = new Map<number, ReadonlyArray<Row>>()
   const unlisted = "select id from storefront.sighting where not is_listed"
@@ -148,7 +148,7 @@ describe("after a second read", () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it("8: leaves out what is listed no longer", () => {
+  it("8: leaves out a reduced product that is no longer listed", () => {
     const products = (rows: ReadonlyArray<Row> | undefined) => rows?.map(({ product }) => product)
     expect(products(answerTo(8))).toContain("Harbour Almond Croissant")
     expect(products(later.get(8))).toHaveLength(10)
@@ -160,7 +160,7 @@ describe("after a second read", () => {
     expect(rows[0]).toMatchObject({ percent: 10 })
     expect(Number(rows[0]?.price_after)).toBeCloseTo(1.1 * Number(rows[0]?.price_before), 2)
   })
-  it("10: leaves out what is listed no longer", () => {
+  it("10: leaves out a product that is no longer listed", () => {
     const bakery = later.get(10)?.find(({ sub_category }) => sub_category === "bakery")
     expect(bakery).toMatchObject({ currency: "GBP", variants: "21" })
   })

@@ -40,8 +40,8 @@ const targets = (asked: ReadonlyArray<string>) => asked.map((target) => target.r
 const prices = (from: string, ...slugs: ReadonlyArray<string>) =>
   `/v1/commodities/prices?series=${slugs.join("%2C")}&from=${from}`
 
-describe("the example in", () => {
-  it("TypeScript", async () => {
+describe("an example that calls the API", () => {
+  it("retries once and prints prices, foods, products and an error, in TypeScript", async () => {
     const { asked, code, stderr, stdout } = await example(process.execPath, "larder.ts")
     expect([code, stderr]).toEqual([0, ""])
     const [store = ""] = asked.flatMap((target) => /platform_store_\w+/.exec(target) ?? [])
@@ -68,7 +68,7 @@ describe("the example in", () => {
     ])
   })
 
-  it("Python, with the digits as they were published", async () => {
+  it("retries once and prints prices with the digits as published, in Python", async () => {
     const { asked, code, stderr, stdout } = await example("python3", "larder.py")
     expect([code, stderr]).toEqual([0, ""])
     const first = prices("2026-08-29", "cheese-block-sales-price-weekly", "butter-sales-price-weekly")
@@ -90,7 +90,7 @@ describe("the example in", () => {
     ])
   })
 
-  it("curl", async () => {
+  it("retries once and prints prices, pages and an error, with curl", async () => {
     const { asked, code, stderr, stdout } = await example("sh", "curl.sh")
     expect([code, stderr.replace(/curl: .*|Warning: .*|\s/g, "")]).toEqual([0, ""]) // curl tells of the retry
     const first = prices("2026-08-29", "cheese-block-sales-price-weekly")
@@ -117,8 +117,8 @@ describe("the example in", () => {
   })
 })
 
-describe("an example says what is wrong", () => {
-  it("in the API's own words: curl with a key that nobody has", async () => {
+describe("an example with an unknown key", () => {
+  it("exits with 22 and prints the API's own message, with curl", async () => {
     const given = { LARDER_URL: api.server().api, LARDER_API_KEY: `svc_data_${"x".repeat(64)}` }
     const { code, stderr, stdout } = await example("sh", "curl.sh", given)
     expect([code, stdout]).toEqual([22, ""])
@@ -126,7 +126,7 @@ describe("an example says what is wrong", () => {
   })
 })
 
-describe("where the API has no rows, the example ends well in", () => {
+describe("an example whose API has no rows", () => {
   let barren: Awaited<ReturnType<typeof barrenApi>>
   beforeAll(async () => {
     barren = await barrenApi()
@@ -136,7 +136,7 @@ describe("where the API has no rows, the example ends well in", () => {
   it.each([
     ["larder.ts", process.execPath, "0 cheeses; none of them states that it has salt"],
     ["larder.py", "python3", "0 cheeses, none of which states its sodium"]
-  ])("%s", async (name, program, line) => {
+  ])("exits with 0 and says that there are no cheeses: %s", async (name, program, line) => {
     const { code, stderr, stdout } = await example(program, name, { LARDER_URL: barren.url })
     expect([code, stderr]).toEqual([0, ""])
     expect(stdout.split("\n")).toContain(line)

@@ -49,13 +49,13 @@ describe("the guides' TypeScript", () => {
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-  it("compiles", async () => {
+  it("compiles without errors", async () => {
     const compiler = path.join(repository, "node_modules/typescript/bin/tsc")
     const { code, stdout } = await run(process.execPath, [compiler, "--noEmit", "--project", project], project)
     expect([code, stdout]).toEqual([0, ""])
   })
 
-  it("prints what it says", async () => {
+  it("prints prices with what they cost, and foods with their sodium", async () => {
     const { code, stderr, stdout } = await run(process.execPath, [file], project)
     expect([code, stderr]).toEqual([0, ""])
     const [prices = "", foods = ""] = stdout.split("] 10 4990\n")
@@ -82,7 +82,7 @@ describe("the guides' Python", () => {
 })
 
 describe("the guides' SQL", () => {
-  it("answers", async () => {
+  it("returns five rows, the first of them the price of 2026-09-26", async () => {
     const answers = await Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {

@@ -36,7 +36,7 @@ const pay = (ledger: LedgerAccess, key: Parameters<typeof admitted>[1], ...ids: 
   })
 
 describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
-  it.live("books a payment once, however often it is told of it, and says so", () =>
+  it.live("books a payment once, however often it is reported, and says so", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const key = yield* keyOf(ledger)
@@ -70,7 +70,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("books it once when it is told of it many times at once", () =>
+  it.live("books a payment once when it is reported 30 times at once", () =>
     Effect.gen(function* () {
       const { administration, ...ledger } = yield* yield* place
       const key = yield* keyOf({ administration, ...ledger })
@@ -83,7 +83,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("remembers what was booked when it is opened again", () =>
+  it.live("remembers its bookings when it is opened again", () =>
     Effect.gen(function* () {
       const opening = yield* place
       const key = yield* Effect.gen(function* () {
@@ -103,7 +103,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses to book for one account what was booked for another", () =>
+  it.live("refuses to book for one account what is booked for another", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const [one, other] = [yield* keyOf(ledger), yield* keyOf(ledger)]
@@ -125,7 +125,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     { reference: "" },
     { reference: "two\nlines" },
     { note: "two\nlines" }
-  ] as const)("never books %j", (wrong) =>
+  ] as const)("refuses to book %j", (wrong) =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const key = yield* keyOf(ledger)
@@ -135,7 +135,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes more money out than there is: calls are refused until more comes in", () =>
+  it.live("lets money that goes out bring the balance below 0, and refuses calls until more comes in", () =>
     Effect.gen(function* () {
       const opening = yield* place
       const key = yield* Effect.gen(function* () {
@@ -206,7 +206,7 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
     return key
   })
 
-  it.live("is the newest entries before a position, of some types or of all", () =>
+  it.live("has the newest entries before a position, of some types or of all", () =>
     Effect.gen(function* () {
       const opening = yield* place
       const check = Effect.fnUntraced(function* (ledger: LedgerAccess, account_id: string) {
@@ -241,7 +241,7 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
     }).pipe(Effect.scoped)
   )
 
-  it.live("has what was charged a moment ago, behind what was written before", () =>
+  it.live("shows what was charged a moment ago before the older entries", () =>
     Effect.gen(function* () {
       const opening = yield* place
       const key = yield* Effect.scoped(Effect.flatMap(opening, history))
@@ -268,7 +268,7 @@ describe.each(Object.entries(places))("a page of a statement in %s", (_, place) 
     }).pipe(Effect.scoped)
   )
 
-  it.live("is of an account that is there", () =>
+  it.live("fails for an account that does not exist", () =>
     Effect.gen(function* () {
       const { administration } = yield* yield* place
       const asked = { account_id: "acct_none", before: null, limit: 1 }

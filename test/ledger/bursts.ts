@@ -44,7 +44,7 @@ export const bursts = ({ calls, connections }: { readonly calls: number; readonl
         ({ spent_usd }) => spent_usd
       )
 
-    it("with two keys and a balance for 50 answers 50 of them, and the balance is zero", async () => {
+    it("gets 50 answers for two keys with a balance for 50, and the balance is zero", async () => {
       const one = await newKey()
       const settings = ["--name", "other", "--scopes", "all", "--budget-usd", "100"]
       const other = await command<CreatedKey>("keys", "create", "--account", one.account_id, ...settings)
@@ -52,7 +52,7 @@ export const bursts = ({ calls, connections }: { readonly calls: number; readonl
       expect(await balanceOf(one)).toBe(0)
     })
 
-    it("with a budget for 123 answers 123 of them, and the budget is spent", async () => {
+    it("gets 123 answers for a budget for 123, and the budget is spent", async () => {
       const key = await newKey({ budget: "1.23" })
       expect(await burst(cheap, [key])).toEqual({ "200": 123, [capReached]: calls - 123 })
       expect(await spentBy(key)).toEqual([1.23])

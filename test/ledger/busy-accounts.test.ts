@@ -29,8 +29,8 @@ const whileLocked = Effect.fnUntraced(function* <A, E, R>(
   return done
 })
 
-describe("an account that others keep busy", () => {
-  it.live("is waited for, and its calls are held and charged", () =>
+describe("an account that is locked for 1.5 seconds", () => {
+  it.live("makes its calls wait, which are then held and charged", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
@@ -52,7 +52,7 @@ describe("an account that others keep busy", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is waited for also after another one was found locked and the connection was lost", () =>
+  it.live("makes its calls wait, also after another account was locked and the connection was lost", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)

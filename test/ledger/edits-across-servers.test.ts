@@ -20,12 +20,12 @@ describe("a command on a ledger that two servers share", () => {
     return answers
   }
 
-  it("creates a key that works at once", async () => {
+  it("creates a key that works at once on both servers", async () => {
     const key = await newKey()
     expect(await onEach(key)).toEqual(["200", "200"])
   })
 
-  it("takes a scope away, and gives it back", async () => {
+  it("takes a scope away and gives it back, at once on both servers", async () => {
     const key = await newKey()
     expect(await onEach(key)).toEqual(["200", "200"])
     await command("keys", "edit", "--key", key.id, "--scopes", "get-commodity-prices")
@@ -35,7 +35,7 @@ describe("a command on a ledger that two servers share", () => {
     expect(await onEach(key)).toEqual(["200", "200"])
   })
 
-  it("lowers a budget, and raises it", async () => {
+  it("lowers a budget and raises it, at once on both servers", async () => {
     const key = await newKey()
     expect(await onEach(key)).toEqual(["200", "200"])
     await command("keys", "edit", "--key", key.id, "--budget-usd", "0.299")
@@ -45,7 +45,7 @@ describe("a command on a ledger that two servers share", () => {
     expect(await onEach(key)).toEqual(["200", refused]) // for one more
   })
 
-  it("gives credits to an account that has none", async () => {
+  it("adds credits to an account that has none, at once on both servers", async () => {
     const key = await newKey()
     for (let number = 0; number < 25; number++) expect(await onEach(key)).toEqual(["200", "200"])
     const refused = "402 Insufficient balance"
@@ -56,7 +56,7 @@ describe("a command on a ledger that two servers share", () => {
     expect(await onEach(key)).toEqual(["200", "200"])
   })
 
-  it("revokes a key under load: no call that begins afterwards is answered", async () => {
+  it("revokes a key under load, and every call that begins afterwards gets 401", async () => {
     const key = await newKey()
     await command("accounts", "credit", "--account", key.account_id, "--usd", "1000", "--note", "load")
     let isRevoked = false

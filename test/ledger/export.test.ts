@@ -51,7 +51,7 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
     return { LARDER_HOME: folder, ...shared }
   }
 
-  it("says the same as JSON lines, as CSV and as Parquet", async () => {
+  it("gives the same entries as JSON lines, as CSV and as Parquet", async () => {
     const environment = await where()
     const folder = environment.LARDER_HOME ?? ""
     const { id } = await admin<{ readonly id: string }>(folder, ["accounts", "create", "--name", "A"], environment)
@@ -79,7 +79,7 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
     )
   })
 
-  it("wants one format", async () => {
+  it("exits with 2 when two formats are given", async () => {
     const { code, stderr } = await run("larder-serve", ["ledger", "export", "--account", "acct_a", "--csv", "--json"], {
       LARDER_HOME: home
     })

@@ -29,7 +29,7 @@ const secondBook = readFileSync(
 )
 
 describe("a database of the first version", () => {
-  it.live("takes money out below 0 once a newer server has opened it, and keeps what it has", () =>
+  it.live("allows a balance below 0 after a newer server has opened it, and keeps its usage", () =>
     Effect.gen(function* () {
       const url = yield* database
       const key = yield* Effect.gen(function* () {
@@ -62,7 +62,7 @@ describe("a database of the first version", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("adds up usage while another server, which was there before, goes on charging", () =>
+  it.live("adds up usage while a server that was there before goes on charging", () =>
     Effect.gen(function* () {
       const url = yield* database
       const older = yield* open(url)
@@ -83,7 +83,7 @@ describe("a database of the first version", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts money that has gone out of it before", () =>
+  it.live("counts money that went out before the update", () =>
     Effect.gen(function* () {
       const url = yield* database
       const { account_id } = yield* Effect.scoped(Effect.flatMap(open(url), keyOf))

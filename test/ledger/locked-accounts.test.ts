@@ -14,7 +14,7 @@ const lock = (url: string, statement: string, params: ReadonlyArray<string>, whi
   )
 
 describe("a call that meets a lock", () => {
-  it("on its account, or on all, ends with 503 and costs nothing; calls of other accounts are answered", async () => {
+  it("ends with 503 at no cost when its account or all are locked; calls of other accounts are answered", async () => {
     const url = await newDatabase(inject("postgresUrl"))
     await through("locked accounts", url, async ({ cast, diary }) => {
       await lock(url, "select from ledger.account where id = $1 for update", [cast.poor], async () => {

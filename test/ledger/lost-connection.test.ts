@@ -5,7 +5,7 @@ import { breakableWire } from "./breakable-wire.ts"
 import { client, database, entriesOf, keyOf, open, until } from "./shared-ledger.ts"
 
 describe("a booking whose connection is lost half-way", () => {
-  it.live("fails as an outage does, writes nothing, and is written when it is told again", () =>
+  it.live("fails as in an outage, writes nothing, and is booked when it is repeated", () =>
     Effect.gen(function* () {
       const url = yield* database
       const wire = yield* Effect.acquireRelease(

@@ -93,7 +93,7 @@ const aLedger = (folder: string) =>
   Effect.tap(written, () => Effect.sync(() => cpSync(original, folder, { recursive: true })))
 
 describe("ledger migrate", () => {
-  it.live("moves everything: accounts, keys, entries with their hashes and how many there are, budgets and usage", () =>
+  it.live("moves accounts, keys, entries with their hashes and their number, budgets and usage", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const { accounts, before, key, revoked } = yield* aLedger(folder)
@@ -123,7 +123,7 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("moves an account below 0, and what was booked because of money", () =>
+  it.live("moves an account below 0 with its bookings", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const booking = (type: Booking["type"], credits: number, reference: string) => ({
@@ -152,37 +152,32 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "leaves the old ledger closed, so that no credit is spent twice, and can be repeated where it was cut off before that",
-    () =>
-      Effect.gen(function* () {
-        const [folder, url] = [yield* home, yield* database]
-        yield* aLedger(folder)
-        yield* migrate(folder, url)
-        assert.strictEqual((yield* refusal(folder))._tag, "LedgerMoved")
-        const { code, stderr } = yield* Effect.promise(() =>
-          run("larder-serve", ["accounts", "list"], { LARDER_HOME: folder })
-        )
-        assert.strictEqual(code, 1)
-        assert.match(
-          stderr,
-          /This ledger was moved to postgres:\/\/127\.0\.0\.1:\d+\/larder_\w+: set LARDER_LEDGER_URL/
-        )
-        assert.notInclude(stderr, new URL(url).password)
+  it.live("closes the old ledger, and can be repeated when it was cut off before that", () =>
+    Effect.gen(function* () {
+      const [folder, url] = [yield* home, yield* database]
+      yield* aLedger(folder)
+      yield* migrate(folder, url)
+      assert.strictEqual((yield* refusal(folder))._tag, "LedgerMoved")
+      const { code, stderr } = yield* Effect.promise(() =>
+        run("larder-serve", ["accounts", "list"], { LARDER_HOME: folder })
+      )
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /This ledger was moved to postgres:\/\/127\.0\.0\.1:\d+\/larder_\w+: set LARDER_LEDGER_URL/)
+      assert.notInclude(stderr, new URL(url).password)
 
-        // as if it had been cut off before the old ledger was closed
-        yield* markAs("moving", path.join(folder, "ledger"), placeOf(Redacted.make(url)))
-        assert.match(
-          (yield* refusal(folder)).message,
-          /nobody has seen the end of it. Repeat: larder-serve ledger migrate/
-        )
-        const repeated = yield* migrate(folder, url)
-        assert.strictEqual(repeated.code, 0, repeated.stderr)
-        assert.match((yield* refusal(folder)).message, /This ledger was moved to/)
-      }).pipe(Effect.scoped)
+      // as if it had been cut off before the old ledger was closed
+      yield* markAs("moving", path.join(folder, "ledger"), placeOf(Redacted.make(url)))
+      assert.match(
+        (yield* refusal(folder)).message,
+        /nobody has seen the end of it. Repeat: larder-serve ledger migrate/
+      )
+      const repeated = yield* migrate(folder, url)
+      assert.strictEqual(repeated.code, 0, repeated.stderr)
+      assert.match((yield* refusal(folder)).message, /This ledger was moved to/)
+    }).pipe(Effect.scoped)
   )
 
-  it.live("keeps the old ledger closed when the end of its transaction fails, until it is repeated", () =>
+  it.live("keeps the old ledger closed when its transaction fails at the end, until it is repeated", () =>
     Effect.gen(function* () {
       const [folder, url, other] = [yield* home, yield* database, yield* database]
       const { accounts, before } = yield* aLedger(folder)
@@ -208,7 +203,7 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a folder without a ledger, and one with an empty ledger, and leaves both as they are", () =>
+  it.live("refuses a folder without a ledger or with an empty one, and leaves it as it is", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const wrong = path.join(folder, "wrong")
@@ -240,7 +235,7 @@ describe("ledger migrate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("wants a database, a reachable one, and a stopped server", () =>
+  it.live("exits with 1 without a database, with one that cannot be reached, and while a server runs", () =>
     Effect.gen(function* () {
       const folder = yield* home
       const without = yield* Effect.promise(() => run("larder-serve", ["ledger", "migrate"], { LARDER_HOME: folder }))
@@ -260,7 +255,7 @@ describe("ledger migrate", () => {
 })
 
 describe("ledger backup of a ledger in PostgreSQL", () => {
-  it.live("is restored as an embedded ledger, or into another database, with everything up to one moment", () =>
+  it.live("can be restored as an embedded ledger or into another database, with everything up to one moment", () =>
     Effect.gen(function* () {
       const [folder, url, other] = [yield* home, yield* database, yield* database]
       const ledger = yield* openPostgres(url)
@@ -290,7 +285,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts a call that was given back as the database does: not at all", () =>
+  it.live("counts a refunded call as the database does: not at all", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const { administration, authenticate, hold } = yield* openPostgres(url)
@@ -337,7 +332,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is for its owner alone from the first byte on", () =>
+  it.live("can be read only by its owner from the first byte on", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const ledger = yield* openPostgres(url)
@@ -364,7 +359,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never writes over a file", () =>
+  it.live("never overwrites a file", () =>
     Effect.gen(function* () {
       const [folder, url] = [yield* home, yield* database]
       const ledger = yield* openPostgres(url)

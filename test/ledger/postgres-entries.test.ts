@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { admitted, client, database, endpoint, entriesOf, giveBack, hold, keyOf, open } from "./shared-ledger.ts"
 
 describe("the entries in the database", () => {
-  it.live("chain by the hash that the embedded ledger computes, whatever a note says", () =>
+  it.live("form the same hash chain as in the embedded ledger, whatever a note says", () =>
     Effect.gen(function* () {
       const ledger = yield* open(yield* database)
       const key = yield* keyOf(ledger)
@@ -92,24 +92,22 @@ describe("the entries in the database", () => {
       /a call of key key_\w+ holds credits of account acct_other, which is not its account/
     ]
   } as const
-  it.live.each(Object.entries(damages))(
-    "are verified as a whole: %s that was changed is found",
-    ([, [damage, found]]) =>
-      Effect.gen(function* () {
-        const url = yield* database
-        const ledger = yield* open(url)
-        const key = yield* keyOf(ledger)
-        yield* Effect.promise(async () => {
-          for (const id of ["a", "b", "c"]) await (await admitted(ledger, key, 100)).commit(`req_${id}`)
-        })
-        const sql = yield* client(url)
-        for (const statement of damage.split(";")) yield* sql.unsafe(statement)
-        const { problems } = yield* ledger.administration.verify({})
-        assert.match(problems.join("\n"), found)
-      }).pipe(Effect.scoped)
+  it.live.each(Object.entries(damages))("are verified as a whole, which finds a change of %s", ([, [damage, found]]) =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const key = yield* keyOf(ledger)
+      yield* Effect.promise(async () => {
+        for (const id of ["a", "b", "c"]) await (await admitted(ledger, key, 100)).commit(`req_${id}`)
+      })
+      const sql = yield* client(url)
+      for (const statement of damage.split(";")) yield* sql.unsafe(statement)
+      const { problems } = yield* ledger.administration.verify({})
+      assert.match(problems.join("\n"), found)
+    }).pipe(Effect.scoped)
   )
 
-  it.live("say less is spent and used when a call is given back, in its own month and on its own day", () =>
+  it.live("count a refunded call as neither spent nor used, in its own month and on its own day", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
@@ -131,7 +129,7 @@ describe("the entries in the database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leave no balance below 0 but by money that went out, whoever writes them", () =>
+  it.live("let only money that goes out bring a balance below 0", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
@@ -173,24 +171,26 @@ describe("the entries in the database", () => {
       /key key_\w+ has spent 299 credits this month, and its days come to 300/
     ]
   } as const
-  it.live.each(Object.entries(damagesAtStart))("keep a server from starting: %s", ([, [damage, found]]) =>
-    Effect.gen(function* () {
-      const url = yield* database
-      const ledger = yield* open(url)
-      const key = yield* keyOf(ledger)
-      for (const id of ["a", "b", "c"]) {
-        yield* Effect.promise(async () => (await admitted(ledger, key, 100, now)).commit(`req_${id}`))
-      }
-      yield* Effect.scoped(open(url))
-      const sql = yield* client(url)
-      yield* sql.unsafe(damage)
-      const error = yield* Effect.flip(open(url))
-      assert.strictEqual(error._tag, "LedgerDamaged")
-      assert.match(error.message, found)
-    }).pipe(Effect.scoped)
+  it.live.each(Object.entries(damagesAtStart))(
+    "keep a server from starting when they are damaged: %s",
+    ([, [damage, found]]) =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const ledger = yield* open(url)
+        const key = yield* keyOf(ledger)
+        for (const id of ["a", "b", "c"]) {
+          yield* Effect.promise(async () => (await admitted(ledger, key, 100, now)).commit(`req_${id}`))
+        }
+        yield* Effect.scoped(open(url))
+        const sql = yield* client(url)
+        yield* sql.unsafe(damage)
+        const error = yield* Effect.flip(open(url))
+        assert.strictEqual(error._tag, "LedgerDamaged")
+        assert.match(error.message, found)
+      }).pipe(Effect.scoped)
   )
 
-  it.live("are read by a start up to the 1,000 newest of an account, and by a verification all", () =>
+  it.live("are checked at a start up to the 1,000 newest of an account, and all of them by a verification", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
@@ -211,7 +211,7 @@ describe("the entries in the database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("must end where their account stands, else no server starts", () =>
+  it.live("keep a server from starting when they do not come to the balance of their account", () =>
     Effect.gen(function* () {
       const url = yield* database
       const key = yield* Effect.scoped(Effect.flatMap(open(url), keyOf))

@@ -31,7 +31,7 @@ describe("servers that share a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("see each other's holds, and the end of them", () =>
+  it.live("see what another one holds, and when it is released", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = yield* Effect.all([open(url), open(url)])
@@ -85,7 +85,7 @@ describe("servers that share a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("take what a dead one held as free again", () =>
+  it.live("free what a dead server held", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
@@ -100,7 +100,7 @@ describe("servers that share a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("go on under a new name when they were silent too long, and what they held is lost, not charged", () =>
+  it.live("continue under a new name after a long silence, and lose their holds without charging them", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
@@ -119,7 +119,7 @@ describe("servers that share a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leave nothing held behind when they stop", () =>
+  it.live("hold nothing any more after they stop", () =>
     Effect.gen(function* () {
       const url = yield* database
       const staying = yield* open(url)
@@ -134,7 +134,7 @@ describe("servers that share a ledger", () => {
 })
 
 describe("an account that somebody has locked in the database", () => {
-  it.live("is refused by itself, without being charged, and goes on when it is free", () =>
+  it.live("has its calls rejected without a charge, and is served again when it is free", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
@@ -178,7 +178,7 @@ describe("an account that somebody has locked in the database", () => {
 })
 
 describe("a request id that was charged already", () => {
-  it.live("is not charged again, nor answered as if it were, on any server", () =>
+  it.live("is rejected on every server, and not charged again", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = yield* Effect.all([open(url), open(url)])
@@ -214,7 +214,7 @@ describe("a charge whose answer is lost", () => {
     return { wire, ledger, key, held, observer: yield* open(url) }
   })
 
-  it.live("is found when the database is back in time, and charged once", () =>
+  it.live("is found and charged once when the database is back in time", () =>
     Effect.gen(function* () {
       const { held, key, ledger, observer, wire } = yield* behindWire()
       wire.loseAnswers()
@@ -235,7 +235,7 @@ describe("a charge whose answer is lost", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is answered with an error when the database stays away, and given back when it returns", () =>
+  it.live("is answered with an error when the database stays away, and refunded when it returns", () =>
     Effect.gen(function* () {
       const { held, key, ledger, observer, wire } = yield* behindWire()
       wire.loseAnswers()
@@ -256,7 +256,7 @@ describe("a charge whose answer is lost", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is given back by the next server when this one stops before the database returns", () =>
+  it.live("is refunded by the next server when this one stops before the database returns", () =>
     Effect.gen(function* () {
       const url = yield* database
       const own = mkdtempSync(path.join(doubts, "own-"))
@@ -293,7 +293,7 @@ describe("a charge whose answer is lost", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that never reached the database costs nothing", () =>
+  it.live("costs nothing when it never reached the database", () =>
     Effect.gen(function* () {
       const { held, key, ledger, observer, wire } = yield* behindWire()
       wire.cut()

@@ -67,7 +67,7 @@ const periods = [
 ] as const
 
 describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
-  it.live("is by day, by key and by endpoint, dearest first, of all calls or of some", () =>
+  it.live("is grouped by day, by key and by endpoint, for all calls or for some", () =>
     Effect.gen(function* () {
       const { opening } = yield* place
       const check = Effect.fnUntraced(function* (ledger: LedgerAccess, account_id: string, a: string, b: string) {
@@ -124,7 +124,7 @@ describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is the sum of its rows, wherever in their months a period begins and ends", () =>
+  it.live("is the sum of its rows, wherever in a month the period begins and ends", () =>
     Effect.gen(function* () {
       const { opening } = yield* place
       const check = Effect.fnUntraced(function* ({ administration }: LedgerAccess, account_id: string, id: string) {
@@ -167,7 +167,7 @@ describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
 })
 
 describe.each(Object.entries(places))("the keys of an account in %s", (_, place) => {
-  it.live("are at most 1,000 that are not revoked, also where several are created at once", () =>
+  it.live("are limited to 1,000 that are not revoked, even if several are created at once", () =>
     Effect.gen(function* () {
       const { addKeys, opening } = yield* place
       const ledger = yield* opening

@@ -66,7 +66,7 @@ describe("branded foods that are ingested while a server is called", () => {
     }
   }
 
-  it("are the old ones where a run fails, and the new ones once a run succeeds; no request fails", async () => {
+  it("stay the old ones after a failed run and become the new ones after a good run; no request fails", async () => {
     const { data } = JSON.parse((await call("/v1/branded-foods?limit=1")).text) as Foods
     const targets = [
       newFood,

@@ -13,7 +13,7 @@ const swings = 6
 /** The samples end on 29 September, the generation after them has one more day. */
 const newestOf: Readonly<Record<string, string>> = { "larder-000003": "2026-09-29", "larder-000004": "2026-09-30" }
 
-describe("swapping generations under load", () => {
+describe("a swap of generations under load", () => {
   let home: string
   let server: Server
   let key: string
@@ -55,7 +55,7 @@ describe("swapping generations under load", () => {
     return { status: response.status, headers: response.headers, text, json }
   }
 
-  it("fails no request, and every answer is wholly of the generation that it names", async () => {
+  it("fails no request, and each answer comes wholly from the generation that it names", async () => {
     let swinging = true
     const answers: Array<Awaited<ReturnType<typeof newestButterClose>>> = []
     const call = async () => {

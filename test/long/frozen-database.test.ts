@@ -34,8 +34,8 @@ const stopDatabase = (url: string, whileStopped: () => Promise<void>) =>
     }).pipe(Effect.ensuring(Effect.sync(() => stopped.map((pid) => process.kill(pid, "SIGCONT")))))
   })
 
-describe("a database that stands still", () => {
-  it("lets calls end with 503 that cost nothing, and servers are ready again when it goes on", async () => {
+describe("a database that is frozen for 11 seconds", () => {
+  it("makes calls end with 503 at no cost, and the servers are ready again after it", async () => {
     const url = await newDatabase(postgres.url)
     await through("frozen database", url, ({ diary }, servers) =>
       stopDatabase(url, async () => {

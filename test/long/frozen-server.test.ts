@@ -7,8 +7,8 @@ import { newDatabase } from "../support/postgres/new-database.ts"
 /** A server that says nothing for five seconds loses what it held. */
 const freeze = 7_000
 
-describe("a server that stands still", () => {
-  it("charges nothing that it does not answer, and goes on, while another one calls on", async () => {
+describe("a server that is frozen for 7 seconds", () => {
+  it("charges nothing that it did not answer, and works again, while another server goes on", async () => {
     const environment = { LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) }
     await history("frozen server", environment, async ({ books, call, diary, start }) => {
       const [held, other] = [await start(), await start()]

@@ -2,6 +2,6 @@
 import { it } from "vitest"
 import { expectConstantMemory } from "../support/pipelines/large-feeds.ts"
 
-it.each(["google-merchant", "shopify-csv"] as const)("200 MB of a %s feed are read in constant memory", (kind) =>
+it.each(["google-merchant", "shopify-csv"] as const)("reads 200 MB of a %s feed in constant memory", (kind) =>
   expectConstantMemory(kind, 200)
 )

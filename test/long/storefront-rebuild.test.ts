@@ -11,5 +11,5 @@ beforeAll(async () => {
 })
 afterAll(() => removeFolder(home))
 
-it("a rebuild of stores that were read ten times gives the same products, ids, times and history", () =>
+it("rebuilds stores that were read ten times with the same products, ids, times and history", () =>
   expectSameStoresRebuilt(home))

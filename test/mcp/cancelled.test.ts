@@ -62,7 +62,7 @@ describe("a call that is cancelled while it is read", () => {
     )
   )
 
-  it("costs nothing when a notification of the same session says so, and is told so", () =>
+  it("costs nothing and gets an error when a notification of its session cancels it", () =>
     withServer((server) =>
       Effect.gen(function* () {
         const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } }
@@ -81,7 +81,7 @@ describe("a call that is cancelled while it is read", () => {
       })
     ))
 
-  it("goes on, and is charged, when the notification is of another session", () =>
+  it("goes on and is charged when the notification is of another session", () =>
     withServer((server) =>
       Effect.gen(function* () {
         const reply = post(server, earlier.message, { "mcp-session-id": "one" }).then((response) => response.text())
@@ -97,7 +97,7 @@ describe("a call that is cancelled while it is read", () => {
       })
     ))
 
-  it("answers nothing, no status either, before it is charged, in an earlier revision", () =>
+  it("gets no status before it is charged, in an earlier revision", () =>
     withServer((server) =>
       Effect.gen(function* () {
         let isAnswered = false

@@ -41,7 +41,7 @@ const named = (headers: Headers) =>
 describe.each(revisions)("an answer in revision %s", (revision) => {
   const ask = asking(revision)
 
-  it("of a call has the headers that the API would give it", async () => {
+  it("has the headers of the API for a call", async () => {
     const { headers, message } = await ask("tools/call", { name: "search_stores", arguments: { limit: 1 } })
     const { charged, remaining, requestId, version } = told(message.result as CallToolResult)
     expect(named(headers)).toEqual([requestId, version, String(charged), String(remaining)])
@@ -49,12 +49,12 @@ describe.each(revisions)("an answer in revision %s", (revision) => {
     expect(headers.get("content-type")).toBe("application/json")
     expect(headers.get("cache-control")).toBe("private, no-store")
   })
-  it("of a failed call says that it was free", async () => {
+  it("says that a failed call was free", async () => {
     const { headers, message } = await ask("tools/call", { name: "get_store", arguments: { id: "none" } })
     const { remaining, requestId, version } = told(message.result as CallToolResult)
     expect(named(headers)).toEqual([requestId, version, "0", String(remaining)])
   })
-  it("of anything else says that it was free, and what is left", async () => {
+  it("says that any other request was free, and what is left", async () => {
     const remaining = (await api.get("/v1/stores?limit=0")).headers["x-credits-remaining"]
     for (const method of ["tools/list", "no/such"]) {
       const { headers } = await ask(method)
@@ -67,12 +67,12 @@ describe.each(revisions)("an answer in revision %s", (revision) => {
       expect(headers.get("cache-control")).toBe("private, no-store")
     }
   })
-  it.each(["gzip", "br", "zstd"])("is compressed with %s where its caller likes that", async (coding) => {
+  it.each(["gzip", "br", "zstd"])("is compressed with %s when the caller accepts it", async (coding) => {
     const { headers, message } = await ask("tools/list", {}, { "accept-encoding": coding })
     expect([headers.get("content-encoding"), headers.get("vary")]).toEqual([coding, "Origin, Accept-Encoding"])
     expect(message.result?.tools).toHaveLength(11)
   })
-  it("is shaped by the host that it is asked of, like one of the API", async () => {
+  it("has the shape of the host that is asked, like one of the API", async () => {
     const bare = { name: "search_commodities", arguments: {} }
     const onDataHost = asking(revision, () => url().replace("127.0.0.1", "localhost"))
     const paged = (await onDataHost("tools/call", bare)).message.result?.structuredContent
@@ -99,7 +99,7 @@ describe("a batch", () => {
   }
 
   it.each([{}, { "mcp-protocol-version": "2025-03-26" }])(
-    "is answered and charged call by call with %j",
+    "is answered and charged call by call with the headers %j",
     async (headers) => {
       const { account_id, key } = await createKey(api.home())
       const reply = await send(key, [call(1), request("ping", {}, "1"), call(2)], headers)
@@ -117,7 +117,7 @@ describe("a batch", () => {
     ["the revision has none", [call(1)], { "mcp-protocol-version": "2025-06-18" }],
     ["the revision has none", [call(1)], { "mcp-protocol-version": "2025-11-25" }],
     ["the revision has none", [call(1)], { "mcp-protocol-version": "2026-07-28" }]
-  ])("is refused, at no cost, where %s", async (_why, body, headers) => {
+  ])("is rejected with 400 at no cost when %s: $2", async (_why, body, headers) => {
     const { account_id, key } = await createKey(api.home())
     const { json, status } = await send(key, body, headers)
     expect([status, json]).toMatchObject([400, { error: { code: -32_600 }, id: null }])

@@ -52,13 +52,13 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
   })
   afterAll(() => client.close())
 
-  it("speaks the newest revision of its kind", () => {
+  it("agrees on the newest revision of its kind", () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(mode === "auto" ? "2026-07-28" : "2025-11-25")
     expect(client.getServerVersion()).toMatchObject({ name: "larder" })
     expect(client.getInstructions()).toContain("spends real money")
   })
 
-  it("finds a tool for each endpoint, with what it costs", async () => {
+  it("finds a tool for each endpoint, with its price", async () => {
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(toolNames)
     for (const { annotations, description, name } of tools) {
@@ -68,7 +68,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     }
   })
 
-  it("calls every tool: the answer of the API word by word, typed, and its cost", async () => {
+  it("gets the API's answer word for word from every tool, typed and with its cost", async () => {
     const ids: Ids = {}
     for (const [name, argumentsOf] of findings) {
       const given = argumentsOf(ids)
@@ -87,7 +87,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     expect(Object.keys(ids).toSorted()).toEqual(toolNames.toSorted())
   })
 
-  it("is told with the law's type and message what it asked wrong, at no cost", async () => {
+  it("gets the API's error type and message for wrong arguments, at no cost", async () => {
     const id = "platform_store_none"
     for (const [name, given, error] of [
       ["get_store", { id }, `not_found: Unknown store: ${id}`],
@@ -105,7 +105,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     }
   })
 
-  it("gets a protocol error for a tool that is not there", async () => {
+  it("gets a protocol error for an unknown tool", async () => {
     await expect(client.callTool({ name: "drop_tables", arguments: {} })).rejects.toMatchObject({
       code: -32602,
       message: expect.stringContaining("Unknown tool: drop_tables")
@@ -127,7 +127,7 @@ describe("prices", () => {
 })
 
 describe("a page", () => {
-  it("leads to the next one by its cursor, and numbers of any size are limits", async () => {
+  it("leads to the next one by its cursor, and accepts a limit of any size", async () => {
     const client = await clientOf(api.key().key)
     const first = await call(client, "search_commodities", { category: "dairy", limit: 1 })
     const { next_cursor } = first.structured as { readonly next_cursor: string }
@@ -142,7 +142,7 @@ describe("a page", () => {
 
 describe("a key", () => {
   it.each(["auto", "legacy"] as const)(
-    "is shown the tools of its scopes alone, and refused the others by name, negotiating %s",
+    "is shown only the tools of its scopes, and refused the others by name, negotiating %s",
     async (mode) => {
       const { account_id, key } = await createKey(api.home(), { scopes: scopesOfThatPart })
       const client = await clientOf(key, mode)
@@ -153,7 +153,7 @@ describe("a key", () => {
     }
   )
 
-  it("that may spend no more is refused, and says so to the model", async () => {
+  it("is refused when it may spend no more, and the text tells the model", async () => {
     const { account_id, key } = await createKey(api.home(), { budget: 105 })
     const client = await clientOf(key)
     expect((await call(client, "search_stores")).remaining).toBe(5)
@@ -169,7 +169,7 @@ describe("a key", () => {
     await richer.close()
   })
 
-  it("pays nothing for finding out what there is", async () => {
+  it("pays nothing for a list of tools", async () => {
     const { account_id, key } = await createKey(api.home())
     for (const mode of ["auto", "legacy"] as const) {
       const client = await clientOf(key, mode)
@@ -184,7 +184,7 @@ describe("a key", () => {
     ["absent", undefined, "Missing or malformed Authorization: Bearer header"],
     ["malformed", "svc_data_short", "Missing or malformed Authorization: Bearer header"],
     ["unknown", `svc_data_${"a".repeat(64)}`, "Unknown or revoked API key"]
-  ])("that is %s is a 401 before anything is read", async (_what, key, message) => {
+  ])("gets 401 before anything is read when it is %s", async (_what, key, message) => {
     const {
       headers,
       message: refusal,
@@ -203,7 +203,7 @@ describe("a request", () => {
   const toolCall = request("tools/call", { name: "get_commodity_prices", arguments: prices })
 
   it.each(["2025-11-25", "2025-06-18", "2025-03-26"])(
-    "of the earlier revision %s is answered without a session",
+    "is answered without a session in the earlier revision %s",
     async (version) => {
       const { message } = await send(
         request("initialize", { protocolVersion: version, capabilities: {}, clientInfo: { name: "x", version: "1" } })
@@ -214,7 +214,7 @@ describe("a request", () => {
     }
   )
 
-  it("of a revision that nobody knows is a 400", async () => {
+  it("gets 400 in an unknown revision", async () => {
     expect((await send(toolCall, { "mcp-protocol-version": "1999-01-01" })).status).toBe(400)
     expect((await send(toolCall, { "mcp-protocol-version": "2099-01-01" })).status).toBe(400)
     const _meta = {
@@ -229,7 +229,7 @@ describe("a request", () => {
   })
 
   it.each(["https://evil.example", "null", "https://api.example.com:8443"])(
-    "from a page of %s is a 403",
+    "gets 403 from a page of %s",
     async (origin) => {
       const { headers, message, status } = await send(toolCall, { origin })
       expect([status, message.error?.type]).toEqual([403, "forbidden"])
@@ -238,7 +238,7 @@ describe("a request", () => {
   )
 
   it.each(["https://api.example.com", "https://console.example.com", "http://localhost:6274", "http://127.0.0.1:9"])(
-    "from a page of %s is answered",
+    "is answered when it comes from a page of %s",
     async (origin) => {
       const { headers, status } = await send(request("tools/list"), { origin })
       expect([status, headers.get("access-control-allow-origin")]).toEqual([200, origin])
@@ -250,7 +250,7 @@ describe("a request", () => {
     }
   )
 
-  it.each(["GET", "DELETE", "PUT"])("by %s is a 405 that names POST", async (method) => {
+  it.each(["GET", "DELETE", "PUT"])("gets 405 with POST in the header Allow when its method is %s", async (method) => {
     const { headers, message, status } = await post(url(), undefined, { method, key: api.key().key })
     expect([status, message.error?.type, headers.get("allow")]).toEqual([405, "invalid_request", "POST, OPTIONS"])
   })
@@ -276,18 +276,18 @@ describe("a request", () => {
     ],
     ["a member that would be dropped", JSON.stringify(toolCall).replace('"from"', '"__proto__"'), 400],
     ["300 KB", JSON.stringify({ ...toolCall, filler: "x".repeat(300_000) }), 413]
-  ])("that holds %s is refused, at no cost", async (_what, body, expected) => {
+  ])("is rejected at no cost when it holds %s", async (_what, body, expected) => {
     const { message, status } = await send(body)
     expect([status, typeof message.error?.code]).toEqual([expected, "number"])
   })
 
-  it("of another type of content is a 415, and of an unknown method a protocol error", async () => {
+  it("gets 415 for another content type, and a protocol error for an unknown method", async () => {
     expect((await send(toolCall, { "content-type": "text/plain" })).status).toBe(415)
     expect((await send(request("tools/destroy"))).message.error?.code).toBe(-32601)
     expect((await send(request("tools/call", { name: "get_store", arguments: [] }))).message.error?.code).toBe(-32602)
   })
 
-  it("to another path than /mcp exactly finds nothing", async () => {
+  it("gets 404 at any other path than /mcp", async () => {
     for (const path of ["/mcp/", "/MCP", "/mcp/x", "/%6dcp"]) {
       const response = await fetch(`${url()}${path}`, { method: "POST", body: "{}" })
       expect([path, response.status]).toEqual([path, 404])
@@ -295,12 +295,12 @@ describe("a request", () => {
     }
   })
 
-  it("names the argument that it repeats", async () => {
+  it("gets an error that names the argument that it repeats", async () => {
     const { message } = await send(JSON.stringify(toolCall).replace('"from"', '"series":"x","from"'))
     expect(message.error).toEqual({ code: -32_700, message: "Parse error: Repeated member: series" })
   })
 
-  it("leaves no key in the server's log, and no fault", () => {
+  it("leaves no key and no error in the server's log", () => {
     expect(api.server().logs()).not.toMatch(/ERROR|connection failed/)
     expect(api.server().logs()).not.toContain(api.key().key.slice(9))
   })

@@ -38,20 +38,20 @@ describe("an assistant that starts larder-serve mcp", () => {
     expect(client.getNegotiatedProtocolVersion()).toBe("2025-11-25")
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(toolNames)
   })
-  it("gets the answer of the API word by word, and its cost", async () => {
+  it("gets the answer of the API word for word, and its cost", async () => {
     const { body, charged, remaining } = await call(client, "get_commodity_prices", prices)
     const plain = await api.get(`/v1/commodities/prices?${new URLSearchParams(prices)}`)
     expect(body).toBe(plain.text)
     expect([charged, remaining]).toEqual([10, Number(plain.headers["x-credits-remaining"]) + 10])
   })
-  it("gets errors as results of tools, and protocol errors as such", async () => {
+  it("gets API errors as results of tools, and protocol errors as such", async () => {
     const missing = await call(client, "get_store", { id: "platform_store_none" })
     expect([errorIn(missing), missing.isError]).toEqual(["not_found: Unknown store: platform_store_none", true])
     for (const name of ["drop_tables", "drop tables\n"]) {
       await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32602 })
     }
   })
-  it("is told that an argument is too long", async () => {
+  it("gets an error for an argument that is too long", async () => {
     const given = { query: "x".repeat(300_000) }
     await expect(client.callTool({ name: "search_stores", arguments: given })).rejects.toThrow(
       "A message takes at most"
@@ -73,7 +73,7 @@ describe("larder-serve mcp", () => {
     expect(charges).toHaveLength(Object.keys(partOfTheTools).length)
   })
 
-  it("leaves out what is no message, says so in one line each, and charges nothing for it", async () => {
+  it("leaves out lines that are not messages, logs each in one line, and charges nothing for them", async () => {
     const { account_id, key } = await createKey(api.home())
     const program = path.join(repository, "serve/bin/larder-serve.mjs")
     const child = spawn(process.execPath, [program, "mcp", "--url", api.server().api], {
@@ -116,7 +116,7 @@ describe("larder-serve mcp", () => {
     expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
   })
 
-  it("says which key or address is wrong", async () => {
+  it("reports a wrong key and a wrong address", async () => {
     const wrong = await connected(overStdio(api.server().api, `svc_data_${"a".repeat(64)}`).transport, "legacy")
     await expect(wrong.listTools()).rejects.toThrow("Unknown or revoked API key")
     expect(errorIn(await call(wrong, "search_stores"))).toBe("unauthorized: Unknown or revoked API key")
@@ -132,14 +132,14 @@ describe("larder-serve mcp", () => {
   it.each([
     [{}, "LARDER_API_KEY is not set"],
     [{ LARDER_API_KEY: "svc_data_secret" }, "LARDER_API_KEY is set to something that is no key"]
-  ])("does not start without a key: %j", async (environment, problem) => {
+  ])("exits with 2 without a valid key: %j", async (environment, problem) => {
     const { code, stderr, stdout } = await run("larder-serve", ["mcp"], environment)
     expect([code, stdout]).toEqual([2, ""])
     expect(stderr).toContain(problem)
     expect(stderr).not.toContain("secret")
   })
 
-  it("does not start where nobody knows the port of the API", async () => {
+  it("exits with 2 when nobody knows the port of the API", async () => {
     const environment = { LARDER_API_KEY: api.key().key, LARDER_PORT: "0" }
     const { code, stderr, stdout } = await run("larder-serve", ["mcp"], environment)
     expect([code, stdout]).toEqual([2, ""])

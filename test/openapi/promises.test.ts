@@ -7,16 +7,16 @@ import { promisesOf } from "./promises.ts"
 
 const document = openApi()
 
-describe("what was promised to clients", () => {
-  it("is kept, or a note of a new version says what broke", () => {
+describe("the promises to clients", () => {
+  it("are kept, or a note of a new version says what broke", () => {
     expect(withoutNote(broken(promised(), promisesOf(document)), promised().version, versions)).toBeUndefined()
   })
 
-  it("is on record as the document has it", () => {
+  it("are recorded as the document has them", () => {
     expect(promisesOf(document), toRecord).toEqual(promised())
   })
 
-  it("has notes from the newest to the first, and what breaks raises the first number", () => {
+  it("have notes from the newest to the oldest, and a break raises the first number", () => {
     const numbers = versions.map(({ version }) => version.split(".").map(Number))
     for (const [index, { breaking, date }] of versions.entries()) {
       expect(date).toMatch(/^\d{4}-\d{2}-\d{2}$/)

@@ -113,7 +113,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       yield* buy("pay_2", 1000, "amex")
     }))
 
-  test("pays a page once, however often it is paid and asked for", ({ checkout, kept, pay, paid: payments }) =>
+  test("takes the money of a page once, even if the customer pays twice", ({ checkout, kept, pay, paid: payments }) =>
     Effect.gen(function* () {
       const first = yield* checkout("pay_1", 5000)
       yield* pay("pay_1", "good")
@@ -123,7 +123,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.match(first.opened.url, /^http/)
     }))
 
-  test("charges a saved card without its owner, once for each of our ids", ({
+  test("charges a saved card without its owner, once for each payment id", ({
     charge,
     kept,
     paid: payments,
@@ -139,7 +139,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* payments, 2)
     }))
 
-  test("charges once when the same payment is asked for many times at once", ({ charge, kept, processor }) =>
+  test("charges once when the same payment is asked for eight times at once", ({ charge, kept, processor }) =>
     Effect.gen(function* () {
       const { asked } = yield* charge("pay_1", 10_000, "good")
       const again = { ...asked, payment_id: "pay_2" }
@@ -168,13 +168,17 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       }))
   }
 
-  test("lets a card that its owner has confirmed once pay by itself", ({ charge }) =>
+  test("charges a card without its owner after the owner has confirmed it once", ({ charge }) =>
     Effect.gen(function* () {
       const { charged } = yield* charge("pay_1", 10_000, "owner_once")
       assert.deepStrictEqual(short(yield* Effect.fromResult(charged)), paid(10_000))
     }))
 
-  test("fails where the card is forgotten, which may be done twice", ({ charge, kept, processor }) =>
+  test("fails to charge a forgotten card, and forgets the same card twice without an error", ({
+    charge,
+    kept,
+    processor
+  }) =>
     Effect.gen(function* () {
       const { asked } = yield* charge("pay_1", 10_000, "good")
       yield* processor.forget(asked.card)
@@ -186,7 +190,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* kept, 11_000)
     }))
 
-  test("finds a charge whose answer was lost, by our id", ({ charge, kept, look, loseNextAnswer, processor }) =>
+  test("finds a charge whose answer was lost, by its payment id", ({ charge, kept, look, loseNextAnswer, processor }) =>
     Effect.gen(function* () {
       const { asked } = yield* charge("pay_1", 10_000, "good")
       yield* loseNextAnswer
@@ -198,7 +202,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* kept, 13_000)
     }))
 
-  test("finds a page whose answer was lost, by our id", ({ asking, look, loseNextAnswer, pay, processor }) =>
+  test("finds a page whose answer was lost, by its payment id", ({ asking, look, loseNextAnswer, pay, processor }) =>
     Effect.gen(function* () {
       yield* loseNextAnswer
       const asked = yield* asking("pay_1", 5000)
@@ -211,7 +215,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.deepStrictEqual(found && short(found), paid(5000))
     }))
 
-  test("lets nobody pay on a page that was left", ({ checkout, kept, look, pay, processor }) =>
+  test("lets nobody pay on a page that was closed", ({ checkout, kept, look, pay, processor }) =>
     Effect.gen(function* () {
       const { asked, opened } = yield* checkout("pay_1", 5000)
       const sought = { ...asked, reference: opened.reference, customer: null, card: null }
@@ -223,7 +227,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* kept, 0)
     }))
 
-  test("keeps what was paid on a page before it was left", ({ checkout, pay, processor }) =>
+  test("keeps what was paid on a page before it was closed", ({ checkout, pay, processor }) =>
     Effect.gen(function* () {
       const { asked, opened } = yield* checkout("pay_1", 5000)
       yield* pay("pay_1", "good")
@@ -234,7 +238,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       )
     }))
 
-  test("knows nothing of a payment that it was never asked for", ({ asking, look }) =>
+  test("finds nothing for a payment that it was never asked for", ({ asking, look }) =>
     Effect.gen(function* () {
       const asked = yield* asking("pay_9", 5000)
       for (const card of [null, "pm_1"]) {
@@ -242,7 +246,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       }
     }))
 
-  test("answers nothing during an outage, and everything after it", ({ charge, kept, look, outage, processor }) =>
+  test("fails during an outage, and works again after it", ({ charge, kept, look, outage, processor }) =>
     Effect.gen(function* () {
       const { asked } = yield* charge("pay_1", 10_000, "good")
       yield* outage(true)
@@ -260,7 +264,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* kept, 21_000)
     }))
 
-  test("tells of refunds, and of those that failed", ({ buy, failRefund, kept, lookAt, refund }) =>
+  test("reports refunds, and those that failed", ({ buy, failRefund, kept, lookAt, refund }) =>
     Effect.gen(function* () {
       const looked = yield* buy("pay_1", 5000, "good")
       const part = yield* refund("pay_1", 2000)
@@ -274,7 +278,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* kept, 2000)
     }))
 
-  test("gives money back once when that is asked many times at once", ({ buy, kept, refund }) =>
+  test("refunds once when the same refund is asked for twelve times at once", ({ buy, kept, refund }) =>
     Effect.gen(function* () {
       for (const payment of ["pay_1", "pay_2", "pay_3"]) {
         yield* buy(payment, 5000, "good")
@@ -285,7 +289,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* kept, 0)
     }))
 
-  test("tells of disputes, lost and won", ({ buy, closeDispute, dispute, kept, lookAt }) =>
+  test("reports disputes that are open, won or lost", ({ buy, closeDispute, dispute, kept, lookAt }) =>
     Effect.gen(function* () {
       const one = yield* buy("pay_1", 5000, "good")
       const other = yield* buy("pay_2", 7000, "disputed")
@@ -301,7 +305,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* kept, 5000)
     }))
 
-  test("says which payment its events are about, and believes no others", ({ buy, event, processor }) =>
+  test("names the payment of an event, and rejects forged events", ({ buy, event, processor }) =>
     Effect.gen(function* () {
       const { reference } = yield* buy("pay_1", 5000, "good")
       const { body, header } = yield* event("pay_1")
@@ -320,7 +324,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       for (const forgery of forgeries) assert.strictEqual((yield* Effect.flip(forgery))._tag, "ForgedEvent")
     }))
 
-  test("takes no event that is older than five minutes", ({ buy, event, processor }) =>
+  test("rejects an event that is more than five minutes old", ({ buy, event, processor }) =>
     Effect.gen(function* () {
       yield* buy("pay_1", 5000, "good")
       const { body, header } = yield* event("pay_1")

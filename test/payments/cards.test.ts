@@ -63,7 +63,7 @@ inEachShop((name, within) => {
     it.live(what, () => within((shop) => Effect.andThen(play(shop), shop.checkBooks)))
 
   describe.concurrent(`a saved card with ${name}`, () => {
-    plays("is that of the latest payment, also where an earlier one is told of later", (shop) =>
+    plays("is the card of the latest payment, even if an earlier payment is reported later", (shop) =>
       shop.visit((billing) =>
         Effect.gen(function* () {
           const early = yield* payUntold(shop, billing, "good")
@@ -79,7 +79,7 @@ inEachShop((name, within) => {
       )
     )
 
-    plays("that was removed does not come back with a payment that was begun before", (shop) =>
+    plays("does not come back after its removal with a payment that began before", (shop) =>
       shop.visit((billing) =>
         Effect.gen(function* () {
           yield* shop.buy(billing, 20_00, "good")
@@ -96,7 +96,7 @@ inEachShop((name, within) => {
       )
     )
 
-    plays("that was replaced while the processor does not answer is forgotten when it does", (shop) =>
+    plays("is forgotten later when it was replaced while the processor did not answer", (shop) =>
       Effect.gen(function* () {
         yield* shop.visit(
           (billing) =>
@@ -116,7 +116,7 @@ inEachShop((name, within) => {
       })
     )
 
-    plays("that is removed while the processor is away is gone at once, and forgotten there when it answers", (shop) =>
+    plays("is removed at once during an outage, and forgotten by the processor after it", (shop) =>
       Effect.gen(function* () {
         yield* shop.visit((billing) =>
           Effect.gen(function* () {
@@ -134,7 +134,7 @@ inEachShop((name, within) => {
       })
     )
 
-    plays("is forgotten behind others that the processor refuses to forget", (shop) =>
+    plays("is forgotten although the processor refuses to forget twelve others", (shop) =>
       Effect.gen(function* () {
         const { processor } = shop.stand
         yield* shop.visit((billing) => shop.buy(billing, 20_00, "good"), { processor })
@@ -159,7 +159,7 @@ inEachShop((name, within) => {
       })
     )
 
-    plays("is charged by a form that has shown it, and no other one", (shop) =>
+    plays("is charged only by a form that has shown it", (shop) =>
       shop.visit((billing) =>
         Effect.gen(function* () {
           yield* shop.buy(billing, 10_00, "good")
@@ -182,7 +182,7 @@ inEachShop((name, within) => {
       )
     )
 
-    plays("that the processor does not know any more is named by the payment that failed with it", (shop) =>
+    plays("is named by the payment that fails because the processor no longer knows the card", (shop) =>
       shop.visit((billing) =>
         Effect.gen(function* () {
           yield* shop.buy(billing, 20_00, "good")

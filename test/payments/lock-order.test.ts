@@ -28,7 +28,7 @@ const makeUntilOneWaits = (place: Place) =>
   )
 
 describe("two servers on PostgreSQL", () => {
-  it.live("that book two new cards at once save one, and forget the others", () =>
+  it.live("save one card and forget the others when they book two new cards at once", () =>
     Effect.gen(function* () {
       const place = yield* places.PostgreSQL
       yield* Effect.gen(function* () {
@@ -78,7 +78,7 @@ describe("two servers on PostgreSQL", () => {
     }).pipe(Effect.scoped, Effect.orDie)
   )
 
-  it.live("do not wait for each other where one gives a recharge up and the other one books it", () =>
+  it.live("do not wait for each other when one gives up a recharge and the other one books it", () =>
     Effect.gen(function* () {
       const place = yield* places.PostgreSQL
       yield* Effect.gen(function* () {

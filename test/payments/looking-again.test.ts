@@ -42,8 +42,8 @@ const pay = ({ form, stand, visit }: Shop) =>
   })
 
 inEachShop((name, within) => {
-  describe(`looking again with ${name}`, () => {
-    it.live("finds a payment behind more abandoned pages than are read at once", () =>
+  describe(`the repeated check of payments with ${name}`, () => {
+    it.live("finds a payment behind 1,001 abandoned pages", () =>
       within((shop) =>
         Effect.gen(function* () {
           yield* pay(shop)
@@ -55,7 +55,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("tells the log once that a payment is booked, however many servers look at once", () =>
+    it.live("logs once that a payment is booked when four servers look at once", () =>
       within((shop) =>
         Effect.gen(function* () {
           const told: Array<string> = []
@@ -73,7 +73,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("comes to an open payment behind others that always fail", () =>
+    it.live("reaches an open payment behind eight others that always fail", () =>
       within((shop) =>
         Effect.gen(function* () {
           yield* pay(shop)
@@ -86,44 +86,42 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live(
-      "comes to a refund behind more payments than are looked at in an hour, where no server runs for longer",
-      () =>
-        within((shop) =>
-          Effect.gen(function* () {
-            const id = yield* shop.visit((billing) => shop.buy(billing, 50_00, "good"))
-            yield* shop.stand.refund(id, null)
-            yield* addOthers(shop, 600, "succeeded")
-            let looks = 0
-            let isBegun = false
-            const counted = Effect.suspend(() => {
-              looks++
-              return open
-            })
-            const { look, ...processor } = withOthers(shop.stand, counted)
-            const isFound = Effect.map(shop.moved, ({ length }) => length === 2)
-            // who has begun to look at the refund is let finish
-            const isDone = Effect.suspend(() => (isBegun ? isFound : Effect.succeed(looks >= 499)))
-            const run = Effect.suspend(() => {
-              looks = 0
-              isBegun = false
-              return shop.visit(() => until(isDone), {
-                processor: {
-                  ...processor,
-                  look: (sought) => {
-                    isBegun ||= sought.payment_id === id
-                    return look(sought)
-                  }
-                }
-              })
-            })
-            yield* until(Effect.andThen(run, isFound))
-            assert.strictEqual((yield* shop.bookings).at(-1)?.credits, -50_000)
+    it.live("reaches a refund behind 600 other payments, although each server stops after 499 of them", () =>
+      within((shop) =>
+        Effect.gen(function* () {
+          const id = yield* shop.visit((billing) => shop.buy(billing, 50_00, "good"))
+          yield* shop.stand.refund(id, null)
+          yield* addOthers(shop, 600, "succeeded")
+          let looks = 0
+          let isBegun = false
+          const counted = Effect.suspend(() => {
+            looks++
+            return open
           })
-        )
+          const { look, ...processor } = withOthers(shop.stand, counted)
+          const isFound = Effect.map(shop.moved, ({ length }) => length === 2)
+          // who has begun to look at the refund is let finish
+          const isDone = Effect.suspend(() => (isBegun ? isFound : Effect.succeed(looks >= 499)))
+          const run = Effect.suspend(() => {
+            looks = 0
+            isBegun = false
+            return shop.visit(() => until(isDone), {
+              processor: {
+                ...processor,
+                look: (sought) => {
+                  isBegun ||= sought.payment_id === id
+                  return look(sought)
+                }
+              }
+            })
+          })
+          yield* until(Effect.andThen(run, isFound))
+          assert.strictEqual((yield* shop.bookings).at(-1)?.credits, -50_000)
+        })
+      )
     )
 
-    it.live("comes to a refund behind payments that always fail", () =>
+    it.live("reaches a refund behind eight payments that always fail", () =>
       within((shop) =>
         Effect.gen(function* () {
           const id = yield* shop.visit((billing) => shop.buy(billing, 50_00, "good"))

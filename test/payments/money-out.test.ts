@@ -5,7 +5,7 @@ import { Effect, References } from "effect"
 import { inEachShop, places, type Shop, shopAt, until } from "./shop.ts"
 
 describe("a dispute of an earlier version", () => {
-  it.live.each(Object.entries(places))("is lost when the bank says so, and takes nothing more: %s", ([, made]) =>
+  it.live.each(Object.entries(places))("is lost when the bank says so, and takes no more credits: %s", ([, made]) =>
     Effect.gen(function* () {
       const inShop = shopAt(yield* made)
       const told = (shop: Shop, billing: Billing["Service"], id: string) =>
@@ -44,7 +44,7 @@ describe("a dispute of an earlier version", () => {
 
 inEachShop((name, within) => {
   describe(`money that goes back with ${name}`, () => {
-    it.live("takes credits once for each refund, however often and in whatever order it is told", () =>
+    it.live("takes credits once for each refund, however often and in whatever order it is reported", () =>
       within(({ account_id, balance, buy, checkBooks, moved, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -73,7 +73,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("takes what was spent already: the balance is negative, and calls are refused", () =>
+    it.live("takes credits that were spent already: the balance is negative, and calls are refused", () =>
       within(({ balance, buy, checkBooks, moved, spend, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -98,7 +98,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("comes back where a refund failed", () =>
+    it.live("comes back when a refund fails", () =>
       within(({ account_id, buy, checkBooks, moved, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -125,43 +125,45 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live.each(["won", "lost"] as const)("is held back by a dispute, which is %s", (outcome) =>
-      within(({ account_id, buy, checkBooks, moved, stand, visit }) =>
-        visit((billing) =>
-          Effect.gen(function* () {
-            const id = yield* buy(billing, 50_00, "good")
-            yield* billing.saveRecharge(account_id, { is_on: true, cents: 10_00, trigger_credits: 1_000 })
-            const dispute = yield* stand.dispute(id)
-            const opened = yield* stand.event(id)
-            yield* billing.webhook(opened.body, opened.header)
-            const taken = [
-              ["top_up", 50_000],
-              ["adjustment", -50_000]
-            ] as const
-            assert.deepStrictEqual(yield* moved, [...taken])
-            const { recharge } = yield* billing.settings(account_id)
-            assert.deepStrictEqual(
-              [recharge.is_on, recharge.off_reason],
-              [false, "A payment of $50.00 was disputed at the bank."]
-            )
-            yield* stand.closeDispute(id, dispute, outcome)
-            const closed = yield* stand.event(id)
-            for (const { body, header } of [closed, opened, closed]) yield* billing.webhook(body, header)
-            assert.deepStrictEqual(yield* moved, outcome === "won" ? [...taken, ["adjustment", 50_000]] : [...taken])
-            const { reversals } = yield* billing.payment(account_id, id)
-            const ended = reversals.map(({ is_lost, state }) => ({ is_lost, state }))
-            const expected = {
-              won: { is_lost: false, state: "returned" },
-              lost: { is_lost: true, state: "taken" }
-            } as const
-            assert.deepStrictEqual(ended, [expected[outcome]])
-            yield* checkBooks
-          })
+    it.live.each(["won", "lost"] as const)(
+      "is taken when a dispute opens, and comes back only if it is won: %s",
+      (outcome) =>
+        within(({ account_id, buy, checkBooks, moved, stand, visit }) =>
+          visit((billing) =>
+            Effect.gen(function* () {
+              const id = yield* buy(billing, 50_00, "good")
+              yield* billing.saveRecharge(account_id, { is_on: true, cents: 10_00, trigger_credits: 1_000 })
+              const dispute = yield* stand.dispute(id)
+              const opened = yield* stand.event(id)
+              yield* billing.webhook(opened.body, opened.header)
+              const taken = [
+                ["top_up", 50_000],
+                ["adjustment", -50_000]
+              ] as const
+              assert.deepStrictEqual(yield* moved, [...taken])
+              const { recharge } = yield* billing.settings(account_id)
+              assert.deepStrictEqual(
+                [recharge.is_on, recharge.off_reason],
+                [false, "A payment of $50.00 was disputed at the bank."]
+              )
+              yield* stand.closeDispute(id, dispute, outcome)
+              const closed = yield* stand.event(id)
+              for (const { body, header } of [closed, opened, closed]) yield* billing.webhook(body, header)
+              assert.deepStrictEqual(yield* moved, outcome === "won" ? [...taken, ["adjustment", 50_000]] : [...taken])
+              const { reversals } = yield* billing.payment(account_id, id)
+              const ended = reversals.map(({ is_lost, state }) => ({ is_lost, state }))
+              const expected = {
+                won: { is_lost: false, state: "returned" },
+                lost: { is_lost: true, state: "taken" }
+              } as const
+              assert.deepStrictEqual(ended, [expected[outcome]])
+              yield* checkBooks
+            })
+          )
         )
-      )
     )
 
-    it.live("is booked with its payment where it went back before that was", () =>
+    it.live("is booked together with its payment when it went back before the payment was booked", () =>
       within(({ buy, checkBooks, form, moved, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -186,7 +188,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("is nothing where a dispute is about what was refunded before", () =>
+    it.live("takes no credits for a dispute about a payment that was refunded before", () =>
       within(({ account_id, buy, moved, stand, visit }) =>
         Effect.gen(function* () {
           const { processor } = stand
@@ -218,7 +220,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("comes again with a dispute that is won after more than a year, where no event arrived", () =>
+    it.live("comes back when a dispute is won after more than a year, even without an event", () =>
       within(({ account_id, buy, checkBooks, moved, putForward, stand, visit }) =>
         Effect.gen(function* () {
           const id = yield* visit((billing) => buy(billing, 50_00, "good"))
@@ -241,7 +243,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("comes again with a refund that fails after it was looked for last, where no event arrived", () =>
+    it.live("comes back when a refund fails after more than a year, even without an event", () =>
       within(({ account_id, buy, checkBooks, moved, putForward, stand, visit }) =>
         Effect.gen(function* () {
           const id = yield* visit((billing) => buy(billing, 50_00, "good"))
@@ -259,7 +261,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("is found by looking where no event arrived", () =>
+    it.live("takes its credits even without an event", () =>
       within(({ buy, checkBooks, moved, stand, visit }) =>
         Effect.gen(function* () {
           const id = yield* visit((billing) => buy(billing, 50_00, "good"))

@@ -144,7 +144,7 @@ const history = Effect.fnUntraced(function* (
 
 /** Each pair of a processor and a kind of store is hit so often. */
 export const hitByKills = (pairs: ReadonlyArray<Pair>, kills: number): void => {
-  describe("processes that work with money and are hit by kill -9", () => {
+  describe("processes that work with money and are killed with -9", () => {
     for (const [processor, store] of pairs) {
       it.live(
         `book each payment, refund and dispute once: ${processor}, ${store}`,

@@ -40,8 +40,8 @@ inEachShop((name, within) => {
   const plays = <A, E>(what: string, play: (shop: Shop) => Effect.Effect<A, E, Scope.Scope>) =>
     it.live(what, () => within((shop) => Effect.andThen(play(shop), shop.checkBooks)))
 
-  describe.concurrent(`a recharge with ${name}`, () => {
-    plays("is not switched off by an outage, and two servers charge once when that is over", (shop) =>
+  describe.concurrent(`a recharge in doubt with ${name}`, () => {
+    plays("stays on during an outage, and is charged once by two servers after it", (shop) =>
       Effect.gen(function* () {
         yield* shop.visit((billing) =>
           Effect.gen(function* () {
@@ -64,7 +64,7 @@ inEachShop((name, within) => {
       })
     )
 
-    plays("that was under way in an outage is given up where it is not needed any more", (shop) =>
+    plays("is given up after an outage when the balance no longer needs it", (shop) =>
       Effect.gen(function* () {
         yield* refusedInOutage(shop)
         yield* shop.administration.creditAccount({ account_id: shop.account_id, credits: 100_000, note: "by hand" })
@@ -75,7 +75,7 @@ inEachShop((name, within) => {
       })
     )
 
-    plays("begins anew where the processor never took it up", (shop) =>
+    plays("begins again when the processor never received it", (shop) =>
       Effect.gen(function* () {
         yield* refusedInOutage(shop)
         yield* shop.stand.outage(false)
@@ -95,7 +95,7 @@ inEachShop((name, within) => {
       })
     )
 
-    plays("books once where an event overtakes a slow answer", (shop) =>
+    plays("is booked once when an event arrives before a slow answer", (shop) =>
       Effect.gen(function* () {
         const { processor } = shop.stand
         const slow = {
@@ -121,7 +121,7 @@ inEachShop((name, within) => {
       })
     )
 
-    plays("charges once where the answer was lost", (shop) =>
+    plays("is charged once when the answer is lost", (shop) =>
       shop.visit((billing) =>
         Effect.gen(function* () {
           yield* begin(shop, billing)
@@ -134,7 +134,7 @@ inEachShop((name, within) => {
       )
     )
 
-    plays("and a top-up with the saved card are charged once and booked once where the answers come too late", (shop) =>
+    plays("is charged and booked once, like a top-up beside it, when the answers come too late", (shop) =>
       shop.visit((billing) =>
         Effect.gen(function* () {
           yield* begin(shop, billing)
@@ -164,7 +164,7 @@ inEachShop((name, within) => {
       )
     )
 
-    plays("books what was given up and turns out to have been paid", (shop) =>
+    plays("is booked when it was given up and turns out to be paid", (shop) =>
       Effect.gen(function* () {
         const { processor } = shop.stand
         const deaf = { ...processor, look: () => Effect.sync(() => undefined) }
@@ -193,7 +193,7 @@ inEachShop((name, within) => {
       })
     )
 
-    plays("is not asked for again with a card that was replaced meanwhile, and begins anew with the new one", (shop) =>
+    plays("is not repeated with a card that was replaced, and begins again with the new card", (shop) =>
       Effect.gen(function* () {
         const { processor } = shop.stand
         const keeping: CardProcessor = { ...processor, forget: () => Effect.void }
@@ -229,40 +229,38 @@ inEachShop((name, within) => {
       })
     )
 
-    plays(
-      "is not asked for again with an amount that was changed meanwhile, and begins anew with the new one",
-      (shop) =>
-        Effect.gen(function* () {
-          const choice = { is_on: true, cents: 10_00, trigger_credits: 5_000 }
-          yield* shop.visit((billing) =>
-            Effect.gen(function* () {
-              yield* beginInOutage(shop, billing)
-              yield* aWhile
-              yield* billing.saveRecharge(shop.account_id, choice)
-            })
-          )
-          yield* shop.stand.outage(false)
-          yield* shop.visit(() => aWhile)
-          assert.strictEqual(yield* shop.balance, 1_000)
-          yield* shop.putForward(16 * 60_000)
-          yield* shop.visit((billing) =>
-            Effect.gen(function* () {
-              yield* balanceIs(shop, 11_000)
-              yield* settled(shop, billing)
-              const payments = yield* billing.payments(shop.account_id, { before: null, limit: 2 })
-              assert.deepStrictEqual(
-                payments.map(({ cents, state }) => [cents, state]),
-                [
-                  [10_00, "succeeded"],
-                  [20_00, "expired"]
-                ]
-              )
-            })
-          )
-        })
+    plays("is not repeated with an amount that was changed, and begins again with the new amount", (shop) =>
+      Effect.gen(function* () {
+        const choice = { is_on: true, cents: 10_00, trigger_credits: 5_000 }
+        yield* shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* beginInOutage(shop, billing)
+            yield* aWhile
+            yield* billing.saveRecharge(shop.account_id, choice)
+          })
+        )
+        yield* shop.stand.outage(false)
+        yield* shop.visit(() => aWhile)
+        assert.strictEqual(yield* shop.balance, 1_000)
+        yield* shop.putForward(16 * 60_000)
+        yield* shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* balanceIs(shop, 11_000)
+            yield* settled(shop, billing)
+            const payments = yield* billing.payments(shop.account_id, { before: null, limit: 2 })
+            assert.deepStrictEqual(
+              payments.map(({ cents, state }) => [cents, state]),
+              [
+                [10_00, "succeeded"],
+                [20_00, "expired"]
+              ]
+            )
+          })
+        )
+      })
     )
 
-    plays("stays on where the card that failed was replaced meanwhile, and charges the new one", (shop) =>
+    plays("stays on when the card that failed was replaced, and charges the new card", (shop) =>
       Effect.gen(function* () {
         const { processor } = shop.stand
         const lost = new ProcessorUnavailable({ processor: processor.name, cause: new Error("the answer is lost") })

@@ -7,7 +7,7 @@ import { byTheClock, inEachShop, type Shop, until } from "./shop.ts"
 
 inEachShop((name, within) => {
   describe.concurrent(`auto-recharge with ${name}`, () => {
-    it.live("charges strictly below the trigger", () =>
+    it.live("charges below the trigger, and not at the trigger", () =>
       within((shop) =>
         shop.visit((billing) =>
           Effect.gen(function* () {
@@ -32,7 +32,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("is evaluated when it is switched on, and when the server starts", () =>
+    it.live("checks the balance when it is switched on and when the server starts", () =>
       within((shop) =>
         Effect.gen(function* () {
           yield* shop.visit((billing) =>
@@ -49,7 +49,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("is evaluated although the tables were away when the server started", () =>
+    it.live("checks the balance at a start even if the tables cannot be read at first", () =>
       within((shop) =>
         Effect.gen(function* () {
           yield* shop.visit((billing) => begin(shop, billing))
@@ -66,7 +66,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("charges once for a thousand calls that finish together, on two servers", () =>
+    it.live("charges once for 1,000 calls that finish together on two servers", () =>
       within((shop) =>
         shop.visit((billing) =>
           shop.visit((other) =>
@@ -98,7 +98,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("leaves a key refused that has spent its budget, and lets the other keys of the account go on", () =>
+    it.live("leaves a key refused that has spent its budget, while another key of the account can spend", () =>
       within((shop) =>
         shop.visit((billing) =>
           Effect.gen(function* () {
@@ -116,7 +116,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("is evaluated once a day where no call tells of a balance below the trigger, and not before", () =>
+    it.live("checks the balance after 24 hours without a call, and not after 23", () =>
       within((shop) =>
         byTheClock(
           shop.visit((billing) =>
@@ -142,7 +142,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("is claimed by one of two servers that see the balance at once", () =>
+    it.live("charges once when two servers see the balance at the same time", () =>
       within((shop) =>
         Effect.gen(function* () {
           const { administration } = shop
@@ -173,7 +173,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("looks at the balance again once it has the claim: another server may have been faster", () =>
+    it.live("checks the balance again after its claim, because another server may have been faster", () =>
       within((shop) =>
         Effect.gen(function* () {
           const { administration } = shop
@@ -212,36 +212,38 @@ inEachShop((name, within) => {
     it.live.each([
       ["declined_later", /declined/i],
       ["owner_always", /owner|confirm|bank|authentic/i]
-    ] as const)("is switched off by a card that %s, and says why until somebody leaves it off", ([card, why]) =>
-      within((shop) =>
-        shop.visit((billing) =>
-          Effect.gen(function* () {
-            yield* begin(shop, billing, { card })
-            yield* spendAndTell(shop, billing, 14_000)
-            yield* until(isOff(shop, billing))
-            const { off_reason, running } = yield* settingsOf(shop, billing)
-            assert.isFalse(running)
-            assert.match(
-              off_reason ?? "",
-              /^A recharge of \$20\.00 with Visa ending in \d{4} failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. /
-            )
-            assert.match(off_reason ?? "", why)
-            billing.charged(shop.account_id)
-            yield* aWhile
-            assert.deepStrictEqual(yield* shop.moved, [["top_up", 10_000]])
-            const on = yield* billing.saveRecharge(shop.account_id, {
-              is_on: false,
-              cents: 30_00,
-              trigger_credits: 1_000
+    ] as const)(
+      "is switched off by a failing card, and keeps the reason until somebody saves it as off: %s",
+      ([card, why]) =>
+        within((shop) =>
+          shop.visit((billing) =>
+            Effect.gen(function* () {
+              yield* begin(shop, billing, { card })
+              yield* spendAndTell(shop, billing, 14_000)
+              yield* until(isOff(shop, billing))
+              const { off_reason, running } = yield* settingsOf(shop, billing)
+              assert.isFalse(running)
+              assert.match(
+                off_reason ?? "",
+                /^A recharge of \$20\.00 with Visa ending in \d{4} failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. /
+              )
+              assert.match(off_reason ?? "", why)
+              billing.charged(shop.account_id)
+              yield* aWhile
+              assert.deepStrictEqual(yield* shop.moved, [["top_up", 10_000]])
+              const on = yield* billing.saveRecharge(shop.account_id, {
+                is_on: false,
+                cents: 30_00,
+                trigger_credits: 1_000
+              })
+              assert.deepInclude(on.recharge, { off_reason: null, cents: 30_00 })
+              yield* shop.checkBooks
             })
-            assert.deepInclude(on.recharge, { off_reason: null, cents: 30_00 })
-            yield* shop.checkBooks
-          })
+          )
         )
-      )
     )
 
-    it.live("needs a saved card, and goes off with it, without an alarm", () =>
+    it.live("needs a saved card, and is switched off without a reason when the card is removed", () =>
       within((shop) =>
         shop.visit((billing) =>
           Effect.gen(function* () {
@@ -268,7 +270,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("is not begun by a payment or a refund, but by the next charged call", () =>
+    it.live("begins with the next charged call, not with a payment or a refund", () =>
       within((shop) =>
         shop.visit((billing) =>
           Effect.gen(function* () {
@@ -291,7 +293,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("reads the settings of the accounts that are marked, however many, and of no others", () =>
+    it.live("reads the settings of the accounts with charged calls, here 2,501, and of no other account", () =>
       within((shop) =>
         Effect.gen(function* () {
           const read = new Set<unknown>()
@@ -326,7 +328,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("takes amounts of 10 to 50,000 USD and triggers of 1 to 50,000 USD", () =>
+    it.live("accepts amounts of 10 to 50,000 USD and triggers of 1 to 50,000 USD", () =>
       within((shop) =>
         shop.visit((billing) =>
           Effect.gen(function* () {

@@ -60,14 +60,14 @@ describe("a server with a key of Stripe", () => {
     expect((await browser.get("/billing")).text).toContain("4242")
   })
 
-  it("leads to whichever host Stripe's page has, though forms may lead nowhere but to the console", async () => {
+  it("leads to any host that Stripe's page has, although forms may only go to the console", async () => {
     const { sent, session } = await begin()
     expect(sent.status).toBe(200)
     expect(sent.text).toContain(`href="${session.url}">Continue</a>`)
     expect(sent.headers.get("content-security-policy")).toContain("form-action 'self';")
   })
 
-  it("adds the credits when Stripe tells of the payment, however often, and takes them back when it is disputed", async () => {
+  it("adds the credits once for repeated events, and takes them for a dispute until it is won", async () => {
     const { account, session } = await begin()
     host.takeEvents()
     host.books.pay(session, "good")
@@ -83,7 +83,7 @@ describe("a server with a key of Stripe", () => {
     expect(await balanceOf(account.id)).toBe(55_000)
   })
 
-  it("believes no event that Stripe has not signed, counts it, and says so once a minute", async () => {
+  it("rejects events that Stripe has not signed, counts them, and logs that once", async () => {
     const { account, session } = await begin()
     const before = await refusedEvents()
     host.takeEvents()
@@ -99,7 +99,7 @@ describe("a server with a key of Stripe", () => {
     expect(await balanceOf(account.id)).toBe(5000)
   })
 
-  it("has no simulator, and its key and secret in no log", async () => {
+  it("has no simulator, and writes no key and no secret to the log", async () => {
     const { browser } = await served.signedIn({ is_operator: true })
     for (const path of ["/simulator", "/simulator/checkout/sim_pay_1"]) {
       expect((await browser.get(path)).status).toBe(404)
@@ -112,8 +112,8 @@ describe("a server with a key of Stripe", () => {
   })
 })
 
-describe("a server with a key of Stripe and nothing else", () => {
-  it("warns that it hears of nothing, believes no event, and adds the credits when the customer comes back", async () => {
+describe("a server with a key of Stripe but without the webhook secret", () => {
+  it("warns about the missing secret, rejects events, and adds the credits when the customer comes back", async () => {
     expect(withoutSecret.logs()).toMatch(/LARDER_STRIPE_WEBHOOK_SECRET is not set, so events of Stripe are refused: /)
     const { account, browser, session } = await begin(withoutSecret)
     host.takeEvents()

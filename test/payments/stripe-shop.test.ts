@@ -21,7 +21,7 @@ const inShop = <A, E>(work: (shop: Shop & { readonly host: StripeHost }) => Effe
   }).pipe(Effect.scoped, Effect.orDie)
 
 describe("a shop on Stripe", () => {
-  it.live("books what an event names, where the answer was lost among thousands of other pages", () =>
+  it.live("books the payment of an event, although the answer was lost among 2,000 other pages", () =>
     inShop(({ checkBooks, form, host, moved, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
@@ -44,7 +44,7 @@ describe("a shop on Stripe", () => {
     )
   )
 
-  it.live("wants an event again whose payment is not to be found with its key", () =>
+  it.live("fails for an event whose payment cannot be found, so that Stripe sends it again", () =>
     inShop(({ form, host, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
@@ -58,7 +58,7 @@ describe("a shop on Stripe", () => {
     )
   )
 
-  it.live("says of an event whose payment was made with another processor that it is known, and looks at nothing", () =>
+  it.live("logs that an event is about a payment of another processor, and requests nothing", () =>
     inShop(({ database, form, host, moved, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
@@ -85,7 +85,7 @@ describe("a shop on Stripe", () => {
     )
   )
 
-  it.live("ends a top-up with the saved card that Stripe has made and never confirmed", () =>
+  it.live("ends a top-up with the saved card that Stripe created and never confirmed", () =>
     inShop(({ account_id, buy, checkBooks, host, putForward, savedForm, stand, visit }) =>
       Effect.gen(function* () {
         const id = yield* visit((billing) =>
@@ -120,7 +120,7 @@ describe("a shop on Stripe", () => {
     )
   )
 
-  it.live("recharges again where Stripe has made a recharge and never confirmed it, though no call can be paid", () =>
+  it.live("recharges again at a balance of 0 when Stripe created a recharge and never confirmed it", () =>
     inShop((shop) =>
       shop.visit((billing) =>
         Effect.gen(function* () {
@@ -150,7 +150,7 @@ describe("a shop on Stripe", () => {
     )
   )
 
-  it.live("gives back what a dispute took, also where the payment was refunded after it was won", () =>
+  it.live("returns what a dispute took, even if the payment is refunded after the dispute was won", () =>
     inShop(({ buy, checkBooks, moved, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
@@ -173,7 +173,7 @@ describe("a shop on Stripe", () => {
     )
   )
 
-  it.live("ends a charge that Stripe refuses for good, and switches auto-recharge off with the reason", () =>
+  it.live("ends a charge that Stripe refuses, and switches auto-recharge off with the reason", () =>
     inShop(({ account_id, buy, checkBooks, host, savedForm, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {
@@ -195,7 +195,7 @@ describe("a shop on Stripe", () => {
     )
   )
 
-  it.live("says that another currency was received, and books nothing for it", () =>
+  it.live("reports that another currency was received, and books nothing", () =>
     inShop(({ account_id, form, host, moved, stand, visit }) =>
       visit((billing) =>
         Effect.gen(function* () {

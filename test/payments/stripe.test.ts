@@ -43,14 +43,14 @@ const fillWithSessions = ({ books: { sessions } }: StripeHost) => {
 }
 
 describe("Stripe", () => {
-  it.live("is asked with the pinned version of its API, with every request", () =>
+  it.live("receives the pinned version of its API with every request", () =>
     Effect.gen(function* () {
       const { host } = yield* afterOnePayment
       assert.deepStrictEqual([...host.versions], [apiVersion])
     })
   )
 
-  it.live("refuses a wrong key, which is in no message", () =>
+  it.live("refuses a wrong key, which appears in no message", () =>
     Effect.gen(function* () {
       const { settings } = yield* afterOnePayment
       const wrong = stripeProcessor({ ...settings, key: Redacted.make("sk_test_of_somebody_else") })
@@ -61,7 +61,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("is unavailable where nobody listens, where it hangs up, and where its answer makes no sense", () =>
+  it.live("is unavailable when nobody listens, when it hangs up, and when its answer makes no sense", () =>
     Effect.gen(function* () {
       const { host, processor, saved } = yield* afterOnePayment
       const charge = (id: string) => Effect.flip(processor.charge({ ...asked(id), ...saved }))
@@ -77,7 +77,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("repeats its own fault for the same id, and nothing was charged", () =>
+  it.live("repeats its own error for the same id, and charges nothing", () =>
     Effect.gen(function* () {
       const { host, processor, saved, stand } = yield* afterOnePayment
       host.mishaps.failNext = true
@@ -98,7 +98,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("says what was received, also where that is another amount or another currency", () =>
+  it.live("reports what was received, even if the amount or the currency is another one", () =>
     Effect.gen(function* () {
       const { intent, opened, processor } = yield* afterOnePayment
       const look = processor.look(sought("pay_1", { reference: opened.reference }))
@@ -111,7 +111,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("does not take the payment of somebody else for ours", () =>
+  it.live("does not accept the payment of somebody else as ours", () =>
     Effect.gen(function* () {
       const { opened, processor } = yield* afterOnePayment
       const error = yield* Effect.flip(processor.look(sought("pay_2", { reference: opened.reference })))
@@ -119,7 +119,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("makes a new customer where the known one was removed", () =>
+  it.live("creates a new customer when the known one was removed", () =>
     Effect.gen(function* () {
       const { host, processor, saved, stand } = yield* afterOnePayment
       host.books.customers.delete(saved.customer)
@@ -131,7 +131,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("ends a charge that was made and never confirmed, so that another one can begin", () =>
+  it.live("cancels an old charge that was never confirmed, so that another one can begin", () =>
     Effect.gen(function* () {
       const { host, intent, processor, saved } = yield* afterOnePayment
       const created = Math.floor(Date.now() / 1000)
@@ -156,7 +156,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("ends a page that nobody has paid on after a day", () =>
+  it.live("reports an expired page as ended without a payment", () =>
     Effect.gen(function* () {
       const { host, processor } = yield* afterOnePayment
       const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: null })
@@ -167,7 +167,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("finds a payment among hundreds of others, page by page", () =>
+  it.live("finds a payment among 250 others by listing three pages", () =>
     Effect.gen(function* () {
       const { host, processor } = yield* afterOnePayment
       for (let i = 0; i < 250; i++) {
@@ -180,20 +180,18 @@ describe("Stripe", () => {
     })
   )
 
-  it.live(
-    "finds a payment that was made with a clock ahead of Stripe's: a page by an hour, a charge by most of a day",
-    () =>
-      Effect.gen(function* () {
-        const { processor, saved } = yield* afterOnePayment
-        yield* processor.charge({ ...asked("pay_2"), ...saved })
-        const later = (hours: number) => new Date(Date.parse(now) + hours * 3_600_000 - 60_000).toISOString()
-        const page = yield* processor.look(sought("pay_1", { created_at: later(1) }))
-        const charge = yield* processor.look(sought("pay_2", { ...saved, created_at: later(23) }))
-        assert.deepStrictEqual([page?.state, charge?.state], ["succeeded", "succeeded"])
-      })
+  it.live("finds a payment page dated an hour too late, and a charge dated 23 hours too late", () =>
+    Effect.gen(function* () {
+      const { processor, saved } = yield* afterOnePayment
+      yield* processor.charge({ ...asked("pay_2"), ...saved })
+      const later = (hours: number) => new Date(Date.parse(now) + hours * 3_600_000 - 60_000).toISOString()
+      const page = yield* processor.look(sought("pay_1", { created_at: later(1) }))
+      const charge = yield* processor.look(sought("pay_2", { ...saved, created_at: later(23) }))
+      assert.deepStrictEqual([page?.state, charge?.state], ["succeeded", "succeeded"])
+    })
   )
 
-  it.live("looks for a saved card's charge among those of its customer, however many pages were opened", () =>
+  it.live("finds a saved card's charge among those of its customer, without listing pages", () =>
     Effect.gen(function* () {
       const { host, processor, saved } = yield* afterOnePayment
       yield* processor.charge({ ...asked("pay_2", 3000), ...saved })
@@ -204,7 +202,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("finds what an event names without looking through lists, also a page by its charge", () =>
+  it.live("finds the payment of an event without listing pages, also by its charge", () =>
     Effect.gen(function* () {
       const { host, intent, opened, processor } = yield* afterOnePayment
       fillWithSessions(host)
@@ -216,7 +214,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("keeps a payment open whose page has seen a declined card, also where the event names the charge", () =>
+  it.live("keeps a payment open after a declined card, even if the event names the charge", () =>
     Effect.gen(function* () {
       const { host, processor, stand } = yield* afterOnePayment
       const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: null })
@@ -227,7 +225,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("takes no money for an inquiry, and no more than was paid for a dispute", () =>
+  it.live("takes nothing for an inquiry, and no more than was paid for a dispute", () =>
     Effect.gen(function* () {
       const { host, intent, opened, processor, stand } = yield* afterOnePayment
       const reversed = Effect.map(processor.look(sought("pay_1", { reference: opened.reference })), (looked) =>
@@ -254,7 +252,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("tells in events of refunds and disputes only its own names, and they are looked up", () =>
+  it.live("finds the payment of refund and dispute events, which carry only Stripe's own ids", () =>
     Effect.gen(function* () {
       const { host, intent, processor, stand } = yield* afterOnePayment
       host.takeEvents()
@@ -272,7 +270,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("has events that are about no payment of ours", () =>
+  it.live("ignores events that are about no payment of ours", () =>
     Effect.gen(function* () {
       const { processor } = yield* afterOnePayment
       const objects = [
@@ -294,7 +292,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("cannot say what an event is about during an outage, so that it sends it again", () =>
+  it.live("fails for an event during an outage, so that Stripe sends it again", () =>
     Effect.gen(function* () {
       const { host, processor, stand } = yield* afterOnePayment
       host.takeEvents()

@@ -4,8 +4,8 @@ import { Effect, Logger, References, Result } from "effect"
 import { inEachShop, until } from "./shop.ts"
 
 inEachShop((name, within) => {
-  describe(`paying with ${name}`, () => {
-    it.live("on the processor's page books the credits once, saves the card and gives a receipt", () =>
+  describe(`a top-up with ${name}`, () => {
+    it.live("books the credits once, saves the card and gives a receipt", () =>
       within(({ account_id, bookings, buy, checkBooks, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -38,7 +38,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("with a card that is declined books nothing, and another card may follow on the same page", () =>
+    it.live("books nothing for a declined card, and accepts another card on the same page", () =>
       within(({ account_id, buy, checkBooks, moved, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -54,7 +54,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("and never coming back books the credits all the same: by an event, or by looking", () =>
+    it.live("books the credits when the customer never comes back: by an event, or by a later check", () =>
       within(({ buy, checkBooks, form, moved, stand, visit }) =>
         Effect.gen(function* () {
           yield* visit((billing) =>
@@ -82,7 +82,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("that nobody finishes expires with the page", () =>
+    it.live("expires with its page when nobody pays", () =>
       within(({ account_id, form, moved, putForward, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -96,7 +96,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("with the saved card answers with the outcome", () =>
+    it.live("answers with the outcome when it charges the saved card", () =>
       within(({ account_id, buy, checkBooks, moved, savedForm, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -133,7 +133,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("charges a form that was sent many times once", () =>
+    it.live("charges once for a form that is sent eight times", () =>
       within(({ buy, checkBooks, form, savedForm, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -154,7 +154,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("leads to the payment where the form is sent again after the page was paid on, also a day later", () =>
+    it.live("leads to the payment when a form is sent again after it was paid, also a day later", () =>
       within(({ account_id, checkBooks, form, moved, putForward, stand, visit }) =>
         Effect.gen(function* () {
           const forms = [form(20_00), form(30_00)]
@@ -178,7 +178,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("refuses a form without its submission, and one that was sent as another payment", () =>
+    it.live("refuses an incomplete form, and one that was sent before as another payment", () =>
       within(({ account_id, database, form, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -210,7 +210,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("while the processor is away charges nothing, neither then nor later", () =>
+    it.live("charges nothing during an outage of the processor, neither then nor later", () =>
       within(({ account_id, buy, checkBooks, form, moved, putForward, savedForm, stand, visit }) =>
         Effect.gen(function* () {
           const open = yield* visit((billing) =>
@@ -257,7 +257,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("takes 10.00 to 50,000.00 USD", () =>
+    it.live("accepts 10.00 to 50,000.00 USD", () =>
       within(({ form, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -273,7 +273,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("books nothing for an event that somebody else has written", () =>
+    it.live("books nothing for a forged event", () =>
       within(({ form, moved, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {
@@ -294,7 +294,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("that is not known here any more is an error in the log, which says what to do", () =>
+    it.live("logs an error that says what to do when an event is about an unknown payment", () =>
       within(({ buy, database, stand, visit }) =>
         Effect.gen(function* () {
           const told: Array<string> = []
@@ -316,7 +316,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("does not book another amount than was asked for, and says so", () =>
+    it.live("books nothing when another amount was received than asked for, and says so", () =>
       within(({ account_id, form, moved, stand, visit }) =>
         visit(
           (billing) =>
@@ -359,7 +359,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("pages through all payments", () =>
+    it.live("lists all payments page by page", () =>
       within(({ account_id, form, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {

@@ -107,7 +107,7 @@ export const inTwoServers = (pairs: ReadonlyArray<Pair>, steps: number): void =>
   inEachShop((name, within) => {
     describe(`two servers with ${name}`, () => {
       it.live(
-        "book what came and what went, once, whatever happens at once",
+        "book each payment, refund and dispute once, whatever happens at the same time",
         () =>
           within((shop) =>
             Effect.gen(function* () {

@@ -14,7 +14,7 @@ const opened = (env: Readonly<Record<string, string>>) => Effect.map(paymentsIn(
 const withStripe = { LARDER_STRIPE_KEY: "sk_test_1", LARDER_STRIPE_WEBHOOK_SECRET: "whsec_1" }
 
 describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (store) => {
-  it.live("simulates payments without a key of Stripe, but not where customers have paid through Stripe", () =>
+  it.live("simulates payments without a key of Stripe, and refuses to when customers have paid through Stripe", () =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const database = yield* ConsoleDatabase
@@ -47,8 +47,8 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
   )
 })
 
-describe("what a start says of payments that move no money", () => {
-  it("is loud where the console is public", () => {
+describe("the warning that no money is taken", () => {
+  it("is loud when the console has a public address", () => {
     for (const mode of ["simulated", "test"] as const) {
       const here = nothingIsTaken(mode, undefined)
       assert.match(here ?? "", /^Card payments are .* for nothing\.$/)

@@ -9,8 +9,8 @@ import { layerPeople } from "./joined.ts"
 
 type Linked = OpenInvitation & { readonly link: string }
 
-describe("people over PostgreSQL, from the command line", () => {
-  it.live("are invited, listed, reset and removed, and invitations withdrawn", () =>
+describe("larder-serve people over PostgreSQL", () => {
+  it.live("invites, lists, resets and removes people, and withdraws an invitation", () =>
     Effect.gen(function* () {
       const { environment, layer } = yield* consolePlaces.PostgreSQL
       const command = <A>(...args: ReadonlyArray<string>) =>

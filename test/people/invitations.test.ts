@@ -33,7 +33,7 @@ const withoutToken = ({ token: _, ...invitation }: OpenInvitation & { readonly t
 describe.each(consolePlaceNames)("a link for the first person in %s", (name) => {
   const at = peopleAt(name)
 
-  it.effect("makes an operator, and is printed while there is nobody", () =>
+  it.effect("makes an operator, and is printed only while there is nobody", () =>
     at(() =>
       Effect.gen(function* () {
         const { person } = yield* accept(yield* printed, "a@example.com")
@@ -43,7 +43,7 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
     )
   )
 
-  it.effect("takes the place of those that earlier starts printed, and of no other", () =>
+  it.effect("replaces the links that earlier starts printed, and no other invitation", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -55,7 +55,7 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
     )
   )
 
-  it.effect("is good for nobody once somebody has come in by another, also when they are gone again", () =>
+  it.effect("stops working when somebody joins by another link, even after that person is removed", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -71,7 +71,7 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
     )
   )
 
-  it.effect("is good for nobody while somebody can sign in, however it came to be open", () =>
+  it.effect("does not work while somebody can sign in", () =>
     at(() =>
       Effect.gen(function* () {
         const first = yield* printed
@@ -83,7 +83,7 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
     )
   )
 
-  it.effect("lets one person in, where two servers that started at once have printed one each", () =>
+  it.effect("lets only one person in when two servers have printed one each", () =>
     at(() =>
       Effect.gen(function* () {
         const { run } = yield* ConsoleDatabase
@@ -104,7 +104,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
   const at = peopleAt(name)
   const ann = { account_id: "acct_a", email: " Ann@Example.com", is_operator: true }
 
-  it.effect("is told as it is kept, with the address in lower case, and listed for its account while it is open", () =>
+  it.effect("is kept with the address in lower case, and listed for its account while it is open", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -126,7 +126,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
     )
   )
 
-  it.effect("takes the place of the open ones for the same address of the account, and of no other", () =>
+  it.effect("replaces the open one for the same address and account, and no other", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -145,7 +145,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
     )
   )
 
-  it.effect("tells with a password that will not do about no address whether it is taken", () =>
+  it.effect("does not reveal with a weak password whether an address is taken", () =>
     at(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
@@ -156,7 +156,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
     )
   )
 
-  it.effect("has to wait after five taken addresses, twice as long each time, and is as good as before then", () =>
+  it.effect("has to wait after five taken addresses, twice as long each time, and works after the wait", () =>
     at(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
@@ -178,7 +178,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
     )
   )
 
-  it.effect("makes nobody wait who mistypes the address or chooses weak passwords", () =>
+  it.effect("causes no wait for four mistyped addresses and weak passwords", () =>
     at(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
@@ -193,7 +193,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
     )
   )
 
-  it.effect("is withdrawn by its id, once", () =>
+  it.effect("can be withdrawn by its id only once", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -205,7 +205,7 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
     )
   )
 
-  it.effect("of an earlier version is as good as before, and can be listed and withdrawn", () =>
+  it.effect("still works when it comes from an earlier version, and can be listed and withdrawn", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]
       const opened = layerPeople.pipe(Layer.provideMerge(Layer.fresh(layer)), Layer.fresh)
@@ -237,33 +237,31 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
 describe.each(consolePlaceNames)("a reset of a password in %s", (name) => {
   const at = peopleAt(name)
 
-  it.effect(
-    "gives a link to choose a new one, ends the sessions and the old password, and keeps who the person is",
-    () =>
-      at(() =>
-        Effect.gen(function* () {
-          const people = yield* People
-          const { person, token: session } = yield* join("ann@example.com", "acct_a", true)
-          const { token, ...listed } = yield* people.reset(person.id)
-          const { id: person_id, ...same } = person
-          assert.deepInclude(listed, { ...same, person_id })
-          assert.deepStrictEqual(yield* open("acct_a"), [listed])
-          assert.deepStrictEqual(yield* people.session(session), Option.none())
-          assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
+  it.effect("gives a link for a new password, ends the sessions and the old password, and keeps the person", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const { person, token: session } = yield* join("ann@example.com", "acct_a", true)
+        const { token, ...listed } = yield* people.reset(person.id)
+        const { id: person_id, ...same } = person
+        assert.deepInclude(listed, { ...same, person_id })
+        assert.deepStrictEqual(yield* open("acct_a"), [listed])
+        assert.deepStrictEqual(yield* people.session(session), Option.none())
+        assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
 
-          const weak = yield* Effect.flip(people.accept({ token, email: "", password: "ann@example.com" }))
-          assert.strictEqual(weak._tag, "WeakPassword")
-          const again = yield* people.accept({ token, email: "eve@example.com", password: another })
-          assert.deepStrictEqual(again.person, person)
-          assert.deepStrictEqual(yield* people.session(again.token), Option.some(person))
-          assert.deepStrictEqual((yield* signIn("ann@example.com", another)).person, person)
-          assert.deepStrictEqual(yield* people.people("acct_a"), [person])
-          assert.strictEqual((yield* Effect.flip(accept(token)))._tag, "InvitationGone")
-        })
-      )
+        const weak = yield* Effect.flip(people.accept({ token, email: "", password: "ann@example.com" }))
+        assert.strictEqual(weak._tag, "WeakPassword")
+        const again = yield* people.accept({ token, email: "eve@example.com", password: another })
+        assert.deepStrictEqual(again.person, person)
+        assert.deepStrictEqual(yield* people.session(again.token), Option.some(person))
+        assert.deepStrictEqual((yield* signIn("ann@example.com", another)).person, person)
+        assert.deepStrictEqual(yield* people.people("acct_a"), [person])
+        assert.strictEqual((yield* Effect.flip(accept(token)))._tag, "InvitationGone")
+      })
+    )
   )
 
-  it.effect("takes the place of an earlier one, and is gone with the person", () =>
+  it.effect("replaces an earlier one, and ends when the person is removed", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People

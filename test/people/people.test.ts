@@ -12,10 +12,10 @@ const another = "staple correct horse"
 const session = ({ token }: SignedIn) => People.use((people) => people.session(token))
 const isSignedIn = (signedIn: SignedIn) => Effect.map(session(signedIn), Option.isSome)
 
-describe.each(consolePlaceNames)("people in %s", (name) => {
+describe.each(consolePlaceNames)("a person in %s", (name) => {
   const at = peopleAt(name)
 
-  it.effect("come in by a one-time link, choose a password, and sign in with it however they write their address", () =>
+  it.effect("joins by a one-time link, and signs in with the address in any letter case", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -42,7 +42,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("find a link gone after seven days, and where it never was", () =>
+  it.effect("cannot use a link after seven days, nor one that never existed", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -57,7 +57,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("have the address that the invitation names, whatever they type", () =>
+  it.effect("gets the address that the invitation names, whatever is typed", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -71,7 +71,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("keep a link that failed: a taken or wrong address, a weak password", () =>
+  it.effect("keeps a link that failed for a taken address, a wrong address or a weak password", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -92,7 +92,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("share no link and no address, when two of them use one at once", () =>
+  it.effect("shares no link and no address with somebody who uses it at the same time", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -121,7 +121,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("are told the same about a wrong password and an unknown address", () =>
+  it.effect("gets the same message for a wrong password and for an unknown address", () =>
     at(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
@@ -134,7 +134,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("wait after five failures, twice as long each time, known or not, until they succeed", () =>
+  it.effect("waits after five failures, twice as long each time, known or not, until a sign-in succeeds", () =>
     at(() =>
       Effect.gen(function* () {
         yield* join("ann@example.com")
@@ -160,7 +160,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("are counted by network address, too, and many guesses at once are no more than one after the other", () =>
+  it.effect("is limited by network address, too: only 20 of 40 guesses at once are checked", () =>
     at(() =>
       Effect.gen(function* () {
         const guesses = Array.from({ length: 40 }, (_, index) =>
@@ -175,7 +175,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("stay signed in for seven days while they come back within twelve hours, and no longer", () =>
+  it.effect("stays signed in for seven days when coming back within twelve hours, and no longer", () =>
     at(() =>
       Effect.gen(function* () {
         const away = yield* join("ann@example.com")
@@ -195,7 +195,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("sign out of one session, and an unknown one is no error", () =>
+  it.effect("signs out of one session, and can do so twice without an error", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -208,31 +208,29 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect(
-    "change their password, which ends all their sessions, also a copy of the one that asks, and begins a new one",
-    () =>
-      at(() =>
-        Effect.gen(function* () {
-          const people = yield* People
-          const own = yield* join("ann@example.com")
-          const other = yield* signIn("ann@example.com")
-          const somebodyElses = yield* join("bob@example.com")
-          const change = { person_id: own.person.id, current: password, next: another }
-          const wrong = yield* Effect.flip(people.changePassword({ ...change, current: another }))
-          const weak = yield* Effect.flip(people.changePassword({ ...change, next: "ann@example.com" }))
-          assert.deepStrictEqual([wrong._tag, weak._tag], ["WrongCredentials", "WeakPassword"])
-          assert.isTrue(yield* isSignedIn(other))
+  it.effect("changes the password, which ends all sessions and begins a new one", () =>
+    at(() =>
+      Effect.gen(function* () {
+        const people = yield* People
+        const own = yield* join("ann@example.com")
+        const other = yield* signIn("ann@example.com")
+        const somebodyElses = yield* join("bob@example.com")
+        const change = { person_id: own.person.id, current: password, next: another }
+        const wrong = yield* Effect.flip(people.changePassword({ ...change, current: another }))
+        const weak = yield* Effect.flip(people.changePassword({ ...change, next: "ann@example.com" }))
+        assert.deepStrictEqual([wrong._tag, weak._tag], ["WrongCredentials", "WeakPassword"])
+        assert.isTrue(yield* isSignedIn(other))
 
-          const begun = yield* people.changePassword(change)
-          const signedIn = yield* Effect.all([own, other, somebodyElses, begun].map(isSignedIn))
-          assert.deepStrictEqual(signedIn, [false, false, true, true])
-          assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
-          yield* signIn("ann@example.com", another)
-        })
-      )
+        const begun = yield* people.changePassword(change)
+        const signedIn = yield* Effect.all([own, other, somebodyElses, begun].map(isSignedIn))
+        assert.deepStrictEqual(signedIn, [false, false, true, true])
+        assert.strictEqual((yield* Effect.flip(signIn("ann@example.com")))._tag, "WrongCredentials")
+        yield* signIn("ann@example.com", another)
+      })
+    )
   )
 
-  it.effect("begin no session with the old password beside a change of it, or beside a removal", () =>
+  it.effect("keeps no session that begins with the old password during a change or a removal", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -261,7 +259,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("are removed with their sessions, by their own account alone, and their address is free again", () =>
+  it.effect("is removed with all sessions, but not by another account, and the address is free again", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -282,7 +280,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("leave no token and no password in the tables", () =>
+  it.effect("leaves no token and no password in the tables", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -304,7 +302,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("are known to whoever opens the tables next, signed in as they were", () =>
+  it.effect("stays signed in when the tables are opened again", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]
       const opened = layerPeople.pipe(Layer.provide(Layer.fresh(layer)), Layer.fresh)

@@ -39,10 +39,10 @@ const noting = <A, E, R>(work: Effect.Effect<A, E, R>) => {
   return Effect.map(Effect.provide(work, Logger.layer([logger])), (done) => ({ done, lines }))
 }
 
-describe.each(consolePlaceNames)("people in %s", (name) => {
+describe.each(consolePlaceNames)("a person in %s", (name) => {
   const at = peopleAt(name)
 
-  it.effect("sign in with a browser that they have signed in with, however many strangers guess their password", () =>
+  it.effect("signs in with a known browser, however many strangers guess the password", () =>
     at(() =>
       Effect.gen(function* () {
         const { known_browser } = yield* join(email)
@@ -60,7 +60,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("wait with such a browser, too, after five failures of its own", () =>
+  it.effect("has to wait with a known browser, too, after five failures of that browser", () =>
     at(() =>
       Effect.gen(function* () {
         const { known_browser } = yield* join(email)
@@ -75,7 +75,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("are not known by a browser any more half a year after, nor after a change of the password", () =>
+  it.effect("is no longer known by a browser after 180 days, or after a change of the password", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -93,7 +93,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("change their password while strangers guess it", () =>
+  it.effect("changes the password while strangers guess it", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -104,7 +104,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("sign out everywhere else, which ends the session that asks, too, and begins a new one", () =>
+  it.effect("signs out everywhere else, which ends the session that asks, too, and begins a new one", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -122,7 +122,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("keep no session beside a change of the password, whoever signs out everywhere else meanwhile", () =>
+  it.effect("keeps no session from a sign-out everywhere else during a change of the password", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -139,7 +139,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("are counted and noted by their ids alone: sign-ins, refused ones, waits, changes of the password", () =>
+  it.effect("is logged only by id, and counted: sign-ins, refusals, waits and changes of the password", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -171,7 +171,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
     )
   )
 
-  it.effect("leave no token of a browser in the tables", () =>
+  it.effect("leaves no token of a browser in the tables", () =>
     at(() =>
       Effect.gen(function* () {
         const { known_browser, token } = yield* join(email)
@@ -187,7 +187,7 @@ describe.each(consolePlaceNames)("people in %s", (name) => {
   )
 })
 
-it.effect("whoever is known signs in and changes the password before strangers who try in great numbers", () =>
+it.effect("lets a known person sign in and change the password while 140 strangers try", () =>
   peopleAt(
     "an embedded DuckDB",
     Passwords.layer

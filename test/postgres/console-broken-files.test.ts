@@ -46,8 +46,8 @@ describe.each([
   ["/usage.csv", "ledger.usage_of_day", "larder-usage-"],
   ["/usage/statuses.csv", "console.usage_of_status", "larder-statuses-"],
   ["/billing/ledger.csv", "ledger.entry", "larder-ledger-"]
-])("%s, whose database is lost midway", (path, table, name) => {
-  it("is cut off, and the operator is told which file and why, without a secret", async () => {
+])("%s when its database is lost midway", (path, table, name) => {
+  it("is cut off, and the log names the file and the reason, without a secret", async () => {
     const { browser } = await site.signedIn()
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ")
     const before = site.logs().length

@@ -27,20 +27,20 @@ const account = async (browser: Browser) => {
 }
 
 describe("a sign-in at one of two servers", () => {
-  it("goes on at the other", async () => {
+  it("continues at the other server", async () => {
     const { browser, email } = await site.signedIn()
     const { status, text } = await atTheOther(browser).get("/account")
     expect([status, text.includes(email)]).toEqual([200, true])
   })
 
-  it("is over at both after a sign-out at either", async () => {
+  it("ends at both servers after a sign-out at one of them", async () => {
     const here = (await site.signedIn()).browser
     const there = atTheOther(here)
     expect((await there.post("/sign-out", {})).location).toBe("/sign-in")
     expect([await account(here), await account(atTheOther(here))]).toEqual(["/sign-in", "/sign-in"])
   })
 
-  it("is ended by a new password at the other, where only the new one is taken from then on", async () => {
+  it("ends when the password is changed at the other server, and only the new password works", async () => {
     const { browser: here, email } = await site.signedIn()
     const there = makeBrowser(second.console)
     expect(await signIn(there, email, password)).toBe(303)
@@ -52,7 +52,7 @@ describe("a sign-in at one of two servers", () => {
     expect(await account(atTheOther(here))).toBe(200)
   })
 
-  it("is ended by a sign-out everywhere else at the other", async () => {
+  it("ends when the person signs out everywhere else at the other server", async () => {
     const { browser: here, email } = await site.signedIn()
     const there = makeBrowser(second.console)
     await signIn(there, email, password)
@@ -60,7 +60,7 @@ describe("a sign-in at one of two servers", () => {
     expect([await account(here), await account(there)]).toEqual(["/sign-in", 200])
   })
 
-  it("is made with a link at either, and the link is used up at both", async () => {
+  it("can begin with a link at either server, and the link is used up at both", async () => {
     const { id } = await site.newAccount()
     const link = await site.invite(id)
     const there = makeBrowser(second.console)

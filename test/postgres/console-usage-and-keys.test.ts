@@ -12,7 +12,7 @@ import { copyKeys } from "./copied-keys.ts"
 const site = servedConsole()
 
 describe("the file of usage", () => {
-  it("does not name what was given back whole, as the page does not", async () => {
+  it("leaves out an endpoint whose only call was refunded", async () => {
     const { browser } = await site.signedIn()
     const key = keyIn((await browser.post("/keys/new", newKey)).text)
     const endpoints = async () => {
@@ -29,8 +29,8 @@ describe("the file of usage", () => {
   })
 })
 
-describe("a key beyond the most that an account may have", () => {
-  it("is not made, and its form says what to do: revoke one of the 1,000", async () => {
+describe("the 1,001st key of an account", () => {
+  it("is rejected with 422 and what to do, and is created after another key is revoked", async () => {
     const { account, browser } = await site.signedIn()
     await browser.post("/keys/new", newKey)
     await copyKeys(site.environment().LARDER_LEDGER_URL ?? "", account.id, 1_000)

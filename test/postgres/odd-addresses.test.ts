@@ -11,7 +11,7 @@ import { consolePlaces } from "../support/serve/console-databases.ts"
 describe("an address with a control character", () => {
   const site = servedConsoleAlone()
 
-  it("is no page, and tells the operator of no outage", async () => {
+  it("answers 404, and the log reports no outage", async () => {
     const { browser } = await site.signedIn()
     for (const target of [
       "/requests?before=2026-11-22T00:00:00.000Z~%00",
@@ -30,18 +30,18 @@ describe("an address with a control character", () => {
     expect(site.logs()).not.toMatch(/cannot be used|a page of the console failed/)
   })
 
-  it("is no page for somebody who is not signed in", async () => {
+  it("answers 404 without a sign-in, too", async () => {
     expect((await site.browser().get("/requests?before=%00")).status).toBe(404)
   })
 
-  it("is not one whose percent sign is text", async () => {
+  it("is told apart from an escaped percent sign (%2500), which answers 200", async () => {
     const { browser } = await site.signedIn()
     expect((await browser.get("/requests?request=%2500")).status).toBe(200)
   })
 })
 
 describe("a failure of a page", () => {
-  it("is no outage where PostgreSQL refuses a value", async () => {
+  it("is not an outage when PostgreSQL refuses a value", async () => {
     const refused = Effect.gen(function* () {
       const { layer } = yield* consolePlaces.PostgreSQL
       const asked = ConsoleDatabase.use((database) =>
@@ -54,7 +54,7 @@ describe("a failure of a page", () => {
     expect(isPassing(error)).toBe(false)
   })
 
-  it("is an outage where the database cannot be reached", () => {
+  it("is an outage when the database cannot be reached", () => {
     const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" })
     expect(isPassing(new LedgerUnavailable({ action: "be read", cause }))).toBe(true)
   })

@@ -38,7 +38,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
       return yield* Effect.provide(work, layerRequestLog.pipe(Layer.provideMerge(layer)))
     }).pipe(Effect.scoped)
 
-  it.live("gives back what was noted, newest first, by key, endpoint, status and id", () =>
+  it.live("returns the noted calls, newest first, by key, endpoint, status and id", () =>
     at(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -60,7 +60,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     )
   )
 
-  it.live("says when each key was last used: the moment while the call is kept, then the day, then nothing", () =>
+  it.live("gives the last use of a key as a moment while the call is kept, then as a day, then not at all", () =>
     at(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -86,7 +86,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     )
   )
 
-  it.live("has pages that together are the whole, also where calls share a millisecond", () =>
+  it.live("returns each call once over all pages, even if calls share a millisecond", () =>
     at(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -158,7 +158,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("adds up the calls of a key over any days, as they were counted on each", () =>
+  it.live("adds up the calls of a key over any period, as they were counted on each day", () =>
     at(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -202,7 +202,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     )
   )
 
-  it.live("adds up what was counted before there were sums, and more calls than fit into 31 bits", () =>
+  it.live("adds up calls from before there were sums, and more calls than fit into 31 bits", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]
       const opened = layerRequestLog.pipe(Layer.provideMerge(Layer.fresh(layer)), Layer.fresh)
@@ -223,7 +223,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("writes by itself, twice a second", () =>
+  it.live("writes a call on its own", () =>
     at(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -234,7 +234,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     )
   )
 
-  it.live("keeps the latest calls of each account", () =>
+  it.live("keeps the latest calls of each account, and counts all of them", () =>
     at(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -256,7 +256,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     )
   )
 
-  it.live("drops what is more than it may hold, and counts it", () =>
+  it.live("drops calls beyond what it may hold, and counts them", () =>
     at(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -275,7 +275,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     )
   )
 
-  it.live("drops and counts what cannot be written, and goes on when it can", () =>
+  it.live("drops and counts calls that cannot be written, and works again afterwards", () =>
     at(
       Effect.gen(function* () {
         const log = yield* RequestLog
@@ -295,7 +295,7 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
 })
 
 describe("the log of requests of two servers over one PostgreSQL", () => {
-  it.live("is one log, and no call is counted twice or lost", () =>
+  it.live("is one log, in which no call is lost or counted twice", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces.PostgreSQL
       const server = (number: number) =>

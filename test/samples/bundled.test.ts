@@ -47,10 +47,10 @@ describe.each([
   })
   afterAll(() => rmSync(written, { recursive: true, force: true }))
 
-  it("are the files that the generator writes, and no others", () => {
+  it("have the same files as the generator writes, and no others", () => {
     assert.deepStrictEqual(payloadsBelow(bundled), payloadsBelow(written))
   })
-  it("hold what the generator writes", async () => {
+  it("have the same content as the generator writes", async () => {
     for (const file of payloadsBelow(written)) {
       const [ours, theirs] = [await unpacked(path.join(bundled, file)), await unpacked(path.join(written, file))]
       const differing = [...theirs.values()].findIndex(

@@ -12,6 +12,6 @@ export const samplesOf = (source: Source) => path.resolve(repository, "../shared
 export const describeSamples = (source: Source, name: string, tests: () => void) => {
   if (existsSync(samplesOf(source))) return describe(name, tests)
   return describe(`${name}: shared samples are absent`, () => {
-    it("so nothing is said about them here", () => {})
+    it("has no tests to run", () => {})
   })
 }

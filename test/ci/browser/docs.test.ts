@@ -41,7 +41,7 @@ const send = async (status: number, says: RegExp) => {
 }
 
 describe("the guides", () => {
-  it("begin at the root, and lead from one to the next, so that everybody can read them", async () => {
+  it("start at the root and link each one to the next, and every page is accessible", async () => {
     const page = visit.page()
     await page.goto("/")
     for (const [at, guide] of guides().entries()) {
@@ -53,7 +53,7 @@ describe("the guides", () => {
     }
   })
 
-  it("can be gone by keyboard alone, past the navigation", async () => {
+  it("let the keyboard skip the navigation and jump to the content", async () => {
     const page = visit.page()
     await page.goto("/docs/paging")
     const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()")
@@ -67,7 +67,7 @@ describe("the guides", () => {
 describe("the reference", () => {
   const charged: Array<string> = []
 
-  it("shows price and scope of an operation at its title", async () => {
+  it("shows the price and the scope of an operation next to its title", async () => {
     const page = visit.page()
     await Promise.all([page.waitForEvent("load"), page.getByRole("link", { name: "Reference", exact: true }).click()])
     await page.goto("/docs/reference#tag/storefronts/GET/v1/products/{id}")
@@ -79,13 +79,13 @@ describe("the reference", () => {
     await visit.look("docs-reference-operation", { part: price, without: ["#reference"] })
   })
 
-  it("tries a call without a key, and says that it cost nothing", async () => {
+  it("sends a call without a key, which answers 401, and says that nothing was charged", async () => {
     await open("tag/commodities/GET/v1/commodities")
     await send(401, /Answered with 401\. No valid key was sent; nothing was charged\./)
     await close()
   })
 
-  it("tries a call with a key, and shows the answer, what it cost and what is left", async () => {
+  it("shows the answer of a call with a key, what it cost and how many credits are left", async () => {
     const page = visit.page()
     await page.getByPlaceholder("Token").first().fill(visit.key())
     await open("tag/commodities/GET/v1/commodities/prices")
@@ -98,14 +98,14 @@ describe("the reference", () => {
     await close()
   })
 
-  it("sends no optional parameter by itself, since some exclude each other", async () => {
+  it("sends no optional parameter on its own, because some of them exclude each other", async () => {
     await open("tag/commodities/GET/v1/commodities")
     charged.push(await send(200, /This call cost 10 credits \(0\.01 USD\)\. 4,980 credits/))
     expect(new URL(visit.asked.at(-1) ?? "").search).toBe("")
     await close()
   })
 
-  it("does not know what a call cost that it has no answer to, and forgets the call before", async () => {
+  it("says that a call without an answer may have been charged, and clears the cost of the call before", async () => {
     const page = visit.page()
     const headers = { ...madeUp, "content-type": "application/json", "x-request-id": "req_away" }
     const body = '{"error":{"type":"internal","message":"away"}}'
@@ -130,7 +130,7 @@ describe("the reference", () => {
     await close()
   })
 
-  it("keeps the key in the page's memory alone", async () => {
+  it("keeps the key only in the memory of the page: a reload forgets it", async () => {
     const kept = await visit
       .page()
       .evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])")
@@ -140,15 +140,15 @@ describe("the reference", () => {
     expect(await visit.page().getByPlaceholder("Token").first().inputValue()).toBe("")
   })
 
-  it("charged exactly what it said", async () => {
+  it("shows for each call the cost that the ledger has charged", async () => {
     const entries = await statements(visit.home(), await accountsIn(visit.home()))
     const charges = entries.filter(({ type }) => type === "charge")
     expect(charges.map(({ credits, request_id }) => [request_id, credits])).toEqual(charged.map((id) => [id, -10]))
   })
 })
 
-describe("the reference, where a part of it is missing,", () => {
-  it("says so instead of waiting for ever, and can be drawn anew", async () => {
+describe("the reference when its document or its script cannot be loaded", () => {
+  it("shows an error instead of loading forever, and a link to reload", async () => {
     // a page of its own: what fails here on purpose is no fault of the visit
     const page = await visit.page().context().newPage()
     const told = page.getByRole("alert").getByText("The reference could not be drawn.")
@@ -167,10 +167,10 @@ describe("the reference, where a part of it is missing,", () => {
 })
 
 describe("the whole visit", () => {
-  it("was answered by the API four times, which were judged", async () => {
+  it("gets four answers from the API, and all of them fit the OpenAPI document", async () => {
     expect(await visit.judged()).toBe(4)
   })
-  it("asked no other host, broke no policy, and no script failed", () => {
+  it("asks no other host, breaks no content policy and has no failed script", () => {
     expect(visit.asked.length).toBeGreaterThan(10)
     expect(visit.faults).toEqual([])
   })

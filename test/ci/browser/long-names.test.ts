@@ -47,9 +47,9 @@ const broken = (page: Page) =>
     ...[...document.querySelectorAll(".key-name .nowrap")].filter((end) => getComputedStyle(end).whiteSpace !== "nowrap")
   ].map(({ textContent }) => textContent)`)
 
-describe("a name of 200 letters without a blank", () => {
+describe("a name of 200 letters without a space", () => {
   it.each(["/keys?revoked=1", "/usage", "/requests", "/billing/ledger"])(
-    "leaves all columns of %s in sight, and on a phone request ids and ends of keys in one line",
+    "keeps all columns of %s visible, and on a phone each request id and each end of a key on one line",
     (path) =>
       signedIn(
         mine,

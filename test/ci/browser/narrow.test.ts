@@ -58,9 +58,9 @@ const beyond = (page: Page) =>
     ...(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ["the page"] : [])
   ]`)
 
-describe.each([640, 320])("in a width of %i pixels", (width) => {
+describe.each([640, 320])("a page that is %i pixels wide", (width) => {
   it.each(["/keys", "/requests", "/billing", "/billing/payments", "/billing/ledger", "/usage"])(
-    "nothing of the tables of %s is beyond the edge",
+    "keeps the tables of %s within its edges",
     (path) =>
       at(path, async (page) => {
         await page.setViewportSize({ width, height: 900 })
@@ -79,8 +79,8 @@ const colours = (page: Page) =>
     return [one.tagName, one.className, color, backgroundColor, borderColor, colorScheme].join(" ")
   })`)
 
-describe("paper", () => {
-  it("is light, whatever the screen is", async () => {
+describe("a printed page", () => {
+  it("has light colours even when the screen is dark", async () => {
     for (const path of [receipt, "/keys", "/usage"]) {
       await at(path, async (page) => {
         await page.emulateMedia({ media: "print", colorScheme: "light" })
@@ -106,8 +106,8 @@ const middle = async (of: Locator) => {
   })()`)
 }
 
-describe("in forced colours", () => {
-  it("a bar of a budget that is spent is full", () =>
+describe("a page in forced colours", () => {
+  it("shows a spent budget as a full bar", () =>
     at("/keys", async (page) => {
       await page.emulateMedia({ forcedColors: "active" })
       const full = page.getByRole("progressbar", { name: "of Spent" })
@@ -115,7 +115,7 @@ describe("in forced colours", () => {
       expect(await middle(full)).not.toBe(await middle(empty))
     }))
 
-  it("the page and the period that are shown are told from others", () =>
+  it("marks the current page and the current period with a background that the others do not have", () =>
     at("/usage", async (page) => {
       await page.emulateMedia({ forcedColors: "active" })
       const backgrounds = (links: string) =>

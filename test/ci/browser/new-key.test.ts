@@ -33,7 +33,7 @@ const withNewKey = (play: (page: Page, questions: ReadonlyArray<string>) => Prom
 const billing = (page: Page) => page.getByRole("navigation").getByRole("link", { name: "Billing" })
 
 describe("the page of a new key", () => {
-  it("asks who leaves before the key was copied, and stays with who says so", () =>
+  it("asks before it is left without a copy of the key, and stays open when the answer is no", () =>
     withNewKey(async (page, questions) => {
       await billing(page).click()
       await expect.poll(() => questions).toEqual(["beforeunload"])
@@ -49,7 +49,7 @@ describe("the page of a new key", () => {
         await page.keyboard.press("ControlOrMeta+c")
       }
     ]
-  ])("lets go who %s", (_, copy) =>
+  ])("asks nothing when a person leaves who %s", (_, copy) =>
     withNewKey(async (page, questions) => {
       await copy(page)
       await billing(page).click()
@@ -58,14 +58,14 @@ describe("the page of a new key", () => {
     })
   )
 
-  it("lets go who says that it is copied", () =>
+  it("asks nothing when a person says that the key is copied", () =>
     withNewKey(async (page, questions) => {
       await page.getByRole("link", { name: "Done, I have copied it" }).click()
       await page.waitForURL(`${console.url()}/keys`)
       expect(questions).toEqual([])
     }))
 
-  it("opens the guide to assistants beside itself", () =>
+  it("opens the guide to assistants in another page, and stays open itself", () =>
     withNewKey(async (page, questions) => {
       const opened = page.context().waitForEvent("page")
       await page.getByRole("link", { name: "Guide to assistants" }).click()

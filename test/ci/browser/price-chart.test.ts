@@ -66,8 +66,8 @@ const painted = (page: Page, colour: string) =>
 const inLight = "rgb(23, 99, 79)"
 const inDark = "rgb(116, 205, 178)"
 
-describe("under the pointer", () => {
-  it("stands the day with its price, in the digits that were published", () =>
+describe("the tooltip of the price chart", () => {
+  it("shows the day under the pointer with its price, with the digits as published", () =>
     onPrices(butter, async (page) => {
       const all = await readings(page)
       expect(all.length).toBeGreaterThan(50)
@@ -81,7 +81,7 @@ describe("under the pointer", () => {
       expect(await page.locator(".tip").isVisible()).toBe(false)
     }))
 
-  it("stand both lines by name", () =>
+  it("shows both series by name when two are compared", () =>
     onPrices(two, async (page) => {
       await pointAt(page, 0.5)
       expect(await said(page)).toMatch(
@@ -91,8 +91,8 @@ describe("under the pointer", () => {
     }))
 })
 
-describe("a part of the days", () => {
-  it("is dragged out, and the button and a double click bring all days back", () =>
+describe("the zoom of the price chart", () => {
+  it("shows the days that were dragged over; the button and a double click bring all days back", () =>
     onPrices(butter, async (page) => {
       const all = await readings(page)
       expect(await reset(page).isVisible()).toBe(false)
@@ -110,7 +110,7 @@ describe("a part of the days", () => {
       }
     }))
 
-  it("is a week at least", () =>
+  it("still shows a day of the table after six drags over the same part", () =>
     onPrices(butter, async (page) => {
       for (let times = 0; times < 6; times++) await drag(page, 0.45, 0.55)
       await pointAt(page, 0.5)
@@ -118,7 +118,7 @@ describe("a part of the days", () => {
     }))
 })
 
-it("fits its place, however that changes", () =>
+it("fits the price chart into windows of 1280, 320 and 640 pixels", () =>
   onPrices(two, async (page) => {
     for (const width of [1280, 320, 640]) {
       await page.setViewportSize({ width, height: 900 })
@@ -130,7 +130,7 @@ it("fits its place, however that changes", () =>
     }
   }))
 
-it("follows a finger, and says what it pointed at until something else is touched", () =>
+it("shows the price where a finger taps, until the finger touches something else", () =>
   scene(async (outer, context) => {
     const touching = await outer
       .context()
@@ -154,8 +154,8 @@ it("follows a finger, and says what it pointed at until something else is touche
     await touching.close()
   }))
 
-describe("colours", () => {
-  it("are those of the scheme, also when it changes", () =>
+describe("the colours of the price chart", () => {
+  it("change from light to dark with the colour scheme", () =>
     onPrices(butter, async (page) => {
       expect(await painted(page, inLight)).toBeGreaterThan(100)
       await page.emulateMedia({ colorScheme: "dark" })
@@ -163,7 +163,7 @@ describe("colours", () => {
       expect(await painted(page, inLight)).toBe(0)
     }))
 
-  it("are light on paper", () =>
+  it("become light in print, even when the screen is dark", () =>
     onPrices(butter, async (page) => {
       await page.emulateMedia({ colorScheme: "dark" })
       await expect.poll(() => painted(page, inDark)).toBeGreaterThan(100)
@@ -171,7 +171,7 @@ describe("colours", () => {
       await expect.poll(() => painted(page, inLight)).toBeGreaterThan(100)
     }))
 
-  it("are the system's where it forces its own", () =>
+  it("give way to the forced colours of the system", () =>
     onPrices(butter, async (page) => {
       await page.emulateMedia({ forcedColors: "active" })
       await expect.poll(() => painted(page, "rgb(0, 0, 0)")).toBeGreaterThan(100)
@@ -179,7 +179,7 @@ describe("colours", () => {
     }))
 })
 
-it("without scripts is a table that is open", () =>
+it("shows an open table instead of the price chart when no scripts run", () =>
   scene(async (outer, context) => {
     const plain = await outer
       .context()
@@ -197,6 +197,6 @@ it("without scripts is a table that is open", () =>
     await plain.close()
   }))
 
-it("nothing was refused by the policy of the console, and no script failed", () => {
+it("shows the price chart without a breach of the content policy and without a failed script", () => {
   expect(stage.faults).toEqual([])
 })

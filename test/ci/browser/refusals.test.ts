@@ -25,7 +25,7 @@ const send = async (page: Page, path: string, as: string) => {
 }
 const ordinary = "application/x-www-form-urlencoded"
 
-describe("a page of the console that says what is not possible", () => {
+describe("an error page of the console", () => {
   it.each<readonly [number, string, (page: Page) => Promise<{ readonly status: () => number } | null>]>([
     [
       400,
@@ -64,7 +64,7 @@ describe("a page of the console that says what is not possible", () => {
         return open(page, "/requests")
       }
     ]
-  ])("%i, %s: keeps nobody from using it", (status, title, ask) =>
+  ])('answers %i with the heading "%s", and is accessible', (status, title, ask) =>
     signedIn(mine, async (page) => {
       const answer = await ask(page)
       expect([answer?.status(), await page.getByRole("heading", { level: 1 }).innerText()]).toEqual([status, title])

@@ -30,7 +30,7 @@ const leftAs = async (page: Page, leave: () => Promise<unknown>) => {
 }
 
 describe("the button that shows a password", () => {
-  it("follows its field, works by keyboard, and says whether it is pressed and of which field", () =>
+  it("shows and hides the password by keyboard, and tells assistive technology its state and its field", () =>
     signInPage(async (page) => {
       await page.getByLabel("Password").fill("correct horse")
       await page.keyboard.press("Tab")
@@ -46,7 +46,7 @@ describe("the button that shows a password", () => {
       expect(new URL(page.url()).pathname).toBe("/sign-in")
     }))
 
-  it("hides it again when the form is sent", () =>
+  it("hides the password when the form is sent", () =>
     signInPage(async (page) => {
       await page.getByLabel("E-mail").fill("nobody@example.com")
       const sent = `document.querySelector("form").addEventListener("submit", ({ target }) =>
@@ -60,13 +60,13 @@ describe("the button that shows a password", () => {
     ["is loaded again", (page) => page.reload()],
     ["is left for another one", (page) => page.goto(`${console.url()}/sign-in?next=/billing`)],
     ["is left by the way back", (page) => page.goBack()]
-  ])("hides it again when the page %s", (_, leave) =>
+  ])("hides the password when the page %s", (_, leave) =>
     signInPage(async (page) => {
       await page.goto(`${console.url()}/sign-in?next=/keys`)
       expect(await leftAs(page, () => leave(page))).toBe("password")
     })
   )
 
-  it("is not there where no scripts run", () =>
+  it("is missing when no scripts run", () =>
     signInPage(async (page) => expect(await shower(page).count()).toBe(0), { javaScriptEnabled: false }))
 })

@@ -76,8 +76,8 @@ const payByCard = async (page: Page, number: string) => {
   await press(page, button(page, /^Pay \$/))
 }
 
-describe("the way through the console", () => {
-  it("begins with the printed link, which is good once", () =>
+describe("a customer in the console", () => {
+  it("signs up with the printed link, which works once", () =>
     scene(async (page, context) => {
       const link = stage.server().first_link ?? ""
       await page.goto(link)
@@ -99,7 +99,7 @@ describe("the way through the console", () => {
       await context.clearCookies()
     }, "nobody"))
 
-  it("goes on with e-mail and password, and leads to where one wanted to go", () =>
+  it("signs in with e-mail and password, and arrives at the page that was asked for", () =>
     scene(async (page, context) => {
       await page.goto("/keys")
       expect(await heading(page)).toBe("Sign in")
@@ -113,7 +113,7 @@ describe("the way through the console", () => {
       await stage.keepSignedIn(context)
     }, "nobody"))
 
-  it("makes a key that is shown once, and works", () =>
+  it("creates a key that is shown once and works", () =>
     scene(async (page, context) => {
       await context.grantPermissions(["clipboard-read", "clipboard-write"])
       await page.goto("/keys/new")
@@ -138,7 +138,7 @@ describe("the way through the console", () => {
       expect((await call("/v1/commodities/prices?series=gold")).status).toBe(400)
     }))
 
-  it("sees the calls, what they cost and which were refused", () =>
+  it("sees the calls, what they cost and which of them were rejected", () =>
     scene(async (page) => {
       await page.goto("/requests")
       await until(page, "400")
@@ -155,7 +155,7 @@ describe("the way through the console", () => {
       await look(page, "overview")
     }))
 
-  it("pays for nothing with a declined card, and gets credits for a good one", () =>
+  it("gets nothing for a declined card, and 50,000 credits for $50 paid with a good card", () =>
     scene(async (page) => {
       await page.goto("/billing")
       await look(page, "billing-at-first")
@@ -182,7 +182,7 @@ describe("the way through the console", () => {
       expect(await balance(page)).toBe(54_970)
     }))
 
-  it("is recharged by itself when calls bring the balance below the trigger", () =>
+  it("is recharged automatically when calls bring the balance below the trigger", () =>
     scene(async (page) => {
       await page.goto("/billing/auto-recharge")
       await page.getByLabel("Charge", { exact: true }).fill("10")
@@ -205,7 +205,7 @@ describe("the way through the console", () => {
       expect(await balance(page)).toBe(54_950 + 10_000)
     }))
 
-  it("is told why auto-recharge went off when the card is declined", () =>
+  it("reads that auto-recharge was switched off after the card was declined", () =>
     scene(async (page) => {
       await page.goto("/billing/top-up?amount=10")
       await press(page, button(page, "Use another card"))
@@ -258,7 +258,7 @@ describe("the way through the console", () => {
       expect(await balance(page)).toBe(54_940)
     }))
 
-  it("edits a key that stays the same, and revokes it for good", () =>
+  it("edits a key without changing its secret, and revokes it for good", () =>
     scene(async (page) => {
       await page.goto("/keys")
       await press(page, page.getByRole("link", { name: "price dashboard", exact: true }))
@@ -278,7 +278,7 @@ describe("the way through the console", () => {
       await look(page, "keys-revoked")
     }))
 
-  it("looks into the state of the warehouse and its prices", () =>
+  it("opens the pages about runs, feeds, checks, rejects and prices", () =>
     scene(async (page) => {
       await page.goto("/data")
       await look(page, "data")
@@ -313,7 +313,7 @@ describe("the way through the console", () => {
       await look(page, "data-run")
     }))
 
-  it("takes the card away", () =>
+  it("removes the saved card", () =>
     scene(async (page) => {
       await page.goto("/billing/card")
       await look(page, "card")
@@ -321,7 +321,7 @@ describe("the way through the console", () => {
       expect(await content(page)).toContain("No card saved")
     }))
 
-  it("can be gone by keyboard alone, past the navigation", () =>
+  it("skips the navigation and opens a form by keyboard alone", () =>
     scene(async (page) => {
       await page.goto("/keys")
       const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()")
@@ -360,7 +360,7 @@ describe("the way through the console", () => {
       await look(page, "not-found")
     }))
 
-  it("is not open to people of another account", () =>
+  it("gets 404 for the pages of operators and for those of another account", () =>
     scene(async (page) => {
       const { id } = await admin<{ readonly id: string }>(stage.home(), ["accounts", "create", "--name", "Others"])
       const invite = ["people", "invite", "--account", id]
@@ -378,7 +378,7 @@ describe("the way through the console", () => {
       expect(await heading(page)).toBe("Page not found")
     }, "nobody"))
 
-  it("has passed every page that there is", () => {
+  it("has visited every page of the console", () => {
     const shown = pages.filter(({ get, path }) => get !== undefined && !path.endsWith(".csv"))
     const wasSeen = (path: string) => {
       const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`)
@@ -387,11 +387,11 @@ describe("the way through the console", () => {
     expect(shown.map(({ path }) => path).filter((path) => !wasSeen(path))).toEqual([])
   })
 
-  it("asked no other host, broke no policy, and no script failed", () => {
+  it("causes no request to another host, no breach of the content policy and no failed script", () => {
     expect(stage.faults).toEqual([])
   })
 
-  it("left no secret in the logs", () => {
+  it("leaves no key, no password and no token in the logs", () => {
     const token = new URL(stage.server().first_link ?? "").pathname.split("/").at(-1) ?? ""
     expect(token.length).toBeGreaterThan(20)
     const logs = stage.server().logs()

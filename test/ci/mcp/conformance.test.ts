@@ -75,7 +75,7 @@ describe("the protocol's conformance tool", () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it("passes every scenario for a server that has tools alone", async () => {
+  it("finds no failure in the scenarios that apply to a server with only tools", async () => {
     const baseline = path.join(folder, "not-applicable.yml")
     writeFileSync(baseline, ["server:", ...notApplicable.map((scenario) => `  - ${scenario}`), ""].join("\n"))
     const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json")

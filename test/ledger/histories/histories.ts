@@ -84,7 +84,7 @@ export const histories = (
   const patience = 600_000 + runs * longestHistory
 
   it(
-    `${kind.name}: nothing is lost, nothing is charged twice, nothing is overspent`,
+    `loses nothing, charges nothing twice and overspends nothing: ${kind.name}`,
     async () => {
       const seed = numberIn("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
       console.info(`${runs} histories over ${kind.name}; again with LARDER_TEST_SEED=${seed}`)
