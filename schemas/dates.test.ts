@@ -16,7 +16,7 @@ const real = fc
   .map(([year, month, day]) => `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`)
 
 describe("a day", () => {
-  it.each(["0001-01-01", "2024-02-29", "2000-02-29", "9999-12-31"])("%s is real", (text) => {
+  it.each(["0001-01-01", "2024-02-29", "2000-02-29", "9999-12-31"])("accepts %s", (text) => {
     assert.isTrue(isDay(text))
   })
   it.each([
@@ -37,10 +37,10 @@ describe("a day", () => {
     ["20240101", "basic form"],
     ["２０２４-01-01", "full-width digits"],
     ["", "empty"]
-  ])("%j is none: %s", (text) => {
+  ])("rejects %j: %s", (text) => {
     assert.isFalse(isDay(text))
   })
-  it("is real exactly where Date has it", () => {
+  it("is real exactly when JavaScript's Date has it", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 9999 }),
@@ -69,10 +69,10 @@ describe("years before a day", () => {
     ["2023-02-28", 3, "2020-02-28"],
     ["2024-12-31", 10, "2014-12-31"],
     ["0003-05-05", 10, "0001-05-05"]
-  ])("%s less %i is %s", (day, years, expected) => {
+  ])("%s less %i years is %s", (day, years, expected) => {
     assert.strictEqual(yearsBefore(day, years), expected)
   })
-  it("are always a real day, in the same month, never after the day", () => {
+  it("give a real day in the same month, never after the day", () => {
     fc.assert(
       fc.property(real, fc.integer({ min: 0, max: 12_000 }), (day, years) => {
         const before = yearsBefore(day, years)
@@ -90,14 +90,14 @@ describe("days before a day", () => {
     ["2024-01-01", 1, "2023-12-31"],
     ["2024-01-08", 7, "2024-01-01"],
     ["2024-01-08", 0, "2024-01-08"]
-  ])("%s less %i is %s", (day, days, expected) => {
+  ])("%s less %i days is %s", (day, days, expected) => {
     assert.strictEqual(daysBefore(day, days), expected)
   })
 })
 
-describe("the schemas", () => {
+describe("the schemas of days and timestamps", () => {
   const isA = (schema: Schema.Schema<string>) => Schema.is(schema)
-  it("Day takes real days only and says why not", () => {
+  it("accept only real days as Day, and say why they reject another one", () => {
     assert.isTrue(isA(Day)("2024-02-29"))
     const refused = Schema.decodeUnknownResult(Day)("2024-02-30")
     assert.strictEqual(
@@ -112,10 +112,10 @@ describe("the schemas", () => {
     ["2026-02-30T13:04:36.000Z", false],
     ["2026-10-01T25:00:00.000Z", false],
     ["2026-10-01 13:04:36.000Z", false]
-  ])("Timestamp of %s: %s", (text, expected) => {
+  ])("check %s as Timestamp: %s", (text, expected) => {
     assert.strictEqual(isA(Timestamp)(text), expected)
   })
-  it("keep format and description in JSON Schema, side by side", () => {
+  it("keep format and description together in JSON Schema", () => {
     const described = Day.annotate({ description: "Reading date." })
     assert.deepStrictEqual(Schema.toJsonSchemaDocument(described).schema, {
       type: "string",

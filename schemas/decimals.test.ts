@@ -18,7 +18,7 @@ describe("the token of a published number", () => {
     ["4.00E+4", "4.00E+4"],
     ["9007199254740993", "9007199254740993"],
     ["0.1000000000000000055511151231257827", "0.1000000000000000055511151231257827"]
-  ])("%j is %s", (text, expected) => {
+  ])("turns %j into %s", (text, expected) => {
     assert.strictEqual(numberToken(text), expected)
   })
   it.each([
@@ -43,7 +43,7 @@ describe("the token of a published number", () => {
     "$1.50",
     "1.50 USD",
     "１.5"
-  ])("%j is no number", (text) => {
+  ])("rejects %j", (text) => {
     assert.isUndefined(numberToken(text))
   })
 
@@ -69,7 +69,7 @@ describe("the token of a published number", () => {
       })
     )
   })
-  it("is JSON or nothing, whatever the text", () => {
+  it("is valid JSON or undefined for any text", () => {
     const characters = fc.constantFrom(..."0123456789.,+-eE ".split(""))
     fc.assert(
       fc.property(fc.string({ unit: characters, maxLength: 12 }), (text) => {
@@ -80,19 +80,19 @@ describe("the token of a published number", () => {
   })
 })
 
-describe("JSON read with numbers kept", () => {
+describe("JSON that is read with its numbers kept", () => {
   it("gives back every digit when it is written again", () => {
     const source = '{"price":1.6140,"big":12345678901234567890,"list":[-0,4.00E+4,[0.10]],"text":"1.50","none":null}'
     assert.strictEqual(JSON.stringify(parseJsonKeepingNumbers(source)), source)
   })
-  it("tells a number from a text that looks like one", () => {
+  it("distinguishes a number from a text that looks like one", () => {
     assert.deepStrictEqual(parseJsonKeepingNumbers('{"a":"1.50","b":1.50,"c":true}'), {
       a: "1.50",
       b: new PublishedNumber("1.50"),
       c: true
     })
   })
-  it("reads any JSON as the same value", () => {
+  it("has the same value as the JSON that was read", () => {
     fc.assert(
       fc.property(fc.json(), (source) => {
         const again = JSON.stringify(parseJsonKeepingNumbers(source))

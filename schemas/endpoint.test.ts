@@ -9,18 +9,18 @@ const read = (endpoint: Endpoint, query: string) => endpoint.read(new URLSearchP
 describe("commodities: the two shapes cannot be combined", () => {
   const both = { invalid: "commodity cannot be combined with category, limit or cursor" }
   it.each(["commodity=butter&category=dairy", "commodity=butter&limit=5", "cursor=x&commodity=butter"])(
-    "%s",
+    "rejects %s",
     (query) => {
       assert.deepStrictEqual(read(searchCommodities, query), both)
     }
   )
   it.each(["commodity=&category=", "commodity=&cursor=", "commodity=&limit=5", "commodity=butter&cursor="])(
-    "not even when they are empty: %s",
+    "rejects both also when they are empty: %s",
     (query) => {
       assert.deepStrictEqual(read(searchCommodities, query), both)
     }
   )
-  it("but each alone is fine, also when it is empty", () => {
+  it("accepts each shape alone, also when it is empty", () => {
     const nothing = { commodity: undefined, category: undefined, limit: 100, cursor: undefined }
     assert.deepStrictEqual(read(searchCommodities, "commodity="), { value: nothing })
     assert.deepStrictEqual(read(searchCommodities, "category=&cursor="), { value: nothing })
@@ -28,7 +28,7 @@ describe("commodities: the two shapes cannot be combined", () => {
       value: { ...nothing, category: "dairy", limit: 500 }
     })
   })
-  it("and a wrong value is named first", () => {
+  it("reports a wrong value before the combination", () => {
     assert.deepStrictEqual(read(searchCommodities, "commodity=butter&limit=501"), {
       invalid: "limit must be at most 500"
     })
@@ -46,10 +46,10 @@ describe.each([
     [`to=x&from=x&${names}=a`, "from must be a real calendar day in YYYY-MM-DD form"],
     [`to=2024-02-30&from=2025-01-01&${names}=a`, "to must be a real calendar day in YYYY-MM-DD form"],
     [`to=2024-01-01&from=2024-01-02&${names}=a`, "from must not be after to"]
-  ])("%s", (query, invalid) => {
+  ])("reports only the first problem of %s", (query, invalid) => {
     assert.deepStrictEqual(read(endpoint, query), { invalid })
   })
-  it("takes one day as a range, and half-open ranges", () => {
+  it("accepts one day as a range, and half-open ranges", () => {
     const day = "2024-01-01"
     assert.deepStrictEqual(read(endpoint, `${names}=a&from=${day}&to=${day}`), {
       value: { [names]: ["a"], from: day, to: day }
@@ -61,10 +61,10 @@ describe.each([
 })
 
 describe("rows per page", () => {
-  it("above 200 are refused for branded foods", () => {
+  it("are rejected above 200 for branded foods", () => {
     assert.deepStrictEqual(read(searchBrandedFoods, "limit=201"), { invalid: "at most 200 per page" })
   })
-  it.each([searchStores, getStoreProducts])("above 200 are served as 200 for stores", (endpoint) => {
+  it.each([searchStores, getStoreProducts])("are served as 200 by $id when more are asked for", (endpoint) => {
     const result = read(endpoint, `limit=${"9".repeat(30)}`)
     assert.strictEqual("value" in result && result.value.limit, 200)
   })

@@ -10,11 +10,11 @@ const by = <A>(value: (endpoint: Endpoint) => A) =>
   Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, value(endpoint)]))
 
 describe("the list of endpoints", () => {
-  it("names every path and every operation once", () => {
+  it("has 11 paths and 11 operations, each only once", () => {
     assert.strictEqual(new Set(endpoints.map(({ path }) => path)).size, 11)
     assert.strictEqual(new Set(endpoints.map(({ id }) => id)).size, 11)
   })
-  it("asks for these scopes", () => {
+  it("requires a scope for each path, and uses every scope", () => {
     assert.deepStrictEqual(
       by(({ scope }) => scope),
       {
@@ -51,7 +51,7 @@ describe("the list of endpoints", () => {
       }
     )
   })
-  it("takes these parameters", () => {
+  it("declares the parameters of each path", () => {
     const dates = ["from", "to"]
     const page = ["limit", "cursor"]
     assert.deepStrictEqual(
@@ -71,7 +71,7 @@ describe("the list of endpoints", () => {
       }
     )
   })
-  it("names a record exactly where the path has an id, and an order exactly where there is a cursor", () => {
+  it("names a record exactly for paths with an id, and an order exactly for those with a cursor", () => {
     for (const { path, parameters, record, order } of endpoints) {
       assert.strictEqual(record !== undefined, path.includes(":id"), path)
       assert.strictEqual(order !== undefined, "cursor" in parameters, path)
@@ -84,14 +84,14 @@ describe("records", () => {
   const records = Object.entries(components)
   const fieldsOf = (record: JsonSchema.JsonSchema) => Object.entries(record.properties ?? {})
 
-  it.each(records)("%s says what it is, and so does every field of it", (_name, record) => {
+  it.each(records)("%s has a description, and so has each of its fields", (_name, record) => {
     assert.isString(record.description)
     for (const [field, { description, $ref }] of fieldsOf(record)) {
       const target = components[String($ref).replace("#/components/schemas/", "")]
       assert.isNotEmpty(description ?? target?.description, field)
     }
   })
-  it.each(records)("%s has snake_case fields, none of which may be missing", (name, record) => {
+  it.each(records)("%s has snake_case fields that are all required, unless it is label nutrition", (name, record) => {
     const fields = fieldsOf(record).map(([field]) => field)
     for (const field of fields) assert.match(field, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
     // Label nutrition alone leaves keys out: what a label does not state is not there.

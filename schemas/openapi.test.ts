@@ -31,7 +31,7 @@ describe("the OpenAPI document", () => {
     assert.deepStrictEqual(JSON.parse(JSON.stringify(document)), document)
     assert.notStrictEqual(openApi().components.headers, openApi().components.headers)
   })
-  it("has references that all resolve, and no component that nothing refers to", () => {
+  it("has only references that resolve, and no unused component", () => {
     const references = new Set(entries(document).flatMap(([key, value]) => (key === "$ref" ? [String(value)] : [])))
     assert.deepStrictEqual(
       [...references].filter((reference) => resolve(reference) === undefined),
@@ -42,14 +42,14 @@ describe("the OpenAPI document", () => {
     )
     assert.sameMembers([...references], components)
   })
-  it("names its components after the records, without numbered doubles", () => {
+  it("names its components after the records, without numbered duplicates", () => {
     assert.includeMembers(Object.keys(document.components.schemas), ["BrandedFood", "Store", "StoreProduct", "Error"])
     assert.deepStrictEqual(
       Object.keys(document.components.schemas).filter((name) => /_\d+$/.test(name)),
       []
     )
   })
-  it("carries the version of the API, and that of the program and the servers as they are given", () => {
+  it("states the version of the API, and the given program version and servers", () => {
     assert.deepStrictEqual([document.info.version, document.info["x-program-version"]], [versions[0].version, "1.2.3"])
     assert.deepStrictEqual(document["x-changes"], versions)
     for (const { version, date } of versions) assert.include(document.info.description, `- ${version} (${date})`)
@@ -57,12 +57,12 @@ describe("the OpenAPI document", () => {
     const servers = [{ url: "https://api.example.com" }]
     assert.deepStrictEqual(openApi({ version: "1", servers }).servers, servers)
   })
-  it("asks for a bearer key everywhere", () => {
+  it("requires a bearer key everywhere", () => {
     assert.deepStrictEqual(document.security, [{ key: [] }])
     const { type, scheme, bearerFormat } = document.components.securitySchemes.key ?? {}
     assert.deepStrictEqual([type, scheme, bearerFormat], ["http", "bearer", "svc_data_…"])
   })
-  it("says in its text what answers beside the operations", () => {
+  it("explains the answers for unknown endpoints and methods", () => {
     for (const { message, type } of [noSuchEndpoint, methodNotAllowed]) {
       assert.match(document.info.description, new RegExp(`\`${type}\`, "${message}"`))
     }
@@ -90,8 +90,8 @@ describe("the OpenAPI document", () => {
   })
 })
 
-describe("its operations", () => {
-  it("are the eleven", () => {
+describe("the operations of the OpenAPI document", () => {
+  it("are those of the eleven paths", () => {
     assert.deepStrictEqual(Object.keys(document.paths), [
       "/v1/commodities",
       "/v1/commodities/prices",
@@ -115,15 +115,15 @@ describe("its operations", () => {
       ]
     )
   })
-  it.each(endpoints)("$id names scope and price", ({ id, scope, credits }) => {
+  it.each(endpoints)("$id states its scope and price", ({ id, scope, credits }) => {
     assert.strictEqual(operationOf.get(id)?.["x-scope"], scope)
     assert.strictEqual(operationOf.get(id)?.["x-credits"], credits)
   })
-  it.each(endpoints)("$id lists every status that it answers", ({ id, record }) => {
+  it.each(endpoints)("$id lists every status that it can answer", ({ id, record }) => {
     const expected = ["200", "400", "401", "402", "403", ...(record === undefined ? [] : ["404"]), "500", "503"]
     assert.deepStrictEqual(Object.keys(operationOf.get(id)?.responses ?? {}), expected)
   })
-  it("give limits as integers with their bounds, and lists as text with theirs", () => {
+  it("describe limits as integers with bounds, and lists as texts with a pattern", () => {
     const schemaOf = (id: string, name: string) =>
       operationOf.get(id)?.parameters.find((parameter) => parameter.name === name)?.schema
     assert.deepStrictEqual(schemaOf("searchCommodities", "limit"), {
@@ -147,7 +147,7 @@ describe("its operations", () => {
   })
 })
 
-describe("its examples", () => {
+describe("the examples of the OpenAPI document", () => {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false, allErrors: true })
   ajv.addKeyword("components") // the schemas refer to each other from the root of the document
   const local = (schema: object) =>
@@ -158,7 +158,7 @@ describe("its examples", () => {
     return check(value) ? [] : check.errors
   }
 
-  it("of parameters are values that the endpoint takes and the schema allows", () => {
+  it("give parameters values that the endpoint accepts and the schema allows", () => {
     for (const { id, parameters } of endpoints) {
       for (const { name, example, schema } of operationOf.get(id)?.parameters ?? []) {
         if (example === undefined) continue
@@ -168,7 +168,7 @@ describe("its examples", () => {
       }
     }
   })
-  it("of cursors are those of the answers, one for each operation that has pages", () => {
+  it("give each operation with pages the cursor of its example answer", () => {
     const next_cursors = operations.map(({ get }) => {
       const response = get.responses["200"]
       const content = response !== undefined && "content" in response ? response.content["application/json"] : undefined
@@ -184,7 +184,7 @@ describe("its examples", () => {
       endpoints.map(({ order }) => (order === undefined ? 0 : 1))
     )
   })
-  it("of answers fit the schema, field by field, and are answers to calls of their operation", () => {
+  it("show answers that fit the schema, and calls of their operation", () => {
     for (const { get, path } of operations) {
       const response = get.responses["200"]
       const content = response !== undefined && "content" in response ? response.content["application/json"] : undefined
@@ -197,7 +197,7 @@ describe("its examples", () => {
       }
     }
   })
-  it("of errors have the error's shape", () => {
+  it("show errors that fit the schema of errors", () => {
     const responses = [
       ...operations.flatMap(({ get }) => Object.entries(get.responses).flatMap(([s, r]) => (s === "200" ? [] : [r]))),
       ...Object.values(document.components.responses)
@@ -209,7 +209,7 @@ describe("its examples", () => {
     const error = document.components.schemas.Error ?? {}
     for (const { value } of examples) assert.deepStrictEqual(validate(error, value), [])
   })
-  it("of errors hold the messages word by word", () => {
+  it("show errors with their exact messages", () => {
     const messages = (id: string, status: string) => {
       const response = operationOf.get(id)?.responses[status]
       return response !== undefined && "content" in response
@@ -242,7 +242,7 @@ describe("its examples", () => {
       ["Insufficient balance", "Monthly spend cap reached"]
     )
   })
-  it("of answers: null where a field may be null, and nowhere else", () => {
+  it("may have null only in a field that allows it", () => {
     const point = { date: "2024-01-06", value: 2.63 }
     const series = { slug: "butter-sales-price-weekly", unit: "USD/lb", points: [point] }
     const schema = document.components.schemas.CommodityPrices ?? {}

@@ -35,7 +35,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("says of every table and view what it is", () =>
+  itWorks("describes every table and view in a comment", () =>
     Effect.gen(function* () {
       const silent = yield* ask(
         yield* published,
@@ -49,7 +49,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("says of every column what it means, those of views included", () =>
+  itWorks("describes every column in a comment, also those of views", () =>
     Effect.gen(function* () {
       const columns = yield* ask(
         yield* published,
@@ -63,7 +63,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("has the columns that the records have, in the same order: rows are appended by position", () =>
+  itWorks("has the columns of the records in the same order, because rows are appended by position", () =>
     Effect.gen(function* () {
       const layout = yield* published
       for (const dataSet of dataSets) {
@@ -79,7 +79,7 @@ describe("a published warehouse", () => {
       }
     })
   )
-  itWorks("lets a column be null exactly where the record does", () =>
+  itWorks("lets a column be null exactly when the record does", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       for (const dataSet of dataSets) {

@@ -22,7 +22,7 @@ const readOnlyFile = Effect.gen(function* () {
 })
 
 describe("parameters", () => {
-  itWorks("are bound by name, and a statement that is used again takes the new ones", () =>
+  itWorks("are bound by name, also when a statement is used again", () =>
     Effect.gen(function* () {
       const db = yield* readOnlyFile
       const sql = "select ($a::integer + $b::integer)::integer as answer"
@@ -30,7 +30,7 @@ describe("parameters", () => {
       assert.deepStrictEqual(yield* db.all(Answer, sql, { b: 1, a: 2 }), [{ answer: 3 }])
     })
   )
-  itWorks("that are missing fail, also where an earlier call bound them", () =>
+  itWorks("fail when one is missing, even if an earlier call bound it", () =>
     Effect.gen(function* () {
       const db = yield* readOnlyFile // where statements are kept
       const sql = "select ($a::integer + $b::integer)::integer as answer"
@@ -39,14 +39,14 @@ describe("parameters", () => {
       assert.match(error.message, /Values were not provided for the following prepared statement parameters: b/)
     })
   )
-  itWorks("that the statement does not have fail", () =>
+  itWorks("fail when the statement does not have them", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const error = yield* Effect.flip(db.rows("select $a as a", { a: 1, c: 2 }))
       assert.match(error.message, /bind parameter.*\(in: select \$a as a\)$/)
     })
   )
-  itWorks("keep quotes and names apart from the text of a statement", () =>
+  itWorks("keep quotes in names and values from changing a statement", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const text = `it's "quoted"; drop table x --`
@@ -59,14 +59,14 @@ describe("parameters", () => {
 })
 
 describe("rows", () => {
-  itWorks("that do not fit the schema are a defect: our statement and our schema disagree", () =>
+  itWorks("are a defect when they do not fit the schema", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       const exit = yield* Effect.exit(db.all(Answer, "select 'text' as answer"))
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     })
   )
-  itWorks("are those of now, also where the statement was asked before there were any", () =>
+  itWorks("are up to date when the same statement is asked again", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile())
       yield* db.run("create table t (i integer)")
@@ -78,7 +78,7 @@ describe("rows", () => {
       assert.deepStrictEqual(yield* db.all(Answer, sql), [{ answer: 10 }])
     })
   )
-  itWorks("keep every digit of a decimal, and days as days", () =>
+  itWorks("keep every digit of a decimal, and give a day as YYYY-MM-DD", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       assert.deepStrictEqual(yield* db.rows("select 1.6140::decimal(18, 4) as d, date '0024-02-29' as day"), [
@@ -150,7 +150,7 @@ describe("append", () => {
     ["a cell too few", good.slice(0, -1), /before all columns/],
     ["a cell too many", [...good, 1], /Too many/]
   ] as const) {
-    itWorks(`leaves nothing of a group that holds ${what}, and the next group is appended`, () =>
+    itWorks(`appends nothing of a group that holds ${what}, and appends the next group`, () =>
       Effect.gen(function* () {
         const db = yield* DuckDb.readWrite(yield* aFile())
         yield* db.run(table)
@@ -163,13 +163,13 @@ describe("append", () => {
       })
     )
   }
-  itWorks("to a table that is not there fails and names it", () =>
+  itWorks("fails for a missing table, and names it", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       assert.match((yield* Effect.flip(db.append("main", "nowhere", [[1]]))).message, /nowhere/)
     })
   )
-  itWorks("keeps a hundred thousand rows", () =>
+  itWorks("keeps 100,000 rows", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       yield* db.run("create table t (i integer)")
@@ -204,7 +204,7 @@ describe("interruption", () => {
       assert.deepStrictEqual(yield* db.all(Answer, "select 42 as answer"), [{ answer: 42 }])
     }).pipe(Effect.timeout(Duration.seconds(30)))
   )
-  itWorks("in a transaction leaves none open", () =>
+  itWorks("leaves no transaction open", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile())
       yield* db.run("create table t (i integer)")
@@ -217,7 +217,7 @@ describe("interruption", () => {
   )
 })
 
-describe("a database that is read-only", () => {
+describe("a read-only database", () => {
   for (const sql of [
     "select * from read_text('/etc/hostname')",
     "select * from read_csv('https://example.test/a.csv')",
@@ -230,7 +230,7 @@ describe("a database that is read-only", () => {
     "insert into t values (2)",
     "create table u (i integer)"
   ]) {
-    itWorks(`refuses: ${sql}`, () =>
+    itWorks(`refuses ${sql}`, () =>
       Effect.gen(function* () {
         const db = yield* readOnlyFile
         yield* Effect.flip(db.run(sql))
@@ -238,7 +238,7 @@ describe("a database that is read-only", () => {
       })
     )
   }
-  itWorks("takes only a part of the machine's memory, so that a swap can have two open", () =>
+  itWorks("takes less than half of the machine's memory", () =>
     Effect.gen(function* () {
       const db = yield* readOnlyFile
       const sql = "select value from duckdb_settings() where name = 'memory_limit'"
@@ -250,8 +250,8 @@ describe("a database that is read-only", () => {
   )
 })
 
-describe("a file", () => {
-  itWorks("that another process holds is in use, and free when that is killed", () =>
+describe("a database file", () => {
+  itWorks("is in use while another process holds it, and free when that is killed", () =>
     Effect.gen(function* () {
       const file = yield* aFile()
       const holder = yield* otherProcess({ do: "hold", file })
@@ -265,7 +265,7 @@ describe("a file", () => {
       yield* Effect.scoped(DuckDb.readWrite(file))
     })
   )
-  itWorks("is free for others as soon as it is closed, whatever was done with it", () =>
+  itWorks("is free for other processes as soon as it is closed, also after failures", () =>
     Effect.gen(function* () {
       const file = yield* aFile()
       yield* Effect.scoped(
@@ -287,7 +287,7 @@ describe("a file", () => {
     ["nothing", ""],
     ["the beginning of a database", undefined]
   ] as const) {
-    itWorks(`that holds ${what} is not a database, and stays as it is`, () =>
+    itWorks(`is rejected when it holds ${what}, and stays as it is`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const file = yield* aFile()
@@ -304,7 +304,7 @@ describe("a file", () => {
       })
     )
   }
-  itWorks("that is not there cannot be read, and is not made by trying", () =>
+  itWorks("is not created by an attempt to read it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = yield* aFile()

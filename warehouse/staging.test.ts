@@ -15,7 +15,7 @@ const names = (layout: Layout) =>
   )
 
 describe("a staging file", () => {
-  itWorks("holds what was added until the scope ends, and is gone then", () =>
+  itWorks("holds what was added until the scope ends, and is deleted then", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* Effect.scoped(
@@ -34,7 +34,7 @@ describe("a staging file", () => {
       assert.deepStrictEqual(yield* names(layout), [])
     })
   )
-  itWorks("is gone after a failure, too, and the failure is told", () =>
+  itWorks("is deleted after a failure, too, and the failure is reported", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const error = yield* Effect.flip(
@@ -48,8 +48,8 @@ describe("a staging file", () => {
   )
 })
 
-describe("what killed runs left", () => {
-  itWorks("is removed by the next run: their folders, and whatever else lies there", () =>
+describe("files of killed runs", () => {
+  itWorks("are removed by the next run, with everything else in the staging folder", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -64,7 +64,7 @@ describe("what killed runs left", () => {
       assert.deepStrictEqual(seen.filled, ["run"])
     })
   )
-  itWorks("with SIGKILL is removed, and what a living run of another process holds is not", () =>
+  itWorks("are removed after SIGKILL, and not while their run is alive in another process", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -77,7 +77,7 @@ describe("what killed runs left", () => {
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
     })
   )
-  itWorks("is told from the runs of this process, also while they wait to be published", () =>
+  itWorks("do not include those of a run of this process that waits to be published", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const first = yield* stage(layout, "first", pantry.dataSet, (staging) => staging.add(pantry.price, [price]))

@@ -56,7 +56,7 @@ const given = Effect.fnUntraced(function* (name: string, ...files: ReadonlyArray
 const link = (name: string) => `<td><a href="/fdc-datasets/${name}">Apr 2026</a></td>`
 
 layer(NodeServices.layer)("the newest release", (it) => {
-  it.effect("of the download page is the last day that it names, in both forms", () =>
+  it.effect("takes the latest valid day that the download page names, in both forms", () =>
     Effect.gen(function* () {
       const html = [
         link("FoodData_Central_branded_food_csv_2026-04-30.zip"),
@@ -74,7 +74,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
     })
   )
 
-  it.effect("may be out in one form only", () =>
+  it.effect("gives no CSV address when the newest release is out as JSON only", () =>
     Effect.gen(function* () {
       const html = ["json_2026-04-30", "json_2025-12-18", "csv_2025-12-18"].map((name) =>
         link(`FoodData_Central_branded_food_${name}.zip`)
@@ -84,7 +84,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
     })
   )
 
-  it.effect("is looked for under the page's former address, too", () =>
+  it.effect("looks for the release at the page's former address, too", () =>
     Effect.gen(function* () {
       const page = link("FoodData_Central_branded_food_csv_2026-04-30.zip")
       const { csv } = yield* fromPage(["download-datasets", "<div id=app>"], ["download-datasets.html", page])
@@ -92,7 +92,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
     })
   )
 
-  it.effect("is not guessed where no page names any: the message says how to go on by hand", () =>
+  it.effect("fails when no page names a release, and says how to continue by hand", () =>
     Effect.gen(function* () {
       for (const pages of [[["download-datasets", "<div id=app>"]], []] as const) {
         const error = yield* Effect.flip(fromPage(...pages))
@@ -105,7 +105,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
     })
   )
 
-  it.effect("of a recording is known by its list", () =>
+  it.effect("finds the newest release of a recording in its list of files, or fails", () =>
     Effect.gen(function* () {
       const name = "FoodData_Central_branded_food"
       const names = [
@@ -125,7 +125,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
     })
   )
 
-  it.effect("of a run that is repeated is the one it fetched", () =>
+  it.effect("gives a repeated run the release that it fetched before", () =>
     Effect.gen(function* () {
       const urls = ["https://fdc.nal.usda.gov/download-datasets", zip("csv", "2026-04-30"), zip("json", "2026-04-30")]
       const fetch = {
@@ -170,13 +170,13 @@ layer(NodeServices.layer)("a release that is given as a file", (it) => {
     ],
     ["brandedDownload.json", { json: "file:brandedDownload.json" }],
     ["release 1.zip", { zip: "file:release%201.zip" }]
-  ] as const)("is what its name says: %s", ([file, expected]) =>
+  ] as const)("takes form and day of the release from the file name: %s", ([file, expected]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* given(file), { ...none, ...expected })
     })
   )
 
-  it.effect("may be a folder of CSV files, with or without a date in its name", () =>
+  it.effect("accepts a folder of CSV files, with or without a date in its name", () =>
     Effect.gen(function* () {
       for (const [folder, released_on] of [
         ["FoodData_Central_branded_food_csv_2026-04-30", "2026-04-30"],

@@ -69,7 +69,7 @@ const repeated = (names: ReadonlyArray<string>) => names.filter((name, index) =>
 const groupsInOrder = [...new Set(series.map(({ commodity }) => commodity))]
 
 describe("the 24 series", () => {
-  it("are exactly those of the interface, with their commodity, spec, market, unit, report and frequency", () => {
+  it("are those of the interface, with the same commodity, spec, market, unit, report and frequency", () => {
     assert.strictEqual(expected.length, 24)
     const told = series.map(({ commodity, market, metric_name, slug, spec, unit }): Line => {
       const feed = feedNamed(metricNamed.get(metric_name)?.feeds[0] ?? "")
@@ -79,20 +79,20 @@ describe("the 24 series", () => {
     assert.deepStrictEqual(told.toSorted(bySlug), expected.toSorted(bySlug))
   })
 
-  it("are metrics too, named like their slugs with underscores, in the same unit", () => {
+  it("each have a metric of the same name, with underscores, in the same unit", () => {
     for (const { metric_name, slug, unit } of series) {
       assert.strictEqual(metric_name, slug.replaceAll("-", "_"))
       assert.strictEqual(metricNamed.get(metric_name)?.unit, unit === "USD/lb" ? "usd_per_lb" : "usd_per_cwt")
     }
   })
 
-  it("stand together by commodity, in the interface's order", () => {
+  it("are sorted by commodity in the order of the interface", () => {
     assert.deepStrictEqual(groupsInOrder, ["Butter", "Cheese", "Nonfat Dry Milk", "Dry Whey", "Milk"])
     const places = series.map(({ commodity }) => groupsInOrder.indexOf(commodity))
     assert.deepStrictEqual(places, places.toSorted())
   })
 
-  it("have the report's title without (PDF)", () => {
+  it("have the title of their report, without (PDF)", () => {
     for (const { title, feed } of feeds) {
       assert.notMatch(title, /\(PDF\)/)
       const known = titles[reportOf(feed)]
@@ -100,7 +100,7 @@ describe("the 24 series", () => {
     }
   })
 
-  it("of barrels are the price as sold, and of Class I the base price", () => {
+  it("take barrels at the price as sold, and Class I from the advanced prices", () => {
     assert.strictEqual(metricNamed.get("cheese_barrel_sales_price_weekly")?.column.name, "cheese_500_Price")
     assert.deepStrictEqual(metricNamed.get("milk_class_i_price_monthly")?.feeds, ["gov-mpr/2989/Detail"])
   })
@@ -119,13 +119,13 @@ describe("metrics", () => {
     }
   })
 
-  it("are read from feeds of one report and one frequency", () => {
+  it("come from feeds of one report and one frequency each", () => {
     for (const { feeds: of } of metrics) {
       assert.strictEqual(new Set(of.map((feed) => reportOf(feed) + feedNamed(feed).frequency)).size, 1)
     }
   })
 
-  it("of every regional and international report are its range and its mostly range", () => {
+  it("include the range and the mostly range of every regional and international report", () => {
     for (const feed of feeds.filter(({ feed }) => /^gov-mars\/10/.test(feed))) {
       const columns = metricsOf(feed).map(({ column }) => column.name)
       const kinds = ["price_min", "price_max", "mostly_low_price", "mostly_high_price"]
@@ -134,7 +134,7 @@ describe("metrics", () => {
     }
   })
 
-  it("of regional butter are a basis and never a price; nothing else is", () => {
+  it("have the unit of a basis for regional butter, and for nothing else", () => {
     for (const {
       feeds: [feed = ""],
       unit
@@ -143,7 +143,7 @@ describe("metrics", () => {
     }
   })
 
-  it("from outside the United States are per metric ton, milk per hundredweight", () => {
+  it("are per metric ton outside of the United States, and per hundredweight for milk", () => {
     for (const { metric_name, region, unit } of metrics) {
       const isAbroad = ["europe", "oceania", "south_america"].includes(region)
       assert.strictEqual(unit === "usd_per_metric_ton", isAbroad, metric_name)
@@ -151,11 +151,11 @@ describe("metrics", () => {
     }
   })
 
-  it("say not_stated of freight, on which every dairy report is silent", () => {
+  it("all have not_stated as freight", () => {
     assert.deepStrictEqual([...new Set(metrics.map(({ freight }) => freight))], ["not_stated"])
   })
 
-  it("tell rows apart where a report has several", () => {
+  it("select their rows by fields in reports that have several rows", () => {
     const fields = (feed: string) => [
       ...new Set(metricsOf(feedNamed(feed)).flatMap(({ where }) => where.map(({ field }) => field)))
     ]
@@ -166,7 +166,7 @@ describe("metrics", () => {
 })
 
 describe("feeds", () => {
-  it("have unique names, at least one metric, and a path", () => {
+  it("each have a unique name, at least one metric and a path", () => {
     assert.deepStrictEqual(repeated(feeds.map(({ feed }) => feed)), [])
     for (const feed of feeds) {
       assert.isNotEmpty(metricsOf(feed), feed.feed)
@@ -174,7 +174,7 @@ describe("feeds", () => {
     }
   })
 
-  it("of Datamart expect the section that their path asks for", () => {
+  it("expect the section that their path asks for, when they are of Datamart", () => {
     for (const { feed, paths, section, source } of feeds) {
       if (source !== "gov-mpr") continue
       assert.strictEqual(section, decodeURIComponent(paths[0]?.split("/")[1] ?? ""), feed)
@@ -182,7 +182,7 @@ describe("feeds", () => {
     }
   })
 
-  it("are dated by trading day, printed week ending, period end, or priced month", () => {
+  it("are dated by trading day, printed week ending, period end or priced month", () => {
     for (const { feed, final, period, source, frequency } of feeds) {
       if (reportOf(feed) === "gov-mpr/2993") {
         const field = final ? "week_ending_date" : "Week Ending Date"
@@ -197,11 +197,11 @@ describe("feeds", () => {
     }
   })
 
-  it("of the survey look back over at least the five reports that restate a week", () => {
+  it("look back at least 35 days for the survey", () => {
     for (const { feed, lookBackDays } of feeds) if (feed.startsWith("gov-mpr/2993")) assert.isAtLeast(lookBackDays, 35)
   })
 
-  it("are read again when a line of theirs changes, and only then", () => {
+  it("each have a stable mapping hash of their own", () => {
     const hashes = feeds.map(mappingHash)
     assert.strictEqual(new Set(hashes).size, feeds.length)
     assert.deepStrictEqual(feeds.map(mappingHash), hashes)
@@ -209,7 +209,7 @@ describe("feeds", () => {
 })
 
 describe("products", () => {
-  it("have unique slugs, a category path, and at least one metric each", () => {
+  it("each have a unique slug, a category path and at least one metric", () => {
     assert.deepStrictEqual(repeated(products.map(({ slug }) => slug)), [])
     for (const { category, slug } of products) {
       assert.match(category, /^dairy\/[a-z-]+$/)
@@ -230,7 +230,7 @@ describe("the README of the catalog", () => {
     for (const column of header.split("\t")) assert.include(readme, `\`${column}\``)
   })
 
-  it("lists every name that is accepted where upstream's own is unverified", () => {
+  it("lists every name and value that is accepted as an alternative", () => {
     for (const { column, where } of metrics) {
       if ("names" in column.by && column.by.names.length > 1) {
         for (const name of column.by.names) assert.include(readme, `\`${name}\``)
@@ -255,7 +255,7 @@ describe("the catalog in the warehouse", () => {
   const rowsOf = (name: string, measures = new Map<string, string>()) =>
     catalogRows(measures).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
 
-  it("shows the column that was really found as the measure, and until then the documented one", () => {
+  it("shows the documented column as the measure until the real one was found", () => {
     const measure = (measures?: Map<string, string>) =>
       rowsOf("metric", measures).find((row) => Reflect.get(row, "metric_name") === "butter_exch_spot_average_monthly")
     assert.strictEqual(Reflect.get(measure() ?? {}, "measure"), "monthly_average")

@@ -152,7 +152,7 @@ const cases: ReadonlyArray<readonly [check: string, mistake: string, ReadonlyArr
   ]
 
 describe("a check", () => {
-  it.effect.each(cases)("%s finds %s, and nothing where all is well", ([name, , good, bad]) =>
+  it.effect.each(cases)("%s finds %s, and nothing in good data", ([name, , good, bad]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* badRows(name, yield* warehouse(good)), [])
       assert.isNotEmpty(yield* badRows(name, yield* warehouse(bad)))
@@ -164,7 +164,7 @@ describe("a check", () => {
     ["insert into commodity.series select * from commodity.series limit 1", "listed twice"],
     ["delete from commodity.metric where metric_name = 'butter_sales_price_weekly'", "has no metric"],
     ["delete from commodity.product where slug = 'lactose'", "has no product"]
-  ] as const)("of the catalog finds what does not fit together: %s", ([sql, fault]) =>
+  ] as const)("catalog_is_consistent finds what does not fit together: %s", ([sql, fault]) =>
     Effect.gen(function* () {
       const db = yield* warehouse([])
       assert.deepStrictEqual(yield* badRows("catalog_is_consistent", db), [])
@@ -173,7 +173,7 @@ describe("a check", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("finds rows that contradict each other, and no other rejects", () =>
+  it.effect("rows_do_not_contradict finds rows that contradict each other, and no other rejects", () =>
     Effect.gen(function* () {
       const reject = (reason: string) =>
         `insert into ingest.reject values ('commodities', 'gov-mars/1603', 'run', 'payload', 2, '${reason}', '{}')`
@@ -189,7 +189,7 @@ describe("a check", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("tells metrics that have no value, the mostly ranges aside", () =>
+  it.effect("metrics_have_values lists metrics without a value, except mostly ranges", () =>
     Effect.gen(function* () {
       const names = (yield* badRows("metrics_have_values", yield* warehouse(week))).map(
         ({ metric_name }) => metric_name
@@ -200,7 +200,7 @@ describe("a check", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("runs on a warehouse without any value", () =>
+  it.effect("finds no error in a warehouse without any value", () =>
     Effect.gen(function* () {
       const db = yield* warehouse([])
       const errors = checks.filter(({ severity }) => severity === "error")
@@ -217,7 +217,7 @@ describe("the description of a check", () => {
 })
 
 describe("the formula of Class IV", () => {
-  it.effect("knows the allowances of June and the solids of December 2025", () =>
+  it.effect("uses the allowances from June 2025 on and the solids from December 2025 on", () =>
     Effect.gen(function* () {
       const at = (month: string, announced: string) => classIV(month, announced, "2.5430", "1.2800")
       const wrongFor = (versions: ReadonlyArray<Version>) =>

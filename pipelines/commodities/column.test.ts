@@ -7,24 +7,24 @@ const resolve = (rule: string, rows: ReadonlyArray<PayloadRow>, selected = rows)
   resolveColumn(parseColumn(rule), "gov-mars/1", fieldsOf(rows), selected)
 
 describe("a column by name", () => {
-  it("is found as the payload spells it", () => {
+  it("is found in the spelling of the payload", () => {
     assert.strictEqual(resolve("close_price", [{ close_price: n("1.39") }]), "close_price")
     assert.strictEqual(resolve("Butter_Price", [{ butter_price: "1.39" }]), "butter_price")
   })
 
-  it("that is gone fails with its name and the columns that are there", () => {
+  it("fails when it is missing, and names the columns of the payload", () => {
     assert.throws(
       () => resolve("close_price", [{ report_date: "09/29/2026", closing: n("1.39") }]),
       /gov-mars\/1 has changed: the column close_price is missing\. The payload has: report_date, closing\./
     )
   })
 
-  it("that may be missing is undefined then", () => {
+  it("is undefined when it is optional and missing", () => {
     assert.isUndefined(resolve("mostly_low_price ?", [{ price_min: n("1") }]))
     assert.strictEqual(resolve("mostly_low_price ?", [{ mostly_low_price: null }]), "mostly_low_price")
   })
 
-  it("is never another one with the same ending", () => {
+  it("is never replaced by another one with the same ending", () => {
     const barrel = { cheese_500_Wtd_Price: "1.8568", cheese_500_Price: "1.9495" }
     assert.strictEqual(resolve("cheese_500_Price", [barrel]), "cheese_500_Price")
     assert.throws(
@@ -33,7 +33,7 @@ describe("a column by name", () => {
     )
   })
 
-  it("with several documented candidates is the one that is there", () => {
+  it("is the one candidate that the payload has; two or none fail", () => {
     const rule = "class_1_Price | class_1_base_Price"
     assert.strictEqual(resolve(rule, [{ class_1_base_Price: "21.33" }]), "class_1_base_Price")
     assert.throws(
@@ -50,35 +50,35 @@ describe("a column by name", () => {
 describe("a column by the words in its name", () => {
   const rule = "weekly Av ~ weekly av"
 
-  it.each(["weekly Av", "weekly_average", "Weekly Avg Price"])("may be %s", (name) => {
+  it.each(["weekly Av", "weekly_average", "Weekly Avg Price"])("accepts the name %s", (name) => {
     assert.strictEqual(resolve(rule, [{ commodity: "Butter", close_price: n("1.39"), [name]: n("1.3915") }]), name)
   })
 
-  it("fails where two fit, naming both", () => {
+  it("fails when two columns fit, and names both", () => {
     assert.throws(
       () => resolve(rule, [{ weekly_average: n("1.39"), weekly_average_change: n("-0.01") }]),
       /could be weekly_average or weekly_average_change, and guessing/
     )
   })
 
-  it("fails where none fits, naming what is there", () => {
+  it("fails when no column fits, and names those of the payload", () => {
     assert.throws(
       () => resolve(rule, [{ average: n("1.39") }]),
       /contains weekly and av is missing\. The payload has: average\./
     )
   })
 
-  it("fails where it holds texts now", () => {
+  it("fails when the column holds only texts", () => {
     assert.throws(() => resolve(rule, [{ "weekly Av": "up" }, { "weekly Av": "down" }]), /with numbers .* is missing/)
   })
 
-  it("stays itself with one odd cell, and with no value at all", () => {
+  it("stays the same with one odd cell, and with no value at all", () => {
     const rows = [{ "weekly Av": n("1.39") }, { "weekly Av": "no trading" }, { "weekly Av": n("1.4") }]
     assert.strictEqual(resolve(rule, rows), "weekly Av")
     assert.strictEqual(resolve(rule, [{ "weekly Av": null }]), "weekly Av")
   })
 
-  it("is not looked for in rows of other products, and unknown without own rows", () => {
+  it("is undefined when the payload has no row of the product", () => {
     assert.isUndefined(resolve(rule, [{ "weekly Av": n("1.39") }], []))
   })
 })
@@ -96,12 +96,12 @@ describe("the only column with numbers", () => {
     office_code: "12"
   }
 
-  it("is none of the keys that tell rows apart or date them", () => {
+  it("is found past the keys that identify or date a row", () => {
     assert.strictEqual(resolve(rule, [{ ...row, price: n("1.4719") }]), "price")
     assert.strictEqual(resolve(rule, [{ ...row, month_average: n("1.4719") }]), "month_average")
   })
 
-  it("fails where there are two or none", () => {
+  it("fails when two columns or none hold numbers", () => {
     assert.throws(
       () => resolve(rule, [{ ...row, price_min: n("1"), price_max: n("2") }]),
       /could be price_min or price_max/

@@ -10,40 +10,40 @@ describe("a field", () => {
     ["Week Ending Date", "week_ending_date"]
   ])("%s is looked up as %s", (key, expected) => assert.strictEqual(normalisedKey(key), expected))
 
-  it("is found in another case or with blanks, where nothing else is meant", () => {
+  it("is found in another case or with blanks, and is undefined when no key fits", () => {
     assert.deepStrictEqual(findField(["slug_id", "published_Date"], "published_date"), { field: "published_Date" })
     assert.deepStrictEqual(findField(["weekly Av"], "weekly_av"), { field: "weekly Av" })
     assert.isUndefined(findField(["slug_id"], "published_date"))
   })
 
-  it("of exactly the name goes before one that normalises to it", () => {
+  it("prefers the exact name to one that normalises to it", () => {
     const both = ["week_ending_date", "Week Ending Date"]
     assert.deepStrictEqual(findField(both, "Week Ending Date"), { field: "Week Ending Date" })
     assert.deepStrictEqual(findField(both, "week_ending_date"), { field: "week_ending_date" })
   })
 
-  it("that two keys normalise to is ambiguous, not the first of them", () => {
+  it("is ambiguous when two keys normalise to it", () => {
     const both = ["Week Ending Date", "week ending date"]
     assert.deepStrictEqual(findField(both, "week_ending_date"), { ambiguous: both })
   })
 
-  it("counts when any row has it, in order of appearance", () => {
+  it("is listed when any row has it, in order of appearance", () => {
     assert.deepStrictEqual(fieldsOf([{ a: 1 }, { b: 2, a: 1 }, { c: null }]), ["a", "b", "c"])
   })
 })
 
 describe("a cell", () => {
-  it.each([[null], [undefined], [""], ["  "], ["N/A"], ["n/a"], [" N/A "]])("says nothing where it is %j", (cell) => {
+  it.each([[null], [undefined], [""], ["  "], ["N/A"], ["n/a"], [" N/A "]])("has no text when it is %j", (cell) => {
     assert.isUndefined(textOf(cell))
   })
 
-  it("keeps a number with its digits as printed", () => {
+  it("keeps the digits of a number as printed", () => {
     assert.strictEqual(textOf(new PublishedNumber("1.6140")), "1.6140")
     assert.strictEqual(textOf(" 13,594,473 "), "13,594,473")
     assert.strictEqual(textOf(new PublishedNumber("0")), "0")
   })
 
-  it.each([[[1]], [{ a: 1 }], [true]])("cannot hold a number where it is %j", (cell) => {
+  it.each([[[1]], [{ a: 1 }], [true]])("is not a scalar when it is %j", (cell) => {
     assert.isFalse(isScalar(cell))
   })
 })

@@ -24,8 +24,8 @@ const [closes, months, classes] = [
   feedNamed("gov-mpr/2991/Detail")
 ]
 
-describe("a cell without a number is no reading, and never 0:", () => {
-  it.each([[null], [""], ["N/A"], [undefined]])("%j", (close_price) => {
+describe("a cell without a number", () => {
+  it.each([[null], [""], ["N/A"], [undefined]])("gives no reading, and never 0, for %j", (close_price) => {
     const { readings, rejects, rows_silent } = readRows(closes, [
       aClose(),
       aClose({ report_date: "09/28/2026", close_price })
@@ -40,13 +40,13 @@ describe("a number", () => {
     ["a text with thousands commas", "13,594.4730", "13594.4730"],
     ["a JSON number with trailing zeros", n("1.6140"), "1.6140"],
     ["a JSON number without padding", 2, "2"],
-    ["more digits than a double holds", n("1.61400000000000000001"), "1.61400000000000000001"]
-  ])("as %s keeps its digits", (_, price, expected) => {
+    ["a JSON number with more digits than a double holds", n("1.61400000000000000001"), "1.61400000000000000001"]
+  ])("keeps its digits as %s", (_, price, expected) => {
     assert.strictEqual(readRows(blocks, [aBlockRow({ cheese_40_Price: price })]).readings[0]?.value_text, expected)
   })
 
   it.each(["1.6140*", "1,61", "0", "0.0000", "-1.6140", "1e3", "9999999999999"])(
-    "printed as %s is a reject",
+    "rejects the row of a price printed as %s",
     (price) => {
       const { readings, rejects } = readRows(blocks, [aBlockRow(), aBlockRow({ cheese_40_Price: price })])
       assert.strictEqual(readings.length, 1)
@@ -57,7 +57,7 @@ describe("a number", () => {
     }
   )
 
-  it("of a basis may be negative or zero, and has the unit of a basis", () => {
+  it("may be negative or zero for a basis", () => {
     const basis = feedNamed("gov-mars/1089")
     const row = aRange(1089, { price_min: n("-0.04"), price_max: 0, mostly_low_price: null, mostly_high_price: null })
     assert.deepStrictEqual(readings(basis, row), [
@@ -68,7 +68,7 @@ describe("a number", () => {
 })
 
 describe("a row that cannot be read", () => {
-  it("for want of a date is rejected, with its number and as it stands", () => {
+  it("is rejected without a date, with its position and its text", () => {
     const undated = aBlockRow({ "Week Ending Date": null })
     const { rejects, readings, rows_read } = readRows(blocks, [aBlockRow(), undated])
     assert.deepStrictEqual(rejects, [
@@ -77,7 +77,7 @@ describe("a row that cannot be read", () => {
     assert.deepStrictEqual([readings.length, rows_read], [1, 2])
   })
 
-  it("keeps in its reject the digits that were printed", () => {
+  it("keeps the printed digits in its reject", () => {
     const { rejects } = readRows(closes, [aClose(), aClose({ report_date: null, close_price: n("1.6140") })])
     assert.include(rejects[0]?.payload, '"close_price":1.6140')
   })
@@ -86,7 +86,7 @@ describe("a row that cannot be read", () => {
     assert.strictEqual(readRows(blocks, [aBlockRow({ "Week Ending Date": null })]).rejects.length, 1)
   })
 
-  it("is one that is no object", () => {
+  it("is rejected when it is not a JSON object", () => {
     const { rejects } = readRows(closes, [aClose(), 7, null, ["a"]])
     assert.deepStrictEqual(
       rejects.map(({ position, reason }) => `${position} ${reason}`),
@@ -94,12 +94,12 @@ describe("a row that cannot be read", () => {
     )
   })
 
-  it("has a stamp that is none", () => {
+  it("is rejected when its publication stamp is not a date and time", () => {
     const { rejects } = readRows(closes, [aClose(), aClose({ published_date: "soon" })])
     assert.strictEqual(rejects[0]?.reason, 'published_date is "soon", which is no date and time')
   })
 
-  it("is rejected as a whole, also where only one of its numbers is odd", () => {
+  it("is rejected as a whole when only one of its numbers is odd", () => {
     const row = aClassRow({ report_month: "Jun", class_3_Price: "see note" })
     const { readings, rejects } = readRows(classes, [aClassRow(), row])
     assert.deepStrictEqual([...new Set(readings.map(({ observed_on }) => observed_on))], ["2026-07-01"])
@@ -107,7 +107,7 @@ describe("a row that cannot be read", () => {
   })
 })
 
-describe("two rows that state one metric, day and publication", () => {
+describe("two rows of one metric, day and publication", () => {
   const stated = (...prices: ReadonlyArray<unknown>) => {
     const { readings, rejects } = readRows(
       closes,
@@ -116,25 +116,25 @@ describe("two rows that state one metric, day and publication", () => {
     return { readings: readings.length, rejects: rejects.map(({ reason }) => reason) }
   }
 
-  it("agree where they are the same, padded or not", () => {
+  it("agree when their values are equal, padded or not", () => {
     assert.deepStrictEqual(stated("1.40", n("1.4"), "1.400"), { readings: 3, rejects: [] })
     assert.deepStrictEqual(stated("10", n("10.0")), { readings: 2, rejects: [] })
   })
 
-  it("contradict each other where they differ: the later one is rejected and names the earlier", () => {
+  it("contradict each other when they differ: the later is rejected and names the earlier", () => {
     assert.deepStrictEqual(stated("1.39", "1.39", "13.9"), {
       readings: 2,
       rejects: ["contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1.39 there and 13.9 here"]
     })
   })
 
-  it("in two publications are a revision", () => {
+  it("are a revision when their publications differ", () => {
     const rows = [aBlockRow(), aBlockRow({ cheese_40_Price: "1.6150", published_date: "10/07/2026 13:04:36" })]
     assert.deepStrictEqual(readRows(blocks, rows).rejects, [])
   })
 })
 
-describe("a payload that has changed fails", () => {
+describe("reading a payload that has changed", () => {
   const without = (row: Row, field: string) =>
     Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
 
@@ -170,23 +170,23 @@ describe("a payload that has changed fails", () => {
       /holds no numbers any more, but values like true/
     ],
     [
-      "whose dates are printed otherwise",
+      "whose dates are printed differently",
       closes,
       [aClose({ report_date: "29 September 2026" })],
       /1 of 1 rows cannot be read, .* the first: report_date is "29 September 2026"/
     ],
     [
-      "whose stamps are printed otherwise",
+      "whose stamps are printed differently",
       closes,
       [aClose({ published_date: 1_790_000_000 })],
       /the first: published_date is "1790000000"/
     ],
-    ["whose rows are no objects", closes, [1, 2], /2 of 2 rows cannot be read/]
-  ])("%s", (_, feed, rows, message) => {
+    ["whose rows are not objects", closes, [1, 2], /2 of 2 rows cannot be read/]
+  ])("fails for a payload %s", (_, feed, rows, message) => {
     assert.throws(() => readRows(feed, rows), message)
   })
 
-  it("although rows of other markets are still fine", () => {
+  it("fails although rows of other markets can be read", () => {
     const other = aMonthlyAverage({ region: "Oceania", commodity: "Butter" })
     assert.throws(
       () => readRows(months, [other, aMonthlyAverage({ report_end_date: "August 2026" })]),
@@ -194,7 +194,7 @@ describe("a payload that has changed fails", () => {
     )
   })
 
-  it("but not for a column of none of our rows", () => {
+  it("does not fail because of texts in rows of other markets", () => {
     const other = aMonthlyAverage({ region: "Oceania", "monthly Av": "see note" })
     assert.strictEqual(readRows(months, [other, aMonthlyAverage()]).readings.length, 1)
   })
@@ -204,7 +204,7 @@ describe("a window of days", () => {
   const august = { from: "2026-08-01", to: "2026-08-31" }
   const rows = [aBlockRow(), aBlockRow({ "Week Ending Date": "09/05/2026" })]
 
-  it("keeps the readings of these days and leaves out the others", () => {
+  it("keeps the readings of its days and leaves out the others", () => {
     const { readings, rejects, rows_silent } = readRows(blocks, rows, { days: august })
     assert.deepStrictEqual(
       [readings.map(({ observed_on }) => observed_on), rejects.length, rows_silent],
@@ -212,7 +212,7 @@ describe("a window of days", () => {
     )
   })
 
-  it("that the service was asked for and left fails: it ignored the filter", () => {
+  it("fails when the service ignored it and sent a row of another day", () => {
     assert.throws(
       () => readRows(blocks, rows, { asked: august }),
       /week_ending_date was asked from 2026-08-01 to 2026-08-31, and a row of 2026-09-26 came: the filter was ignored/
@@ -222,7 +222,7 @@ describe("a window of days", () => {
 })
 
 describe("an unknown field", () => {
-  it("is told with an example, and is no failure", () => {
+  it("is reported with an example, and is not a failure", () => {
     const { readings, unknown_fields } = readRows(closes, [
       aClose({ last_trade: null }),
       aClose({ last_trade: "09:59" })
@@ -255,7 +255,7 @@ describe("every row", () => {
     )
   })
 
-  it("of the smallest payload of every feed is read", () => {
+  it("is read from the smallest payload of every feed", () => {
     const bodies = everyFeed()
     for (const feed of feeds) {
       const answered = { url: "", text: bodies[feed.feed] ?? "", content_type: null, recorded: false }

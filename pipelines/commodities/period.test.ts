@@ -14,14 +14,14 @@ describe("a printed day", () => {
     ["2026-09-25", "2026-09-25"],
     ["2026-09-25T00:00:00", "2026-09-25"],
     ["02/29/2024", "2024-02-29"]
-  ])("%s is %s", (text, day) => assert.strictEqual(parseDay(text), day))
+  ])("reads %s as %s", (text, day) => assert.strictEqual(parseDay(text), day))
 
   it.each(["", "29/08/2026", "02/29/2026", "08/29/26", "08-29-2026", "yesterday", "2026-13-01", "08/29/2026x"])(
-    "%j is none",
+    "reads no day from %j",
     (text) => assert.isUndefined(parseDay(text))
   )
 
-  it("of any calendar day is read back, padded or not", () => {
+  it("reads any day of the years 1 to 9999 without leading zeros, and none that does not exist", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9999 }),
@@ -42,14 +42,14 @@ describe("a printed moment", () => {
     ["09/30/2026 9:04", "2026-09-30 09:04:00"],
     ["09/30/2026", "2026-09-30 00:00:00"],
     ["2026-09-30T13:04:36.123", "2026-09-30 13:04:36"]
-  ])("%s is %s, without a zone", (text, moment) => assert.strictEqual(parseMoment(text), moment))
+  ])("reads %s as %s, without a zone", (text, moment) => assert.strictEqual(parseMoment(text), moment))
 
   it.each(["", "09/31/2026 13:04:36", "09/30/2026 25:00:00", "09/30/2026 1:04 PM", "2026-09-30T13:04:36Z", "soon"])(
-    "%j is none",
+    "reads no moment from %j",
     (text) => assert.isUndefined(parseMoment(text))
   )
 
-  it("of 01/02/2027 is later than one of 12/30/2026, which as text it is not", () => {
+  it("sorts 01/02/2027 after 12/30/2026, unlike their texts", () => {
     const [january = "", december = ""] = ["01/02/2027 13:04:36", "12/30/2026 13:04:36"].map(parseMoment)
     assert.isAbove(Date.parse(january), Date.parse(december))
     assert.isTrue(january > december)
@@ -66,9 +66,9 @@ describe("a month", () => {
     ["7", 7],
     ["07", 7],
     ["December", 12]
-  ])("%s is %i", (text, month) => assert.strictEqual(parseMonth(text), month))
+  ])("reads %s as %i", (text, month) => assert.strictEqual(parseMonth(text), month))
 
-  it.each(["", "Ju", "J", "13", "0", "Q3", "Julie", "1.5"])("%j is none", (text) =>
+  it.each(["", "Ju", "J", "13", "0", "Q3", "Julie", "1.5"])("reads no month from %j", (text) =>
     assert.isUndefined(parseMonth(text))
   )
 })
@@ -76,16 +76,16 @@ describe("a month", () => {
 describe("the period of a row", () => {
   const both = { week_ending_date: "09/26/2026", "Week Ending Date": "08/29/2026" }
 
-  it("in a rolling section is the week of the data, never the week of the report", () => {
+  it("is the week of the data in a rolling section, never the week of the report", () => {
     assert.deepStrictEqual(read("exactly Week Ending Date", both), { day: "2026-08-29" })
   })
 
-  it("in a final section is the lower-case week, also where both columns are there", () => {
+  it("is the lower-case week in a final section, even when both columns are there", () => {
     assert.deepStrictEqual(read("exactly week_ending_date", both), { day: "2026-09-26" })
     assert.deepStrictEqual(read("exactly week_ending_date", { week_ending_date: "08/29/2026" }), { day: "2026-08-29" })
   })
 
-  it("is never taken from the other week column where its own is gone", () => {
+  it("fails when its own week column is missing, and never uses the other", () => {
     const message = /the date field Week Ending Date is missing\. The payload has: week_ending_date\./
     assert.throws(() => read("exactly Week Ending Date", { week_ending_date: "09/26/2026" }), message)
     assert.throws(
@@ -94,12 +94,12 @@ describe("the period of a row", () => {
     )
   })
 
-  it("of a year-to-date report is its month, in the year of the report's end", () => {
+  it("is the month of a year-to-date row, in the year of the report's end", () => {
     const row = { report_date: "01/01/2026", report_end_date: "08/31/2026", report_month: "April" }
     assert.deepStrictEqual(read("report_month, year of report_end_date", row), { day: "2026-04-01" })
   })
 
-  it("of a class price is the priced month, not the month of its last survey week", () => {
+  it("is the priced month of a class price, not the month of its last survey week", () => {
     const row = { week_ending_date: "08/01/2026", report_year: "2026", report_month: "Jul" }
     assert.deepStrictEqual(read("report_month, report_year", row), { day: "2026-07-01" })
   })
@@ -111,11 +111,11 @@ describe("the period of a row", () => {
     ["month, year", { month: "Smarch", year: "2026" }, 'month is "Smarch", which is no month', true],
     ["month, year", { month: "Jul", year: "26" }, 'year is "26", which is no year', true],
     ["month, year of end", { month: "Jul", end: null }, "end is null, which is no date", false]
-  ])("by %s that cannot be read is a fault: %j", (period, row, fault, stated) => {
+  ])("is a fault when %s cannot be read: %j", (period, row, fault, stated) => {
     assert.deepStrictEqual(read(period, row), { fault, stated })
   })
 
-  it("by a field that two keys normalise to fails", () => {
+  it("fails when two keys normalise to its field", () => {
     assert.throws(
       () => read("report_date", { "Report Date": "1", "report date": "2" }),
       /could be Report Date or report date/

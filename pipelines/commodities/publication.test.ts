@@ -5,27 +5,27 @@ import { publicationReader } from "./publication.ts"
 const published = (row: PayloadRow) => publicationReader("gov-mars/1", fieldsOf([row]))(row, "2026-08-29")
 
 describe("the publication of a row", () => {
-  it("is its own stamp, in either spelling of the key", () => {
+  it("is the row's own stamp, in either spelling of the key", () => {
     assert.deepStrictEqual(published({ published_date: "09/30/2026 13:04:36" }), { moment: "2026-09-30 13:04:36" })
     assert.deepStrictEqual(published({ published_Date: "09/30/2026 13:04:36" }), { moment: "2026-09-30 13:04:36" })
   })
 
-  it("without a stamp is the newest day that the row states about its report", () => {
+  it("is the newest day that the row states about its report when it has no stamp", () => {
     const row = { published_date: null, week_ending_date: "09/26/2026", created_date: "09/30/2026" }
     assert.deepStrictEqual(published(row), { moment: "2026-09-30 00:00:00" })
     assert.deepStrictEqual(published({ week_ending_date: "09/26/2026" }), { moment: "2026-09-26 00:00:00" })
   })
 
-  it("without any such day is the day of the reading", () => {
+  it("is the day of the reading when the row states no other day", () => {
     assert.deepStrictEqual(published({ close_price: "1" }), { moment: "2026-08-29 00:00:00" })
   })
 
-  it("that cannot be read is a fault, not a guess", () => {
+  it("is a fault, not a guess, when its stamp cannot be read", () => {
     const fault = 'published_date is "this morning", which is no date and time'
     assert.deepStrictEqual(published({ published_date: "this morning" }), { fault })
   })
 
-  it("in two fields that could both be it fails", () => {
+  it("fails when two fields could be the stamp", () => {
     assert.throws(
       () => published({ "Published Date": "09/30/2026", published_Date: "09/29/2026" }),
       /published_date could be Published Date or published_Date/

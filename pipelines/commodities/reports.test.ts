@@ -29,7 +29,7 @@ describe("the five restatements of a survey report", () => {
     aBlockRow({ "Week Ending Date": week, cheese_40_Price: `1.6${index}00` })
   )
 
-  it("give the same five weeks in any order", () => {
+  it("give the same readings in any order of their rows", () => {
     const sorted = readings(blocks, ...rows)
     assert.deepStrictEqual(sorted.slice(0, 2), [
       "cheese_block_sales_price_weekly 2026-08-29 1.6000",
@@ -42,7 +42,7 @@ describe("the five restatements of a survey report", () => {
     )
   })
 
-  it("are dated by the week of the data in rolling sections and by the lower-case week in final ones", () => {
+  it("are dated by the week of the data in rolling sections, and by the lower-case week in final ones", () => {
     assert.deepStrictEqual(readings(blocks, aBlockRow()), ["cheese_block_sales_price_weekly 2026-08-29 1.6140"])
     const [final] = readRows(finalBlocks, [aFinalBlockRow({ week_ending_date: "09/05/2026" })]).readings
     assert.strictEqual(final?.observed_on, "2026-09-05")
@@ -51,19 +51,19 @@ describe("the five restatements of a survey report", () => {
     assert.strictEqual(readRows(finalBlocks, [both]).readings[0]?.observed_on, "2026-09-05")
   })
 
-  it("keep the publication of their report", () => {
+  it("have the publication time of their report", () => {
     assert.strictEqual(readRows(blocks, [aBlockRow()]).readings[0]?.published_at, "2026-09-30 13:04:36")
   })
 })
 
 describe("barrels", () => {
-  it("are the price as sold, never the one adjusted for moisture", () => {
+  it("have the price as sold, never the one adjusted for moisture", () => {
     assert.deepStrictEqual(readings(barrels, aBarrelRow("05/31/2025", "1.9495")), [
       "cheese_barrel_sales_price_weekly 2025-05-31 1.9495"
     ])
   })
 
-  it("that are null give no reading and no reject", () => {
+  it("give no reading and no reject when they are null", () => {
     const { readings, rejects, rows_silent } = readRows(barrels, [
       aBarrelRow("05/31/2025", null),
       aBarrelRow("05/24/2025", null)
@@ -73,7 +73,7 @@ describe("barrels", () => {
 })
 
 describe("a daily close", () => {
-  it("is told apart by commodity and package, whatever else the row says", () => {
+  it("is identified by commodity and package", () => {
     const cheese = (row: Row) => aClose({ commodity: "Cheese", grade: null, ...row })
     assert.deepStrictEqual(
       readings(
@@ -85,12 +85,12 @@ describe("a daily close", () => {
     )
   })
 
-  it("needs no package where there is no cheese", () => {
+  it("needs no package unless it is of cheese", () => {
     const { package: _, ...butter } = aClose()
     assert.deepStrictEqual(readings(closes, butter), ["butter_exch_spot_close_daily 2026-09-29 1.39"])
   })
 
-  it("of cheese without a package cannot be told apart, and fails", () => {
+  it("fails when it is of cheese and has no package", () => {
     const { package: _, ...cheese } = aClose({ commodity: "Cheese" })
     assert.throws(
       () => readings(closes, cheese),
@@ -98,7 +98,7 @@ describe("a daily close", () => {
     )
   })
 
-  it("has a slug_id that may be a number or a text", () => {
+  it("may have a number or a text as slug_id", () => {
     assert.deepStrictEqual(readings(closes, aClose({ slug_id: 1603 })), readings(closes, aClose({ slug_id: "1603" })))
   })
 
@@ -107,12 +107,12 @@ describe("a daily close", () => {
     assert.deepStrictEqual(readings(closes, row), ["butter_exch_spot_close_daily 2026-10-02 1.39"])
   })
 
-  it("without any stamp is dated by its own day", () => {
+  it("is published on its own day when it has no stamp", () => {
     const { published_date: _, ...row } = aClose()
     assert.strictEqual(readRows(closes, [row]).readings[0]?.published_at, "2026-09-29 00:00:00")
   })
 
-  it("that is missing for a product is told, and removes nothing", () => {
+  it("is reported as absent for each product that has none", () => {
     const { absent } = readRows(closes, [aClose()])
     assert.deepStrictEqual(absent, [
       "cheese_block_exch_spot_close_daily",
@@ -123,8 +123,8 @@ describe("a daily close", () => {
   })
 })
 
-describe("an average whose column nobody documents", () => {
-  it("is read from the column that fits, which becomes the measure", () => {
+describe("an average whose column is not documented", () => {
+  it("is read from the column that fits, which is recorded as the measure", () => {
     const { measures, readings } = readRows(weeks, [aWeeklyAverage()])
     assert.strictEqual(measures.get("butter_exch_spot_average_weekly"), "weekly Av")
     assert.strictEqual(readings[0]?.observed_on, "2026-09-25")
@@ -135,7 +135,7 @@ describe("an average whose column nobody documents", () => {
     )
   })
 
-  it("of a product without numbers is silent where the others tell the column", () => {
+  it("gives no reading for a product without numbers, whose column the other rows show", () => {
     const barrel = aMonthlyAverage({ commodity: "Cheese", package: "Barrels", "monthly Av": null })
     const { measures, readings, rows_silent } = readRows(months, [barrel, aMonthlyAverage()])
     assert.deepStrictEqual([readings.length, rows_silent], [1, 1])
@@ -144,7 +144,7 @@ describe("an average whose column nobody documents", () => {
 })
 
 describe("a year-to-date report", () => {
-  it("gives a month the year of its end, never of its date, its begin or its publication", () => {
+  it("dates a month by the year of its end, not of its publication", () => {
     const row = aMonthlyAverage({
       report_month: "December",
       report_end_date: "12/31/2025",
@@ -154,7 +154,7 @@ describe("a year-to-date report", () => {
     assert.deepStrictEqual(readings(months, row), ["butter_exch_spot_average_monthly 2025-12-01 1.4719"])
   })
 
-  it("repeats a month in many reports, as versions of one point", () => {
+  it("gives the same reading for a month that three reports repeat", () => {
     const ends = ["04/30/2026", "05/31/2026", "08/31/2026"]
     const rows = ends.map((end) =>
       aMonthlyAverage({ report_month: "April", report_end_date: end, "monthly Av": 1.7224 })
@@ -165,18 +165,18 @@ describe("a year-to-date report", () => {
     )
   })
 
-  it("without exchange rows gives nothing and is no failure", () => {
+  it("gives no reading and does not fail without rows of the exchange", () => {
     const { absent, readings } = readRows(months, [aMonthlyAverage({ region: "Oceania" })])
     assert.deepStrictEqual([readings.length, absent.length], [0, 5])
   })
 
-  it("takes no other market for the exchange", () => {
+  it("leaves out rows of other markets than the exchange", () => {
     assert.deepStrictEqual(readings(months, aMonthlyAverage({ region: "West Europe" }), aMonthlyAverage()).length, 1)
   })
 })
 
 describe("milk prices", () => {
-  it("of July are July's, although the last survey week ends in August", () => {
+  it("are dated in July for July, although the last survey week ends in August", () => {
     assert.deepStrictEqual(readings(classes, aClassRow()), [
       "milk_class_ii_price_monthly 2026-07-01 17.60",
       "milk_class_iii_price_monthly 2026-07-01 15.97",
@@ -184,7 +184,7 @@ describe("milk prices", () => {
     ])
   })
 
-  it("that are null in the first month stay out", () => {
+  it("give no reading for a month in which they are null", () => {
     const row = aClassRow({
       report_month: "Mar",
       report_year: "2012",
@@ -195,14 +195,14 @@ describe("milk prices", () => {
     assert.strictEqual(readRows(classes, [row]).rows_silent, 1)
   })
 
-  it("of Class I are those of the month priced, not of the announcement", () => {
+  it("are dated by the month priced for Class I, not by the announcement", () => {
     const [reading] = readRows(advanced, [anAdvancedRow()]).readings
     assert.strictEqual(reading?.observed_on, "2026-07-01")
     assert.strictEqual(reading?.published_at, "2026-06-17 13:04:11")
   })
 
   it.each(["class_1_Price", "class_1_base_Price", "base_class_1_Price", "class_I_Price", "class_I_base_Price"])(
-    "of Class I may stand in %s",
+    "read Class I from the column %s",
     (column) => {
       const { class_1_Price: price, ...row } = anAdvancedRow()
       assert.strictEqual(
@@ -212,7 +212,7 @@ describe("milk prices", () => {
     }
   )
 
-  it("of Class I in a column of another name fail, naming the columns that were found", () => {
+  it("fail for Class I in a column of another name, and name the columns found", () => {
     const { class_1_Price: _, ...row } = anAdvancedRow({ advanced_price: "21.33" })
     assert.throws(
       () => readRows(advanced, [row]),
@@ -222,7 +222,7 @@ describe("milk prices", () => {
 })
 
 describe("regional reports", () => {
-  it("keep food and feed whey apart", () => {
+  it("give food whey and feed whey different metrics", () => {
     const whey = feedNamed("gov-mars/1045")
     const food = aRange(1045, { quality: "Edible", grade: "Extra & Grade A", price_min: 0.59 })
     const feed = aRange(1045, { quality: "Non-Edible", lot_Desc: "Animal Feed - Milk Replacer", price_min: 0.35 })
@@ -233,7 +233,7 @@ describe("regional reports", () => {
     ])
   })
 
-  it("have no gap where the grade drifts between words and nothing", () => {
+  it("have no gap when the grade changes between words and nothing", () => {
     const concentrate = feedNamed("gov-mars/1053")
     const rows = ["Extra Grade", "", "N/A", null].map((grade, week) =>
       aRange(1053, { grade, report_end_date: `09/0${week + 1}/2026` })
@@ -241,7 +241,7 @@ describe("regional reports", () => {
     assert.strictEqual(readings(concentrate, ...rows).length, 16)
   })
 
-  it("without a mostly range have no point for it, and no copy of the range", () => {
+  it("give no mostly range when they have none", () => {
     const lactose = feedNamed("gov-mars/1052")
     const { mostly_low_price: _low, mostly_high_price: _high, ...row } = aRange(1052, { grade: "N/A" })
     const expected = [
@@ -252,13 +252,13 @@ describe("regional reports", () => {
     assert.deepStrictEqual(readings(lactose, { ...row, mostly_low_price: "N/A", mostly_high_price: null }), expected)
   })
 
-  it("tell butter from butteroil by the whole word", () => {
+  it("distinguish butter from butteroil by the whole word", () => {
     const europe = feedNamed("gov-mars/1098")
     const rows = [aRange(1098, { commodity: "Butter" }), aRange(1098, { commodity: "Butteroil" })]
     assert.strictEqual(readings(europe, ...rows).filter((reading) => reading.startsWith("butter_82")).length, 4)
   })
 
-  it("are dated by the end of their period, whenever it began", () => {
+  it("are dated by the end of their period, not by its beginning", () => {
     const row = aRange(1041, { report_begin_date: "09/14/2026", report_date: "09/14/2026" })
     assert.include(readings(feedNamed("gov-mars/1041"), row)[0], " 2026-09-25 ")
   })

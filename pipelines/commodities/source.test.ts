@@ -8,14 +8,14 @@ const key = Redacted.make("secret-key")
 const september = { from: "2026-09-01", to: "2026-09-30" }
 
 describe("the address of a feed", () => {
-  it("keeps blanks and commas of a section encoded", () => {
+  it("keeps blanks and commas of a section percent-encoded", () => {
     const section = "500%20Pound%20Barrel%20Cheddar%20Cheese%20Prices%2C%20Sales%2C%20and%20Moisture%20Content"
     assert.deepStrictEqual(asksOf(barrels, undefined, key), [
       { url: `https://mpr.datamart.ams.usda.gov/services/v1.1/reports/2993/${section}`, accept: "application/json" }
     ])
   })
 
-  it("asks for a window by the report's own field, with American days", () => {
+  it("asks for a window by the report's own field, with American dates", () => {
     const [ask] = asksOf(feedNamed("gov-mars/1603"), september, undefined)
     assert.isDefined(ask)
     assert.strictEqual(
@@ -27,7 +27,7 @@ describe("the address of a feed", () => {
     assert.strictEqual(new URL(sections?.url ?? "").search.split("&")[0], "?allSections=true")
   })
 
-  it("carries the key to My Market News alone, and never in the address", () => {
+  it("sends the key to My Market News only, and never in the address", () => {
     for (const feed of feeds) {
       for (const ask of asksOf(feed, september, key)) {
         assert.notInclude(ask.url, "secret-key")
@@ -37,7 +37,7 @@ describe("the address of a feed", () => {
     }
   })
 
-  it("without a key still says which variable wants one", () => {
+  it("names the variable of the key when no key is set", () => {
     const [ask] = asksOf(feedNamed("gov-mars/1603"), undefined, undefined)
     assert.strictEqual(ask?.keyVariable, "MARS_API_KEY")
     assert.isFalse(ask !== undefined && "basicUser" in ask)
@@ -51,11 +51,11 @@ describe("the window around the days that were asked for", () => {
     ["gov-mpr/2991/Detail", "2026-07-18", "2026-11-14", "the last survey week of a month may end in the next one"],
     ["gov-mpr/2989/Detail", "2026-08-01", "2026-10-31", "Class I is announced before its month"],
     ["gov-mpr/2993/Final Butter Prices and Sales", "2026-09-01", "2026-09-30", "a final week is printed once"]
-  ])("of %s reaches from %s to %s, because %s", (feed, from, to) => {
+  ])("extends for %s from %s to %s, because %s", (feed, from, to) => {
     assert.deepStrictEqual(windowAround(september, feedNamed(feed)), { from, to })
   })
 
-  it("stays within the years of four digits", () => {
+  it("stays within years of four digits", () => {
     const ends = { from: "0001-01-01", to: "9999-12-31" }
     assert.deepStrictEqual(windowAround(ends, feedNamed("gov-mars/1623")), ends)
   })

@@ -28,7 +28,7 @@ describe("an answer", () => {
     assert.deepStrictEqual(price, new PublishedNumber("1.6140"))
   })
 
-  it("of one service counts under returnedRows, of the other under returnedRows: with a colon", () => {
+  it("fails at the row cap, counted under returnedRows or under returnedRows: with a colon", () => {
     const allowed = { returnedRows: 100_000 }
     assert.throws(
       () => read(closes, marsBody([aClose()], allowed)),
@@ -41,19 +41,19 @@ describe("an answer", () => {
     )
   })
 
-  it("at the row cap was cut silently, also where it does not state the cap", () => {
+  it("fails at the row cap when it states no counts, too", () => {
     assert.throws(() => read(closes, JSON.stringify({ results: rows(100_000) })), /cut at the row cap/)
     assert.throws(() => read(blocks, JSON.stringify({ results: rows(99_999) })), /cut at the row cap/)
     assert.strictEqual(read(blocks, JSON.stringify({ results: rows(99_998) })).rows.length, 99_998)
   })
 
-  it("with fewer rows than the total was cut silently", () => {
+  it("fails when it returned fewer rows than the total", () => {
     assert.throws(() => read(closes, marsBody([aClose()], { totalRows: 7178 })), /was cut: 1 of 7178 rows returned/)
     const counts = { "totalRows:": "3,785", "returnedRows:": "3,000" }
     assert.throws(() => read(blocks, mprBody(blocks.section, [], counts)), /was cut: 3000 of 3785 rows returned/)
   })
 
-  it("that counts more rows than it holds lost some, unless it is a recording cut down by hand", () => {
+  it("fails when it holds fewer rows than it states, unless it is a recording", () => {
     const body = mprBody(blocks.section, [aBlockRow()], { "totalRows:": 3785, "returnedRows:": 3785 })
     assert.throws(() => read(blocks, body), /states 3785 rows and holds 1/)
     const recorded = read(blocks, body, null, true)
@@ -63,7 +63,7 @@ describe("an answer", () => {
   })
 })
 
-describe("an answer without rows is a clean empty read:", () => {
+describe("an answer without rows", () => {
   it.each([
     ["empty results", closes, '{"stats":{"returnedRows":0,"userAllowedRows":100000,"totalRows":0},"results":[]}'],
     ["a message and null results", blocks, '{"message":"No Results Found","results":null}'],
@@ -71,7 +71,7 @@ describe("an answer without rows is a clean empty read:", () => {
     ["null results and a count of 0", blocks, '{"stats":{"returnedRows:":0},"results":null}'],
     ["sections that are null", months, "[null,null]"],
     ["a section with a message", months, '[{"reportSection":"CME Monthly Averages","message":"No Results Found"},null]']
-  ])("%s", (_, feed, text) => assert.deepStrictEqual(read(feed, text).rows, []))
+  ])("gives no rows and does not fail: %s", (_, feed, text) => assert.deepStrictEqual(read(feed, text).rows, []))
 })
 
 describe("an answer that cannot be trusted", () => {
@@ -98,7 +98,7 @@ describe("an answer that cannot be trusted", () => {
       null,
       /holds a message instead of rows: "Access is denied"/
     ]
-  ])("%s: fails and names the feed", (_, text, type, message) => {
+  ])("fails when it %s", (_, text, type, message) => {
     assert.throws(() => read(closes, text, type), message)
   })
 })
@@ -106,12 +106,12 @@ describe("an answer that cannot be trusted", () => {
 describe("a section", () => {
   const average = aMonthlyAverage()
 
-  it("is picked by its name, wherever it stands", () => {
+  it("is found by its name among others", () => {
     const body = sectionsBody({ "Report Header": [{ report_narrative: "…" }], "CME Monthly Averages": [average] })
     assert.strictEqual(read(months, body).rows.length, 1)
   })
 
-  it("that is gone fails and names those that are there", () => {
+  it("fails when it is missing, and names the sections that are there", () => {
     const body = sectionsBody({ "Report Header": [], "Report Details": [average] })
     assert.throws(
       () => read(months, body),
@@ -119,23 +119,23 @@ describe("a section", () => {
     )
   })
 
-  it("may come alone, with or without its name", () => {
+  it("is read when it comes alone, with or without its name", () => {
     assert.strictEqual(read(months, marsBody([average])).rows.length, 1)
     assert.strictEqual(read(months, sectionsBody({ "CME Monthly Averages": [average] })).rows.length, 1)
   })
 
-  it("that is another one than asked for fails: rolling and final sections have the same price columns", () => {
+  it("fails when a rolling section comes instead of the final one", () => {
     const rolling = mprBody(blocks.section, [aBlockRow()])
     assert.throws(() => read(finalBlocks, rolling), /lacks the section "Final 40 Pound Block/)
     assert.strictEqual(read(blocks, rolling).rows.length, 1)
   })
 
-  it("is named in any case", () => {
+  it("is found by its name in any case", () => {
     const classes = feedNamed("gov-mpr/2991/Detail")
     assert.strictEqual(read(classes, mprBody("detail", [{}])).rows.length, 1)
   })
 
-  it("without a name is the first of those that come", () => {
+  it("is the first one of the payload when the feed names none", () => {
     assert.strictEqual(read(closes, JSON.stringify([{ results: [aClose()] }])).rows.length, 1)
   })
 })

@@ -43,7 +43,7 @@ const linesOf = Effect.fnUntraced(function* (folder: string, run_id = "run-1") {
 
 // on the real clock: the servers are real, too
 layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it) => {
-  it.effect("keeps the payload under its SHA-256, and lists how it was got", () =>
+  it.effect("keeps the payload under its SHA-256, and lists how it was fetched", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) =>
@@ -82,7 +82,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("keeps what the answer told besides its body, where it was asked to", () =>
+  it.effect("keeps the response headers that were asked for", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.writeHead(200, { "x-wp-total": "151" }).end("[]"))
@@ -111,7 +111,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("notes what was refused and why, without its body", () =>
+  it.effect("records a refusal and its reason, without its body", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.writeHead(404).end("<title>Gone</title>"))
@@ -132,7 +132,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("notes a recording that cannot be read by its address, not by where it lies", () =>
+  it.effect("records an unreadable recording by its address, not by its folder", () =>
     Effect.gen(function* () {
       const [folder, recordings] = [yield* makeFolder, yield* makeFolder]
       const fs = yield* FileSystem.FileSystem
@@ -147,7 +147,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("gives up when whoever asks has no more time, and notes that, too", () =>
+  it.effect("gives up when the time budget is used up, and records that", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.write("the beginning"))
@@ -165,7 +165,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("keeps an answer that has as many bytes as are wanted at most", () =>
+  it.effect("keeps an answer of exactly the allowed number of bytes", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.end(Buffer.alloc(1000)))
@@ -197,7 +197,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("puts a file right that a failing disk cut short", () =>
+  it.effect("rewrites a stored file that was cut short", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -210,7 +210,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("is settled only when a payload that a killed run left is on the disk, too", () =>
+  it.effect("flushes a payload that a killed run left, with its folders, before it is settled", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -235,7 +235,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("holds the whole payload where the first try broke off in the middle", () =>
+  it.effect("keeps the whole payload when the first try broke off in the middle", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, n) => {
@@ -251,7 +251,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("holds nothing of a fetch that is interrupted", () =>
+  it.effect("keeps nothing of a fetch that is interrupted", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -270,7 +270,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("holds nothing of an answer that is not 200, and no key", () =>
+  it.effect("keeps no body of a 403 answer, and no key", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, n) => response.writeHead(n === 1 ? 200 : 403).end("an answer"))
@@ -288,7 +288,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("keeps recordings like answers of the network, and says where one stood in for a query", () =>
+  it.effect("keeps recordings like network answers, and marks one that stands in for a query as not exact", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const recordings = yield* makeFolder
@@ -304,7 +304,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("counts received bytes for whoever shows progress", () =>
+  it.effect("counts received bytes for the progress display", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.end("x".repeat(300_000)))
@@ -324,7 +324,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("that cannot be written says which folder and why", () =>
+  it.effect("fails with its folder and the reason when it cannot be written", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = `${yield* makeFolder}/raw`

@@ -9,7 +9,7 @@ import { NotRecorded, Origin } from "./origin.ts"
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-file-" }))
 
 layer(NodeServices.layer)("a file that is given", (it) => {
-  it.effect("is archived under its name, and nothing tells where it lay", () =>
+  it.effect("is archived under its name, without a trace of its folder", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const [folder, raw] = [yield* makeFolder, yield* makeFolder]
@@ -35,7 +35,7 @@ layer(NodeServices.layer)("a file that is given", (it) => {
     })
   )
 
-  it.effect("may be a folder: its .csv files are the release", () =>
+  it.effect("may be a folder, whose .csv files are listed", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder
@@ -54,7 +54,7 @@ layer(NodeServices.layer)("a file that is given", (it) => {
     ["notes.txt", "notes.txt is no release: it is neither of these."],
     ["empty", "empty is no release: the folder holds no .csv."],
     ["food.csv", "food.csv is no release: it is neither of these."]
-  ] as const)("is refused where it is no release: %s", ([name, message]) =>
+  ] as const)("is rejected when it is not a release: %s", ([name, message]) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder

@@ -9,8 +9,8 @@ import { clearAbandoned, receive } from "./incoming.ts"
 const uuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
 const nobody = 4_194_305 // above the highest process id of any system we run on
 
-layer(NodeServices.layer)("what is being received", (it) => {
-  it.effect("is hashed and counted, and gone when the scope closes", () =>
+layer(NodeServices.layer)("incoming payloads", (it) => {
+  it.effect("hashes and counts what it receives, and deletes it when the scope closes", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })
@@ -31,7 +31,7 @@ layer(NodeServices.layer)("what is being received", (it) => {
     })
   )
 
-  it.effect("and was left by a process that is gone is removed; what another still writes is not", () =>
+  it.effect("deletes parts of a dead process, and keeps those of a live one or of another machine", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })
@@ -45,7 +45,7 @@ layer(NodeServices.layer)("what is being received", (it) => {
     })
   )
 
-  it.effect("and was not written to for an hour is removed, whoever left it", () =>
+  it.effect("deletes a part that was not written to for an hour, whichever machine left it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })

@@ -68,8 +68,8 @@ const counting = Effect.gen(function* () {
 })
 
 // on the real clock: the servers are real, too
-layer(NodeServices.layer, { excludeTestServices: true })("a run behind one that was interrupted", (it) => {
-  it.effect("takes its payloads in their turn, each once, and asks for the others", () =>
+layer(NodeServices.layer, { excludeTestServices: true })("a run after an interrupted one", (it) => {
+  it.effect("takes each of its payloads once, in order, and asks for the others", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { seen, url } = yield* counting
@@ -83,7 +83,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run behind one that 
     })
   )
 
-  it.effect("lists them as its own, with the time at which they came and the run that got them", () =>
+  it.effect("lists taken payloads as its own, with their time and the run that fetched them", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* counting
@@ -97,7 +97,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run behind one that 
     })
   )
 
-  it.effect("takes nothing twice that two runs before it list", () =>
+  it.effect("takes a payload only once, even if two earlier runs list it", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* counting
@@ -149,7 +149,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run behind one that 
     ["ended without publishing", { end: (archive: Archive["Service"]) => archive.ended("failed") }],
     ["published", { end: (archive: Archive["Service"]) => archive.published("larder-000001") }],
     ["is of another pipeline", { pipeline: "prices" }]
-  ] as const)("takes nothing of a run that %s", ([, about]) =>
+  ] as const)("takes nothing from a run that %s", ([, about]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* counting
@@ -158,7 +158,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run behind one that 
     })
   )
 
-  it.effect("takes nothing that is older than what a run fetched that came to its end", () =>
+  it.effect("takes nothing from runs that are older than one that published", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const { url } = yield* counting
@@ -170,7 +170,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run behind one that 
     })
   )
 
-  it.effect("takes nothing where its pipeline does not go on, and nothing of recordings or for them", () =>
+  it.effect("takes nothing from or for recordings, and nothing when its pipeline does not resume", () =>
     Effect.gen(function* () {
       const [folder, recordings] = [yield* makeFolder, yield* makeFolder]
       const fs = yield* FileSystem.FileSystem

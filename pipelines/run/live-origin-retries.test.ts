@@ -7,8 +7,8 @@ import { AccessDenied, RefusedByUpstream, UpstreamUnavailable } from "./origin.t
 const impatient = { ...quick, tries: 2, idle: "50 millis", head: "50 millis", body: "150 millis" } as const
 const key = Redacted.make("s3cret-mars-key")
 
-describe("what may pass is asked again", () => {
-  it.live("503 twice, then the answer", () =>
+describe("a failure that may pass", () => {
+  it.live("is retried after 503 twice, until the answer comes", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => response.writeHead(n < 3 ? 503 : 200).end("fine"))
@@ -18,7 +18,7 @@ describe("what may pass is asked again", () => {
     )
   )
 
-  it.live("429 with Retry-After in seconds and as a date", () =>
+  it.live("is retried after 429 with Retry-After in seconds and as a date", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => {
@@ -31,7 +31,7 @@ describe("what may pass is asked again", () => {
     )
   )
 
-  it.live("500 for ever ends after the last try and says how many there were", () =>
+  it.live("fails after five answers of 500, and says how many tries there were", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(500).end('{"message":"no such report"}'))
@@ -49,7 +49,7 @@ describe("what may pass is asked again", () => {
     ["with a length", { "content-length": "100" }],
     ["in chunks", {}],
     ["compressed", { "content-encoding": "gzip" }]
-  ] as const)("a body %s that breaks off", ([, headers]) =>
+  ] as const)("is retried after a body %s that breaks off", ([, headers]) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => {
@@ -71,7 +71,7 @@ describe("what may pass is asked again", () => {
   it.live.each([
     ["ends too early", gzipSync("whole").subarray(0, 12)],
     ["is damaged", Buffer.from("not gzip at all")]
-  ] as const)("a compressed body that %s, although the connection does not break", ([, first]) =>
+  ] as const)("is retried after a compressed body that %s, although the connection does not break", ([, first]) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => {
@@ -87,7 +87,7 @@ describe("what may pass is asked again", () => {
   it.live.each([
     ["no answer", "no answer came within 50ms", (): void => undefined],
     ["a body that stalls", "the body stalled: nothing came within 50ms", (write: (text: string) => void) => write("a")]
-  ] as const)("%s for too long", ([, problem, begin]) =>
+  ] as const)("is retried after %s for too long", ([, problem, begin]) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => begin((text) => response.write(text)))
@@ -99,7 +99,7 @@ describe("what may pass is asked again", () => {
     )
   )
 
-  it.live("a body that drips for ever", () =>
+  it.live("ends with an error when a body never ends", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => {
@@ -113,7 +113,7 @@ describe("what may pass is asked again", () => {
     )
   )
 
-  it.live("a host that refuses connections", () =>
+  it.live("fails after 5 tries when the host refuses connections", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.end())
@@ -125,8 +125,8 @@ describe("what may pass is asked again", () => {
   )
 })
 
-describe("what will not pass is not asked again", () => {
-  it.live("a pause that is longer than a run waits, and nobody else asks that host meanwhile", () =>
+describe("a failure that will not pass", () => {
+  it.live("does not ask a host again that wants a longer pause than a run waits", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(503, { "retry-after": "7200" }).end())
@@ -143,7 +143,7 @@ describe("what will not pass is not asked again", () => {
     ["a JSON body", '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}', '"Access is denied"'],
     ["a page", "<!DOCTYPE html><html><title>Sign in</title>…", 'an HTML page titled "Sign in"'],
     ["nothing to read", "", undefined]
-  ] as const)("403 with %s names the variable of the key", ([, body, quoted]) =>
+  ] as const)("asks once after 403 with %s, and names the variable of the key", ([, body, quoted]) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(403).end(body))
@@ -157,7 +157,7 @@ describe("what will not pass is not asked again", () => {
     )
   )
 
-  it.live("a key that is refused is not repeated, not even where the answer repeats it", () =>
+  it.live("does not show a rejected key, even when the answer repeats it", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, _, { headers }) =>
@@ -171,7 +171,7 @@ describe("what will not pass is not asked again", () => {
     )
   )
 
-  it.live.each([404, 410, 501, 204])("%i", (status) =>
+  it.live.each([404, 410, 501, 204])("asks once after status %i", (status) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(status).end())
@@ -183,7 +183,7 @@ describe("what will not pass is not asked again", () => {
     )
   )
 
-  it.live("a body in an encoding that was not asked for", () =>
+  it.live("asks once after a body in an encoding that was not requested", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) =>

@@ -8,7 +8,7 @@ import { GivenUp, RefusedByUpstream } from "./origin.ts"
 const key = Redacted.make("s3cret-mars-key")
 
 describe("a request to the network", () => {
-  it.live("says who asks, and carries no trace of our spans", () =>
+  it.live("names Larder as user agent, and carries no tracing headers", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.end("{}"))
@@ -21,7 +21,7 @@ describe("a request to the network", () => {
     )
   )
 
-  it.live("names the contact that the operator set", () =>
+  it.live("names the contact that the operator set, without its line breaks", () =>
     Effect.gen(function* () {
       const upstream = yield* startUpstream((response) => response.end("{}"))
       yield* readText({ url: upstream.url }).pipe(
@@ -34,7 +34,7 @@ describe("a request to the network", () => {
     })
   )
 
-  it.live("asks for the address as it was written, percent-encoding included", () =>
+  it.live("asks for the address exactly as written, percent-encoding included", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.end("{}"))
@@ -56,7 +56,7 @@ describe("a request to the network", () => {
     )
   )
 
-  it.live("reads a compressed body as it was before, with its validators", () =>
+  it.live("unpacks a compressed body, and keeps its validators", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, _, { headers }) => {
@@ -84,7 +84,7 @@ describe("a request to the network", () => {
 })
 
 describe("redirects", () => {
-  it.live("lead to the answer, whose address is told without its query", () =>
+  it.live("are followed, and the final address is reported without its query", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, _, { url }) =>
@@ -97,7 +97,7 @@ describe("redirects", () => {
     )
   )
 
-  it.live("to another host leave the key behind", () =>
+  it.live("do not send the key to another host", () =>
     live(
       Effect.gen(function* () {
         const other = yield* startUpstream((response) => response.end("elsewhere"))
@@ -109,7 +109,7 @@ describe("redirects", () => {
     )
   )
 
-  it.live("are judged by whoever asks, one by one, before anything is asked there", () =>
+  it.live("are checked by the caller one by one before they are followed", () =>
     live(
       Effect.gen(function* () {
         const other = yield* startUpstream((response, _, { url }) =>
@@ -134,7 +134,7 @@ describe("redirects", () => {
     )
   )
 
-  it.live("in a circle end after five", () =>
+  it.live("end with an error after five", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(302, { location: "/?a=b" }).end())
@@ -146,7 +146,7 @@ describe("redirects", () => {
     )
   )
 
-  it.live.each(["ftp://example.test/", "file:///etc/passwd", "http://["])("to %s are refused", (location) =>
+  it.live.each(["ftp://example.test/", "file:///etc/passwd", "http://["])("are not followed to %s", (location) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(302, { location }).end())
@@ -155,7 +155,7 @@ describe("redirects", () => {
     )
   )
 
-  it.live("between two hosts that point at each other do not lock up", () =>
+  it.live("do not deadlock between two hosts that point at each other", () =>
     live(
       Effect.gen(function* () {
         const urls: Array<string> = []
@@ -175,7 +175,7 @@ describe("redirects", () => {
 })
 
 describe("turns", () => {
-  it.live("one host answers one request at a time, body included, in the order of asking", () =>
+  it.live("sends one host one request at a time, body included, in the order of asking", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => {
@@ -193,7 +193,7 @@ describe("turns", () => {
     )
   )
 
-  it.live("two hosts answer side by side, unless they share a lane", () =>
+  it.live("asks two hosts at the same time, unless they share a lane", () =>
     live(
       Effect.gen(function* () {
         const load = { now: 0, most: 0 }
@@ -216,7 +216,7 @@ describe("turns", () => {
     )
   )
 
-  it.live("an interrupted request gives its turn back and hangs up", () =>
+  it.live("an interrupted request gives its turn back and closes its connection", () =>
     live(
       Effect.gen(function* () {
         const arrived = Promise.withResolvers<void>()
@@ -239,8 +239,8 @@ describe("turns", () => {
   )
 })
 
-describe("what an answer tells besides its body", () => {
-  it.live("is what was asked for, and nothing else", () =>
+describe("the headers of an answer", () => {
+  it.live("are given when they were asked for, single cookies included, and no others", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => {
@@ -254,7 +254,7 @@ describe("what an answer tells besides its body", () => {
     )
   )
 
-  it.live("is not there where it tells none of it", () =>
+  it.live("are left out when they have 500 characters", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) =>

@@ -23,7 +23,7 @@ const visit = (pacing: Pacing, log: Array<string>, name: string, host: string, t
   }).pipe(Effect.scoped)
 
 describe("turns", () => {
-  it.effect("of one host begin a second apart, in the order of asking", () =>
+  it.effect("begin a second apart on one host, in the order of asking", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const all = ["a", "b", "c"].map((name) => visit(pacing, log, name, "x.test"))
@@ -34,7 +34,7 @@ describe("turns", () => {
     })
   )
 
-  it.effect("that last longer than the interval are followed at once, never overlapped", () =>
+  it.effect("follow at once after one that lasts longer than the interval, and never overlap", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const all = ["a", "b"].map((name) => visit(pacing, log, name, "x.test", 4000))
@@ -45,7 +45,7 @@ describe("turns", () => {
     })
   )
 
-  it.effect("of different hosts do not wait for each other", () =>
+  it.effect("do not wait for each other on different hosts", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const all = ["x.test", "y.test"].map((host) => visit(pacing, log, host, host, 4000))
@@ -56,7 +56,7 @@ describe("turns", () => {
     })
   )
 
-  it.effect("can be slower than the usual, not faster", () =>
+  it.effect("can have a longer interval than the usual one, but no shorter one", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const running = yield* Effect.forkChild(
@@ -76,7 +76,7 @@ describe("turns", () => {
 })
 
 describe("a host that throttles", () => {
-  it.effect("is left alone by everybody for as long as it says", () =>
+  it.effect("is not asked by anybody for as long as it says", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       yield* pacing.pause("x.test", 20_000)
@@ -87,7 +87,7 @@ describe("a host that throttles", () => {
     })
   )
 
-  it.effect("and does not say how long is left alone twice as long each time, until it answers", () =>
+  it.effect("is paused for 15, 30, 60 and at most 90 seconds when it names no time, until it answers", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       const pauses = []
@@ -101,7 +101,7 @@ describe("a host that throttles", () => {
     })
   )
 
-  it.effect("and wants more time than a run has is not asked at all", () =>
+  it.effect("is not asked at all when it wants a longer pause than a run has", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       yield* pacing.pause("x.test", 3_600_000)
@@ -112,7 +112,7 @@ describe("a host that throttles", () => {
     })
   )
 
-  it.effect("is asked more slowly from then on", () =>
+  it.effect("is asked every three seconds from then on", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       yield* pacing.pause("x.test", 0)
@@ -125,7 +125,7 @@ describe("a host that throttles", () => {
     })
   )
 
-  it.effect("again and again has used up its time after eight minutes", () =>
+  it.effect("has used up its time after pauses of eight minutes in all", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       const patience = []
@@ -138,7 +138,7 @@ describe("a host that throttles", () => {
 describe("a lane that several hosts share", () => {
   const shops = sharedLane("shops")
 
-  it.effect("serves so many at once, that much more often", () =>
+  it.effect("serves four requests at once, and starts one every 250 ms", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const all = ["a", "b", "c", "d", "e"].map((name) => visit(pacing, log, name, shops, 4000))
@@ -149,7 +149,7 @@ describe("a lane that several hosts share", () => {
     })
   )
 
-  it.effect("is not slowed by one host that wants to be asked slowly", () =>
+  it.effect("is not slowed down by one host with a long interval", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       const started: Array<number> = []
@@ -166,7 +166,7 @@ describe("a lane that several hosts share", () => {
     })
   )
 
-  it.effect("is paused for all, those that wait for their start included", () =>
+  it.effect("pauses for all, including requests that wait for their start", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       const all = ["a", "b"].map((name) => visit(pacing, log, name, shops, 4000))
@@ -179,14 +179,14 @@ describe("a lane that several hosts share", () => {
     })
   )
 
-  it.effect("waits no longer for what one host asks than for what we would ask of ourselves", () =>
+  it.effect("waits at most 90 seconds, however long a pause one host asks for", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       assert.strictEqual((yield* pacing.pause(shops, 86_400_000, "x.test")).wait, 90_000)
     })
   )
 
-  it.effect("counts answers to requests that were sent side by side as one", () =>
+  it.effect("counts throttled answers to simultaneous requests as one", () =>
     Effect.gen(function* () {
       const pacing = makePacing(policy)
       for (const host of ["x.test", "y.test", "z.test"]) {
@@ -195,7 +195,7 @@ describe("a lane that several hosts share", () => {
     })
   )
 
-  it.effect("says which host is to blame", () =>
+  it.effect("names the host that caused the pause", () =>
     Effect.gen(function* () {
       const pacing = makePacing({ ...policy, patience: "1 minute" })
       yield* pacing.pause(shops, undefined, "x.test")

@@ -13,7 +13,7 @@ const read = (url: string, LARDER_PRIVATE_HOSTS = "") =>
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({ LARDER_PRIVATE_HOSTS })))
   )
 
-describe("addresses", () => {
+describe("the range of an address", () => {
   it.each(["1.1.1.1", "172.15.0.1", "192.169.0.1", "2606:4700::1111", "::ffff:8.8.8.8"])("%s is public", (address) => {
     assert.isUndefined(rangeOf(address))
   })
@@ -44,28 +44,30 @@ describe("addresses", () => {
 })
 
 describe("a private address", () => {
-  it.live.each(["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost"])("is not asked as %s", (host) =>
-    Effect.gen(function* () {
-      const upstream = yield* startUpstream((response) => response.end("inside"))
-      const error = yield* Effect.flip(read(`http://${host}:${upstream.port}/`))
-      assert.instanceOf(error, ForbiddenAddress)
-      assert.include(error.message, "in LARDER_PRIVATE_HOSTS")
-      assert.lengthOf(upstream.seen, 0)
-    })
+  it.live.each(["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost"])(
+    "is not requested when it is written as %s",
+    (host) =>
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.end("inside"))
+        const error = yield* Effect.flip(read(`http://${host}:${upstream.port}/`))
+        assert.instanceOf(error, ForbiddenAddress)
+        assert.include(error.message, "in LARDER_PRIVATE_HOSTS")
+        assert.lengthOf(upstream.seen, 0)
+      })
   )
 
   it.live.each([
     ["127.0.0.1", "127.0.0.1"],
     ["localhost", " example.test, LocalHost "],
     ["[::ffff:127.0.0.1]", "[::ffff:7f00:1]"]
-  ] as const)("is asked as %s where the operator allows %s", ([host, allowed]) =>
+  ] as const)("is requested as %s when the operator allows %s", ([host, allowed]) =>
     Effect.gen(function* () {
       const upstream = yield* startUpstream((response) => response.end("inside"))
       assert.strictEqual((yield* read(`http://${host}:${upstream.port}/`, allowed)).text, "inside")
     })
   )
 
-  it.live("is not asked where an allowed host redirects to it", () =>
+  it.live("is not requested when an allowed host redirects to it", () =>
     Effect.gen(function* () {
       const upstream = yield* startUpstream((response, _, { url }) =>
         url === "/inside"
@@ -81,7 +83,7 @@ describe("a private address", () => {
 })
 
 describe("other addresses", () => {
-  it.live.each(["ftp://shop.example/feed.csv", "file:///etc/passwd"])("such as %s are not asked", (url) =>
+  it.live.each(["ftp://shop.example/feed.csv", "file:///etc/passwd"])("are not requested: %s", (url) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read(url))
       assert.instanceOf(error, ForbiddenAddress)
@@ -89,7 +91,7 @@ describe("other addresses", () => {
     })
   )
 
-  it.live("whose name does not resolve fail as ever", () =>
+  it.live("fail as unavailable when their name does not resolve", () =>
     Effect.gen(function* () {
       assert.instanceOf(yield* Effect.flip(read("http://nobody.invalid/")), UpstreamUnavailable)
     })

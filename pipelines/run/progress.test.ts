@@ -20,7 +20,7 @@ const quarter = Effect.gen(function* () {
 })
 
 describe("progress", () => {
-  it.effect("is a line every five seconds where there is no terminal, and one at the end", () =>
+  it.effect("prints a line every five seconds without a terminal, and one at the end", () =>
     Effect.gen(function* () {
       const { screen, written } = capture("lines")
       yield* Effect.scoped(quarter).pipe(Effect.provide(progressOn(screen)))
@@ -29,7 +29,7 @@ describe("progress", () => {
     })
   )
 
-  it.effect("is a bar on a terminal, no wider than that, and a line at the end", () =>
+  it.effect("draws a bar no wider than the terminal, and prints a line at the end", () =>
     Effect.gen(function* () {
       const { screen, written } = capture("bar", 70)
       yield* Effect.scoped(quarter).pipe(Effect.provide(progressOn(screen)))
@@ -55,7 +55,7 @@ describe("progress", () => {
     })
   )
 
-  it.effect("lets logs go above the bar: the bar is taken away before they are written", () =>
+  it.effect("removes the bar before a log line is written", () =>
     Effect.gen(function* () {
       const { screen, written } = capture("bar")
       const outer: Console.Console = { ...console, error: (...args) => void written.push(`${args.join(" ")}\n`) }
@@ -71,7 +71,7 @@ describe("progress", () => {
     })
   )
 
-  it.effect("is silent unless somebody provides a screen", () =>
+  it.effect("does not fail when no screen is provided", () =>
     Effect.gen(function* () {
       const progress = yield* Progress
       yield* Effect.scoped(progress.start(1))

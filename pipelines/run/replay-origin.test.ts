@@ -30,7 +30,7 @@ const ask = (folder: string, address: string) =>
   )
 
 layer(NodeServices.layer)("a recording", (it) => {
-  it.effect("without query answers its address, and nothing is known about it but its bytes", () =>
+  it.effect("answers its address, and knows nothing but its bytes", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1603`)
       const { answer, text } = yield* readText({ url: `${url}/1603` }).pipe(Effect.provide(replayOrigin(folder)))
@@ -53,7 +53,7 @@ layer(NodeServices.layer)("a recording", (it) => {
     ["the exact query", "1603?q=a%2Fb&x=1", "1603?q=a%2Fb&x=1", true],
     ["a query that holds slashes", "1603?q=begin=09/01/2026:09/30/2026", "1603?q=begin=09/01/2026:09/30/2026", true],
     ["the same parameters in another order", "1603?x=1&q=a%2Fb", "1603?q=a%2Fb&x=1", true],
-    ["the same parameters encoded otherwise", "1603?q=09/01+x,y", "1603?q=09%2F01%20x%2Cy", true],
+    ["the same parameters encoded differently", "1603?q=09/01+x,y", "1603?q=09%2F01%20x%2Cy", true],
     ["a query that was not recorded", "1603?q=2026", "1603", false],
     ["a path with encoded blanks and commas", "2993/40%20Pound%2C%20Sales", "2993/40%20Pound%2C%20Sales", true],
     ["a list whose entries are recorded too, as empty query", "reports", "reports?", true],
@@ -70,7 +70,7 @@ layer(NodeServices.layer)("a recording", (it) => {
     })
   )
 
-  it.effect("of the exact query goes before the reordered one, and that before the one without a query", () =>
+  it.effect("is chosen with the exact query first, then with a reordered one, then without a query", () =>
     Effect.gen(function* () {
       const names = [`${reports}/1?a=1&b=2`, `${reports}/1?b=2&a=1.gz`, `${reports}/1`]
       const folder = yield* recorded(...names)
@@ -84,7 +84,7 @@ layer(NodeServices.layer)("a recording", (it) => {
     })
   )
 
-  it.effect("may have %3F where the file system knows no question mark", () =>
+  it.effect("may have %3F instead of a question mark in its file name", () =>
     Effect.gen(function* () {
       const names = ["1%3Fa=1&b=2", "2%3Fb=2&a=1.gz", "reports%3F"].map((name) => `${reports}/${name}`)
       const folder = yield* recorded(...names, `${reports}/1%3Fa=2&b=2`)
@@ -102,14 +102,14 @@ layer(NodeServices.layer)("a recording", (it) => {
     })
   )
 
-  it.effect("with fewer, more or other parameters is no answer", () =>
+  it.effect("does not answer a query with fewer, more or other parameters", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1?a=1`, `${reports}/1?a=1&a=1&b=2`, `${reports}/1?a=1&b=3`)
       assert.instanceOf(yield* Effect.flip(ask(folder, `${url}/1?a=1&b=2`)), NotRecorded)
     })
   )
 
-  it.effect("of a compressed file is that file, not its content", () =>
+  it.effect("is the compressed file itself when its .gz name is asked for", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/feed.csv.gz`)
       const { text } = yield* ask(folder, `${url}/feed.csv.gz`)
@@ -118,7 +118,7 @@ layer(NodeServices.layer)("a recording", (it) => {
     })
   )
 
-  it.effect("whose gzip is damaged says so and names the file", () =>
+  it.effect("fails and names the file when its gzip is damaged", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1.gz`)
       const fs = yield* FileSystem.FileSystem
@@ -131,7 +131,7 @@ layer(NodeServices.layer)("a recording", (it) => {
 })
 
 layer(NodeServices.layer)("an address without a recording", (it) => {
-  it.effect("says which files were looked for", () =>
+  it.effect("fails with a list of the files that were looked for", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1603?x=1`)
       const error = yield* Effect.flip(ask(folder, `${url}/1603?q=a%2Cb`))
@@ -158,14 +158,14 @@ layer(NodeServices.layer)("an address without a recording", (it) => {
     ["an encoded slash after dots", "https://mars.test/..%2F..%2Fsecret"],
     ["dots in the query", "https://mars.test/x?/../../../secret"],
     ["a name that no file system takes", `${url}/1604?q=${"x".repeat(5000)}`]
-  ] as const)("may be %s: none climbs out of the folder", ([, address]) =>
+  ] as const)("is not found, and never leads out of the folder: %s", ([, address]) =>
     Effect.gen(function* () {
       const outer = yield* recorded("secret", `recordings/${reports}/1603`, "recordings/mars.test/x?/y")
       assert.instanceOf(yield* Effect.flip(ask(`${outer}/recordings`, address)), NotRecorded)
     })
   )
 
-  it.effect("in the samples says how to ask the network instead", () =>
+  it.effect("fails in the samples, and says how to ask the network", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1603`)
       const error = yield* Effect.flip(readText({ url: `${url}/1` }).pipe(Effect.provide(sampleOrigin(folder))))
@@ -176,7 +176,7 @@ layer(NodeServices.layer)("an address without a recording", (it) => {
 })
 
 layer(NodeServices.layer)("a folder of recordings", (it) => {
-  it.effect.each(["missing", "file"])("that is %s is told before anything is asked", (name) =>
+  it.effect.each(["missing", "file"])("fails before any request when it is not a folder: %s", (name) =>
     Effect.gen(function* () {
       const folder = `${yield* recorded("file")}/${name}`
       const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(folder))))
@@ -187,7 +187,7 @@ layer(NodeServices.layer)("a folder of recordings", (it) => {
   )
 })
 
-layer(NodeServices.layer)("what lies beside a recording as .told.json", (it) => {
+layer(NodeServices.layer)("the .told.json file beside a recording", (it) => {
   const wants = ["x-wp-total"]
   const readWith = Effect.fnUntraced(function* (told: string, ...names: ReadonlyArray<string>) {
     const fs = yield* FileSystem.FileSystem
@@ -196,14 +196,14 @@ layer(NodeServices.layer)("what lies beside a recording as .told.json", (it) => 
     return yield* readText({ url: `${url}/1?page=1`, wants }).pipe(Effect.provide(replayOrigin(folder)))
   })
 
-  it.effect.each(["1?page=1", "1?page=1.gz"])("is told with %s", (name) =>
+  it.effect.each(["1?page=1", "1?page=1.gz"])("gives the headers that were asked for with %s", (name) =>
     Effect.gen(function* () {
       const { answer } = yield* readWith('{"x-wp-total":"151","x-wp-totalpages":"2"}', `${reports}/${name}`)
       assert.deepStrictEqual(answer.told, { "x-wp-total": "151" })
     })
   )
 
-  it.effect("is an error where it is no object of texts", () =>
+  it.effect("fails when it is not an object of texts", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(readWith('{"x-wp-total":151}', `${reports}/1?page=1`))
       assert.instanceOf(error, RecordingUnreadable)
@@ -211,7 +211,7 @@ layer(NodeServices.layer)("what lies beside a recording as .told.json", (it) => 
     })
   )
 
-  it.effect("is no recording itself", () =>
+  it.effect("is not listed as a recording", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1`, `${reports}/1.told.json`)
       const listed = yield* Origin.use((origin) => origin.listing(url)).pipe(Effect.provide(replayOrigin(folder)))

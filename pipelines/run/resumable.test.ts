@@ -53,7 +53,7 @@ const serve = (
 
 // on the real clock: the servers are real, too
 layer(NodeServices.layer, { excludeTestServices: true })("a download that broke off", (it) => {
-  it.effect("goes on in the same run, and its hash is of all of it", () =>
+  it.effect("resumes in the same run, and its hash is of the whole payload", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -71,7 +71,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("goes on in a later run, by its date where it has no strong tag", () =>
+  it.effect("resumes in a later run, by its date when it has no strong tag", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const modified = "Thu, 30 Apr 2026 12:00:00 GMT"
@@ -88,7 +88,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("goes on after the process was killed", () =>
+  it.effect("resumes after the process was killed", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, n, request) => {
@@ -124,7 +124,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("is not kept where it is longer than is wanted: it would be so again", () =>
+  it.effect("is not kept when it is longer than allowed", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => {
@@ -137,7 +137,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("asks for its last byte where all of it had come", () =>
+  it.effect("asks for its last byte when all of it had come", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -159,7 +159,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
   }
   it.effect.each([
     [
-      "another one by its tag",
+      "of another payload with a new tag",
       (response: ServerResponse) => response.writeHead(200, { etag: '"v2"' }).end(newer),
       newer,
       2
@@ -179,7 +179,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
       payload,
       3
     ]
-  ] as const)("begins again where the rest is %s", ([, answer, expected, requests]) =>
+  ] as const)("begins again when the rest is %s", ([, answer, expected, requests]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -195,7 +195,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("begins again, and is not kept, where nothing says which payload it was", () =>
+  it.effect("begins again, and is not kept, when it has no strong tag and no date", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, n, request) =>
@@ -208,7 +208,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("is not gone on with by somebody else while it is written to", () =>
+  it.effect("is not resumed by another run while it is written to", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, _, request) => {
@@ -225,7 +225,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
     })
   )
 
-  it.effect("is removed after a week, unless somebody writes to it", () =>
+  it.effect("is removed a week after its last write", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -251,7 +251,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a download that broke 
 })
 
 layer(NodeServices.layer, { excludeTestServices: true })("the announced length", (it) => {
-  it.effect("is compared with what came", () =>
+  it.effect("fails a resumed download that ends before it is reached", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response, _, request) => {

@@ -17,8 +17,8 @@ const failing = (failure: Partial<UpstreamUnavailable>) => {
   return { triedAt, attempt }
 }
 
-describe("asking again", () => {
-  it.effect("waits about twice as long each time, up to a limit, and ends", () =>
+describe("retrying", () => {
+  it.effect("waits about twice as long each time, up to 10 seconds, and gives up after 5 tries", () =>
     Effect.gen(function* () {
       const { attempt, triedAt } = failing({})
       const running = yield* Effect.forkChild(Effect.flip(retrying(attempt)))
@@ -33,7 +33,7 @@ describe("asking again", () => {
     })
   )
 
-  it.effect("leaves the waiting to the turn where the host is paused", () =>
+  it.effect("does not wait itself when the host is paused", () =>
     Effect.gen(function* () {
       const { attempt, triedAt } = failing({ status: 429, pause_ms: 15_000 })
       yield* Effect.flip(retrying(attempt)) // on a clock that stands still
@@ -41,7 +41,7 @@ describe("asking again", () => {
     })
   )
 
-  it.effect("is left out where it cannot help, and for other errors", () =>
+  it.effect("does not repeat a failure that cannot pass, nor other errors", () =>
     Effect.gen(function* () {
       const { attempt, triedAt } = failing({ may_pass: false })
       yield* Effect.flip(retrying(attempt))
@@ -73,7 +73,7 @@ describe("Retry-After", () => {
     ["1.5", undefined],
     ["", undefined],
     [undefined, undefined]
-  ])("%s is %s ms", (header, expected) => {
+  ])("reads %s as %s ms", (header, expected) => {
     assert.strictEqual(parseRetryAfter(header, now), expected)
   })
 })

@@ -44,8 +44,8 @@ const rows = [
   "p3,,,,S,9.00,"
 ]
 
-describe("products are put together", () => {
-  itWorks("part by part, of which each is as large as memory allows, and become the same", () =>
+describe("putting products together", () => {
+  itWorks("gives the same products in parts of limited size as all at once", () =>
     Effect.gen(function* () {
       const [whole, divided] = [yield* put(rows), yield* put(rows, 8000)]
       const found = yield* divided.db.all(Part, parts)
@@ -62,7 +62,7 @@ describe("products are put together", () => {
     })
   )
 
-  itWorks("when their categories have been found page by page, of which each has so many bytes of text", () =>
+  itWorks("finds categories in pages of a limited number of bytes", () =>
     Effect.gen(function* () {
       const title = "Chocolate bar ".repeat(60)
       const tags = Array.from({ length: 100 }, (_, n) => `${"t".repeat(50)}${n}`).join(",")
@@ -73,7 +73,7 @@ describe("products are put together", () => {
     })
   )
 
-  itWorks("from texts that are not too long: how many were cut is told once for a store", () =>
+  itWorks("shortens texts that are too long, and reports their number once for a store", () =>
     Effect.gen(function* () {
       const { db } = yield* put([`a,${"A".repeat(5000)},,,,1.00,`, `b,B,,${"t".repeat(300)},${"o".repeat(2000)},1.00,`])
       const Reject = Schema.Struct({ feed: Schema.String, reason: Schema.String, payload: Schema.String })

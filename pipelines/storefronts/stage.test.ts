@@ -69,8 +69,8 @@ const Texts = Schema.Struct({ title: Schema.String, tags: Schema.Array(Schema.St
 const Count = Schema.Struct({ count: Schema.Int })
 const Position = Schema.Struct({ position: Schema.Int })
 
-describe("rows are staged", () => {
-  itWorks("where half of a surrogate pair stands alone in a text, which becomes U+FFFD there", () =>
+describe("staging rows", () => {
+  itWorks("replaces half of a surrogate pair in a text by U+FFFD", () =>
     Effect.gen(function* () {
       const written = "a \\ud800 that is written out"
       const products = [
@@ -87,7 +87,7 @@ describe("rows are staged", () => {
     })
   )
 
-  itWorks("whatever numbers and texts a shop puts into its fields", () =>
+  itWorks("accepts all numbers and texts that a shop may put into its fields", () =>
     Effect.gen(function* () {
       const odd = [
         ...["99999999999999.99999", "9999999999999.99999", "0.00004", "1e308", "-0", "Infinity", "NaN", "\ud800", "\0"],
@@ -133,7 +133,7 @@ describe("rows are staged", () => {
     })
   )
 
-  itWorks("in pieces where one batch has more text than is held, so that no text gets longer than one can be", () =>
+  itWorks("loads a batch in pieces when it has more text than is held at once", () =>
     Effect.gen(function* () {
       const { add, db, settled } = yield* staging
       const positions = db.all(Position, "select position::integer as position from feed.image order by seq")
@@ -148,7 +148,7 @@ describe("rows are staged", () => {
     })
   )
 
-  itWorks("until their store has filled its room, while other stores go on", () =>
+  itWorks("fails for a store with more characters than allowed, and continues for other stores", () =>
     Effect.gen(function* () {
       const { add, db, settled } = yield* stagingOf(1000)
       const products = [{ ...aProduct, body_text: "x".repeat(1000) }]
@@ -165,7 +165,7 @@ describe("rows are staged", () => {
     })
   )
 
-  itWorks("until a piece cannot be loaded, which fails the run though other rows were taken in meanwhile", () =>
+  itWorks("fails the run when a piece cannot be loaded, although other rows were accepted meanwhile", () =>
     Effect.gen(function* () {
       const { add, db, settled } = yield* staging
       yield* db.run("drop table feed.image")

@@ -28,7 +28,7 @@ describe("the store list", () => {
     ["a field that is misspelt", [{ ...store, curency: "USD" }], /curency/],
     ["a missing location", [{ domain: "a.example", name: "A", kind: "shopify" }], /location/],
     ["a store twice", [store, store], /shop\.example\.com stands twice/]
-  ] as const)("with %s is refused, with the place", ([, list, expected]) =>
+  ] as const)("is rejected with %s, and the place is named", ([, list, expected]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read(list))
       assert.match(error.message, expected)
@@ -44,7 +44,7 @@ describe("the store list", () => {
     " ht\ntps://user:sec\tret@shop.example.com",
     "ftp://user:secret@shop.example.com/feed.xml",
     "user:secret@shop.example.com/feed.xml"
-  ])("with a user or a password in an address is refused without saying them: %j", (location) =>
+  ])("is rejected with a user or a password in an address, without showing them: %j", (location) =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(read([store, { ...store, domain: "other.example.com", location }]))
       assert.match(message, /Store 2: it must not name a user or a password at \["location"\]/)
@@ -53,11 +53,11 @@ describe("the store list", () => {
   )
 
   it.effect.each(["feeds/a@b.csv", "https://shop.example.com/@shop/feed.xml", "https://shop.example.com?to=a@b"])(
-    "may have an @ elsewhere: %s",
+    "may have an @ elsewhere in an address: %s",
     (location) => Effect.map(read([{ ...store, location }]), ([found]) => assert.strictEqual(found?.location, location))
   )
 
-  it.effect("tells all its faults at once", () =>
+  it.effect("reports all its faults at once", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read([{ ...store, kind: 1 }, store, { ...store, name: " " }]))
       assert.match(error.message, /Store 1: .*Store 3: /)

@@ -5,7 +5,7 @@ import { brandedFoodId, fdcIdOf } from "./id.ts"
 const fdcId = fc.oneof(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), fc.integer({ min: 300_000, max: 3_000_000 }))
 
 describe("the id of a branded food", () => {
-  it("tells its fdc_id, and no other id does", () => {
+  it("gives back its fdc_id, and is different for each fdc_id", () => {
     fc.assert(
       fc.property(fdcId, fdcId, (one, other) => {
         assert.strictEqual(fdcIdOf(brandedFoodId(one)), one)
@@ -14,7 +14,7 @@ describe("the id of a branded food", () => {
       { numRuns: 2000 }
     )
   })
-  it("stays what it was: ids are kept by clients", () => {
+  it("keeps the values that clients may have stored", () => {
     assert.deepStrictEqual([0, 1, 1106457, 2 ** 31 - 1].map(brandedFoodId), [
       "data_branded_food_0000000",
       "data_branded_food_1vaj5ir",
@@ -22,7 +22,7 @@ describe("the id of a branded food", () => {
       "data_branded_food_0soq3xi"
     ])
   })
-  it("has one spelling only", () => {
+  it("has only one spelling", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(..."0123456789abcxyzAZ _-\n"), minLength: 5, maxLength: 9 }),
@@ -36,13 +36,13 @@ describe("the id of a branded food", () => {
     )
   })
   it.each(["", "data_branded_food_", "1106457", "data_branded_food_zzzzzzz", "platform_store_0000000"])(
-    "is not %j",
+    "is undefined for %j",
     (id) => {
       assert.isUndefined(fdcIdOf(id))
     }
   )
   it.each([`${brandedFoodId(5)}\n`, ` ${brandedFoodId(5)}`, brandedFoodId(5).toUpperCase(), `${brandedFoodId(5)}0`])(
-    "is not %j",
+    "is undefined for %j",
     (id) => {
       assert.isUndefined(fdcIdOf(id))
     }

@@ -15,17 +15,17 @@ const bare = {
 }
 
 describe("a branded food", () => {
-  it("may state nothing but its name", () => {
+  it("is valid when it states nothing but its name", () => {
     assert.isTrue(isFood(bare))
     assert.deepStrictEqual(Object.keys(bare), Object.keys(BrandedFood.fields))
   })
-  it.each(Object.keys(bare))("always has the field %s", (field) => {
+  it.each(Object.keys(bare))("is invalid without the field %s", (field) => {
     assert.isFalse(isFood(Object.fromEntries(Object.entries(bare).filter(([name]) => name !== field))))
   })
-  it("has no other fields", () => {
+  it("is invalid with another field", () => {
     assert.isFalse(isFood({ ...bare, material_code: null }))
   })
-  it("omits nutrients that the label does not state, and has none that are null", () => {
+  it("may leave nutrients out, but not have them as null", () => {
     assert.isTrue(isFood({ ...bare, nutrition: { calories: 20, vitamin_d: 0 } }))
     assert.isFalse(isFood({ ...bare, nutrition: { calories: null } }))
     assert.deepStrictEqual(Object.keys(BrandedFood.fields.nutrition.fields), [
@@ -46,7 +46,7 @@ describe("a branded food", () => {
       "vitamin_d"
     ])
   })
-  it("lists nutrients by id, with unit and amount", () => {
+  it("lists nutrients by an id that is never null, and may leave their number null", () => {
     const protein = { nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 7.14 }
     assert.isTrue(isFood({ ...bare, nutrients: [protein, { ...protein, number: null }] }))
     assert.isFalse(isFood({ ...bare, nutrients: [{ ...protein, nutrient_id: null }] }))
@@ -58,7 +58,7 @@ describe("a branded food", () => {
     ["published_on", "2024-02-30"],
     ["fetched_at", "2026-10-01"],
     ["source", "gov-mars"]
-  ])("does not have the %s %j", (field, value) => {
+  ])("is invalid with the %s %j", (field, value) => {
     assert.isFalse(isFood({ ...bare, [field]: value }))
   })
 })

@@ -14,7 +14,7 @@ const cost = (status: number): CallCost => ({
 const failure = (json: unknown, status: number) => failureOf(json, JSON.stringify(json), cost(status))
 
 describe("the error of an answer", () => {
-  it.each(errorTypes)("of type $type is a class of its own, with status, id and message", ({ status, type }) => {
+  it.each(errorTypes)("is a class of its own for type $type, with status, id and message", ({ status, type }) => {
     const error = failure({ error: { type, message: "What happened" } }, status)
     assert.isTrue(error instanceof LarderError)
     assert.deepStrictEqual(
@@ -27,7 +27,7 @@ describe("the error of an answer", () => {
     [{ error: { type: "toString", message: "" } }],
     [{ error: "bad gateway" }],
     [null]
-  ])("is unknown where the body is not the API's: %j", (json) => {
+  ])("is unknown_answer when the body is not the API's: %j", (json) => {
     const error = failure(json, 502)
     assert.strictEqual(error.type, "unknown_answer")
     assert.match(error.message, /status 502/)

@@ -23,16 +23,16 @@ const loaded = (file: URL, seen = new Map<string, string>()): ReadonlyMap<string
   return seen
 }
 
-describe("the client has", () => {
-  it("the endpoints of the list, with their paths", () => {
+describe("the methods of the client", () => {
+  it("have the paths of all endpoints", () => {
     expect(Object.entries(paths)).toEqual(endpoints.map(({ id, path }) => [id, path]))
   })
-  it("a method for each of them, and one more for the catalog's other shape", () => {
+  it("are one for each endpoint, and searchCommodityProducts", () => {
     expect(publicNames.toSorted()).toEqual(
       [...Object.keys(paths), "searchCommodityProducts", "constructor", "lastCall"].toSorted()
     )
   })
-  it("walks over all that have pages, and the largest pages that these may have", () => {
+  it("know all endpoints that have pages, and the largest page of each", () => {
     const limits = endpoints.flatMap(({ id, parameters: { limit } }) => (limit === undefined ? [] : [{ id, limit }]))
     expect(limits.map(({ id }) => id)).toEqual(Object.keys(largestPages))
     for (const { id, limit } of limits) {
@@ -43,7 +43,7 @@ describe("the client has", () => {
       if ("invalid" in above) expect(limit.read("limit", String(Number(largest) + 1))).toEqual(above)
     }
   })
-  it("types that require what the endpoints require", () => {
+  it("require in their types what the endpoints require", () => {
     const required = endpoints.flatMap(({ parameters }) =>
       Object.values(parameters).flatMap(({ kind, required }) => (required === (kind === "list") ? [] : [kind]))
     )
@@ -51,20 +51,20 @@ describe("the client has", () => {
   })
 })
 
-describe("the client brings", () => {
+describe("the files of the client", () => {
   const files = loaded(new URL("larder.ts", import.meta.url))
-  it("nothing but files of its own folder, and nothing that only Node has", () => {
+  it("import only files of their own folder, and use nothing that only Node has", () => {
     const code = [...files.values()].join("\n")
     expect(code).not.toMatch(/\b(process|Buffer|require|__dirname)\b\.?/)
     expect(files.size).toBe(7)
   })
-  it("less than 20 kB, comments included", () => {
+  it("have less than 20 kB in all, comments included", () => {
     const bytes = [...files.values()].reduce((sum, code) => sum + Buffer.byteLength(code.replace(/[ \t]+$/gm, "")), 0)
     expect(bytes).toBeLessThan(20_000)
   })
 })
 
-describe("a call is refused before it is made", () => {
+describe("a call with an invalid value", () => {
   it.each([
     [
       "of an id that has half a character",
@@ -92,29 +92,29 @@ describe("a call is refused before it is made", () => {
       () => larder.getCommodityMetricValues({ metrics: ["a,b"] }),
       /^metrics must not have/
     ]
-  ])("%s", async (_, call, message) => {
+  ])("is rejected before it is made because %s", async (_, call, message) => {
     await expect(call()).rejects.toThrow(message)
     await expect(call()).rejects.toThrow(TypeError)
   })
 })
 
-describe("a client is refused", () => {
+describe("a client with invalid options", () => {
   const url = "https://api.example.com"
   it.each([
     ["a key with a line end", { key: `${key}\n`, url }, /^key must be svc_data_/],
     ["a cut key", { key: key.slice(0, -1), url }, /^key must be svc_data_/],
-    ["an address that is none", { key, url: "api.example.com" }, /Invalid URL/],
+    ["an address that is not a URL", { key, url: "api.example.com" }, /Invalid URL/],
     ["an address of a file", { key, url: "file:///etc/hosts" }, /^url must be an http/],
     ["an address with a password", { key, url: "https://me:secret@api.example.com" }, /^url must be an http/],
     ["a negative number of retries", { key, url, retries: -1 }, /^retries must be/]
-  ])("%s", (_, options, message) => {
+  ])("is rejected with %s", (_, options, message) => {
     expect(() => new Larder(options)).toThrow(message)
     expect(() => new Larder(options)).toThrow(TypeError)
   })
-  it("without a word of its key", () => {
+  it("is rejected without showing its key", () => {
     expect(() => new Larder({ key: "svc_data_sesame", url })).toThrow(/^((?!sesame).)*$/s)
   })
-  it("and one that is not keeps its key to itself", () => {
+  it("a valid client does not show its key either", () => {
     expect(JSON.stringify(larder)).not.toContain("kkk")
     expect(Object.values(larder).map(String).join()).not.toContain("kkk")
   })

@@ -5,7 +5,7 @@ const never = () => 0
 const always = () => 1
 
 describe("the wait before a retry", () => {
-  it("doubles each time and is chance by half", () => {
+  it("doubles each time, and half of it is random", () => {
     const attempts = [1, 2, 3, 4]
     assert.deepStrictEqual(
       attempts.map((n) => waitAfter(n, undefined, always)),
@@ -19,11 +19,11 @@ describe("the wait before a retry", () => {
   it("never grows beyond the longest wait", () => {
     assert.strictEqual(waitAfter(60, undefined, always), longestWait)
   })
-  it("is what the server asks for and the back-off, so that those who were told the same do not come together", () => {
+  it("is the back-off added to what the server asks for", () => {
     assert.deepStrictEqual([waitAfter(1, 1000, never), waitAfter(1, 1000, always)], [1250, 1500])
     assert.deepStrictEqual([waitAfter(4, 1000, never), waitAfter(4, 1000, always)], [3000, 5000])
   })
-  it("is given up where the server asks for more than the longest wait", () => {
+  it("is given up when the server asks for more than the longest wait", () => {
     assert.strictEqual(waitAfter(1, longestWait, never), longestWait + 250)
     assert.strictEqual(waitAfter(1, longestWait + 1, always), undefined)
   })
@@ -38,13 +38,13 @@ describe("Retry-After", () => {
     ["Thu, 01 Oct 2026 11:00:00 GMT", 0],
     ["soon", undefined],
     [null, undefined]
-  ])("%s asks for %s ms", (header, expected) => {
+  ])("reads %s as %s ms", (header, expected) => {
     assert.strictEqual(retryAfterOf(header, now), expected)
   })
 })
 
 describe("a pause", () => {
-  it("ends at once with the signal's reason", async () => {
+  it("ends at once with the reason of the abort signal", async () => {
     const controller = new AbortController()
     const paused = pause(60_000, controller.signal)
     controller.abort("enough")

@@ -39,10 +39,10 @@ const variant = {
 const detail = { ...summary, store_id: "platform_store_x", body_text: null, images: [], variants: [variant] }
 
 describe("a product", () => {
-  it("may come from a feed that says little", () => {
+  it("is valid when its feed says little", () => {
     assert.isTrue(isDetail(detail))
   })
-  it("has a gallery whose sizes may be unknown", () => {
+  it("may have pictures of unknown size, but none without an address", () => {
     const image = { src: "https://shop.example.com/a.jpg", width: null, height: null }
     assert.isTrue(isDetail({ ...detail, image, images: [image, { ...image, width: 640, height: 480 }] }))
     assert.isFalse(isDetail({ ...detail, image: { src: null, width: 1, height: 1 } }))
@@ -58,7 +58,7 @@ describe("a product", () => {
     ["variant_count", -1],
     ["source", "shopify"],
     ["published_at", "2026-06-06T18:11:05+05:30"]
-  ])("does not have the %s %j", (field, value) => {
+  ])("is invalid with the %s %j", (field, value) => {
     assert.isFalse(isDetail({ ...detail, [field]: value }))
   })
 })
@@ -75,11 +75,11 @@ describe("a collection", () => {
     updated_at: null,
     source: "platform"
   }
-  it("may lack text, picture and times", () => {
+  it("is valid without text, picture and times", () => {
     assert.isTrue(isCollection(collection))
     assert.deepStrictEqual(Object.keys(collection), Object.keys(Collection.fields))
   })
-  it("always has a count", () => {
+  it("is invalid without a count of products", () => {
     assert.isFalse(isCollection({ ...collection, product_count: null }))
   })
 })
@@ -103,16 +103,16 @@ describe("a store", () => {
     fetched_at: null,
     source: "platform"
   }
-  it("whose first read failed has no rows and no time of reading", () => {
+  it("is valid without rows and time of reading when its first read failed", () => {
     assert.isTrue(isStore(store))
     assert.deepStrictEqual(Object.keys(store), Object.keys(Store.fields))
   })
-  it("counts its categories", () => {
+  it("counts the products of its categories", () => {
     const categories = [{ category: "food_beverages_and_tobacco", product_count: 62 }]
     assert.isTrue(isStore({ ...store, categories, fetch_status: "complete", fetched_at: store.first_seen_at }))
     assert.isFalse(isStore({ ...store, categories: [{ category: "x" }] }))
   })
-  it("knows three ends of a read", () => {
+  it("may have partial as the result of a read, but not blocked", () => {
     assert.isTrue(isStore({ ...store, fetch_status: "partial" }))
     assert.isFalse(isStore({ ...store, fetch_status: "blocked" }))
   })

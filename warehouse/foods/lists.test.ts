@@ -7,7 +7,7 @@ const some = (maxLength: number) => fc.array(fc.nat(documents - 1), { maxLength 
 const sorted = (docs: ReadonlyArray<number>) => [...new Set(docs)].sort((a, b) => a - b)
 
 describe("lists of documents", () => {
-  it("have each document once and in order, the short ones and the long ones", () => {
+  it("have each document once and in order, whether they are short or long", () => {
     fc.assert(
       fc.property(fc.oneof(some(18), some(400)), (docs) => {
         assert.deepStrictEqual([...ascendingOnce(Uint32Array.from(docs), documents)], sorted(docs))
@@ -16,7 +16,7 @@ describe("lists of documents", () => {
     const all = Uint32Array.from({ length: 2 * documents }, (_, i) => (documents * 2 - 1 - i) >>> 1)
     assert.deepStrictEqual([...ascendingOnce(all, documents)], [...Array(documents).keys()])
   })
-  it("share what is in both", () => {
+  it("intersect to the documents that are in both", () => {
     fc.assert(
       fc.property(some(300), some(300), (a, b) => {
         const both = intersection(Uint32Array.from(sorted(a)), Uint32Array.from(sorted(b)))

@@ -49,14 +49,14 @@ const counted = (folder: string, filters: FoodFilters) =>
   )
 
 describe("a search with much to read", () => {
-  itWorks("of two common filters that never match together looks at every text, with a pause after each", () =>
+  itWorks("looks at every text, with a pause after each, when two common filters never match together", () =>
     Effect.gen(function* () {
       const { found, pauses } = yield* counted(yield* builtFoods(labels), apart)
       assert.deepStrictEqual(found, [])
       assert.isAtLeast(pauses, count / 2)
     })
   )
-  itWorks("finds a text of thousands of words, and pauses between them", () =>
+  itWorks("finds a text of 3,000 words, and pauses between them", () =>
     Effect.gen(function* () {
       const folder = yield* builtFoods(labels)
       const { found, pauses } = yield* counted(folder, { ingredient: turned(700, ", ").toUpperCase() })
@@ -78,7 +78,7 @@ describe("a search with much to read", () => {
       }
     })
   )
-  itWorks("leaves the event loop to others, also when many search at once", () =>
+  itWorks("leaves the event loop to others, also when 32 searches run at once", () =>
     Effect.gen(function* () {
       const foods = yield* openFoods(join(yield* builtFoods(labels)))
       let turns = 0

@@ -8,8 +8,8 @@ import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { foodsOf } from "./of-generation.ts"
 
-describe("files of branded foods that are missing", () => {
-  itWorks("are made once for all who open them at the same time, and cannot be written to", (logs) =>
+describe("missing files of branded foods", () => {
+  itWorks("are made once when several open them at the same time, and are read-only", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }])

@@ -47,12 +47,12 @@ const afterChanging = Effect.fnUntraced(function* (folder: string, change: (file
 })
 
 describe("the files of branded foods", () => {
-  itWorks("are these, and nothing that was only needed to write them", () =>
+  itWorks("are exactly these 13, without those that were only needed to write them", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(readdirSync(yield* builtFoods(labels("gum"))).sort(), names)
     })
   )
-  itWorks("are refused when one is missing, cut, longer, changed, or from another build", () =>
+  itWorks("are rejected when one is missing, cut, longer, changed or from another build", () =>
     Effect.gen(function* () {
       const folder = yield* builtFoods(labels("gum"))
       const other = yield* builtFoods(labels("nut"))
@@ -76,7 +76,7 @@ describe("the files of branded foods", () => {
       }
     })
   )
-  itWorks("of a warehouse without foods answer nothing", () =>
+  itWorks("give no results for a warehouse without foods", () =>
     Effect.gen(function* () {
       const foods = yield* openFoods(yield* builtFoods([]))
       assert.deepStrictEqual([foods.foods, foods.current, foods.categories, foods.record(1)], [0, 0, "[]", undefined])

@@ -15,7 +15,7 @@ const occurrence = fc.tuple(
 const common = 900
 
 describe("posting lists", () => {
-  itWorks("hold the documents of each term but of common ones, over many runs and with terms that come late", () =>
+  itWorks("hold the documents of each term that is not common, over many runs and with terms that come late", () =>
     Effect.gen(function* () {
       const expected = new Map<number, Array<number>>()
       const builder = new PostingsBuilder(common, 1, 4) // of one document: a run is then about a thousand occurrences

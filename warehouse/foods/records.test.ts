@@ -104,7 +104,7 @@ describe("lines of records", () => {
     writeFileSync(join(folder, recordFiles.lines), lines.map((line) => `${line}\trest\n`).join(""))
     return yield* Effect.flip(Effect.try({ try: () => indexRecords(folder, lines.length), catch: String }))
   })
-  itWorks("are refused where one does not begin with an fdc_id", () =>
+  itWorks("are rejected when one does not begin with an fdc_id", () =>
     Effect.gen(function* () {
       for (const id of ["-5", "", "1.5", "1e3", " 7", "x", "2147483648", "99999999999999999999"]) {
         const told = yield* refusedFor(["3", id, "1"])
@@ -112,23 +112,21 @@ describe("lines of records", () => {
       }
     })
   )
-  itWorks("are refused where two are of the same fdc_id", () =>
+  itWorks("are rejected when two have the same fdc_id", () =>
     Effect.gen(function* () {
       assert.include(yield* refusedFor(["3", "2147483647", "1", "3"]), "records.tsv has several lines for the fdc_id 3")
     })
   )
   for (const requestsWait of [false, true]) {
-    itWorks(
-      `that are refused end the build before there is a manifest, ${requestsWait ? "in threads" : "at once"}`,
-      () =>
-        Effect.gen(function* () {
-          const folder = yield* aFolder
-          const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
-          const error = yield* Effect.flip(buildFoods(db, join(folder, "foods"), { requestsWait }))
-          assert.strictEqual(error._tag, "FoodFilesNotWritten")
-          assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
-          assert.isFalse(existsSync(join(folder, "foods", "manifest.json")))
-        })
+    itWorks(`end the build without a manifest when they are rejected, ${requestsWait ? "in threads" : "at once"}`, () =>
+      Effect.gen(function* () {
+        const folder = yield* aFolder
+        const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
+        const error = yield* Effect.flip(buildFoods(db, join(folder, "foods"), { requestsWait }))
+        assert.strictEqual(error._tag, "FoodFilesNotWritten")
+        assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
+        assert.isFalse(existsSync(join(folder, "foods", "manifest.json")))
+      })
     )
   }
 })
@@ -159,7 +157,7 @@ const labelled = fc.record({
 })
 
 describe("nutrition per serving", () => {
-  itWorks("of a record is that of the view", () =>
+  itWorks("is the same in a record as in the view", () =>
     Effect.gen(function* () {
       const labels = fc.sample(labelled, { numRuns: 3000, seed: 11 }).map((stated, i) => ({ ...stated, fdc_id: i + 1 }))
       const { db, foods } = yield* opened(labels)
@@ -186,7 +184,7 @@ describe("nutrition per serving", () => {
 })
 
 describe("categories", () => {
-  itWorks("are those of current labels, in order", () =>
+  itWorks("are listed in order with their counts of current labels", () =>
     Effect.gen(function* () {
       const food = (fdc_id: number, category: string | null, is_current = true) => ({ fdc_id, category, is_current })
       const folder = yield* builtFoods([

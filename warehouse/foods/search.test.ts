@@ -140,7 +140,7 @@ const filterText = (texts: ReadonlyArray<string>) =>
   )
 
 describe("the search of branded foods", () => {
-  itWorks("finds, page by page, what a look at every label finds", () =>
+  itWorks("finds page by page exactly what a scan of all labels finds", () =>
     Effect.gen(function* () {
       const all = labels(700)
       const foods = yield* openFoods(yield* builtFoods(all))

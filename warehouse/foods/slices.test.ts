@@ -40,7 +40,7 @@ const turnsDuring = <A>(effect: Effect.Effect<A>) =>
   })
 
 describe("reading in slices", () => {
-  itWorks("shares one slice a turn among all that read at once, however many", () =>
+  itWorks("shares one slice per turn among all readers, however many there are", () =>
     Effect.gen(function* () {
       const done = Array<number>(16).fill(0)
       const ahead: Array<number> = []
@@ -55,12 +55,12 @@ describe("reading in slices", () => {
       assert.isAtMost(Math.max(...ahead), 10) // two slices: nobody is served first
     })
   )
-  itWorks("does not wait where the first slice suffices", () =>
+  itWorks("does not wait when the first slice is enough", () =>
     Effect.sync(() => {
       assert.strictEqual(Effect.runSync(inSlices(() => steps(1, () => undefined))), 1)
     })
   )
-  itWorks("lets one that begins while others wait answer before they do", () =>
+  itWorks("lets a short reading that begins later end before longer ones", () =>
     Effect.gen(function* () {
       const ended: Array<string> = []
       const named = (name: string, count: number) =>
@@ -77,7 +77,7 @@ describe("reading in slices", () => {
       assert.deepStrictEqual(ended, ["short", "long", "longer"])
     })
   )
-  itWorks("ends with its caller", () =>
+  itWorks("stops when its caller is interrupted", () =>
     Effect.gen(function* () {
       let taken = 0
       const fiber = yield* Effect.forkChild(inSlices(() => steps(10_000, () => taken++)))
@@ -89,7 +89,7 @@ describe("reading in slices", () => {
       assert.strictEqual(taken, before)
     })
   )
-  itWorks("dies of what a step throws, and goes on with the others", () =>
+  itWorks("fails with the error of a step, and continues the other readings", () =>
     Effect.gen(function* () {
       const failing = inSlices(() =>
         steps(10, () => {

@@ -25,7 +25,7 @@ describe("a vocabulary of more than one piece", () => {
     "77",
     "zz",
     "0".repeat(300_000)
-  ])("tells which tokens contain or end with text %#, with pauses", (text) => {
+  ])("finds the tokens that contain or end with text %#, with pauses", (text) => {
     for (const where of ["anywhere", "end"] as const) {
       const told = [...vocabulary.containing(Buffer.from(text), where)]
       const expected = inOrder.flatMap((token, i) =>

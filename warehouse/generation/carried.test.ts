@@ -34,7 +34,7 @@ const foodsIn = (layout: Layout, ids: ReadonlyArray<number> = []) =>
   )
 
 describe("files that a generation carries", () => {
-  itWorks("are made of its own labels, read-only, and there before it is live", () =>
+  itWorks("are made from its own labels, read-only, and exist before it is live", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }])
@@ -49,7 +49,7 @@ describe("files that a generation carries", () => {
       assert.deepStrictEqual([foods, current], [2, 2])
     })
   )
-  itWorks("are shared by the generations that another data set publishes", () =>
+  itWorks("are shared with the generations that another data set publishes", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishLabels(layout, [{ fdc_id: 1 }])
@@ -59,7 +59,7 @@ describe("files that a generation carries", () => {
       assert.strictEqual((yield* foodsIn(layout)).foods, 1)
     })
   )
-  itWorks("go back with their generation, and go when it is pruned", () =>
+  itWorks("follow their generation in a rollback, and are deleted when it is pruned", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishLabels(layout, [{ fdc_id: 1 }])
@@ -73,7 +73,7 @@ describe("files that a generation carries", () => {
       assert.deepStrictEqual(yield* foodsIn(layout, [5, 6]), { foods: 2, current: 2, found: [5] })
     })
   )
-  itWorks("of a run that was killed before its database had a name are removed by the next", () =>
+  itWorks("are removed by the next run when a killed run left them without a database", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishLabels(layout, [{ fdc_id: 1 }])
@@ -88,7 +88,7 @@ describe("files that a generation carries", () => {
 })
 
 describe("a first publication of many rows", () => {
-  itWorks("keeps what other data sets published before, with their runs and views", () =>
+  itWorks("keeps what other data sets published before, with their runs", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const other = pantryIn("cellar")
@@ -104,7 +104,7 @@ describe("a first publication of many rows", () => {
       )
     })
   )
-  itWorks("takes over known data sets into the larger file, comments included", () =>
+  itWorks("copies known data sets into the larger file, comments included", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const run = aRun({ pipeline: "commodities" })

@@ -18,7 +18,7 @@ const columns =
   "select brand_name, footnote, category, run_id, release_on::varchar as release_on from branded_food.food"
 
 describe("merging by completing", () => {
-  itWorks("takes what a later release states, also where it states nothing, and keeps what its form cannot state", () =>
+  itWorks("takes what a later release states, nulls included, and keeps what its form cannot state", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishLabels(layout, label({ brand_name: "'Old'", footnote: "'kept'", category: "'Candy'" }))
@@ -56,7 +56,7 @@ describe("merging by completing", () => {
     [json, csv],
     [csv, json]
   ] as const) {
-    itWorks(`puts both forms of one release together, the ${first.brand_name} one first`, () =>
+    itWorks(`combines both forms of one release, with the ${first.brand_name} one first`, () =>
       Effect.gen(function* () {
         const layout = yield* aLayout
         yield* publishLabels(layout, label(first))
@@ -67,7 +67,7 @@ describe("merging by completing", () => {
       })
     )
   }
-  itWorks("finds nothing new in a release that states the same, or less", () =>
+  itWorks("finds nothing new in a release that states the same or less", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const lists = { trade_channels: "['GROCERY']", attributes: "[{'name': 'Nutrient Added', 'value': '5'}]" }
@@ -81,7 +81,7 @@ describe("merging by completing", () => {
       assert.deepStrictEqual(row?.run_id, "first")
     })
   )
-  itWorks("clears what a form states no more when the same form of the same release is read again", () =>
+  itWorks("clears what a form no longer states when the same form of the same release is read again", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const wrong = { brand_name: "'Wrong'", footnote: "'Wrong'", category: "'Candy'", trade_channels: "['GROCERY']" }
@@ -112,7 +112,7 @@ describe("merging by completing", () => {
       )
     })
   )
-  itWorks("of both forms of a release, read again, each clears what only it can state, and both together all", () =>
+  itWorks("clears only what each form can state when forms of a release in both are read again", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const found = () =>
@@ -127,7 +127,7 @@ describe("merging by completing", () => {
       assert.deepStrictEqual(yield* found(), [{ brand_name: null, footnote: null, other: "FIBER", form: "both" }])
     })
   )
-  itWorks("keeps what an older release of the other form stated where a later one is read again", () =>
+  itWorks("keeps what an older release of the other form stated when a later one is read again", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const found = () => ask(layout, "select brand_name, not_a_significant_source_of as other from branded_food.food")
@@ -151,7 +151,7 @@ describe("merging by completing", () => {
       )
     })
   )
-  itWorks("works through more labels than one range holds", () =>
+  itWorks("completes 20 labels in ranges of 7", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishLabels(layout, [{ fdc_id: 1, up_to: 20 }])
@@ -174,7 +174,7 @@ describe("merging by completing", () => {
 })
 
 describe("derived tables", () => {
-  itWorks("follow every publication: the history of products and the categories", () =>
+  itWorks("are updated by every publication: the versions of products and the categories", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const gum = { gtin_14: "'00000000000017'", category: "'Gum'" }
@@ -197,7 +197,7 @@ describe("derived tables", () => {
       ])
     })
   )
-  itWorks("take the current label by publication, then availability, modification and fdc_id", () =>
+  itWorks("choose the current label by publication, then availability, modification and fdc_id", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const of = (gtin: string, more: Readonly<Record<string, string>>) => ({ gtin_14: `'${gtin}'`, ...more })
@@ -223,7 +223,7 @@ describe("derived tables", () => {
       )
     })
   )
-  itWorks("keep a label without a publication day current, whatever it names", () =>
+  itWorks("keep a label without a publication day current, although it names an earlier version", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const named = "[{'fdc_id': 5, 'published_on': date '2019-04-01'}]"
@@ -237,7 +237,7 @@ describe("derived tables", () => {
       )
     })
   )
-  itWorks("keep a label without a barcode current, with the versions that it names, and others beside it", () =>
+  itWorks("keep labels without a barcode current, and add the versions that one of them names", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const named =
@@ -262,7 +262,7 @@ describe("derived tables", () => {
       )
     })
   )
-  itWorks("take categories for one that the search takes for one", () =>
+  itWorks("count spellings as one category exactly when the search does", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const spellings = ["İÇECEK", "i̇çecek", "IÇECEK", "ΟΔΟΣ", "οδος", "ΟΔΟΣ Α", "Οδοσ α", "KÄSE", "Käse"]
@@ -282,7 +282,7 @@ describe("derived tables", () => {
       assert.strictEqual(counts.length, 5)
     })
   )
-  itWorks("take categories that differ in case for one, under the spelling of most labels", () =>
+  itWorks("count categories that differ only in case as one, in the most frequent spelling", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishLabels(layout, [
@@ -294,7 +294,7 @@ describe("derived tables", () => {
       ])
     })
   )
-  itWorks("know versions that a later label only names, and never take one for current", () =>
+  itWorks("include versions that a later label only names, and never make one current", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const named =

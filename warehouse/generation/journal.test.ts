@@ -13,7 +13,7 @@ const check = {
 } as const
 
 describe("the journal", () => {
-  itWorks("is empty where there is none yet", () =>
+  itWorks("is empty when there is none yet", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* readJournal(yield* aLayout), [])
     })
@@ -31,7 +31,7 @@ describe("the journal", () => {
       ])
     })
   )
-  itWorks("takes one entry per run: the last word counts", () =>
+  itWorks("keeps only the last entry of a run", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const run = aRun({ outcome: "failed" })
@@ -49,7 +49,7 @@ describe("the journal", () => {
     ["is of another shape", '{"run":{},"checks":[]}'],
     ["is empty", ""]
   ]) {
-    itWorks(`leaves alone a file that ${what}, says so, and reads the others`, (logs) =>
+    itWorks(`leaves a file alone that ${what}, logs a warning, and reads the others`, (logs) =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* aLayout
@@ -67,7 +67,7 @@ describe("the journal", () => {
       })
     )
   }
-  itWorks("that cannot be read is an error, not an empty one", () =>
+  itWorks("fails when it cannot be read", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout

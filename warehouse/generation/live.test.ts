@@ -47,7 +47,7 @@ const isClosed = Effect.fnUntraced(function* (file: string) {
 })
 
 describe("the live generation", () => {
-  itWorks("is taken over when a new one is published, and again after a rollback", () =>
+  itWorks("changes when a new one is published, and changes back after a rollback", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
@@ -61,7 +61,7 @@ describe("the live generation", () => {
       assert.deepStrictEqual([live.current().id, live.current().model], ["larder-000001", 1])
     })
   )
-  itWorks("stays open for those who read it until they are done, and is closed then", () =>
+  itWorks("stays open for its readers until they are done, and is closed then", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
@@ -86,7 +86,7 @@ describe("the live generation", () => {
       assert.isFalse(yield* isClosed(`${layout.dir}/larder-000002.duckdb`))
     })
   )
-  itWorks("is closed after its last reader, also where a reader failed or was interrupted", () =>
+  itWorks("is closed after its last reader, even if a reader failed or was interrupted", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
@@ -103,7 +103,7 @@ describe("the live generation", () => {
       assert.isTrue(yield* isClosed(`${layout.dir}/larder-000001.duckdb`))
     })
   )
-  itWorks("is closed with the scope, but not under a reader", () =>
+  itWorks("is closed with its scope, but only after its last reader", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const scope = yield* Scope.make()
@@ -120,7 +120,7 @@ describe("the live generation", () => {
       assert.isTrue(yield* isClosed(`${layout.dir}/larder-000001.duckdb`))
     })
   )
-  itWorks("must be there at the start", () =>
+  itWorks("must exist at the start", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       assert.instanceOf(yield* Effect.flip(watchLive(layout, countDays)), NoWarehouse)
@@ -129,7 +129,7 @@ describe("the live generation", () => {
 })
 
 describe("a new generation that cannot be served", () => {
-  itWorks("is left aside with one log, and a later good one is taken", (logs) =>
+  itWorks("is left out with one log, and a later good one is taken", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay
@@ -149,7 +149,7 @@ describe("a new generation that cannot be served", () => {
       assert.deepStrictEqual([live.current().id, yield* live.use(({ db }) => countDays(db))], ["larder-000003", 2])
     })
   )
-  itWorks("because it cannot be warmed is closed again", () =>
+  itWorks("is closed again when it cannot be warmed", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       let asked = 0
@@ -165,7 +165,7 @@ describe("a new generation that cannot be served", () => {
       assert.strictEqual(live.current().id, "larder-000001")
     })
   )
-  itWorks("because the link is gone is told once, and the old one stays", (logs) =>
+  itWorks("is logged once when the link is gone, and the old one stays", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay

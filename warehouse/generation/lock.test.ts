@@ -11,7 +11,7 @@ const aLock = Effect.gen(function* () {
 })
 
 describe("a lock", () => {
-  itWorks("is waited for while another process holds it, and free when that is killed with -9", () =>
+  itWorks("is waited for while another process holds it, and is free when that is killed with SIGKILL", () =>
     Effect.gen(function* () {
       const file = yield* aLock
       const holder = yield* otherProcess({ do: "hold", file })
@@ -48,7 +48,7 @@ describe("a lock", () => {
       assert.strictEqual(yield* other.nextLine, "held")
     })
   )
-  itWorks("is given back after a failure, a defect and an interruption", () =>
+  itWorks("is released after a failure, a defect and an interruption", () =>
     Effect.gen(function* () {
       const file = yield* aLock
       yield* Effect.flip(withLock(file, Effect.fail("no")))
@@ -59,7 +59,7 @@ describe("a lock", () => {
       assert.strictEqual(yield* withLock(file, Effect.succeed("mine")), "mine")
     })
   )
-  itWorks("can be given up waiting for", () =>
+  itWorks("can be interrupted while it is waited for", () =>
     Effect.gen(function* () {
       const file = yield* aLock
       const holder = yield* otherProcess({ do: "hold", file })
@@ -69,7 +69,7 @@ describe("a lock", () => {
       yield* Fiber.interrupt(waiting)
     })
   )
-  itWorks("that is some other file is named, with what to do", () =>
+  itWorks("fails with advice when its file is something else", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = yield* aLock

@@ -40,7 +40,7 @@ describe("merging by adding", () => {
       )
     })
   )
-  itWorks("keeps the first of several staged rows of one key", () =>
+  itWorks("keeps the first of several staged rows with one key", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const { run } = yield* publishFound(layout, {
@@ -79,14 +79,14 @@ describe("merging by replacing", () => {
       ])
     })
   )
-  itWorks("keeps the last of several staged rows of one key", () =>
+  itWorks("keeps the last of several staged rows with one key", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples, { ...apples, price: "1.3000" }] })
       assert.deepStrictEqual(yield* ask(layout, "select price from pantry.price"), [{ price: "1.3000" }])
     })
   )
-  itWorks("finds nothing new where only the run and the ignored columns differ", () =>
+  itWorks("finds nothing new when only the run and the ignored columns differ", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [{ ...apples, seen_on: "2026-01-05", run_id: "first" }] })
@@ -182,7 +182,7 @@ describe("merging rejects", () => {
   ]
   const all = ["a shop 1", "a shop 2", "a shop/prices.csv 7", "a shopping 1", "b shop 1"]
 
-  itWorks("leaves those alone of payloads that are not read again, or say the same", () =>
+  itWorks("keeps rejects of payloads that are not read again, or are read with the same result", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRejects(layout, first)
@@ -192,7 +192,7 @@ describe("merging rejects", () => {
       assert.deepStrictEqual(yield* rejected(layout), [...all, "c shop 3"])
     })
   )
-  itWorks("keeps only those of the last reading of a payload, and others of its bytes in another feed", () =>
+  itWorks("keeps only the rejects of the last reading of a payload, and those of its bytes in another feed", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRejects(layout, first)
@@ -202,7 +202,7 @@ describe("merging rejects", () => {
       assert.deepStrictEqual(yield* rejected(layout), ["a shopping 1", "b shop 1"])
     })
   )
-  itWorks("lets those go that the same mapping does not find again, beside another payload", () =>
+  itWorks("deletes rejects that the same mapping does not find again", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishRejects(layout, first)
@@ -214,7 +214,7 @@ describe("merging rejects", () => {
 })
 
 describe("merging rows with lists by replacing", () => {
-  itWorks("tells apart lists that look alike, and each from nothing new", () =>
+  itWorks("distinguishes lists that look alike, and finds nothing new in equal ones", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const before = ["null", "[]", "['a', 'b']", "['a', null]"]
@@ -232,7 +232,7 @@ describe("merging rows with lists by replacing", () => {
 })
 
 describe("merging by replacing all", () => {
-  itWorks("leaves exactly the staged rows, and nothing new where they are the same in another order", () =>
+  itWorks("leaves exactly the staged rows, and finds nothing new when they are the same", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { shelves: ["cellar", "kitchen"] })
@@ -273,7 +273,7 @@ describe("a run with nothing new", () => {
       assert.deepStrictEqual(yield* files(layout.staging), [])
     })
   )
-  itWorks("publishes all the same where this version defines something that the live generation lacks", () =>
+  itWorks("publishes all the same when this version defines a view that the live generation lacks", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -287,7 +287,7 @@ describe("a run with nothing new", () => {
       assert.strictEqual(again.run.outcome, "unchanged")
     })
   )
-  itWorks("of which some feeds were away stays a partial one", () =>
+  itWorks("stays partial when some feeds were missing", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })

@@ -32,7 +32,7 @@ describe("a published generation", () => {
       assert.deepStrictEqual(yield* files(layout.staging), [])
     })
   )
-  itWorks("tells of its run and its checks, and of earlier runs that published nothing", () =>
+  itWorks("lists its run and its checks, and earlier runs that published nothing", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const failed = aRun({ run_id: "0-failed", outcome: "failed", message: "the shop was closed" })
@@ -99,7 +99,7 @@ describe("a published generation", () => {
       assert.deepStrictEqual(yield* files(layout.journal), [])
     })
   )
-  itWorks("does not tell twice of a run whose journal entry a killed run could not remove", () =>
+  itWorks("lists a run once, even if a killed run could not remove its journal entry", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const failed = aRun({ run_id: "0-failed", outcome: "failed" })
@@ -111,7 +111,7 @@ describe("a published generation", () => {
       assert.deepStrictEqual(yield* files(layout.journal), [])
     })
   )
-  itWorks("is one of five that are kept", () =>
+  itWorks("is one of the five newest, which are kept", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       for (let day = 1; day <= 7; day++) yield* publishFound(layout, { deliveries: [{ item: `item ${day}` }] })
@@ -154,7 +154,7 @@ describe("checks", () => {
     sql: "select item, price from pantry.price where price > 1 order by item"
   })
 
-  itWorks("of severity error that fail publish nothing, and say which rows are bad", () =>
+  itWorks("publish nothing when one of severity error fails, and show the bad rows", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { shelves: ["cellar"] })
@@ -169,7 +169,7 @@ describe("checks", () => {
       assert.deepStrictEqual(yield* ask(layout, "from pantry.price"), [])
     })
   )
-  itWorks("of severity warning that fail are recorded and logged, and the run is published", (logs) =>
+  itWorks("are recorded and logged when one of severity warning fails, and the run is published", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, found, { checks: [expensive("warning")] })
@@ -203,7 +203,7 @@ describe("checks", () => {
       )
     })
   )
-  itWorks("that DuckDB cannot run publish nothing, and are named", () =>
+  itWorks("publish nothing when DuckDB cannot run one, and name it", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const error = yield* Effect.flip(
@@ -216,7 +216,7 @@ describe("checks", () => {
       assert.deepStrictEqual(yield* listGenerations(layout), [])
     })
   )
-  itWorks("hold every run to its accounts: each row read is loaded, unchanged or rejected", () =>
+  itWorks("require that each row read is loaded, unchanged or rejected", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const lost = yield* Effect.flip(
@@ -252,12 +252,12 @@ describe("a generation of another version of Larder", () => {
       "column pantry.price.seen_on is missing there, and 3: DATE not null here"
     ],
     [
-      "has one more",
+      "has one more column",
       "alter table pantry.price add column colour varchar",
       "column pantry.price.colour is 5: VARCHAR there, and missing here"
     ],
     [
-      "has another type",
+      "has a column of another type",
       "alter table pantry.price alter column price type double",
       "column pantry.price.price is 2: DOUBLE not null there, and 2: DECIMAL(18,4) not null here"
     ],
@@ -267,7 +267,7 @@ describe("a generation of another version of Larder", () => {
       "column ingest.run.message is missing there, and 14: VARCHAR here"
     ]
   ] as const) {
-    itWorks(`that ${what} is left alone, and the error says what to do`, () =>
+    itWorks(`is left alone when it ${what}, and the error says what to do`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* aLayout
@@ -286,8 +286,8 @@ describe("a generation of another version of Larder", () => {
   }
 })
 
-describe("what a killed run left", () => {
-  itWorks("is removed by the next run, and never taken for a generation", () =>
+describe("files of a killed run", () => {
+  itWorks("are removed by the next run, and never taken for a generation", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
@@ -312,7 +312,7 @@ describe("what a killed run left", () => {
       ])
     })
   )
-  itWorks("and has a number, but never went live, is passed over by the next number", () =>
+  itWorks("keep a number that never went live: the next run takes the following one", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -326,7 +326,7 @@ describe("what a killed run left", () => {
 })
 
 describe("an interrupted publication", () => {
-  itWorks("leaves the old generation live and nothing behind", () =>
+  itWorks("leaves the old generation live, and no files behind", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -348,7 +348,7 @@ describe("an interrupted publication", () => {
 })
 
 describe("a folder that cannot be used", () => {
-  itWorks("is named, with what to do", () =>
+  itWorks("fails the publication, and the message says what to do", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout

@@ -27,7 +27,7 @@ const threeDays = copied(
 )
 
 describe("rollback", () => {
-  itWorks("without a name makes the generation before the live one live, step by step, until there is none", () =>
+  itWorks("goes to the generation before the live one, step by step, until there is none", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       assert.strictEqual(yield* back(layout), "larder-000002")
@@ -41,7 +41,7 @@ describe("rollback", () => {
       )
     })
   )
-  itWorks("goes to a generation that is named, forwards too", () =>
+  itWorks("goes to a generation by its name, also forwards", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       assert.strictEqual(yield* to(layout, "larder-000001"), "larder-000001")
@@ -50,7 +50,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3"])
     })
   )
-  itWorks("to a name that is none changes nothing and lists what is kept", () =>
+  itWorks("changes nothing for an unknown name, and lists what is kept", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       for (const name of ["larder-000009", "larder-000001.duckdb", "../larder-000001", ""]) {
@@ -63,7 +63,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*"])
     })
   )
-  itWorks("without any warehouse says so, and makes no folder", () =>
+  itWorks("fails without a warehouse, and makes no folder", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -76,7 +76,7 @@ describe("rollback", () => {
 })
 
 describe("publishing after a rollback", () => {
-  itWorks("goes on from there under a new number, and keeps what was rolled back", () =>
+  itWorks("continues from there under a new number, and keeps what was rolled back", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* back(layout)
@@ -86,7 +86,7 @@ describe("publishing after a rollback", () => {
       assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3", "4*"])
     })
   )
-  itWorks("lets a second rollback go to what was built upon, not to what was rolled back", () =>
+  itWorks("makes a second rollback go to what was built upon, not to what was rolled back", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* back(layout)
@@ -94,7 +94,7 @@ describe("publishing after a rollback", () => {
       assert.strictEqual(yield* back(layout), "larder-000002")
     })
   )
-  itWorks("keeps the generation that was live until then, however old it is", () =>
+  itWorks("keeps the generation that was live before, however old it is", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       for (const day of [4, 5]) yield* publishDay(layout, day)
@@ -106,14 +106,14 @@ describe("publishing after a rollback", () => {
   )
 })
 
-describe("a link that leads to a file that is gone", () => {
+describe("a link to a file that is gone", () => {
   const broken = Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const layout = yield* threeDays
     yield* fs.remove(`${layout.dir}/larder-000003.duckdb`)
     return layout
   })
-  itWorks("is no empty warehouse: a run publishes nothing, and says how to go back", () =>
+  itWorks("is not taken for an empty warehouse: a run fails and says how to roll back", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* broken
@@ -129,7 +129,7 @@ describe("a link that leads to a file that is gone", () => {
       )
     })
   )
-  itWorks("is mended by a rollback", () =>
+  itWorks("is repaired by a rollback", () =>
     Effect.gen(function* () {
       const layout = yield* broken
       assert.strictEqual(yield* back(layout), "larder-000002")
@@ -140,7 +140,7 @@ describe("a link that leads to a file that is gone", () => {
   )
 })
 
-describe("a live generation that is no DuckDB database", () => {
+describe("a live generation that is not a DuckDB database", () => {
   const damaged = (what: "another file" | "cut short") =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -152,7 +152,7 @@ describe("a live generation that is no DuckDB database", () => {
       return layout
     })
   for (const what of ["another file", "cut short"] as const) {
-    itWorks(`(${what}) is left alone by a run, which says how to go back, and a rollback does`, () =>
+    itWorks(`is left alone by a run, which says how to roll back, and the rollback works (${what})`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* damaged(what)
@@ -169,7 +169,7 @@ describe("a live generation that is no DuckDB database", () => {
       })
     )
   }
-  itWorks("is no target of a rollback", () =>
+  itWorks("cannot be the target of a rollback", () =>
     Effect.gen(function* () {
       const layout = yield* damaged("another file")
       yield* to(layout, "larder-000001")
@@ -180,7 +180,7 @@ describe("a live generation that is no DuckDB database", () => {
 })
 
 describe("a warehouse that was copied without its link", () => {
-  itWorks("is a file named larder.duckdb; the next run publishes upon it", () =>
+  itWorks("is used as a file named larder.duckdb, and the next run publishes upon it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout

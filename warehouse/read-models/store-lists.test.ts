@@ -62,7 +62,7 @@ const walk = Effect.fnUntraced(function* (products: StoreLists, store: string, l
 })
 
 describe("pages of a long list", () => {
-  itWorks("joined are the whole list, whatever their size", () =>
+  itWorks("give the whole list when they are joined, whatever their size", () =>
     Effect.gen(function* () {
       const { products, whole } = yield* opened
       for (const [name, rows] of Object.entries(sizes)) {
@@ -73,7 +73,7 @@ describe("pages of a long list", () => {
       }
     })
   )
-  itWorks("begin behind a position that no row ever had, or has now", () =>
+  itWorks("begin after a position that no row has", () =>
     Effect.gen(function* () {
       const { products, whole } = yield* opened
       const store = "platform_store_b"
@@ -94,7 +94,7 @@ describe("pages of a long list", () => {
       assert.deepStrictEqual(last, { records: [], next: undefined })
     })
   )
-  itWorks("of a store that lists nothing, or is unknown, are empty", () =>
+  itWorks("are empty for a store that lists nothing or is unknown", () =>
     Effect.gen(function* () {
       const { products } = yield* opened
       for (const store of ["platform_store_f", "platform_store_none"]) {

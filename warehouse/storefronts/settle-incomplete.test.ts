@@ -17,14 +17,14 @@ const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
 const cake = { id: "cake" }
 const tea = { id: "tea" }
 
-describe("a read that has all products and not all collections", () => {
+describe("a read that has all products but not all collections", () => {
   const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
   const whole = stores(
     "whole",
     { day: 1, products: [bread, cake], collections: [fresh, { id: "sweet" }] },
     { day: 2, status: "partial", has_all_products: true, products: [cake] }
   )
-  itWorks("withdraws products, and no collections", () =>
+  itWorks("withdraws products, but no collections", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* whole.sightings, [
         ["bread", 1, 1, false],
@@ -65,7 +65,7 @@ describe("a partial read", () => {
   )
   const facts = { description: "Since 1998", city: "Chișinău", country: "RO", currency: "MDL" }
   const known = stores("known", { day: 1, set: facts }, { day: 2, status: "partial", set: { country: "MD" } })
-  itWorks("forgets nothing of the store that it did not come to", () =>
+  itWorks("keeps the facts of the store that it did not read", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* known.rows("description, city, country, currency, fetched_at, fetch_status", "store"),
@@ -82,7 +82,7 @@ describe("a partial read", () => {
       { day: 1, set: { kind }, products: [two] },
       { day: 2, status: "partial", set: { kind }, products: [half, tea] }
     )
-    itWorks(`of a ${kind} file leaves a product alone of which variants are missing`, () =>
+    itWorks(`leaves a product alone when variants of it are missing in a ${kind} file`, () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* cut.rows(variants, "variant"), [
           { variant_id: "bread.1", price: 2.5 },
@@ -112,7 +112,7 @@ describe("a partial read", () => {
       collections: [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
     }
   )
-  itWorks("leaves a collection alone of which members are missing, and takes one that grew", () =>
+  itWorks("leaves a collection alone when members of it are missing, and takes one that grew", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* members.rows("collection_id, product_ids", "collection"), [
         { collection_id: "members/fresh", product_ids: ["members/bread", "members/cake"] },
@@ -121,7 +121,7 @@ describe("a partial read", () => {
     })
   )
   const pages = stores("pages", { day: 1, products: [two] }, { day: 2, status: "partial", products: [half] })
-  itWorks("of a shop's pages, where products stand whole, tells that a variant is gone", () =>
+  itWorks("marks a missing variant as gone when the products are whole, as in a shop's pages", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* pages.rows(variants, "variant"), [{ variant_id: "bread.1", price: 9 }])
       assert.deepStrictEqual((yield* pages.history).at(-1), [2, "bread.2", "gone", null])
@@ -130,7 +130,7 @@ describe("a partial read", () => {
 })
 
 describe("a failed read", () => {
-  itWorks("keeps the address that the store gave for itself, as a partial one does that was not told any", () =>
+  itWorks("keeps the address that the store gave for itself, as does a partial read without one", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const url = () => ask(layout, "select url from storefront.store")
@@ -146,7 +146,7 @@ describe("a failed read", () => {
       assert.deepStrictEqual(yield* url(), [{ url: "https://shop.example.com" }])
     })
   )
-  itWorks("changes the store's row alone, however often it fails", () =>
+  itWorks("changes only the store's row, however often it fails", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
@@ -182,7 +182,7 @@ describe("a failed read", () => {
   )
 })
 
-describe("two runs side by side", () => {
+describe("two runs at the same time", () => {
   itWorks("end with what was read later, whichever is published first", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -206,7 +206,7 @@ describe("two runs side by side", () => {
       ])
     })
   )
-  itWorks("keep what the earlier one found where the later one failed", () =>
+  itWorks("keep what the earlier one found when the later one failed", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishReads(layout, { day: 2, status: "failed" })

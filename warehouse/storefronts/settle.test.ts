@@ -18,7 +18,7 @@ const cake = { id: "cake" }
 const tea = { id: "tea" }
 
 describe("the first read of a store", () => {
-  itWorks("lists what it found, seen first and last then, and begins the history of every variant", () =>
+  itWorks("lists what it found, as first and last seen then, and begins the history of every variant", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const { run } = yield* publishReads(layout, { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] })
@@ -44,7 +44,7 @@ describe("the first read of a store", () => {
       ])
     })
   )
-  itWorks("is settled beside another data set, too", () =>
+  itWorks("works beside another data set, too", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishLabels(layout, [{ fdc_id: 1 }])
@@ -55,7 +55,7 @@ describe("the first read of a store", () => {
       assert.deepStrictEqual(yield* ask(layout, "select fdc_id from branded_food.food"), [{ fdc_id: 1 }])
     })
   )
-  itWorks("that fails leaves a store without rows or a time of reading, until one succeeds", () =>
+  itWorks("leaves a store without rows and time of reading when it fails, until one succeeds", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const store =
@@ -75,7 +75,7 @@ describe("the first read of a store", () => {
 })
 
 describe("a read that finds everything as it was", () => {
-  itWorks("tells of itself and moves the times of the store and of what it saw, and changes nothing else", () =>
+  itWorks("records itself, moves the times of the store and of what it saw, and changes nothing else", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const found = { products: [bread, cake], collections: [{ id: "fresh", set: { product_ids: ["bread"] } }] }
@@ -106,8 +106,8 @@ describe("a read that finds everything as it was", () => {
   )
 })
 
-describe("what a product states anew", () => {
-  itWorks("replaces its row, also where a value only moved to another column or an empty text became none", () =>
+describe("a product that states something new", () => {
+  itWorks("gets a new row, also when a value only moved to another column or a text became null", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const rows = () => ask(layout, "select vendor, product_type, body_text, run_id from storefront.product")
@@ -168,7 +168,7 @@ describe("a complete read", () => {
     { day: 3, products: [rye, tea] },
     { day: 4, products: [rye, tea] }
   )
-  itWorks("takes back what it finds again, with the day of its first sight", () =>
+  itWorks("takes back what it finds again, with the day on which it was first seen", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* returning.sightings, [
         ["bread", 1, 4, true],
@@ -185,7 +185,7 @@ describe("a complete read", () => {
       )
     })
   )
-  itWorks("tells of a product that comes back as it was, without writing its row again", () =>
+  itWorks("records that a product comes back as it was, without writing its row again", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishReads(layout, { day: 1, products: [bread, tea] })
@@ -196,7 +196,7 @@ describe("a complete read", () => {
       assert.deepStrictEqual(yield* listed(layout), ["bread", "tea"])
     })
   )
-  itWorks("withdraws everything where the store says that it lists nothing", () =>
+  itWorks("withdraws everything when the store lists nothing", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishReads(layout, { day: 1, products: [bread] })
@@ -206,7 +206,7 @@ describe("a complete read", () => {
       assert.deepStrictEqual(yield* listed(layout), [])
     })
   )
-  itWorks("leaves other stores as they are, those that are asked no longer for good", () =>
+  itWorks("leaves other stores as they are, even if they are no longer read", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishReads(layout, { day: 1, products: [bread] }, { day: 1, store: "other", products: [tea] })
@@ -270,7 +270,7 @@ describe("the history of a variant", () => {
     { day: 3, products: of() },
     { day: 4, products: of(3, 1) }
   )
-  itWorks("tells when it leaves its product, and when it is back", () =>
+  itWorks("has a row when the variant leaves its product, and when it is back", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* leaving.history, [
         [1, "bread.1", "first_seen", 1],
@@ -286,7 +286,7 @@ describe("the history of a variant", () => {
   )
 })
 
-describe("a variant of which the feed tells neither price nor availability", () => {
+describe("a variant without price and availability in its feed", () => {
   const silent = { id: "bread", variants: [{ variant_id: "bread.1", price: null, currency: null, available: null }] }
   const telling = stores(
     "telling",
@@ -295,7 +295,7 @@ describe("a variant of which the feed tells neither price nor availability", () 
     { day: 3, products: [tea] },
     { day: 4, products: [silent, tea] }
   )
-  itWorks("has a history all the same", () =>
+  itWorks("has a history of when it was first seen, gone and back", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         (yield* telling.history).filter(([, variant]) => variant === "bread.1"),

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 const published = (id: string, day: number) => ({ id, set: { published_at: `2025-06-${day} 08:00:00` } })
 
 describe("the listing of a store", () => {
-  itWorks("has the newest publication first, those without a time last, and ids in the order of their bytes", () =>
+  itWorks("has the newest publication first, those without a time last, and ids in byte order", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const unpublished = ["b", "a", "Z", "é", "_"].map((id) => ({ id }))
@@ -47,7 +47,7 @@ describe("the listing of a store", () => {
 })
 
 describe("the collections of a store", () => {
-  itWorks("stand in the same order, and count each listed product of the store once", () =>
+  itWorks("are in the same order, and count each listed product of the store once", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const collections = [
@@ -97,7 +97,7 @@ describe("the views of storefronts", () => {
       ])
     })
   )
-  itWorks("say how each category was decided", () =>
+  itWorks("show how each category was decided", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const decided = { category: "home_and_garden", category_method: "title", category_confidence: 0.9 }

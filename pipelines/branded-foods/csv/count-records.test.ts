@@ -17,26 +17,26 @@ const counted = (content: string) => {
   return countRecords("food", file)
 }
 
-describe("records of a CSV file", () => {
+describe("the record count of a CSV file", () => {
   it.effect.each([
-    ["end with a line feed", '"a","b"\n"1","2"\n', 2],
-    ["end with the file", '"a","b"\n"1","2"', 2],
-    ["end with a carriage return and a line feed", 'a,b\r\n"1",""\r\n', 2],
-    ["go on over a line break in quotes", '"a","b"\n"1","x\ny"\n"2","z"\n', 3],
-    ["hold doubled quotes", '"a"\n"5"" pipe"\n""""\n', 3],
-    ["are lines that are blank, too", '"a"\n\n"1"\n', 3],
-    ["begin after a byte order mark", '\uFEFF"a"\n"1"\n', 2],
-    ["are none in an empty file", "", 0]
-  ] as const)("%s", ([, content, expected]) =>
+    ["ends with a line feed", '"a","b"\n"1","2"\n', 2],
+    ["ends without a line break", '"a","b"\n"1","2"', 2],
+    ["has carriage returns before its line feeds", 'a,b\r\n"1",""\r\n', 2],
+    ["has a line break in quotes", '"a","b"\n"1","x\ny"\n"2","z"\n', 3],
+    ["has doubled quotes", '"a"\n"5"" pipe"\n""""\n', 3],
+    ["has a blank line", '"a"\n\n"1"\n', 3],
+    ["begins with a byte order mark", '\uFEFF"a"\n"1"\n', 2],
+    ["is empty", "", 0]
+  ] as const)("counts the records of a file that %s", ([, content, expected]) =>
     Effect.map(counted(content), (records) => assert.strictEqual(records, expected))
   )
 
   it.effect.each([
     ["quotes that are not closed", '"a"\n"1"\n"2'],
     ["text after quotes", '"a"\n"5" pipe"\n'],
-    ["a quote in a field without", 'a\n5" pipe\n'],
+    ["a quote inside of an unquoted field", 'a\n5" pipe\n'],
     ["a carriage return alone", "a\n1\r2\n"]
-  ] as const)("cannot be counted where there are %s", ([, content]) =>
+  ] as const)("gives no count for a file with %s", ([, content]) =>
     Effect.map(counted(content), (records) => assert.isUndefined(records))
   )
 
@@ -48,7 +48,7 @@ describe("records of a CSV file", () => {
       Array.from({ length: 200_000 }, (_, row) => `"${row}","a\n\n${"b\n".repeat(row % 13)}"\n`)
     ],
     ["one field over several pieces", [`"1","${"\n".repeat(5_000_001)}"\n`, '"2",""\n']]
-  ] as const)("are counted over many pieces: %s", ([, rows]) =>
+  ] as const)("counts records that are read in many pieces: %s", ([, rows]) =>
     Effect.map(counted(rows.join("")), (records) => assert.strictEqual(records, rows.length))
   )
 })

@@ -24,27 +24,27 @@ describe("the header of a CSV file", () => {
     ["ends with a line feed", `${needed}\n"1"`],
     ["ends with a carriage return and a line feed", `${needed}\r\n"1"`],
     ["begins after a byte order mark", `\uFEFF${needed}\n`],
-    ["stands above a line of any length", `${needed}\n"${"x".repeat(200_000)}`]
-  ] as const)("names the columns where it %s", ([, content]) =>
+    ["stands above a line of 200,000 characters", `${needed}\n"${"x".repeat(200_000)}`]
+  ] as const)("lists the columns of a header that %s", ([, content]) =>
     Effect.map(headerOf(content), ({ columns }) =>
       assert.deepStrictEqual(columns, ["fdc_id", "description", "publication_date"])
     )
   )
 
-  it.effect("is refused where it does not end within 65,536 bytes", () =>
+  it.effect("rejects a header that does not end within 65,536 bytes", () =>
     Effect.map(Effect.flip(headerOf(`${needed},"${"x".repeat(65_536)}"\n"1"\n`)), ({ message }) =>
       assert.match(message, /^food\.csv line 1: the header does not end within 65536 bytes/)
     )
   )
 
-  it.effect("is refused where a column stands twice for DuckDB, which does not look at the case", () =>
+  it.effect("rejects a column name that occurs twice, also in another case", () =>
     Effect.map(Effect.flip(headerOf(`${needed},"FDC_ID"\n`)), ({ message }) =>
       assert.match(message, /the column FDC_ID stands twice/)
     )
   )
 
   const evil = "\u001b[31mEVIL\u0007"
-  it.effect("is shown without what a terminal obeys", () =>
+  it.effect("escapes control characters of column names in its error messages", () =>
     Effect.gen(function* () {
       const lacking = yield* Effect.flip(headerOf(`"fdc_id","${evil}"\n`))
       const twice = yield* Effect.flip(headerOf(`${needed},"${evil}","${evil}"\n`))
@@ -55,7 +55,7 @@ describe("the header of a CSV file", () => {
     })
   )
 
-  it.effect("tells of columns that nobody knows so that they can be printed, and shortened", () =>
+  it.effect("reports unknown columns escaped, and shortened to 200 characters", () =>
     Effect.map(headerOf(`${needed},"${evil}","${"y".repeat(60_000)}"\n`), ({ columns, unknown }) => {
       assert.strictEqual(columns[3], evil)
       assert.deepStrictEqual(unknown, ['"\\u001b[31mEVIL\\u0007"', `${"y".repeat(200)}…`])

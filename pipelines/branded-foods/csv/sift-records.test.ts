@@ -40,7 +40,7 @@ describe("broken records of a CSV file", () => {
     ["a quote without quotes", '2,5" pipe\n', "a quote stands inside of field 2"],
     ["a carriage return without quotes", "2,a\rb\n", "a carriage return stands in field 2, which has no quotes"],
     ["quotes that nothing closes", '"2","two\n', "text follows the quotes of field 2"]
-  ] as const)("are told with line, reason and text, and cost no other: %s", ([, line, reason]) =>
+  ] as const)("reports a broken record with line, reason and text, and keeps the others: %s", ([, line, reason]) =>
     Effect.map(around(line), ({ bad, good, records }) => {
       assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: line.slice(0, -1) }])
       assert.strictEqual(good, before + after)
@@ -48,7 +48,7 @@ describe("broken records of a CSV file", () => {
     })
   )
 
-  it.effect("are told where the file ends in the middle of a field", () =>
+  it.effect("reports a record that is cut off by the end of the file", () =>
     Effect.map(sifted(`${before}"2","last cut`), ({ bad, good }) => {
       const reason = "the quotes of field 2 are not closed"
       assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: '"2","last cut' }])
@@ -56,7 +56,7 @@ describe("broken records of a CSV file", () => {
     })
   )
 
-  it.effect("are told where they are no UTF-8", () =>
+  it.effect("reports a record that is not valid UTF-8", () =>
     Effect.map(
       sifted(Buffer.concat([Buffer.from(`${before}"2","`), Buffer.from([0xe9]), Buffer.from(`"\n${after}`)])),
       ({ bad, good }) => {
@@ -66,7 +66,7 @@ describe("broken records of a CSV file", () => {
     )
   )
 
-  it.effect("are not held where they are longer than any row", () =>
+  it.effect("rejects a record longer than 2,000,000 bytes, and keeps 100,000 characters of it", () =>
     Effect.map(around(`"2","${"x".repeat(20_000_000)}"\n`), ({ bad, good }) => {
       assert.strictEqual(bad[0]?.line, 3)
       assert.match(String(bad[0]?.reason), /longer than 2000000 bytes/)
@@ -78,14 +78,14 @@ describe("broken records of a CSV file", () => {
 })
 
 describe("good records of a CSV file", () => {
-  it.effect("keep their line breaks, and are counted as one line each", () =>
+  it.effect("keeps the line breaks of a record in quotes, and counts the record as one line", () =>
     Effect.map(around('"2","a\nb"\n"x"\n'), ({ bad, good }) => {
       assert.strictEqual(good, `${before}"2","a\nb"\n${after}`)
       assert.strictEqual(bad[0]?.line, 4)
     })
   )
 
-  it.effect("end with a line feed afterwards, whatever they ended with", () =>
+  it.effect("writes each record with a line feed at its end, whatever ended it before", () =>
     Effect.map(sifted('\uFEFFid,name\r\n1,one\n2,two\r\n3,"a\r\nb"'), ({ bad, good, records }) => {
       assert.strictEqual(good, 'id,name\n1,one\n2,two\n3,"a\r\nb"\n')
       assert.deepStrictEqual(bad, [])
@@ -93,14 +93,14 @@ describe("good records of a CSV file", () => {
     })
   )
 
-  it.effect("stand below the blank lines between them", () =>
+  it.effect("takes blank lines out, and reports the line number of each", () =>
     Effect.map(around("\n\r\n"), ({ bad, good }) => {
       assert.deepStrictEqual(bad, [{ line: 3 }, { line: 4 }])
       assert.strictEqual(good, before + after)
     })
   )
 
-  it.effect("are whole where they lie across the pieces that are read", () => {
+  it.effect("keeps records whole that lie across the pieces in which the file is read", () => {
     const rows = Array.from({ length: 120_000 }, (_, row) => `"${row}","${"é\n".repeat(row % 50)}"\n`)
     const broken = rows.flatMap((row, index) => (index % 1000 === 7 ? [row, '"broken"\n'] : [row]))
     return Effect.map(sifted(`"id","name"\n${broken.join("")}`), ({ bad, good, records }) => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { duplicateKey } from "./duplicate-keys.ts"
 
-describe("a key that stands twice", () => {
+describe("the search for a duplicate key", () => {
   it.each([
     ["in the record", '{"line":2,"fdcId":1,"description":"A","fdcId":2}', "fdcId"],
     ["once with escapes", '{"line":2,"fdcId":1,"fdc\\u0049d":2}', "fdcId"],
@@ -10,16 +10,19 @@ describe("a key that stands twice", () => {
     ["in an object of an object", '{"foodNutrients":[{"nutrient":{"id":1,"id":1}}]}', "id"],
     ["around an object", '{"labelNutrients":{"fat":{"value":1},"iron":{"value":1},"fat":null}}', "fat"],
     ["between blanks", '{ "line" : 2 , "footnote" : [ ] , "footnote" : 1 }', "footnote"]
-  ])("is found: %s", (_, text, key) => assert.strictEqual(duplicateKey(text), key))
+  ])("finds a key that occurs twice: %s", (_, text, key) => assert.strictEqual(duplicateKey(text), key))
 
   it.each([
     ["in different objects", '{"fdcId":1,"foodUpdateLog":[{"fdcId":1},{"fdcId":2}]}'],
-    ["as a text", '{"description":"fdcId","footnote":"fdcId","fdcId":1,"tradeChannels":["fdcId","fdcId"]}'],
+    ["as a text value", '{"description":"fdcId","footnote":"fdcId","fdcId":1,"tradeChannels":["fdcId","fdcId"]}'],
     ["in another case", '{"fdcId":1,"FDCID":2}'],
-    ["where DuckDB reads none of it", '{"new":1,"new":2,"other":{"fdcId":1,"fdcId":2},"microbes":[{"id":1,"id":2}]}']
-  ])("is none: %s", (_, text) => assert.isUndefined(duplicateKey(text)))
+    [
+      "in parts that DuckDB does not read",
+      '{"new":1,"new":2,"other":{"fdcId":1,"fdcId":2},"microbes":[{"id":1,"id":2}]}'
+    ]
+  ])("accepts a key that is repeated %s", (_, text) => assert.isUndefined(duplicateKey(text)))
 
-  it("is found behind a text of megabytes", () => {
+  it("finds a duplicate key after a text of 4 MB", () => {
     const text = `{"ingredients":"${'\\\\\\"'.repeat(1e6)}","footnote":1,"footnote":2}`
     assert.strictEqual(duplicateKey(text), "footnote")
   })

@@ -29,7 +29,7 @@ const taken = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
 
 const services = Layer.mergeAll(NodeServices.layer, Layer.effect(DuckDb, DuckDb.memory))
 
-layer(services)("records that only DuckDB refuses", (it) => {
+layer(services)("records that only DuckDB rejects", (it) => {
   it.effect.each([
     ["at the beginning", [2]],
     ["in the middle", [6]],
@@ -37,7 +37,7 @@ layer(services)("records that only DuckDB refuses", (it) => {
     ["several", [2, 3, 7, 10]],
     ["all", [2, 3, 4, 5, 6, 7, 8, 9, 10]],
     ["none", []]
-  ] as const)("are taken out of their chunk, with their lines in the release: %s", ([, lines]) =>
+  ] as const)("takes rejected records out of their chunk, and reports their lines in the release: %s", ([, lines]) =>
     Effect.gen(function* () {
       const chunk = chunkWith(lines)
       const { kept, read, rejects } = yield* taken(chunk)
@@ -56,7 +56,7 @@ layer(services)("records that only DuckDB refuses", (it) => {
     })
   )
 
-  it.effect("are found among long ones, and shown by their beginnings", () =>
+  it.effect("finds a rejected record among records of 3 MB, and shows its first 2,000 characters", () =>
     Effect.gen(function* () {
       const long = `{"line":3,"fdcId":3,"fdcId":4,"ingredients":"${"X".repeat(3e6)}"}`
       const { read, rejects } = yield* taken([foodAt(2), long, `{"line":4,"ingredients":"${"Y".repeat(3e6)}"}`])
@@ -69,7 +69,7 @@ layer(services)("records that only DuckDB refuses", (it) => {
     })
   )
 
-  it.effect("are told of without the name of the chunk", () =>
+  it.effect("reports the reason without the name of the chunk", () =>
     Effect.gen(function* () {
       const { rejects } = yield* taken([foodAt(2), '{"line":3,"description":"A" "B"}', foodAt(4)])
       assert.deepStrictEqual(rejects, [

@@ -5,13 +5,13 @@ describe("a food of the expected shape", () => {
   it.each([
     ["no key that is read", { unheardOf: [{}] }],
     ["nulls", { description: null, foodNutrients: null, labelNutrients: { fat: null }, tradeChannels: [null] }],
-    ["numbers and truths for texts", { description: 7, footnote: true, gtinUpc: 59642932491 }],
+    ["numbers and booleans for texts", { description: 7, footnote: true, gtinUpc: 59642932491 }],
     ["numbers in quotes", { foodNutrients: [{ id: "12", nutrient: { id: "1003.0" } }, { id: "4.00E+4" }] }],
-    ["values that are judged later", { gpcClassCode: {}, servingSize: [], publicationDate: {}, fdcId: [1] }]
-  ])("may hold %s", (_, food) => assert.isUndefined(shapeProblem(food)))
+    ["values that are checked later", { gpcClassCode: {}, servingSize: [], publicationDate: {}, fdcId: [1] }]
+  ])("accepts a food with %s", (_, food) => assert.isUndefined(shapeProblem(food)))
 })
 
-describe("what is wrong with the shape of a food", () => {
+describe("a food of an unexpected shape", () => {
   it.each([
     ["the record is no object", [1]],
     ["description is no text", { description: {} }],
@@ -25,5 +25,5 @@ describe("what is wrong with the shape of a food", () => {
     ["foodNutrients[0].nutrient.id is no number", { foodNutrients: [{ nutrient: { id: {} } }] }],
     ["labelNutrients is no object", { labelNutrients: [] }],
     ["labelNutrients.calories is no object", { labelNutrients: { calories: 5 } }]
-  ])("is told with its place: %s", (problem, food) => assert.strictEqual(shapeProblem(food), problem))
+  ])("reports what is wrong, and its place: %s", (problem, food) => assert.strictEqual(shapeProblem(food), problem))
 })

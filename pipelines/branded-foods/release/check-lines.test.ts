@@ -15,8 +15,8 @@ const checked = Effect.fnUntraced(function* (...lines: ReadonlyArray<string | Bu
   return { parts: parts.map(({ length }) => length), rejects: parts.flat(), kept: yield* fs.readFileString(file) }
 })
 
-layer(NodeServices.layer)("a chunk that was refused", (it) => {
-  it.effect("keeps its good lines, as they were", () =>
+layer(NodeServices.layer)("a chunk that was rejected", (it) => {
+  it.effect("keeps its good lines unchanged", () =>
     Effect.gen(function* () {
       const good = ['{"line":2,"d":"ü 😀 \\ud83d\\ude00"}', '{"line":3,"n":4.00E+4}'] as const
       assert.deepStrictEqual(yield* checked(...good), { parts: [], rejects: [], kept: `${good.join("\n")}\n` })
@@ -25,7 +25,7 @@ layer(NodeServices.layer)("a chunk that was refused", (it) => {
 
   it.effect.each([
     [
-      "no JSON",
+      "not JSON",
       '{"line":7,"d":1,}',
       /^the record is no JSON: Expected double-quoted property name in JSON/,
       '{"d":1,}'
@@ -43,26 +43,26 @@ layer(NodeServices.layer)("a chunk that was refused", (it) => {
       '{"d":"\u0001"}'
     ],
     [
-      "half of a pair",
+      "half of a surrogate pair",
       '{"line":7,"d":"\\ud83d"}',
       /^the record is no JSON: half of a surrogate pair in "d"$/,
       '{"d":"\\ud83d"}'
     ],
     [
-      "a key that stands twice",
+      "a duplicate key",
       '{"line":7,"fdcId":1,"fdcId":2}',
       /^the record has a duplicate key "fdcId"$/,
       '{"fdcId":1,"fdcId":2}'
     ],
-    ["an object for a text", '{"line":7,"footnote":{}}', /^footnote is no text$/, '{"footnote":{}}'],
-    ["no UTF-8", Buffer.from('{"line":7,"d":"\xff"}', "latin1"), /^the record is no valid UTF-8$/, '{"d":"\ufffd"}'],
+    ["an object instead of a text", '{"line":7,"footnote":{}}', /^footnote is no text$/, '{"footnote":{}}'],
+    ["not UTF-8", Buffer.from('{"line":7,"d":"\xff"}', "latin1"), /^the record is no valid UTF-8$/, '{"d":"\ufffd"}'],
     [
       "very long",
       `{"line":7,"d":"${"x".repeat(9000)}`,
       /^the record is no JSON: Unterminated string/,
       `{"d":"${"x".repeat(1994)}`
     ]
-  ] as const)("tells of %s, with its line and reason", ([, bad, reason, payload]) =>
+  ] as const)("takes a bad line out, and reports its line number and reason: %s", ([, bad, reason, payload]) =>
     Effect.gen(function* () {
       const { kept, rejects } = yield* checked('{"line":6,"d":1}', bad, '{"line":8,"d":1}')
       assert.strictEqual(kept, '{"line":6,"d":1}\n{"line":8,"d":1}\n')
@@ -72,7 +72,7 @@ layer(NodeServices.layer)("a chunk that was refused", (it) => {
     })
   )
 
-  it.effect("is told of in parts where it is all rejects, and is empty then", () =>
+  it.effect("reports 2,500 rejects in parts of at most 1,000, and becomes empty", () =>
     Effect.gen(function* () {
       const broken = Array.from({ length: 2500 }, (_, i) => `{"line":${i + 2},"d":`)
       const { kept, parts, rejects } = yield* checked(...broken)

@@ -40,7 +40,7 @@ const b = '{"fdcId":2,"d":"ü","n":[]}'
 const numbered = (record: string, line: number) => `{"line":${line},${record.slice(1)}`
 const sizes = [1, 2, 3, 7, 64, 1 << 20]
 
-layer(NodeServices.layer)("records of a JSON release, in pieces of any size,", (it) => {
+layer(NodeServices.layer)("the records of a JSON release, in pieces of any size", (it) => {
   it.effect.each([
     ["stand on a line each", `{"BrandedFoods": [\n${a},\n${b}\n]}`, 2, 3],
     ["end with a line feed", `{"BrandedFoods": [\n${a},\n${b}\n]}\n`, 2, 3],
@@ -51,7 +51,7 @@ layer(NodeServices.layer)("records of a JSON release, in pieces of any size,", (
     ["end with one comma too many", `{"BrandedFoods": [\n${a},\n${b},\n]}`, 2, 3],
     ["are all on one line", `{"BrandedFoods":[${a},${b}]}`, 1, 1],
     ["stand two on a line", `{"BrandedFoods":[\n${a}, ${b}\n]}`, 2, 2]
-  ] as const)("may %s", ([, text, ofA, ofB]) =>
+  ] as const)("reads records that %s", ([, text, ofA, ofB]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
         const { lines, rejects } = yield* cut(text, size)
@@ -61,7 +61,7 @@ layer(NodeServices.layer)("records of a JSON release, in pieces of any size,", (
     })
   )
 
-  it.effect("may be pretty-printed: then each has the line on which it begins", () =>
+  it.effect("reads pretty-printed records, and gives each the line on which it begins", () =>
     Effect.gen(function* () {
       const foods = [a, b].map((record): unknown => JSON.parse(record))
       for (const indent of [1, 2, "\t"]) {
@@ -77,7 +77,7 @@ layer(NodeServices.layer)("records of a JSON release, in pieces of any size,", (
     })
   )
 
-  it.effect("may be none, and may be empty", () =>
+  it.effect("reads a list without records, and records without keys", () =>
     Effect.gen(function* () {
       for (const text of ['{"BrandedFoods":[]}', '{"BrandedFoods": [\n]}\n', '{ "BrandedFoods" : [ ] } ']) {
         assert.deepStrictEqual(yield* cut(text, 3), { lines: [], rejects: [] })
@@ -88,7 +88,7 @@ layer(NodeServices.layer)("records of a JSON release, in pieces of any size,", (
   )
 })
 
-layer(NodeServices.layer)("a record that cannot be one is told of, and the others come:", (it) => {
+layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
   const long = `{"fdcId":3,"d":"${"x".repeat(5000)}"}`
   const list = (...lines: ReadonlyArray<string>) => `{"BrandedFoods": [\n${lines.join(",\n")}\n]}\n`
   const cutShort = "the record does not end on its line"
@@ -109,7 +109,7 @@ layer(NodeServices.layer)("a record that cannot be one is told of, and the other
     ["the last one", list(a, b, '{"fdcId":3,"d":"hal'), 4, cutShort, '{"fdcId":3,"d":"hal'],
     ["too long", list(a, long, b), 3, "the record is longer than 4000 bytes", long.slice(0, 2000)],
     ["too long, and first", list(long, a, b), 2, "the record is longer than 4000 bytes", long.slice(0, 2000)]
-  ] as const)("%s", ([, text, line, reason, payload]) =>
+  ] as const)("reports it with line and reason, and reads the others: %s", ([, text, line, reason, payload]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
         const { lines, rejects } = yield* cut(text, size, { longest: 4000 })
@@ -122,7 +122,7 @@ layer(NodeServices.layer)("a record that cannot be one is told of, and the other
     })
   )
 
-  it.effect("one that is too long among records on one line", () =>
+  it.effect("reports a record that is too long among records on one line", () =>
     Effect.gen(function* () {
       for (const size of sizes) {
         const { lines, rejects } = yield* cut(`{"BrandedFoods":[${a},${long},${b}]}`, size, { longest: 4000 })
@@ -134,7 +134,7 @@ layer(NodeServices.layer)("a record that cannot be one is told of, and the other
     })
   )
 
-  it.effect("twenty megabytes on one line are not held", () =>
+  it.effect("reports a record of 20 MB by its first 2,000 characters", () =>
     Effect.gen(function* () {
       const { lines, rejects } = yield* cut(list(a, `{"d":"${"x".repeat(20_000_000)}"}`, b))
       assert.lengthOf(lines, 2)
@@ -145,7 +145,7 @@ layer(NodeServices.layer)("a record that cannot be one is told of, and the other
     })
   )
 
-  it.effect("a million of them are told of in parts", () =>
+  it.effect("reports each of 5,000 broken records", () =>
     Effect.gen(function* () {
       const { rejects } = yield* cut(list(a, ...Array.from({ length: 5000 }, () => "null")), 1000)
       assert.lengthOf(rejects, 5000)
@@ -153,7 +153,7 @@ layer(NodeServices.layer)("a record that cannot be one is told of, and the other
   )
 })
 
-layer(NodeServices.layer)("a file that is no release fails, and says at which line:", (it) => {
+layer(NodeServices.layer)("a file that is not a release", (it) => {
   const head = '{"BrandedFoods": ['
   it.effect.each([
     ["cut after a record", `${head}\n${a},\n${b},\n`, 4, 'it was cut off: the closing "]}" is missing'],
@@ -184,7 +184,7 @@ layer(NodeServices.layer)("a file that is no release fails, and says at which li
     ["a bare list", `[${b}]`, 1, 'it begins with "[{\\"fdcId\\":2,'],
     ["no JSON", "fdc_id,description\n1,x\n", 1, 'it begins with "fdc_id,description'],
     ["two releases in one", `${head}\n${a}\n]}\n${head}\n${a}\n]}`, 3, "follows the list of foods"]
-  ] as const)("%s", ([, text, line, problem]) =>
+  ] as const)("fails with the number of the line: %s", ([, text, line, problem]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
         const error = yield* Effect.flip(cut(text, size))
@@ -197,10 +197,10 @@ layer(NodeServices.layer)("a file that is no release fails, and says at which li
   )
 })
 
-layer(NodeServices.layer)("chunks", (it) => {
+layer(NodeServices.layer)("the chunks of a release", (it) => {
   const many = `{"BrandedFoods": [\n${Array.from({ length: 1000 }, (_, n) => `{"fdcId":${n},"d":"${"x".repeat(100)}"}`).join(",\n")}\n]}`
 
-  it.effect("are about as large as asked for, in the order of the file, and gone when they are done with", () =>
+  it.effect("keeps the order of the file and about the requested size, and deletes a chunk after its use", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder
@@ -225,7 +225,7 @@ layer(NodeServices.layer)("chunks", (it) => {
     })
   )
 
-  it.effect("wait to be read: two at most, beside the one in use and the one being cut", () =>
+  it.effect("keeps at most four chunks on disk: one in use, two waiting and one being cut", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder
@@ -241,7 +241,7 @@ layer(NodeServices.layer)("chunks", (it) => {
     })
   )
 
-  it.effect("are removed where their use fails, where the list is damaged, and where it is interrupted", () =>
+  it.effect("deletes all chunks when their use fails, the list is damaged, or the work is interrupted", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder
@@ -258,7 +258,7 @@ layer(NodeServices.layer)("chunks", (it) => {
     })
   )
 
-  it.effect("that cannot be written are an error that names the disk", () =>
+  it.effect("advises to check space and permissions when a chunk cannot be written", () =>
     Effect.gen(function* () {
       const list = { name: "foods.json", bytes: inPieces(many, 1000) }
       const folder = `${yield* makeFolder}/missing`

@@ -75,14 +75,14 @@ layer(NodeServices.layer)("a release's zip", (it) => {
     })
   )
 
-  it.effect("gives a member that is empty", () =>
+  it.effect("reads an empty member as zero bytes", () =>
     Effect.gen(function* () {
       assert.lengthOf(yield* reading(zipOf({ path: "food.csv", content: "", method: 0 })), 0)
       assert.lengthOf(yield* reading(zipOf({ path: "food.csv", content: "" })), 0)
     })
   )
 
-  it.effect("may have been unpacked before: a file gives its bytes alike, or says why not", () =>
+  it.effect("reads a file that was unpacked before, and says why when it cannot", () =>
     Effect.gen(function* () {
       const file = yield* onDisk(Buffer.from("unpacked"))
       assert.strictEqual(String(yield* readAll(plainBytes(file, "foods.json"))), "unpacked")
@@ -92,7 +92,7 @@ layer(NodeServices.layer)("a release's zip", (it) => {
     })
   )
 
-  it.effect("unpacks a member into a file, and says so where there is no room for it", () =>
+  it.effect("unpacks a member into a file, and fails when the file cannot be written", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-zip-" })
@@ -129,14 +129,14 @@ layer(NodeServices.layer)("a release's zip", (it) => {
         ["z.json", "{}"]
       ]
     ]
-  ] as const)("finds the foods in %s, by its name or else by its length", ([name, members]) =>
+  ] as const)("finds the foods in %s, by name or else by size", ([name, members]) =>
     Effect.gen(function* () {
       const zip = yield* opened(zipOf(...members.map(([path, content]) => ({ path, content }))))
       assert.strictEqual((yield* zip.json).name, name)
     })
   )
 
-  it.effect("shows names with characters that a terminal obeys escaped", () =>
+  it.effect("escapes characters of member names that could control a terminal", () =>
     Effect.gen(function* () {
       const climbing = yield* Effect.flip(opened(zipOf({ path: "a\u001b[31m\u009b/../ü.json", content: "x" })))
       assert.match(climbing.message, /^"a\\u001b\[31m\\u009b\/\.\.\/ü\.json" in release\.zip cannot be read: /)
@@ -146,7 +146,7 @@ layer(NodeServices.layer)("a release's zip", (it) => {
     })
   )
 
-  it.effect("finds the JSON whatever it is called, and says what there is where it is missing", () =>
+  it.effect("finds a JSON member of any name, and lists the members when there is none", () =>
     Effect.gen(function* () {
       const json = yield* opened(zipOf({ path: "a/brandedDownload.json", content: "{}" }))
       assert.strictEqual((yield* json.json).name, "brandedDownload.json")
@@ -161,10 +161,10 @@ layer(NodeServices.layer)("a release's zip", (it) => {
   )
 })
 
-layer(NodeServices.layer)("a zip is refused, with its name and the member's, that", (it) => {
+layer(NodeServices.layer)("a zip that cannot be used", (it) => {
   it.effect.each([
     [
-      "is something else",
+      "is not a zip",
       Buffer.from("<!DOCTYPE html><title>Moved</title>"),
       'it is not a zip: it begins with "<!DOCTYPE html><titl"'
     ],
@@ -174,7 +174,7 @@ layer(NodeServices.layer)("a zip is refused, with its name and the member's, tha
       zipOf(food, { path: "big.csv", content: randomBytes(5000) }).subarray(0, 3000),
       "it was cut off: its list of members is missing"
     ]
-  ] as const)("%s", ([, bytes, problem]) =>
+  ] as const)("rejects a file that %s", ([, bytes, problem]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(opened(bytes))
       assert.instanceOf(error, ZipUnusable)
@@ -191,7 +191,7 @@ layer(NodeServices.layer)("a zip is refused, with its name and the member's, tha
     "C:/food.csv",
     "c:food.csv",
     "../note.txt"
-  ])("has a member that climbs out: %s", (path) =>
+  ])("rejects a member whose path leads out of the folder: %s", (path) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(opened(zipOf(food, { path, content: "x" })))
       assert.strictEqual(
@@ -204,12 +204,12 @@ layer(NodeServices.layer)("a zip is refused, with its name and the member's, tha
   it.effect.each([
     ["is encrypted", [{ ...food, flags: 1 }], "food.csv in release.zip cannot be read: it is encrypted"],
     [
-      "is not deflated",
+      "is compressed with bzip2",
       [{ ...food, method: 12 }],
       "food.csv in release.zip cannot be read: it is compressed with bzip2"
     ],
     [
-      "has a namesake",
+      "has the name of another member",
       [food, { ...food, path: "old/FOOD.csv" }],
       "old/FOOD.csv in release.zip cannot be read: food.csv has the same name"
     ],
@@ -218,8 +218,12 @@ layer(NodeServices.layer)("a zip is refused, with its name and the member's, tha
       [{ ...food, bytes: 20_000_000_001 }],
       "it unpacks to 20000000001 bytes, more than the 20000000000 allowed"
     ],
-    ["declares 200 times what it takes", [{ ...food, bytes: 100_000_001 }], "it unpacks to 100000001 bytes from "]
-  ] as const)("has a member that %s", ([, parts, problem]) =>
+    [
+      "declares more than 200 times its packed size",
+      [{ ...food, bytes: 100_000_001 }],
+      "it unpacks to 100000001 bytes from "
+    ]
+  ] as const)("rejects a zip with a member that %s", ([, parts, problem]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(opened(zipOf(...parts)))
       assert.instanceOf(error, ZipUnusable)
@@ -227,7 +231,7 @@ layer(NodeServices.layer)("a zip is refused, with its name and the member's, tha
     })
   )
 
-  it.effect("has more members than any release", () =>
+  it.effect("rejects a zip with more members than allowed", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(opened(zipOf(food, { ...food, path: "b.csv" }), { ...zipLimits, members: 1 }))
       assert.include(error.message, "it has more than 1 members")
@@ -235,7 +239,7 @@ layer(NodeServices.layer)("a zip is refused, with its name and the member's, tha
   )
 })
 
-layer(NodeServices.layer)("a member is refused while it is read, that", (it) => {
+layer(NodeServices.layer)("a damaged member of a zip", (it) => {
   const content = randomBytes(100_000)
   const packed = deflateRawSync(content)
   const flipped = Buffer.from(packed)
@@ -254,13 +258,13 @@ layer(NodeServices.layer)("a member is refused while it is read, that", (it) => 
       { content: "abc", bytes: 4 },
       "it ends after 3 of the 4 bytes that it declares"
     ],
-    ["is no Deflate at all", { content, packed: Buffer.alloc(100, 0xff) }, "its compressed bytes are damaged"],
+    ["is not Deflate at all", { content, packed: Buffer.alloc(100, 0xff) }, "its compressed bytes are damaged"],
     [
       "unpacks to a million times what it declares",
       { content: Buffer.alloc(50_000_000), bytes: 50 },
       "it unpacks to more than the 50 bytes that it declares"
     ]
-  ] as const)("%s", ([, part, problem]) =>
+  ] as const)("fails while it reads a member that %s", ([, part, problem]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(reading(zipOf({ path: "food.csv", ...part })))
       assert.instanceOf(error, ZipUnusable)
@@ -268,7 +272,7 @@ layer(NodeServices.layer)("a member is refused while it is read, that", (it) => 
     })
   )
 
-  it.effect("lies beyond the end of the file, or where none begins", () =>
+  it.effect("fails to read a member whose offset is beyond the file, or not at a header", () =>
     Effect.gen(function* () {
       const bytes = zipOf(food)
       const offset = bytes.indexOf("PK\x01\x02") + 42

@@ -66,13 +66,13 @@ const ofRealProducts = () => {
     for (const [store, of] of stores) expect(share(of), store).toBeGreaterThanOrEqual(0.8)
   })
 
-  it("are right for at least 85 % on the labelled stores that had a part in the words", async () => {
+  it("are right for at least 85 % of the products of stores that the words were tuned on", async () => {
     const judged = await judgedOf("tuned_on")
     print([["tuned on", judged]])
     expect(share(judged)).toBeGreaterThanOrEqual(0.85)
   })
 
-  it("are right for at least 90 % of 260 products of the sixteen stores that lay open while the words were written", async () => {
+  it("are right for at least 90 % of 260 products of 16 stores that were in view when the words were written", async () => {
     const judged = await judgedOf("in_view")
     const stores = Map.groupBy(judged, ({ store }) => store)
     print([...stores, ["in view", judged]])

@@ -36,18 +36,18 @@ describe("titles: the head noun decides", () => {
     ["Чохол для телефону", "electronics/communications"],
     ["Dulceață de caise", "food_beverages_and_tobacco/dips_and_spreads"],
     ["Acme - Bookshelf - 3 boards", "furniture/shelving"]
-  ])("%s", (title, expected) => {
+  ])("places %s by its head noun", (title, expected) => {
     expect(placeOf(title)).toBe(expected)
   })
 
-  it("what a thing is for rules over the thing, unless it is worn, eaten, read or played with", () => {
+  it("places a thing by what it is for, unless it is worn or a toy", () => {
     expect(placeOf("Bed for pets")).toBe("animals_and_pet_supplies/pet_supplies")
     expect(placeOf("Car vacuum cleaner")).toBe("vehicles_and_parts/vehicle_parts_and_accessories")
     expect(placeOf("Fishing Hat")).toBe("apparel_and_accessories/clothing_accessories")
     expect(placeOf("Toy car")).toBe("toys_and_games/toys")
   })
 
-  it("a vendor's name in front names no product", () => {
+  it("does not take a vendor's name in front for the product", () => {
     expect(placeOf("Diamond Cookware Lid", { vendor: "Diamond Cookware" })).not.toBe(
       "home_and_garden/kitchen_and_dining"
     )
@@ -58,8 +58,8 @@ describe("titles: the head noun decides", () => {
   })
 })
 
-describe("the order of what is believed", () => {
-  it("a stated path comes before the type, the type before the title, the title before tags", () => {
+describe("the order of the evidence", () => {
+  it("prefers a stated path to the type, the type to the title, and the title to tags", () => {
     const stated_category = "Media > Books"
     expect(classify(product("Mug", { stated_category, product_type: "Shoes" })).method).toBe("stated")
     expect(classify(product("Mug", { product_type: "Shoes" })).method).toBe("product_type")
@@ -70,7 +70,7 @@ describe("the order of what is believed", () => {
     })
   })
 
-  it("a stated id is a statement, too", () => {
+  it("takes a stated id as a statement", () => {
     expect(classify(product("Aurora", { stated_category: "187" }))).toMatchObject({
       category: "apparel_and_accessories",
       sub_category: "shoes",
@@ -80,7 +80,7 @@ describe("the order of what is believed", () => {
   })
 
   it.each(["DEPT_SHOES", "SUBDEPT_SHOES", "type:shoes", "Category: Shoes", "product_type_shoes"])(
-    "a tag that names its kind of product says what the name after it says: %s",
+    "reads the kind of product from the tag %s",
     (tag) => {
       expect(classify(product("Aurora", { tags: [tag, "COLOUR_OLIVE"] }))).toMatchObject({
         category: "apparel_and_accessories",
@@ -89,36 +89,36 @@ describe("the order of what is believed", () => {
     }
   )
 
-  it("a type against a bare id wins: ids are made up at times", () => {
+  it("prefers a type to a bare id that it contradicts", () => {
     expect(classify(product("Aurora", { stated_category: "187", product_type: "Table lamps" }))).toMatchObject({
       category: "home_and_garden",
       method: "product_type"
     })
   })
 
-  it("a title comes before a bare top level, which stands where the title says nothing", () => {
+  it("prefers a title to a bare top level, which decides when the title says nothing", () => {
     expect(placeOf("Washing machine", { stated_category: "Electronics" })).toBe("home_and_garden/household_appliances")
     expect(placeOf("Model X100", { stated_category: "Electronics" })).toBe("electronics/uncategorized")
   })
 
-  it("a title gives the second level to a statement that has none", () => {
+  it("takes the second level from the title when the type names only a top level", () => {
     expect(placeOf("Blue cheese", { product_type: "Food & Beverage" })).toBe(
       "food_beverages_and_tobacco/dairy_products"
     )
   })
 
-  it.each(["", "Placeholder", "Acme", "Uncategorized", "mc-hidden-fee"])("the type %j says nothing", (product_type) => {
+  it.each(["", "Placeholder", "Acme", "Uncategorized", "mc-hidden-fee"])("ignores the type %j", (product_type) => {
     expect(classify(product("Running shoes", { product_type, vendor: "Acme" })).method).toBe("title")
   })
 
-  it("a collection comes last before the store", () => {
+  it("uses a collection when the product itself says nothing", () => {
     expect(classify(product("Aurora", { collections: ["Sale", "Wall lamps"] }))).toMatchObject({
       category: "home_and_garden",
       method: "collection"
     })
   })
 
-  it("nothing at all is uncategorized, without confidence", () => {
+  it("gives uncategorized with confidence 0 when nothing is known", () => {
     expect(classify(product("Aurora 7"))).toEqual({
       category: "uncategorized",
       sub_category: "uncategorized",
@@ -129,10 +129,10 @@ describe("the order of what is believed", () => {
   })
 })
 
-describe("with the whole store in view", () => {
+describe("a product with its whole store in view", () => {
   const times = (count: number, one: Described) => Array.from({ length: count }, () => one)
 
-  it("a store that mostly sells one thing sells it where nothing else is known", () => {
+  it("gives an unknown product the category that most products of the store have", () => {
     const store = storeOf([...times(9, product("Gold necklace pendant")), product("Candle"), product("Aurora")])
     expect(classify(product("Aurora"), store)).toMatchObject({
       category: "apparel_and_accessories",
@@ -142,7 +142,7 @@ describe("with the whole store in view", () => {
     })
   })
 
-  it("a category that is stated of all sorts of things is not believed, and counts for nothing", () => {
+  it("does not believe a category that is stated for all kinds of things, and does not count it", () => {
     const stated_category = "Health & Beauty > Personal Care"
     const titles = ["Jeans", "Sneakers", "Air fryer", "Frying pan", "Power bank", "Yoga mat", "Sofa", "Shampoo"]
     const store = storeOf(titles.flatMap((title) => times(3, product(title, { stated_category }))))
@@ -150,18 +150,18 @@ describe("with the whole store in view", () => {
     expect(store.prior).toBeNull()
   })
 
-  it("a category that the titles call otherwise with one voice stands: they may name what is on a poster", () => {
+  it("believes a stated category although all titles agree on another one", () => {
     const stated_category = "Home & Garden > Decor > Artwork"
     const store = storeOf(times(30, product("Espresso", { stated_category })))
     expect(classify(product("Espresso", { stated_category }), store).category).toBe("home_and_garden")
   })
 
-  it("ids that types and titles contradict more often than not are not believed", () => {
+  it("does not believe ids that types and titles mostly contradict", () => {
     const store = storeOf(times(4, product("Bicycle pedals", { stated_category: "187" })))
     expect(classify(product("Bicycle pedals", { stated_category: "187" }), store).category).toBe("sporting_goods")
   })
 
-  it("ids that are not believed do not tell what a store sells either", () => {
+  it("does not count ids that are not believed in what the store mostly sells", () => {
     const stated_category = "187"
     const store = storeOf([
       ...times(2, product("Bicycle pedals", { stated_category })),
@@ -171,13 +171,13 @@ describe("with the whole store in view", () => {
     expect(classify(product("Aurora", { stated_category }), store).category).toBe("uncategorized")
   })
 
-  it("a type that all products share comes after the title", () => {
+  it("puts a type that all products share after the title", () => {
     const store = storeOf([product("Mug", { product_type: "Shoes" }), product("Aurora", { product_type: "Shoes" })])
     expect(classify(product("Mug", { product_type: "Shoes" }), store).method).toBe("title")
     expect(classify(product("Aurora", { product_type: "Shoes" }), store).category).toBe("apparel_and_accessories")
   })
 
-  it("of two nouns in a title the one is meant that the store sells", () => {
+  it("chooses the one of two nouns in a title that the store sells", () => {
     const store = storeOf(times(40, product("Romper")))
     expect(classify(product("Romper Violin"), store).sub_category).toBe("clothing")
     expect(classify(product("Romper Violin")).sub_category).toBe("hobbies_and_creative_arts")
@@ -193,7 +193,7 @@ describe("what a store mostly sells", () => {
     expect(storePrior([count("furniture", 4)])).toBeNull()
   })
 
-  it("does not count what is uncategorized", () => {
+  it("does not count uncategorized products", () => {
     expect(storePrior([count("furniture", 7), count("uncategorized", 90)])).toMatchObject({ share: 1, products: 7 })
   })
 })

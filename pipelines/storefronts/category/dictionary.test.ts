@@ -6,7 +6,7 @@ const bare = (written: string) => written.replace(/^[~!]/, "")
 const isSorted = (texts: ReadonlyArray<string>) => texts.every((text, at) => at === 0 || (texts[at - 1] ?? "") <= text)
 
 describe.each(readWordLists())("the list of words in $language", ({ sections }) => {
-  it("has paths of the taxonomy only, and none deeper than what is served", () => {
+  it("has only paths of the taxonomy, none deeper than what is served", () => {
     const wrong = sections.filter(({ path }) => {
       const node = nodeOfPath(path)
       return node === undefined || node.depth > (node.category === "food_beverages_and_tobacco" ? 3 : 2)
@@ -14,12 +14,12 @@ describe.each(readWordLists())("the list of words in $language", ({ sections }) 
     expect(wrong.map(({ path }) => path)).toEqual([])
   })
 
-  it("has paths, and words below them, in order", () => {
+  it("sorts its paths, and the words below each path", () => {
     expect(isSorted(sections.map(({ path }) => path))).toBe(true)
     expect(sections.filter(({ words }) => !isSorted(words.map(bare))).map(({ path }) => path)).toEqual([])
   })
 
-  it("has no word twice, not in the plural either", () => {
+  it("has no word twice, not even in the plural", () => {
     const seen = new Set<string>()
     const twice: Array<string> = []
     for (const written of sections.flatMap(({ words }) => words)) {

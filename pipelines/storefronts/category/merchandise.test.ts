@@ -3,7 +3,7 @@ import { isMerchandise } from "./merchandise.ts"
 
 const listed = (title: string, product_type: string | null = null) => ({ title, product_type, tags: [] })
 
-describe("what is no merchandise", () => {
+describe("products that are not merchandise", () => {
   it.each([
     "Gift Card",
     "E-Gift Voucher 50 EUR",
@@ -14,28 +14,28 @@ describe("what is no merchandise", () => {
     "Donation",
     "Tip",
     "Подарункова карта"
-  ])("%s", (title) => {
+  ])("include the title %s", (title) => {
     expect(isMerchandise(listed(title))).toBe(false)
   })
 
-  it("a product of a type that is none", () => {
+  it("include a product whose type is not merchandise", () => {
     expect(isMerchandise(listed("Summer", "Gift Cards"))).toBe(false)
   })
 
-  it("a product that is never shipped", () => {
+  it("include a product that is never shipped", () => {
     expect(isMerchandise({ ...listed("Knitting pattern"), requires_shipping: [false, false] })).toBe(false)
   })
 })
 
-describe("what is merchandise", () => {
+describe("products that are merchandise", () => {
   it.each(["Route 66 T-Shirt", "WiFi Router", "Gift Box", "Shipping Container Planter", "Surge Protection Strip"])(
-    "%s",
+    "include the title %s",
     (title) => {
       expect(isMerchandise(listed(title))).toBe(true)
     }
   )
 
-  it("a product of which one variant is shipped, or of which nothing is said", () => {
+  it("include a product with one shipped variant, or without a word about shipping", () => {
     expect(isMerchandise({ ...listed("Book"), requires_shipping: [false, true] })).toBe(true)
     expect(isMerchandise({ ...listed("Book"), requires_shipping: [null] })).toBe(true)
     expect(isMerchandise({ ...listed("Book"), requires_shipping: [] })).toBe(true)

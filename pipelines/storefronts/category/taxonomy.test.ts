@@ -13,7 +13,7 @@ describe("the taxonomy", () => {
     expect(new Set(nodes.map(({ category }) => category)).size).toBe(21)
   })
 
-  it("names places by tokens", () => {
+  it("makes a token of a name, and finds a category by its path", () => {
     expect(tokenOf("Food, Beverages & Tobacco")).toBe("food_beverages_and_tobacco")
     expect(nodeOfPath("Home & Garden > Decor > Vases")).toMatchObject({
       category: "home_and_garden",
@@ -22,7 +22,7 @@ describe("the taxonomy", () => {
   })
 })
 
-describe("what a feed states", () => {
+describe("the category that a feed states", () => {
   it.each([
     ["187", ["apparel_and_accessories", "shoes", "id"]],
     ["Apparel & Accessories > Clothing > Dresses", ["apparel_and_accessories", "clothing", "path"]],
@@ -30,19 +30,19 @@ describe("what a feed states", () => {
     ["Apparel &amp; Accessories &gt; Shoes", ["apparel_and_accessories", "shoes", "path"]],
     ["Electronics", ["electronics", "uncategorized", "top"]],
     ["Perfume & Cologne", ["health_and_beauty", "personal_care", "name"]]
-  ])("%s", (text, expected) => {
+  ])("is read from %s", (text, expected) => {
     expect(read(text)).toEqual(expected)
   })
 
   it.each([
-    ["the third level of food", "Food, Beverages & Tobacco > Food Items > Dairy Products > Cheese", "dairy_products"],
-    ["the second where no more is known", "Food, Beverages & Tobacco > Beverages", "beverages"],
-    ["nothing where only the top is known", "Food, Beverages & Tobacco", "uncategorized"]
-  ])("sub-category of food: %s", (_, text, expected) => {
+    ["the third level", "Food, Beverages & Tobacco > Food Items > Dairy Products > Cheese", "dairy_products"],
+    ["the second level when no third is known", "Food, Beverages & Tobacco > Beverages", "beverages"],
+    ["uncategorized when only the top level is known", "Food, Beverages & Tobacco", "uncategorized"]
+  ])("takes as sub-category of food %s", (_, text, expected) => {
     expect(read(text)?.[1]).toBe(expected)
   })
 
-  it("takes the longest beginning that a path of Shopify's shares with Google's", () => {
+  it("is the longest beginning that a path of Shopify's shares with Google's", () => {
     expect(read("Apparel & Accessories > Clothing > Clothing Tops > T-Shirts")).toEqual([
       "apparel_and_accessories",
       "clothing",
@@ -50,7 +50,7 @@ describe("what a feed states", () => {
     ])
   })
 
-  it("finds the last part below the same top level where the second level is named otherwise", () => {
+  it("is found by its last part below the same top level when the second level has another name", () => {
     expect(read("Hardware > Electrical Stuff > Solar Panels")).toEqual([
       "hardware",
       "power_and_electrical_supplies",
@@ -58,7 +58,7 @@ describe("what a feed states", () => {
     ])
   })
 
-  it.each(["999999999", "Gift Cards & More", "Sprzęt sportowy > Rekreacja", ""])("does not guess at %s", (text) => {
+  it.each(["999999999", "Gift Cards & More", "Sprzęt sportowy > Rekreacja", ""])("is not guessed from %j", (text) => {
     expect(readStatement(text)).toBeUndefined()
   })
 })

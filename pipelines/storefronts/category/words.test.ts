@@ -18,19 +18,19 @@ describe("words of titles", () => {
     ["أسلاك", "اسلاك"],
     ["للسيارة", "سيارة"],
     ["Чайник", "чайник"]
-  ])("%s and %s are the same", (one, other) => {
+  ])("%s and %s have the same key", (one, other) => {
     expect(phraseKey(one)).toBe(phraseKey(other))
   })
 
-  it("keep letters that Latin accents would turn into others: й is not и, ї is not і", () => {
+  it("keep Cyrillic letters with marks: й is not и, ї is not і", () => {
     expect(phraseKey("Чай її")).toBe("чай її")
   })
 
-  it("leave out numbers that name nothing, and keep those with a letter", () => {
+  it("leave out bare numbers, and keep numbers with a letter", () => {
     expect(wordsOf("Panel 400 W, 24V")).toEqual(["panel", "w", "24v"])
   })
 
-  it("fold a word the same way however often they meet it", () => {
+  it("are folded in the same way at each occurrence", () => {
     expect(wordsOf("Lenses lenses LENSES")).toEqual(["lens", "lens", "lens"])
   })
 })

@@ -30,7 +30,7 @@ const readFeed = (misbehave: Misbehaviour, options: ReadOptions = {}) =>
   readShop({ pages: [] }, misbehave, { path: "/feed.csv", store: { kind: "shopify-csv", currency: "USD" }, ...options })
 
 describe("a feed that is one file", () => {
-  it.live("is read at its address", () =>
+  it.live("is read at its address, after robots.txt", () =>
     Effect.gen(function* () {
       const { asked, products, read } = yield* readFeed(serving(csv(1200)))
       assert.deepStrictEqual(
@@ -41,7 +41,7 @@ describe("a feed that is one file", () => {
     })
   )
 
-  it.live("goes on where its body broke off, and is asked for as it lies there", () =>
+  it.live("resumes where its body broke off", () =>
     Effect.gen(function* () {
       const body = Buffer.from(csv(1200))
       const ranges: Array<string | undefined> = []
@@ -66,7 +66,7 @@ describe("a feed that is one file", () => {
   it.live.each([
     ["text/csv; charset=iso-8859-1", "latin1"],
     ["text/csv", "utf8"]
-  ] as const)("is read in what its header says: %s", ([type, encoding]) =>
+  ] as const)("is decoded as its content type says: %s", ([type, encoding]) =>
     Effect.gen(function* () {
       const body = Buffer.from(csv(3).replaceAll("Product", "Café"), encoding)
       const { batches, read } = yield* readFeed(serving(body, { "content-type": type }))
@@ -78,7 +78,7 @@ describe("a feed that is one file", () => {
     })
   )
 
-  it.live("may be a .gz", () =>
+  it.live("is unpacked when it is a .gz", () =>
     Effect.gen(function* () {
       const { products, read } = yield* readFeed(serving(gzipSync(csv(3))))
       assert.deepStrictEqual([read.outcome, products.length], ["complete", 3])
@@ -97,7 +97,7 @@ describe("a feed that is one file", () => {
     ["a bomb that the host compressed", bomb, { "content-encoding": "gzip" }, "too_large"],
     ["a bomb that is a .gz", bomb, {}, "too_large"],
     ["a damaged .gz", gzipSync(csv(3)).subarray(0, 40), {}, "unreadable"]
-  ] as const)("has failed where %s came", ([, body, headers, outcome]) =>
+  ] as const)("fails when %s came", ([, body, headers, outcome]) =>
     Effect.gen(function* () {
       const { batches, read } = yield* readFeed(serving(body, headers), small)
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"], read.detail ?? "")
@@ -108,7 +108,7 @@ describe("a feed that is one file", () => {
     })
   )
 
-  it.live("that breaks off after some rows is partial, and they stay", () =>
+  it.live("is partial and keeps its rows when it breaks off after some", () =>
     Effect.gen(function* () {
       const whole = gzipSync(csv(40_000))
       const { products, read } = yield* readFeed(serving(whole.subarray(0, whole.length - 1000)))
@@ -119,9 +119,9 @@ describe("a feed that is one file", () => {
 
   const priceless = (rows: number) => csv(rows).replaceAll("9.50", "free")
   it.live.each([
-    ["has failed where nothing else came", priceless(11), "unreadable", "failed"],
-    ["is partial where something came before", csv(600) + priceless(11).slice(csv(0).length), "broken_off", "partial"]
-  ] as const)("with more rows that cannot be used than a file may have %s", ([, body, outcome, fetch_status]) =>
+    ["fails when nothing else came", priceless(11), "unreadable", "failed"],
+    ["is partial when usable rows came before", csv(600) + priceless(11).slice(csv(0).length), "broken_off", "partial"]
+  ] as const)("stops after too many unusable rows, and %s", ([, body, outcome, fetch_status]) =>
     Effect.gen(function* () {
       const few = { policy: { mostRejects: 10 } }
       const { products, read } = yield* readFeed(serving(body), few)
@@ -131,7 +131,7 @@ describe("a feed that is one file", () => {
     })
   )
 
-  it.live("with as many rows that cannot be used as a file may have is read to its end", () =>
+  it.live("is read to its end with exactly as many unusable rows as allowed", () =>
     Effect.gen(function* () {
       const body = csv(5) + priceless(10).slice(csv(0).length)
       const { batches, products, read } = yield* readFeed(serving(body), { policy: { mostRejects: 10 } })
@@ -144,9 +144,9 @@ describe("a feed that is one file", () => {
   )
 
   it.live.each([
-    ["is partial where some were", csv(600), "budget", "partial"],
-    ["has failed where none could be used", priceless(600), "unreachable", "failed"]
-  ] as const)("whose rows are not read in time %s", ([, body, outcome, fetch_status]) =>
+    ["is partial when some were read", csv(600), "budget", "partial"],
+    ["fails when none could be used", priceless(600), "unreachable", "failed"]
+  ] as const)("stops when its rows take too long to read, and %s", ([, body, outcome, fetch_status]) =>
     Effect.gen(function* () {
       const upstream = yield* startShop({ pages: [] }, serving(body))
       const store = storeAt({ url: `${upstream.url}/feed.csv` }, { kind: "shopify-csv" })
@@ -157,7 +157,7 @@ describe("a feed that is one file", () => {
     }).pipe(Effect.provide(network()), Effect.scoped)
   )
 
-  it.live("is not asked for where robots.txt forbids it", () =>
+  it.live("is not requested when robots.txt forbids it", () =>
     Effect.gen(function* () {
       const forbidding: Misbehaviour = ({ path, response }) => {
         if (path === "/robots.txt") response.end("User-agent: *\nDisallow: /*.csv$")
@@ -195,7 +195,7 @@ describe("a feed that is a file of this machine", () => {
   )
 
   it.live.each(["../secret.csv", "<folder>/secret.csv", "link.csv", "out/secret.csv", "a b", "none.csv", "a%2Fb"])(
-    "is not read as %s",
+    "fails for the path %s",
     (location) =>
       Effect.gen(function* () {
         const { batches, read } = yield* readPath(location)
@@ -204,7 +204,7 @@ describe("a feed that is a file of this machine", () => {
       })
   )
 
-  it.live("is not read where the operator names no folder", () =>
+  it.live("fails when the operator names no folder", () =>
     Effect.gen(function* () {
       const { read } = yield* readPath("a b/feed #1.csv", false)
       assert.strictEqual(read.fetch_status, "failed")

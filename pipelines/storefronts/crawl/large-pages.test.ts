@@ -7,7 +7,7 @@ import { nothingKnown } from "./products.ts"
 import { readWooCommerce } from "./woocommerce.ts"
 
 describe("pages of many stores", () => {
-  it.live("are in memory only as far as there is room: from when one is parsed until it is staged", () =>
+  it.live("are held in memory two at a time at most, until each is staged", () =>
     Effect.gen(function* () {
       const shops = yield* Effect.forEach(range(1, 4), () => startShop({ pages: [range(1, 100), range(101, 120)] }))
       let together = 0
@@ -37,8 +37,8 @@ describe("pages of many stores", () => {
   )
 })
 
-describe("a store that has filled its room", () => {
-  it.live("is read no further, and keeps what was read", () =>
+describe("a store with more rows than there is room for", () => {
+  it.live("is partial, and is not read beyond the page that does not fit", () =>
     Effect.gen(function* () {
       const shop = yield* startShop({ pages: [range(1, 100), range(101, 200), range(201, 300)] })
       let room = 2

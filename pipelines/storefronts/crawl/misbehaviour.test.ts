@@ -43,7 +43,7 @@ const status =
   (response) =>
     void response.writeHead(code, more).end(body)
 
-describe("a store that recovers is read as if nothing had been", () => {
+describe("a store that recovers", () => {
   it.live.each([
     ["429 with Retry-After in seconds", status(429, { "retry-after": "0" }), 2],
     ["429 with Retry-After as a date", status(429, { "retry-after": "Fri, 02 Oct 2026 12:00:30 GMT" }), 2],
@@ -54,7 +54,7 @@ describe("a store that recovers is read as if nothing had been", () => {
     ["a body that is cut in the middle", cut, 1],
     ["a page of HTML with status 200", status(200, {}, html("Loading")), 1],
     ["a bot check with status 200", status(200, {}, html("Just a moment...")), 1]
-  ] as const)("%s", ([, answer, times]) =>
+  ] as const)("is read whole after %s", ([, answer, times]) =>
     Effect.gen(function* () {
       const { products, read } = yield* readShop(shop, onPage(2, answer, times))
       assert.deepStrictEqual([read.outcome, products.length], ["complete", 300])
@@ -66,11 +66,11 @@ const hasty: ReadOptions = { policy: { page: "60 millis" }, requests: { head: "1
 
 /** What a store does to each of its pages of products, and how that is recorded where it is the first one. */
 const misbehaviours: ReadonlyArray<readonly [string, Answer, Outcome]> = [
-  ["429 for ever", status(429), "throttled"],
-  ["430 for ever", status(430), "throttled"],
-  ["503 for ever", status(503, {}, html("Just a moment...")), "throttled"],
+  ["429 every time", status(429), "throttled"],
+  ["430 every time", status(430), "throttled"],
+  ["503 every time", status(503, {}, html("Just a moment...")), "throttled"],
   ["429 with a pause of hours", status(429, { "retry-after": "7200" }), "throttled"],
-  ["500 for ever", status(500), "unreachable"],
+  ["500 every time", status(500), "unreachable"],
   ["no answer at all", () => undefined, "unreachable"],
   ["a body that is always cut in the middle", cut, "unreachable"],
   ["a slow drip", drip, "unreachable"],
@@ -100,8 +100,8 @@ const misbehaviours: ReadonlyArray<readonly [string, Answer, Outcome]> = [
   ],
   ["a redirect to a name of this machine", status(302, { location: "http://localhost/" }), "private_address"]
 ]
-describe("on its first page, a store is recorded as what it is", () => {
-  it.live.each(misbehaviours)("%s", ([, answer, outcome]) =>
+describe("a store that misbehaves on its first page", () => {
+  it.live.each(misbehaviours)("fails with the outcome that fits: %s", ([, answer, outcome]) =>
     Effect.gen(function* () {
       const { batches, read } = yield* readShop(shop, onPage(1, answer), hasty)
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"], read.detail ?? "")
@@ -111,8 +111,8 @@ describe("on its first page, a store is recorded as what it is", () => {
   )
 })
 
-describe("on a later page, what was read stays and the read is partial", () => {
-  it.live.each(misbehaviours)("%s", ([, answer]) =>
+describe("a store that misbehaves on a later page", () => {
+  it.live.each(misbehaviours)("is partial and keeps the products read before: %s", ([, answer]) =>
     Effect.gen(function* () {
       const { products, read } = yield* readShop(shop, onPage(2, answer), hasty)
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"], read.detail ?? "")
@@ -122,7 +122,7 @@ describe("on a later page, what was read stays and the read is partial", () => {
 })
 
 describe("a store that takes too long", () => {
-  it.live("is partial where something was read in its time", () =>
+  it.live("is partial when something was read in its time", () =>
     Effect.gen(function* () {
       const { products, read } = yield* readShop(
         shop,
@@ -133,7 +133,7 @@ describe("a store that takes too long", () => {
     })
   )
 
-  it.live("has failed where nothing was", () =>
+  it.live("fails when nothing was read in its time", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop(
         shop,
@@ -146,7 +146,7 @@ describe("a store that takes too long", () => {
 })
 
 describe("a store that throttles", () => {
-  it.live("is asked four times, and no longer than all its pauses together may be", () =>
+  it.live("is asked four times, and only twice when its pauses together take too long", () =>
     Effect.gen(function* () {
       const pages = (asked: ReadonlyArray<string>) => asked.filter((url) => url.startsWith("/products.json")).length
       const tries = yield* readShop(shop, onPage(1, status(429)))
@@ -158,7 +158,7 @@ describe("a store that throttles", () => {
     })
   )
 
-  it.live("with meta.json already is not asked for its products", () =>
+  it.live("is not asked for its products when it throttles meta.json already", () =>
     Effect.gen(function* () {
       const angry: Misbehaviour = ({ path, response }) => {
         if (path !== "/meta.json") return false
@@ -172,7 +172,7 @@ describe("a store that throttles", () => {
   )
 })
 
-describe("an address of the list", () => {
+describe("an address in the list of stores", () => {
   it.live.each([
     ["http://127.0.0.2:9/", "private_address"],
     ["http://[::1]:9/", "private_address"],
@@ -181,7 +181,7 @@ describe("an address of the list", () => {
     ["ftp://shop.example/", "not_found"],
     ["file:///etc/passwd", "not_found"],
     ["../stores/shop", "not_found"]
-  ] as const)("%s is not asked", ([location, outcome]) =>
+  ] as const)("%s is not read", ([location, outcome]) =>
     Effect.gen(function* () {
       const { read } = yield* readShop(shop, undefined, { store: { location } })
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"])

@@ -59,8 +59,8 @@ const on =
   ({ n, page, path, response }) =>
     path === "/products.json" && page === which && answer(response, n)
 
-describe("a read that is repeated from the archive gives the same", () => {
-  it.live("for a store that was read whole, in the currency that was served", () =>
+describe("a read that is repeated from the archive", () => {
+  it.live("gives the same for a store that was read whole, in the same currency", () =>
     Effect.gen(function* () {
       const pages = [range(1, 250), [], range(251, 262)]
       const headers = { "set-cookie": "cart_currency=NOK" }
@@ -69,7 +69,7 @@ describe("a read that is repeated from the archive gives the same", () => {
     })
   )
 
-  it.live("for a store that answered with a page at first", () =>
+  it.live("gives the same for a store that answered with HTML at first", () =>
     Effect.gen(function* () {
       const { read } = yield* readTwice(
         { pages: [[1]] },
@@ -79,7 +79,7 @@ describe("a read that is repeated from the archive gives the same", () => {
     })
   )
 
-  it.live("for a read that broke off", () =>
+  it.live("gives the same for a read that broke off", () =>
     Effect.gen(function* () {
       const refuse = on(2, (response) => response.writeHead(403).end() !== undefined)
       const { read } = yield* readTwice({ pages: [range(1, 250), [251]] }, refuse)
@@ -87,7 +87,7 @@ describe("a read that is repeated from the archive gives the same", () => {
     })
   )
 
-  it.live("for a store that has more than can be paged through", () =>
+  it.live("gives the same for a store with more products than can be paged through", () =>
     Effect.gen(function* () {
       const pages = Array.from({ length: 101 }, (_, n) => range(n * 250 + 1, (n + 1) * 250))
       const errors = "Page * Limit exceeds the 25000 limit."
@@ -115,7 +115,7 @@ describe("a read that is repeated from the archive gives the same", () => {
     ["too_large", (response) => response.end(Buffer.alloc(2 << 20)) !== undefined],
     ["html", html]
   ]
-  it.live.each(endings)("for a store that has failed as %s", ([outcome, answer]) =>
+  it.live.each(endings)("gives the same for a store that failed as %s (case %#)", ([outcome, answer]) =>
     Effect.gen(function* () {
       const robots = "User-agent: *\nDisallow: /cart"
       const { read } = yield* readTwice({ pages: [[1]], robots }, on(1, answer))
@@ -123,7 +123,7 @@ describe("a read that is repeated from the archive gives the same", () => {
     })
   )
 
-  it.live("for a store whose robots.txt could not be read", () =>
+  it.live("gives the same for a store whose robots.txt could not be read", () =>
     Effect.gen(function* () {
       const { read } = yield* readTwice({ pages: [[1]] }, ({ path, response }) => {
         if (path === "/robots.txt") response.writeHead(500).end()
@@ -134,7 +134,7 @@ describe("a read that is repeated from the archive gives the same", () => {
     })
   )
 
-  it.live("for a store that took too long", () =>
+  it.live("gives the same for a store that took too long", () =>
     Effect.gen(function* () {
       const pages = [range(1, 250), range(251, 500)]
       const { read } = yield* readTwice(

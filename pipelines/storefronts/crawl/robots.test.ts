@@ -16,7 +16,7 @@ const onRobots =
   }
 
 describe("a robots.txt", () => {
-  it.live("that forbids the products ends the read before they are asked for", () =>
+  it.live("ends the read before products are requested when it forbids them", () =>
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Disallow: /products.json")
       const { asked, read } = yield* readShop({ ...shop, robots })
@@ -26,7 +26,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("that forbids what the store says of itself, or its collections, leaves the products", () =>
+  it.live("leaves the products readable when it forbids meta.json and collections", () =>
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Disallow: /meta.json", "Disallow: /collections")
       const { asked, products, read } = yield* readShop({ ...shop, robots })
@@ -36,7 +36,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("that speaks to us by name goes before what it says to all", () =>
+  it.live("is obeyed in its rules for our name, not in those for all", () =>
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Disallow: /", "", "User-agent: larder", "Disallow: /cart")
       const { read } = yield* readShop({ ...shop, robots })
@@ -44,7 +44,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("that default Shopify stores have allows all that is asked", () =>
+  it.live("allows all requests when it is the default one of Shopify", () =>
     Effect.gen(function* () {
       const robots = rules(
         "User-agent: *",
@@ -60,7 +60,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("is asked for once", () =>
+  it.live("is requested once", () =>
     Effect.gen(function* () {
       const { asked } = yield* readShop({ ...shop, robots: rules("User-agent: *", "Disallow:") })
       assert.lengthOf(
@@ -70,7 +70,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live.each([401, 403, 404, 410])("that is answered with %i allows all", (status) =>
+  it.live.each([401, 403, 404, 410])("allows everything when it is answered with %i", (status) =>
     Effect.gen(function* () {
       const { read } = yield* readShop(
         shop,
@@ -80,7 +80,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("that comes after two failures is heeded", () =>
+  it.live("is obeyed when it comes after two failures", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop(
         shop,
@@ -93,7 +93,7 @@ describe("a robots.txt", () => {
   it.live.each([
     ["with 500", 500, "unreachable"],
     ["with 429", 429, "throttled"]
-  ] as const)("that is always answered %s means that nothing is asked", ([, status, outcome]) =>
+  ] as const)("prevents every other request when it is always answered %s", ([, status, outcome]) =>
     Effect.gen(function* () {
       const { asked, read } = yield* readShop(
         shop,
@@ -104,14 +104,14 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("without an end forbids", () =>
+  it.live("forbids everything when it is far too long", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ ...shop, robots: "# nothing\n".repeat(1000) })
       assert.strictEqual(read.outcome, "forbidden")
     })
   )
 
-  it.live("as long as it may be is heeded, and one byte more forbids", () =>
+  it.live("is obeyed at its maximum length, and forbids everything one byte above it", () =>
     Effect.gen(function* () {
       const policy = { longestRobots: 200 }
       const robots = rules("User-agent: *", "Disallow: /collections", "#").padEnd(200, "#")
@@ -125,7 +125,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("may ask for time between requests, up to a limit of ours", () =>
+  it.live("can slow requests down only up to our own limit", () =>
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Crawl-delay: 10")
       const policy = { longestDelay: "20 millis", budget: "30 seconds" } as const
@@ -146,8 +146,8 @@ const redirecting =
   }
 const asked = ({ seen }: Pick<Upstream, "seen">) => seen.map(({ url }) => url)
 
-describe("the robots.txt of where a redirect leads", () => {
-  it.live("is read before anything else is asked there, and forbids it", () =>
+describe("the robots.txt of a redirect's target", () => {
+  it.live("is read before any other request there, and can forbid it", () =>
     Effect.gen(function* () {
       const other = yield* startUpstream((response, _, { url }) =>
         response.end(url === "/robots.txt" ? "User-agent: *\nDisallow: /products.json" : '{"products":[{"id":1}]}')
@@ -163,7 +163,7 @@ describe("the robots.txt of where a redirect leads", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is read once, and what it allows is read", () =>
+  it.live("is requested once, and lets the products be read", () =>
     Effect.gen(function* () {
       const other = yield* startShop({ ...shop, robots: rules("User-agent: *", "Disallow: /cart") })
       const away = redirecting((page) => `${other.url}/products.json?page=${page}`)
@@ -173,7 +173,7 @@ describe("the robots.txt of where a redirect leads", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts for each host on the way", () =>
+  it.live("is obeyed for each host on the way", () =>
     Effect.gen(function* () {
       const end = yield* startShop(shop)
       const between = yield* startUpstream((response, _, { url }) =>
@@ -188,7 +188,7 @@ describe("the robots.txt of where a redirect leads", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts on the same host, too", () =>
+  it.live("is obeyed on the same host, too", () =>
     Effect.gen(function* () {
       const away = redirecting(() => "/feed/products.json")
       const robots = rules("User-agent: *", "Disallow: /feed/")
@@ -198,7 +198,7 @@ describe("the robots.txt of where a redirect leads", () => {
     })
   )
 
-  it.live("that cannot be read means that nothing else is asked there", () =>
+  it.live("prevents every other request there when it cannot be read", () =>
     Effect.gen(function* () {
       const other = yield* startUpstream((response) => response.writeHead(500).end())
       const away = redirecting(() => `${other.url}/products.json`)

@@ -12,7 +12,7 @@ const meta = {
 }
 
 describe("pages of products", () => {
-  it.live("that are short in the middle are not the last ones", () =>
+  it.live("are read on after short pages in the middle", () =>
     Effect.gen(function* () {
       const pages = [range(1, 250), range(251, 495), range(496, 745), range(746, 748)]
       const { asked, products, read } = yield* readShop({ pages })
@@ -24,14 +24,14 @@ describe("pages of products", () => {
     })
   )
 
-  it.live("may be empty after a full one, and others follow", () =>
+  it.live("are read on after an empty page that follows a full one", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [range(1, 250), [], range(251, 262)] })
       assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 262])
     })
   )
 
-  it.live("may be empty while the shop reports more, and others follow", () =>
+  it.live("are read on after an empty page while the shop reports more products", () =>
     Effect.gen(function* () {
       const shop = { pages: [range(1, 10), [], [11, 12]], meta: { ...meta, published_products_count: 12 } }
       const { asked, read } = yield* readShop(shop)
@@ -43,18 +43,16 @@ describe("pages of products", () => {
     })
   )
 
-  it.live(
-    "that overlap say that something was published meanwhile: what it pushed away may have been passed over",
-    () =>
-      Effect.gen(function* () {
-        const { products, read } = yield* readShop({ pages: [range(1, 250), range(250, 300)] })
-        assert.deepStrictEqual([read.outcome, read.fetch_status, read.products_read], ["moved", "partial", 300])
-        assert.lengthOf(products, 300)
-        assert.include(read.detail ?? "", "(1 stood on two pages).")
-      })
+  it.live("make the read partial when they overlap, because a product may have been passed over", () =>
+    Effect.gen(function* () {
+      const { products, read } = yield* readShop({ pages: [range(1, 250), range(250, 300)] })
+      assert.deepStrictEqual([read.outcome, read.fetch_status, read.products_read], ["moved", "partial", 300])
+      assert.lengthOf(products, 300)
+      assert.include(read.detail ?? "", "(1 stood on two pages).")
+    })
   )
 
-  it.live("that are all the same end the read", () =>
+  it.live("end the read as broken off when they are all the same", () =>
     Effect.gen(function* () {
       const { asked, read } = yield* readShop({ pages: Array.from({ length: 50 }, () => range(1, 250)) })
       assert.deepStrictEqual([read.outcome, read.products_read], ["broken_off", 250])
@@ -65,7 +63,7 @@ describe("pages of products", () => {
     })
   )
 
-  it.live("that go round in a circle end the read", () =>
+  it.live("end the read as broken off when they repeat in a circle", () =>
     Effect.gen(function* () {
       const pages = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? range(1, 250) : range(251, 500)))
       const { read } = yield* readShop({ pages })
@@ -73,7 +71,7 @@ describe("pages of products", () => {
     })
   )
 
-  it.live("whose products cannot be used are rejected one by one", () =>
+  it.live("reject products that cannot be used one by one", () =>
     Effect.gen(function* () {
       const broken: Misbehaviour = ({ page, path, response }) => {
         if (path !== "/products.json" || page > 1) return false
@@ -90,7 +88,7 @@ describe("pages of products", () => {
   )
 })
 
-describe("the window of what may be paged through", () => {
+describe("the limit of paging", () => {
   const beyond =
     (status: number, body: unknown): Misbehaviour =>
     ({ page, path, response }) => {
@@ -103,7 +101,7 @@ describe("the window of what may be paged through", () => {
   it.live.each([
     ["as 400", 400, { errors }],
     ["as 200 with errors", 200, { errors: { page: [errors] } }]
-  ] as const)("%s ends the read, and what was read stays", ([, status, body]) =>
+  ] as const)("ends the read when it is answered %s, and keeps what was read", ([, status, body]) =>
     Effect.gen(function* () {
       const collections = { all: [range(1, 250)] }
       const { products, read } = yield* readShop(
@@ -116,7 +114,7 @@ describe("the window of what may be paged through", () => {
     })
   )
 
-  it.live("is no window on the first page", () =>
+  it.live("fails the read as unreadable on the first page", () =>
     Effect.gen(function* () {
       const first: Misbehaviour = ({ path, response }) => {
         if (path !== "/products.json") return false
@@ -131,10 +129,10 @@ describe("the window of what may be paged through", () => {
 
 describe("a shop whose first page is empty", () => {
   it.live.each([
-    ["reports 0 products", 0, "complete", "complete"],
-    ["reports 62 products", 62, "headless", "failed"],
-    ["does not say how many it has", undefined, "empty", "failed"]
-  ] as const)("and %s", ([, published_products_count, outcome, fetch_status]) =>
+    ["is complete when it reports 0 products", 0, "complete", "complete"],
+    ["fails as headless when it reports 62 products", 62, "headless", "failed"],
+    ["fails as empty when it does not say how many it has", undefined, "empty", "failed"]
+  ] as const)("%s", ([, published_products_count, outcome, fetch_status]) =>
     Effect.gen(function* () {
       const { batches, read } = yield* readShop({ pages: [], meta: { ...meta, published_products_count } })
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
@@ -146,7 +144,7 @@ describe("a shop whose first page is empty", () => {
 describe("the currency of a shop's prices", () => {
   const shop = (set: ReadonlyArray<string>) => ({ pages: [[1]], meta, headers: { "set-cookie": set.join(", ") } })
 
-  it.live("is that of the cookie of the same answer", () =>
+  it.live("is that of the cookie in the same answer", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop(shop(["cart_currency=NOK; path=/; SameSite=Lax"]), undefined, {
         store: { currency: "EUR" }
@@ -155,7 +153,7 @@ describe("the currency of a shop's prices", () => {
     })
   )
 
-  it.live("is else that of the list, and else what the shop says of itself", () =>
+  it.live("falls back to that of the list, then to that of meta.json, and else is unknown", () =>
     Effect.gen(function* () {
       const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { currency: "EUR" } })
       const said = yield* readShop({ pages: [[1]], meta })
@@ -164,7 +162,7 @@ describe("the currency of a shop's prices", () => {
     })
   )
 
-  it.live("is stated by the variants of a page that has another one", () =>
+  it.live("is stated by the variants of a page with another one", () =>
     Effect.gen(function* () {
       const second: Misbehaviour = ({ page, path, response }) => {
         if (path === "/products.json") response.setHeader("set-cookie", `cart_currency=${page === 1 ? "NOK" : "SEK"}`)
@@ -179,7 +177,7 @@ describe("the currency of a shop's prices", () => {
   it.live.each([
     ["before", ["", "NOK", "SEK", ""]],
     ["after", ["NOK", "SEK", "", ""]]
-  ] as const)("is that of the first page that names one for pages %s it that name none", ([, named]) =>
+  ] as const)("is that of the first page that names one, also for pages %s it without one", ([, named]) =>
     Effect.gen(function* () {
       const some: Misbehaviour = ({ page, path, response }) => {
         const currency = path === "/products.json" ? named[page - 1] : undefined
@@ -195,7 +193,7 @@ describe("the currency of a shop's prices", () => {
     })
   )
 
-  it.live("is asked for in the market of the list, else of the shop's country", () =>
+  it.live("is requested with the country of the list, or else of the shop", () =>
     Effect.gen(function* () {
       const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { country: "SE" } })
       const said = yield* readShop({ pages: [[1]], meta })
@@ -206,7 +204,7 @@ describe("the currency of a shop's prices", () => {
 })
 
 describe("collections", () => {
-  it.live("have the members that are listed, in the shop's order, whatever number it states", () =>
+  it.live("have the listed members in the shop's order, whatever count it states", () =>
     Effect.gen(function* () {
       const collections = { "grød-og-brød": [[3, 1], [2]], empty: [] }
       const { batches, read } = yield* readShop({ pages: [[1, 2, 3]], collections })
@@ -223,7 +221,7 @@ describe("collections", () => {
     })
   )
 
-  it.live("are asked for an empty page only where they say that there is more", () =>
+  it.live("are asked for a further page only when they seem to have more", () =>
     Effect.gen(function* () {
       const collections = { exact: [[1, 2]], more: [[1]], empty: [], full: [range(1, 250)] }
       const { asked, read } = yield* readShop({ pages: [[1, 2]], collections, products_count: 2 })
@@ -235,7 +233,7 @@ describe("collections", () => {
     })
   )
 
-  it.live("that cannot be read leave the products as they are, and the read incomplete", () =>
+  it.live("make the read partial when they cannot be read, and leave the products as they are", () =>
     Effect.gen(function* () {
       const broken: Misbehaviour = ({ path, response }) => {
         if (!path.startsWith("/collections/")) return false
@@ -248,7 +246,7 @@ describe("collections", () => {
     })
   )
 
-  it.live("that are blank although the shop has products are not taken at their word", () =>
+  it.live("make the read partial when all are empty although the shop has products", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [[1, 2]], collections: { a: [], b: [], c: [] } })
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"])
@@ -256,15 +254,15 @@ describe("collections", () => {
   )
 })
 
-describe("what a shop says of itself", () => {
-  it.live("is kept", () =>
+describe("the facts that a shop states about itself", () => {
+  it.live("are recorded with the read", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [[1]], meta: { ...meta, published_products_count: 1 } })
       assert.deepInclude(read.facts, { name: "Shop", country: "NO", platform_shop_id: "1", reported_product_count: 1 })
     })
   )
 
-  it.live("is missing where it does not answer, and its products are read all the same", () =>
+  it.live("are null when it does not answer, and its products are still read", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [[1]] })
       assert.deepStrictEqual([read.outcome, read.facts.name], ["complete", null])

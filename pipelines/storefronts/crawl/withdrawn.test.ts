@@ -36,7 +36,7 @@ const pagesOf = (asked: ReadonlyArray<string>) =>
 const metasOf = (asked: ReadonlyArray<string>) => asked.filter((url) => url === "/meta.json").length
 
 describe("a product that moves up onto a page that was read already", () => {
-  it.live("is not withdrawn where the shop says that it has another number of them now", () =>
+  it.live("is not withdrawn when the shop's own count changes during the read", () =>
     Effect.gen(function* () {
       const { asked, read } = yield* readShop({ pages: [] }, showing(250, unpublishing), { known: range(1, 500) })
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["moved", "partial", false])
@@ -48,7 +48,7 @@ describe("a product that moves up onto a page that was read already", () => {
   it.live.each([
     ["Shopify", 250, undefined],
     ["WooCommerce", 100, woo]
-  ] as const)("is found by reading the pages again where a shop on %s has no number", ([, limit, store]) =>
+  ] as const)("is found by a second reading of the pages when a shop on %s states no count", ([, limit, store]) =>
     Effect.gen(function* () {
       const shop = showing(limit, unpublishing, noCount)
       const { products, read } = yield* readShop({ pages: [] }, shop, { known: range(1, 500), store: store ?? {} })
@@ -58,7 +58,7 @@ describe("a product that moves up onto a page that was read already", () => {
     })
   )
 
-  it.live("is found, too, where another was published meanwhile, so that the number is the same", () =>
+  it.live("is found although another was published meanwhile, so that the count is the same", () =>
     Effect.gen(function* () {
       const replaced = (n: number) => (n < 3 ? unpublishing(n) : [501, ...range(2, 500)])
       const { products, read } = yield* readShop({ pages: [] }, showing(250, replaced), { known: range(1, 500) })
@@ -67,7 +67,7 @@ describe("a product that moves up onto a page that was read already", () => {
     })
   )
 
-  it.live("keeps the read from being complete on the first time, too", () =>
+  it.live("keeps a first read from being complete, too", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [] }, showing(250, unpublishing))
       assert.strictEqual(read.outcome, "moved")
@@ -76,7 +76,7 @@ describe("a product that moves up onto a page that was read already", () => {
 })
 
 describe("a product that is gone", () => {
-  it.live("is withdrawn at once where the shop has as many as were found, before and after", () =>
+  it.live("is withdrawn at once when the shop counts as many as were found, before and after", () =>
     Effect.gen(function* () {
       const { asked, read } = yield* readShop(
         { pages: [] },
@@ -89,9 +89,9 @@ describe("a product that is gone", () => {
   )
 
   it.live.each([
-    ["says no number", undefined],
+    ["states no count", undefined],
     ["counts more than it shows", 305]
-  ] as const)("is withdrawn when its pages were read twice where the shop %s", ([, published_products_count]) =>
+  ] as const)("is withdrawn after a second reading of the pages when the shop %s", ([, published_products_count]) =>
     Effect.gen(function* () {
       const shop: Shop = { pages: [range(2, 250), range(251, 300)], meta: { ...meta, published_products_count } }
       const { asked, batches, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
@@ -109,7 +109,7 @@ describe("a product that is gone", () => {
     ["refused", 403],
     ["throttled", 429],
     ["broken", 500]
-  ] as const)("is not withdrawn where reading the pages again is %s", ([, status]) =>
+  ] as const)("is not withdrawn when the second reading is %s", ([, status]) =>
     Effect.gen(function* () {
       const once: Misbehaviour = ({ n, path, response }) => {
         if (path !== "/products.json" || n === 1) return false
@@ -122,7 +122,7 @@ describe("a product that is gone", () => {
     })
   )
 
-  it.live("is not withdrawn where the pages are empty when they are read again", () =>
+  it.live("is not withdrawn when the pages are empty in the second reading", () =>
     Effect.gen(function* () {
       const emptied = (n: number) => (n < 4 ? [2, 3] : [])
       const { read } = yield* readShop({ pages: [] }, showing(250, emptied, noCount), { known: [1, 2, 3] })
@@ -131,8 +131,8 @@ describe("a product that is gone", () => {
   )
 })
 
-describe("a shop of which nothing is missing", () => {
-  it.live("is asked for each page once, and twice for its number", () =>
+describe("a shop without missing products", () => {
+  it.live("is asked for each page once, and for its count twice when it states one", () =>
     Effect.gen(function* () {
       const shop: Shop = { pages: [range(1, 300)], meta: { ...meta, published_products_count: 310 } }
       const { asked, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
@@ -145,7 +145,7 @@ describe("a shop of which nothing is missing", () => {
 })
 
 describe("an empty page", () => {
-  it.live("behind a short one is not the last while something is missing that was listed before", () =>
+  it.live("is not the last one after a short page while known products are missing", () =>
     Effect.gen(function* () {
       const pages = [range(1, 245), [], range(246, 480)]
       const { asked, read } = yield* readShop({ pages }, undefined, { known: range(1, 480) })
@@ -154,7 +154,7 @@ describe("an empty page", () => {
     })
   )
 
-  it.live("is not the last, either, where as many are new as are missing", () =>
+  it.live("is not the last one when as many products are new as are missing", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [range(11, 20), [], [1]] }, undefined, { known: range(1, 10) })
       assert.strictEqual(read.products_read, 11)
@@ -162,10 +162,10 @@ describe("an empty page", () => {
   )
 })
 
-describe("a WooCommerce store whose pages say how many there are", () => {
+describe("a WooCommerce store whose pages state a count", () => {
   it.live.each([
-    ["and list fewer has not been read whole", 199, "unclear", "partial"],
-    ["and list as many has been", 100, "complete", "complete"]
+    ["is not read whole when its pages list fewer products", 199, "unclear", "partial"],
+    ["is read whole when its pages list as many products", 100, "complete", "complete"]
   ] as const)("%s", ([, total, outcome, fetch_status]) =>
     Effect.gen(function* () {
       const shop = { pages: [range(1, 100)], headers: { "x-wp-total": `${total}` } }
@@ -188,14 +188,14 @@ describe("collections that cannot be read", () => {
       return true
     }
 
-  it.live("do not keep the products from having been read whole", () =>
+  it.live("leave the products read whole", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop(shop, answering(500, "b"), { known: [1, 2] })
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["broken_off", "partial", true])
     })
   )
 
-  it.live.each([404, 410])("because their members are not there (%i) have none, and the others are read", (status) =>
+  it.live.each([404, 410])("have no members when their pages answer %i, and the others are read", (status) =>
     Effect.gen(function* () {
       const { batches, read } = yield* readShop(shop, answering(status, "b"))
       assert.deepStrictEqual([read.outcome, read.collections_read], ["complete", 3])
@@ -204,7 +204,7 @@ describe("collections that cannot be read", () => {
     })
   )
 
-  it.live("because not one has members are not taken at their word", () =>
+  it.live("make the read partial when not one of them has members", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop(shop, answering(404, "a", "b", "c"))
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["broken_off", "partial", true])

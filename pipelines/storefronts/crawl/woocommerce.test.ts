@@ -21,14 +21,14 @@ describe("a WooCommerce store", () => {
     })
   )
 
-  it.live("may have more pages than it says", () =>
+  it.live("is read beyond the number of pages that it states", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [range(1, 100), [101]], headers: saying(100) }, undefined, { store })
       assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 101])
     })
   )
 
-  it.live("is asked for one page more while it says that there is more", () =>
+  it.live("is asked for one more page while it states more products", () =>
     Effect.gen(function* () {
       const shop = { pages: [range(1, 90), [], range(91, 95)], headers: saying(95) }
       const { read } = yield* readShop(shop, undefined, { store })
@@ -36,7 +36,7 @@ describe("a WooCommerce store", () => {
     })
   )
 
-  it.live("that has another number of products at the end has moved some meanwhile", () =>
+  it.live("is partial when its count changes during the read", () =>
     Effect.gen(function* () {
       const counting: Misbehaviour = ({ page, response }) => {
         response.setHeader("x-wp-total", page === 1 ? "151" : "150")
@@ -48,17 +48,17 @@ describe("a WooCommerce store", () => {
   )
 
   it.live.each([
-    ["says that it has 0", saying(0), "complete"],
-    ["says that it has 5", saying(5), "headless"],
-    ["says nothing", {}, "empty"]
-  ] as const)("whose first page is empty and that %s", ([, headers, outcome]) =>
+    ["complete when it says that it has 0", saying(0), "complete"],
+    ["headless when it says that it has 5", saying(5), "headless"],
+    ["empty when it says nothing", {}, "empty"]
+  ] as const)("is recorded with an empty first page as %s", ([, headers, outcome]) =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [], headers }, undefined, { store })
       assert.strictEqual(read.outcome, outcome)
     })
   )
 
-  it.live("may be named by the address of its API", () =>
+  it.live("can be listed by the address of its API", () =>
     Effect.gen(function* () {
       const path = "/wp-json/wc/store/v1/products"
       const { read } = yield* readShop({ pages: [[1]] }, undefined, { store, path })

@@ -16,8 +16,8 @@ const refusal = (inner: string): string => {
   return "none"
 }
 
-describe("fields of an item", () => {
-  it("are those of Google's prefix, else the unprefixed ones", () => {
+describe("the fields of a feed item", () => {
+  it("come from Google's prefix, or else from no prefix", () => {
     assert.deepStrictEqual(
       read(
         "<title>a</title><g:title>b</g:title><link>c</link><x:brand>d</x:brand><g:link> </g:link><G:Brand>e</G:Brand>"
@@ -26,23 +26,23 @@ describe("fields of an item", () => {
     )
   })
 
-  it("go by whatever prefix the feed binds", () => {
+  it("come from the prefix that the feed binds to Google", () => {
     assert.deepStrictEqual(read("<m:id>1</m:id><g:title>a</g:title>", new Set(["m"])), { id: ["1"] })
   })
 
-  it("are never those nested in another", () => {
+  it("never come from a nested element", () => {
     const inner = "<g:shipping><g:price>0.00 USD</g:price></g:shipping>"
     assert.deepStrictEqual(read(`${inner}<g:price>5 USD</g:price>${inner}`), { price: ["5 USD"] })
     assert.deepStrictEqual(read(`${inner}<g:title>5 <10</g:title>`), { title: ["5 <10"] })
   })
 
-  it("may come several times", () => {
+  it("keep each value of a field that occurs several times", () => {
     const links =
       "<g:additional_image_link>a</g:additional_image_link><g:additional_image_link>b</g:additional_image_link>"
     assert.deepStrictEqual(read(links), { additional_image_link: ["a", "b"] })
   })
 
-  it("of Atom have their link in an attribute, and links to other things beside it", () => {
+  it("take the links of an Atom entry from href, without the link to itself", () => {
     const links =
       '<link rel="self" href="self"/><LINK HREF="http://x.example/?a=1&amp;b=2&c=3"/><link rel="alternate" href="z"/>'
     assert.deepStrictEqual(read(`<title type="html">T</title><summary>S</summary>${links}`), {
@@ -55,7 +55,7 @@ describe("fields of an item", () => {
   it.each([
     ["in order", ""],
     ["with a bare <", "<g:brand>5 <10</g:brand>"]
-  ])("have their entities decoded, and their CDATA not: %s", (_name, before) => {
+  ])("decode entities, but not in CDATA: %s", (_name, before) => {
     const inner = `${before}<g:title>a &amp; b & c &eacute;&#233;&#xE9; &lt;i&gt; &nbsp; &bogus; &#0; &#xD800; &toString;</g:title>`
     const { description, title } = read(
       `${inner}<g:description>x &amp; <![CDATA[<b>&amp;</b>]]><!-- c --> y</g:description>`
@@ -64,12 +64,12 @@ describe("fields of an item", () => {
     assert.deepStrictEqual(description, ["x & <b>&amp;</b> y"])
   })
 
-  it("stay where an & stands right before a tag", () => {
+  it("are complete when an & stands right before a tag", () => {
     const inner = "<g:title>5 <10</g:title><g:link>http://x.example/?a&</g:link><g:price>1 USD</g:price>"
     assert.deepStrictEqual(read(inner), { title: ["5 <10"], link: ["http://x.example/?a&"], price: ["1 USD"] })
   })
 
-  it("may hold HTML where they are descriptions", () => {
+  it("keep the HTML of a description", () => {
     const html = "<p>Oats &amp; <b>honey</b></p>"
     assert.deepStrictEqual(read(`<description>${html}</description>`), { description: [html] })
     assert.deepStrictEqual(read("<description>a<br>b</description><price>1</price>"), {
@@ -78,18 +78,18 @@ describe("fields of an item", () => {
     })
   })
 
-  it("are none where a name means something to JavaScript", () => {
+  it("never come from elements that are named like properties of JavaScript", () => {
     const inner =
       "<__proto__><price>1</price></__proto__><constructor>1</constructor><toString>2</toString><g:id>3</g:id>"
     assert.deepStrictEqual(read(inner), { id: ["3"] })
   })
 
-  it("do not know what a document declares", () => {
+  it("do not resolve entities that a document declares", () => {
     assert.deepStrictEqual(read('<!DOCTYPE a [<!ENTITY b "c">]><g:title>&b;</g:title>'), { title: ["&b;"] })
   })
 })
 
-describe("fields that cannot be told apart", () => {
+describe("fields with broken markup", () => {
   it.each([
     ["a bare < before a letter", "<g:title>5 <b kg</g:title><g:price>1 USD</g:price>"],
     [
@@ -100,15 +100,15 @@ describe("fields that cannot be told apart", () => {
     ["a description without an end", "<price>1</price><description>a<brand>B</brand>"],
     ["markup in a price", "<g:price><b>1</b> USD</g:price>"],
     ["a field of another name without an end", "<g:price>1</g:price><g:foo>a<g:brand>B</g:brand>"]
-  ])("are refused: %s", (_name, inner) => {
+  ])("reject an item with %s", (_name, inner) => {
     assert.match(refusal(inner), /^its \S+ holds <\S+>: perhaps a "<" in it is not escaped$/)
   })
 
   it.each([
     ["in order", "<a>".repeat(60) + "</a>".repeat(60)],
-    ["and not", "<a>".repeat(60)],
+    ["not in order", "<a>".repeat(60)],
     ["a hundred thousand times", "<a>".repeat(100_000)]
-  ])("are refused where elements are nested too deep, %s", (_name, inner) => {
+  ])("reject more than 50 nested elements, %s", (_name, inner) => {
     assert.strictEqual(refusal(inner), "more than 50 elements are nested in it")
   })
 
@@ -122,7 +122,7 @@ describe("fields that cannot be told apart", () => {
     ["fields", "<g:title>x</g:title>".repeat(45_000)],
     ["attributes", `<a ${'b="c" '.repeat(150_000)}/>`],
     ["many attributes", `<a ${Array.from({ length: 60_000 }, (_, number) => `b${number}="c" `).join("")}/>`]
-  ])("take no long time to read: %s", (_name, inner) => {
+  ])("are read without delay from some 900,000 characters of %s", (_name, inner) => {
     // Each is some 900,000 characters, and would take minutes if time grew with their square.
     assert.doesNotThrow(() => refusal(inner))
   })

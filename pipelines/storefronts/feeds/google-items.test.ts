@@ -28,21 +28,21 @@ describe("items of a feed", () => {
     assert.deepStrictEqual([texts, problem], [["<item><g:id>1</g:id></item>", "<item>2</item>"], null])
   })
 
-  it("are those of Atom, of <products>, and of any case and prefix", async () => {
+  it("are cut from Atom and from <products>, in any case and with any prefix", async () => {
     assert.deepStrictEqual((await cut('<feed><entry a="b>">1</entry></feed>')).texts, ['<entry a="b>">1</entry>'])
     assert.deepStrictEqual((await cut("<products><product>1</product></products>")).texts, ["<product>1</product>"])
     assert.deepStrictEqual((await cut("<RSS><ITEM>1</Item ></RSS>")).texts, ["<ITEM>1</Item >"])
     assert.deepStrictEqual((await cut("<a:feed><a:entry>1</a:entry></a:feed>")).texts, ["<a:entry>1</a:entry>"])
   })
 
-  it("may be named like parts of them", async () => {
+  it("are whole when an element in them has the same name", async () => {
     const product = "<product><product_type>x</product_type><product>name</product><product/><item>y</item></product>"
     const item = "<item><items><product>1</product></items></item>"
     assert.deepStrictEqual((await cut(`<products>${product}${product}</products>`)).texts, [product, product])
     assert.deepStrictEqual((await cut(rss(item, "<item/>", item))).texts, [item, "<item/>", item])
   })
 
-  it("and what is around them say which prefixes are Google's", async () => {
+  it("add prefixes of Google's to those of the feed, up to 20", async () => {
     const item = '<item xmlns:N="http://base.google.com/cns/1.0">1</item>'
     const { prefixes } = await cut(
       `<rss xmlns:m='http://base.google.com/ns/1.0' xmlns:a="http://a.example/">${item}</rss>`
@@ -52,17 +52,17 @@ describe("items of a feed", () => {
     assert.strictEqual((await cut(rss(...many))).prefixes.length, 20)
   })
 
-  it("end behind CDATA and comments that name their end", async () => {
+  it("end after CDATA and comments that contain their end tag", async () => {
     const item = "<item><![CDATA[</item> 1 < 2 ]] > ]]><!-- </item> --><a/></item>"
     assert.deepStrictEqual((await cut(rss(item, item))).texts, [item, item])
   })
 
-  it("with a bare < or & leave the others alone", async () => {
+  it("are cut in the right places when they hold a bare < or &", async () => {
     const items = ["<item>5 <10 & <</item>", "<item>a <b c</item>", "<item>I <3 <![CDATA[<]]></item>"]
     assert.deepStrictEqual((await cut(rss(...items))).texts, items)
   })
 
-  it("are the same however the text is cut", async () => {
+  it("are the same however the text is split", async () => {
     const text = `\n<!DOCTYPE rss [<!ENTITY a "<item>]>"> <!-- ' --> ]><?p <item> ?><rss xmlns:m="http://base.google.com/ns/1.0">
       <t a='>'>1 < 2 <![CDATA[ <item> ]]></t><!-- <item> --><item>1<![CDATA[</item>]]></item><ITEM/>
       <item>2<item>3 <!-- </item> --></item ></rss>`
@@ -84,12 +84,12 @@ describe("a feed that is not whole", () => {
     ],
     ["between items", "<rss><channel><item>1</item>", "The feed ends before </rss>: it is cut off."],
     ["within a comment", "<rss><item>1</item><!-- x", 'The feed ends before "-->": it is cut off.']
-  ])("says so when it ends %s, after the items before", async (_name, text, expected) => {
+  ])("reports that it ends %s, and gives the items before", async (_name, text, expected) => {
     const { problem, texts } = await cut(text)
     assert.deepStrictEqual([texts, problem], [["<item>1</item>"], expected])
   })
 
-  it("loses an item without an end tag, and no other", async () => {
+  it("loses only the item that has no end tag", async () => {
     const { items, problem } = await cut(rss("<item>1", "<item>2</item>"))
     assert.deepStrictEqual(items, [
       { number: 1, text: "<item>1\n", problem: "its </item> is missing" },
@@ -98,7 +98,7 @@ describe("a feed that is not whole", () => {
     assert.isNull(problem)
   })
 
-  it("loses an item with CDATA that does not end, and no other", async () => {
+  it("loses only the item whose CDATA does not end", async () => {
     const { items } = await cut(rss("<item>1</item>", "<item><a><![CDATA[2</a></item>", "<item>3</item>"))
     assert.deepStrictEqual(
       items.map(({ number, problem }) => [number, problem]),
@@ -111,7 +111,7 @@ describe("a feed that is not whole", () => {
   })
 })
 
-describe("what is no feed", () => {
+describe("a document that is not a feed", () => {
   it.each([
     ["a page", "<!DOCTYPE html><html><body><p>Just a moment</p></body></html>", "This is an HTML page, and no feed."],
     ["text", "id,title", "There is no element in it: this is no feed."],
@@ -120,16 +120,16 @@ describe("what is no feed", () => {
       "<orders><order/></orders>",
       "It holds no <item>, <entry> or <product> in its <orders>: this is no product feed."
     ]
-  ])("is told: %s", async (_name, text, expected) => {
+  ])("is reported when it is %s", async (_name, text, expected) => {
     assert.deepStrictEqual(await cut(text), { items: [], texts: [], problem: expected, prefixes: ["g"] })
   })
 
-  it("is not a feed without items", async () => {
+  it("is not reported for a feed without items", async () => {
     assert.isNull((await cut(rss())).problem)
   })
 })
 
-describe("a feed that means harm", () => {
+describe("a malicious feed", () => {
   const endless = async function* (begin: string, part: string) {
     yield begin
     for (let number = 0; number < 100; number++) yield part.repeat(65_536 / part.length)
@@ -139,17 +139,17 @@ describe("a feed that means harm", () => {
     return { items: found.map((item) => [item.text.length, item.problem]), problem }
   }
 
-  it("declares entities that nobody looks at", async () => {
+  it("cannot declare entities", async () => {
     const bomb = '<!DOCTYPE rss [<!ENTITY a "ha"><!ENTITY b "&a;&a;<item>]]>"><!ENTITY % c SYSTEM "file:///x">]>'
     assert.deepStrictEqual((await cut(`${bomb}${rss("<item>&b;</item>")}`)).texts, ["<item>&b;</item>"])
   })
 
-  it("cannot hold a read up with a DOCTYPE that does not end", async () => {
+  it("fails when its DOCTYPE does not end within 65,536 characters", async () => {
     const { problem } = await problemOf("<!DOCTYPE rss [", '<!ENTITY a "b">')
     assert.strictEqual(problem, "Its DOCTYPE does not end within 65536 characters.")
   })
 
-  it("cannot hold a read up with elements in elements", async () => {
+  it("fails when more than 100 elements are nested without an item", async () => {
     const { problem } = await problemOf("<rss>", "<a>")
     assert.strictEqual(problem, "More than 100 elements are nested, and no item is in them: this is no feed.")
   })
@@ -159,7 +159,7 @@ describe("a feed that means harm", () => {
     ["elements", "<a>"],
     ["blanks", " "],
     ["ends of CDATA", "]]"]
-  ])("loses an item that does not end, and shows its beginning: %s", async (_name, part) => {
+  ])("loses an item that does not end, and shows its first 10,000 characters: %s", async (_name, part) => {
     const { items, problem } = await problemOf("<rss><item>", part)
     assert.deepStrictEqual(items, [[10_000, "it is longer than 1000000 characters, or does not end"]])
     assert.strictEqual(problem, "The feed ends before </rss>: it is cut off.")
@@ -170,11 +170,11 @@ describe("a feed that means harm", () => {
     ["a comment", "<rss><!--", "x"],
     ["a tag", "<rss><a ", 'b="c" '],
     ["lone <", "<rss>", "<"]
-  ])("may be as long as it likes outside of its items: %s", async (_name, begin, part) => {
+  ])("may have text of any length outside of its items: %s", async (_name, begin, part) => {
     assert.include((await problemOf(begin, part)).problem, "it is cut off")
   })
 
-  it("finds the next item behind one that is too long", async () => {
+  it("is read on at the next item after one that is too long", async () => {
     const long = `<item><![CDATA[${"x".repeat(1_200_000)}</item>`
     const { items } = await cut(rss(long, "<item>2</item>", `<item>${"y".repeat(1_200_000)}</item>`, "<item>4</item>"))
     assert.deepStrictEqual(

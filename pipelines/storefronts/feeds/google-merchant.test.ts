@@ -60,11 +60,11 @@ const asExpected = {
 }
 
 describe("an item of a feed for Google", () => {
-  it("is a product with one variant", async () => {
+  it("becomes a product with one variant", async () => {
     assert.deepStrictEqual(await read(anItem()), asExpected)
   })
 
-  it("is the same in Atom, without Google's prefix, and with another one", async () => {
+  it("gives the same rows in Atom, without Google's prefix, and with another one", async () => {
     const inner = anItem().replace(/<\/?item>/g, "")
     const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><entry>${inner}</entry></feed>`
     assert.deepStrictEqual(await readWhole(readGoogleMerchant, atom), asExpected)
@@ -74,19 +74,19 @@ describe("an item of a feed for Google", () => {
     assert.deepStrictEqual(await readWhole(readGoogleMerchant, other), asExpected)
   })
 
-  it("is the same in CDATA, with comments, CRLF, no-break spaces and a mark at the beginning", async () => {
+  it("gives the same rows with CDATA, comments, CRLF, no-break spaces and a byte order mark", async () => {
     const inner = anItem({ "g:title": "<![CDATA[Lentils &amp; Co]]>", "g:brand": " Pulse<!-- </item> -->\n" })
     const text = `\uFEFF${feedOf(inner)}`.replaceAll("\n  ", "\r\n\u00a0\u00a0")
     assert.deepStrictEqual(await readWhole(readGoogleMerchant, text), asExpected)
   })
 
-  it("is the same with a bare < in it, but for its words", async () => {
+  it("keeps a bare < in its title, and its price", async () => {
     const { products, ...others } = await read(anItem({ "g:title": "Lentils <10 kg & Co" }))
     assert.strictEqual(products[0]?.title, "Lentils <10 kg & Co")
     assert.deepStrictEqual([others.variants[0]?.price, others.rejects.length], ["3.5", 0])
   })
 
-  it("is the same in bytes of another encoding", async () => {
+  it("is decoded from the encoding that the feed declares", async () => {
     const text = feedOf(anItem({ "g:brand": "Größe" })).replace('"1.0"?', '"1.0" encoding="windows-1252"?')
     const { products } = await readWhole(readGoogleMerchant, Buffer.from(text, "latin1"))
     assert.strictEqual(products[0]?.vendor, "Größe")
@@ -94,7 +94,7 @@ describe("an item of a feed for Google", () => {
 })
 
 describe("items of a group", () => {
-  it("are variants of one product, with their size and colour as options", async () => {
+  it("become variants of one product, with their size and colour as options", async () => {
     const of = (id: string, size: string, color: string | null) =>
       anItem({ "g:id": id, "g:item_group_id": "L", "g:size": size, "g:color": color, "g:additional_image_link": null })
     const { images, products, rows, variants } = await read(
@@ -127,7 +127,7 @@ describe("items of a group", () => {
     )
   })
 
-  it("that come twice come twice: which one counts is told later", async () => {
+  it("give two rows when one occurs twice", async () => {
     const { rows, variants } = await read(anItem(), anItem())
     assert.deepStrictEqual([rows, variants.length], [["L-1", "L-1"], 2])
   })
@@ -151,11 +151,11 @@ describe("prices of an item", () => {
     [null, "150 AED", ["150", null, "AED"]],
     ["0 TRY", null, ["0", null, "TRY"]],
     [null, null, [null, null, "EUR"]]
-  ])("%s, on sale for %s: %j", async (price, sale, expected) => {
+  ])("read %s, on sale for %s, as %j", async (price, sale, expected) => {
     assert.deepStrictEqual(await pricesOf(price, sale), expected)
   })
 
-  it("are never those of shipping, before or behind them", async () => {
+  it("never come from shipping, before or after them", async () => {
     const shipping = "<g:shipping><g:country>CH</g:country><g:price>9 CHF</g:price></g:shipping>"
     const inner = "<g:id>1</g:id><g:title>A</g:title>"
     const { variants } = await read(
@@ -170,7 +170,7 @@ describe("prices of an item", () => {
   })
 })
 
-describe("what an item says", () => {
+describe("the values of an item", () => {
   it.each([
     ["in stock", true],
     ["in_stock", true],
@@ -183,7 +183,7 @@ describe("what an item says", () => {
     ["out_of_stock", false],
     ["on the moon", null],
     ["", null]
-  ])("of its availability in %j is %s", async (availability, expected) => {
+  ])("read the availability %j as %s", async (availability, expected) => {
     assert.strictEqual((await variantWith({ "g:availability": availability }))?.available, expected)
   })
 
@@ -197,11 +197,11 @@ describe("what an item says", () => {
     ["https://shop.example/", null],
     ["/p/red-lentils", null],
     ["javascript:alert(1)", null]
-  ])("of its address in %j names the handle %j", async (link, expected) => {
+  ])("take from the address %j the handle %j", async (link, expected) => {
     assert.strictEqual((await productWith({ "g:link": link }))?.handle, expected)
   })
 
-  it("of its category may be a number, and of its type the first of several paths", async () => {
+  it("take a number as category, and the first of several paths as type", async () => {
     const product = await productWith({
       "g:google_product_category": "505783",
       "g:product_type": "A &gt;B</g:product_type><g:product_type>C"
@@ -209,7 +209,7 @@ describe("what an item says", () => {
     assert.deepStrictEqual([product?.stated_category, product?.product_type], ["505783", "A > B"])
   })
 
-  it("of pictures is taken once each, and only from addresses of the web", async () => {
+  it("include each picture once, and only with an address of the web", async () => {
     const more = ["https://cdn.example/1.jpg", "//cdn.example/3.jpg", "file:///etc/passwd", "https://cdn.example/4.jpg"]
     const additional = more.join("</g:additional_image_link><g:additional_image_link>")
     const { images } = await read(anItem({ "g:additional_image_link": additional }))
@@ -221,7 +221,7 @@ describe("what an item says", () => {
 })
 
 describe("items that cannot be used", () => {
-  it("are rejected one by one, and the others stand", async () => {
+  it("are rejected one by one, and the others are kept", async () => {
     const { problem, rejects, rows } = await read(
       anItem({ "g:id": null }),
       anItem({ "g:id": "2", "g:title": " " }),
@@ -246,7 +246,7 @@ describe("items that cannot be used", () => {
     assert.strictEqual(rejects[0]?.payload, anItem({ "g:id": null }))
   })
 
-  it("are those with bytes that are no text", async () => {
+  it("include one with bytes that are not text", async () => {
     const [before, behind] = feedOf(anItem({ "g:brand": "@" }), anItem({ "g:id": "2" })).split("@")
     const bytes = Buffer.concat([bytesOf(before ?? ""), Buffer.from([0xfc]), bytesOf(behind ?? "")])
     const { rejects, rows } = await readWhole(readGoogleMerchant, bytes)
@@ -254,7 +254,7 @@ describe("items that cannot be used", () => {
     assert.include(rejects[0]?.reason, "bytes that are no text")
   })
 
-  it("let the feed be cut off behind them, which is told after the items before", async () => {
+  it("a feed that is cut off keeps the items before the cut, and reports it", async () => {
     const whole = feedOf(anItem(), anItem({ "g:id": "2" }))
     const { problem, rows } = await readWhole(readGoogleMerchant, whole.slice(0, -60))
     assert.deepStrictEqual(
@@ -270,7 +270,7 @@ describe("a table for Google", () => {
   const cells =
     'a\tTea\t"says ""hi""\nand bye"\thttps://x.example/tea\thttps://x.example/1.jpg\thttps://x.example/2,3.jpg,https://x.example/4.jpg\tin stock\t250.00\t212.50\tTea &amp; Co'
 
-  it("is told by what is in it, and gives the same rows", async () => {
+  it("is recognised by its content, and becomes rows of products, variants and pictures", async () => {
     const { images, products, variants, problem } = await readWhole(readGoogleMerchant, `${columns}\n${cells}\n`, "AED")
     assert.isNull(problem)
     assert.deepInclude(products[0], {
@@ -300,7 +300,7 @@ describe("a table for Google", () => {
     assert.deepStrictEqual(rejects, [{ position: 4, reason: "it has no title", payload: "2,,1,,\n" }])
   })
 
-  it("has to name its columns", async () => {
+  it("fails when it does not name its columns, or is empty", async () => {
     const { problem } = await readWhole(readGoogleMerchant, '{"error":"locked"}')
     assert.strictEqual(
       problem,
@@ -311,7 +311,7 @@ describe("a table for Google", () => {
 })
 
 describe("a feed of any size", () => {
-  it("gives the same rows however its bytes come", async () => {
+  it("gives the same rows however its bytes are split", async () => {
     const bytes = bytesOf(feedOf(anItem({ "g:brand": "é🧀" }), anItem({ "g:title": "5 <10" }), "<item/>"))
     const expected = await readWhole(readGoogleMerchant, bytes)
     assert.deepStrictEqual([expected.rows.length, expected.rejects.length], [2, 1])
@@ -327,14 +327,14 @@ describe("a feed of any size", () => {
     )
   })
 
-  it("is read no faster than its items are taken, and closed when nobody wants more", async () => {
+  it("is pulled only as its items are taken, and closed when reading stops", async () => {
     const { isClosed, pulled, rows } = await readOneBatch(readGoogleMerchant, manyRows(20, "<rss>", row, "</rss>"))
     assert.isAtMost(rows, 500)
     assert.isAtMost(pulled, 50) // of some 330
     assert.isTrue(isClosed)
   })
 
-  it("does not end with a page of blanks", async () => {
+  it("is read after 131 MB of blanks without holding them", async () => {
     async function* blanks() {
       for (let number = 0; number < 2000; number++) yield bytesOf(" ".repeat(65_536))
       yield bytesOf(feedOf(anItem()))

@@ -18,7 +18,7 @@ describe("amounts of money", () => {
     ["1.299.000 VND", "1299000", "VND"],
     ["12.345 KWD", "12.345", "KWD"],
     ["0 TRY", "0", "TRY"]
-  ])("%j is %s in %s", (text, amount, currency) => {
+  ])("reads %j as %s in %s", (text, amount, currency) => {
     assert.deepStrictEqual(moneyOf(text), { amount, currency })
   })
 
@@ -34,11 +34,11 @@ describe("amounts of money", () => {
     "1e3 USD",
     "1,2,3 USD",
     "AE:::0 AED"
-  ])("%j is none", (text) => {
+  ])("reads no amount from %j", (text) => {
     assert.isNull(moneyOf(text))
   })
 
-  it("are looked for in a text of any length in no time", () => {
+  it("finds no amount in a text of 500,000 characters or more", () => {
     assert.isNull(moneyOf(`1${" ".repeat(500_000)}x`))
     assert.isNull(moneyOf(`${"1,".repeat(400_000)}x`))
   })
@@ -56,7 +56,7 @@ describe("weights", () => {
     ["500", null],
     ["3 stone", null],
     ["", null]
-  ])("%j is %j grams", (text, expected) => {
+  ])("reads %j as %j grams", (text, expected) => {
     assert.strictEqual(gramsOf(text), expected)
   })
 })

@@ -5,7 +5,7 @@ import { htmlToLine, htmlToText } from "./html-text.ts"
 const lines = (html: string) => htmlToText(html)?.split("\n") ?? []
 
 describe("descriptions as text", () => {
-  it("keep headings as they are written, paragraphs and line breaks", () => {
+  it("keep headings, paragraphs and line breaks", () => {
     assert.deepStrictEqual(lines("<h2>About it</h2><p>One<br>two</p>\n<p>Three <b>four</b></p>"), [
       "About it",
       "",
@@ -21,7 +21,7 @@ describe("descriptions as text", () => {
     assert.deepStrictEqual(lines(html), ["- Flour", "  - Rye", "- Water", "", "1. Mix", "2. Bake"])
   })
 
-  it("keep lists that stand in a list without an item, and items that stand in none", () => {
+  it("keep lists in a list without an item, and items without a list", () => {
     assert.deepStrictEqual(lines("<ul><li>Flour</li><ul><li>Rye</li></ul></ul><p>See <li>Oats</li><li>Bran</li>"), [
       "- Flour",
       "  - Rye",
@@ -32,24 +32,24 @@ describe("descriptions as text", () => {
     ])
   })
 
-  it("pass over items of pictures, and count them", () => {
+  it("leave out items of pictures or blanks, but count them", () => {
     assert.deepStrictEqual(
       lines("<ul><li>a</li><li><img src=a></li><li>&nbsp;</li></ul><ol><li>b</li><li> </li><li>c<p>d</ol>"),
       ["- a", "", "1. b", "3. c", "", "   d"]
     )
   })
 
-  it("number lists in digits from 1, whatever the page asks for", () => {
+  it("number lists in digits from 1, whatever the HTML asks for", () => {
     assert.deepStrictEqual(lines('<ol type="i" start="100000">before<li>Mix</li></ol>'), ["before", "1. Mix"])
   })
 
-  it("keep the rows of tables and tell cells apart", () => {
+  it("keep the rows of tables, and separate their cells with |", () => {
     const html = `<table><thead><tr><th>Size</th><th>Chest</th></tr></thead><tbody>
       <tr><td><p>S</p></td><td></td><td><p>90</p><p>cm</p></td></tr></tbody></table>after`
     assert.deepStrictEqual(lines(html), ["Size | Chest", "S | | 90 cm", "", "after"])
   })
 
-  it("tell a cell from an empty one before it, and leave empty ends of rows out", () => {
+  it("mark an empty cell before another one, and leave out empty ends of rows", () => {
     const html = "<table><tr><td></td><td>a</td></tr><tr><td>b</td><td><img></td></tr><tr><td> </td></tr></table>"
     assert.deepStrictEqual(lines(`x${html}y`), ["x", "", "| a", "b", "", "y"])
   })
@@ -65,24 +65,24 @@ describe("descriptions as text", () => {
     ])
   })
 
-  it("take no line for a tag around nothing", () => {
+  it("give an empty tag no line of its own", () => {
     assert.strictEqual(htmlToText("one<div></div>two <div> <span></span> </div>three"), "one\ntwo\nthree")
   })
 
-  it("keep the words of links and leave out addresses and pictures", () => {
+  it("keep the words of links, and leave out addresses and pictures", () => {
     const html = '<p>See <a href="https://example.com/care">how to wash</a><img src="a.jpg" alt="tag"> it</p>'
     assert.strictEqual(htmlToText(html), "See how to wash it")
   })
 
   it.each(["script", "style", "noscript", "template", "iframe", "svg", "object"])(
-    "leave out what stands in %s",
+    "leave out the content of %s",
     (name) => {
       assert.strictEqual(htmlToText(`<p>Jam</p><${name}>hidden()</${name}><p>Tin</p>`), "Jam\n\nTin")
     }
   )
 
   it.each(["textarea", "xmp", "listing", "noscript", "noembed", "noframes"])(
-    "leave out a script that stands in %s, in a comment, too",
+    "leave out a script in %s, also within a comment",
     (name) => {
       const script = "<script>alert(4)</script>"
       const html = `<p>Jam</p><${name}>a ${script} <!-- ${script} --> b</${name}><p>Tin</p>`
@@ -91,7 +91,7 @@ describe("descriptions as text", () => {
     }
   )
 
-  it("decode entities, and take a decoded bracket for no tag", () => {
+  it("decode entities, and do not read a decoded bracket as a tag", () => {
     assert.strictEqual(htmlToText("<p>Salt &amp; pepper &#8211; 5 &lt;b&gt; &eacute;</p>"), "Salt & pepper – 5 <b> é")
     assert.strictEqual(htmlToText("Salt &amp; pepper\n5 &lt; 6"), "Salt & pepper\n5 < 6")
   })
@@ -104,7 +104,7 @@ describe("descriptions as text", () => {
     ])
   })
 
-  it("without any tag are text already and keep their line breaks", () => {
+  it("keep their line breaks when they have no tags", () => {
     assert.strictEqual(htmlToText("5 < 6 \r\n\r\n\r\n\r\nnext\tline "), "5 < 6\n\nnext line")
   })
 
@@ -119,30 +119,30 @@ describe("descriptions as text", () => {
     null,
     undefined,
     5
-  ])("%j is nothing", (html) => {
+  ])("are null for %j", (html) => {
     assert.isNull(htmlToText(html))
   })
 })
 
-describe("descriptions of shops that mean harm", () => {
-  it("that nest 100,000 tags lose what is too deep", () => {
+describe("malicious descriptions", () => {
+  it("lose what is nested too deep in 100,000 tags", () => {
     assert.strictEqual(htmlToText(`top${"<div>".repeat(100_000)}deep`), "top")
     assert.strictEqual(htmlToText(`top${"<ul><li>".repeat(100_000)}deep`), "top")
     assert.strictEqual(htmlToText(`${"<b>".repeat(100_000)}${"</i>".repeat(100_000)}`), null)
   })
 
-  it("of 60 levels are read", () => {
+  it("are read at 60 levels of tags", () => {
     assert.strictEqual(htmlToText(`${"<div>".repeat(60)}deep${"</div>".repeat(60)}`), "deep")
   })
 
-  it("of 10 MB are cut", () => {
+  it("are cut to 200,000 characters at most when they have 10 MB", () => {
     const text = htmlToText("<p>abc <b>d</b></p>\n".repeat(500_000)) ?? ""
     assert.isTrue(text.startsWith("abc d\n\nabc d"))
     assert.isBelow(text.length, 200_000)
     assert.isAtMost(htmlToText("a".repeat(10_000_000))?.length ?? 0, 200_000)
   })
 
-  it("with a picture of 20 MB in the text keep their words", () => {
+  it("keep their words around a picture of 20 MB in the HTML", () => {
     const html = `<p>Before</p><img src="data:image/png;base64,${"A".repeat(20_000_000)}"><p>After</p>`
     assert.strictEqual(htmlToText(html), "Before\n\nAfter")
   })
@@ -155,13 +155,13 @@ describe("descriptions of shops that mean harm", () => {
     ["comments that never end", "<!--"],
     ["attributes", "<a x=1 "],
     ["cells", "<table><tr><td>"],
-    ["entities that are none", "&#xffffffff;"]
-  ])("of nothing but %s come out", (_, piece) => {
+    ["entities that are not valid", "&#xffffffff;"]
+  ])("do not fail with a million %s", (_, piece) => {
     assert.doesNotThrow(() => htmlToText(`y${piece.repeat(1_000_000)}x`))
     assert.doesNotThrow(() => htmlToText(`<p>y${piece.repeat(1_000_000)}x`))
   })
 
-  it("of any tags in any order never fail, and give no blank ends", () => {
+  it("give trimmed, well-formed text for any tags in any order", () => {
     const tags = "p div ul ol li table tr td th pre blockquote br hr a h1 dl dt svg script title b".split(" ")
     const piece = fc.oneof(
       fc.constantFrom(

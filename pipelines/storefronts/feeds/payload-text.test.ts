@@ -17,15 +17,15 @@ const utf16 = (text: string, isBig: boolean) => {
 }
 
 describe("the text of a payload", () => {
-  it("comes without the mark at its beginning", async () => {
+  it("comes without a byte order mark", async () => {
     assert.strictEqual(await whole(Buffer.from("\uFEFFHandle,Title")), "Handle,Title")
   })
 
-  it.each([true, false])("is read in UTF-16 where a mark says so; big end first: %s", async (isBig) => {
+  it.each([true, false])("is read as UTF-16 when a byte order mark says so (big-endian: %s)", async (isBig) => {
     assert.strictEqual(await whole(utf16("<rss>Größe 🧀</rss>", isBig)), "<rss>Größe 🧀</rss>")
   })
 
-  it("is read in what its XML declaration says", async () => {
+  it("is read in the encoding of its XML declaration", async () => {
     const text = '<?xml version="1.0" encoding="ISO-8859-1"?><rss>Größe</rss>'
     assert.strictEqual(await whole(Buffer.from(text, "latin1")), text)
   })
@@ -34,57 +34,57 @@ describe("the text of a payload", () => {
   const wide = (text: string) => Buffer.from(text, "utf16le")
   const declaring = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><rss>Größe</rss>`
   it.each([
-    ["what the header says", "text/csv; charset=iso-8859-1", latin("Café"), "Café"],
-    ["what the header says in quotes and capitals", 'text/csv;Charset="Windows-1252"', latin("Café"), "Café"],
+    ["the encoding of the header", "text/csv; charset=iso-8859-1", latin("Café"), "Café"],
+    ["the encoding of the header in quotes and capitals", 'text/csv;Charset="Windows-1252"', latin("Café"), "Café"],
     [
-      "what the header says before a declaration",
+      "the encoding of the header, not of the declaration",
       "text/xml; charset=ISO-8859-1",
       latin(declaring("utf-8")),
       declaring("utf-8")
     ],
-    ["what a mark says before the header", "text/csv; charset=iso-8859-1", Buffer.from("\uFEFFCafé"), "Café"],
-    ["what a mark of UTF-16 says before the header", "text/csv; charset=utf-8", utf16("Café", false), "Café"],
-    ["UTF-16 without a mark", "text/csv; charset=utf-16le", wide("Café"), "Café"],
     [
-      "UTF-8 where the header says UTF-16 of bytes that are not",
-      "text/csv; charset=utf-16",
-      Buffer.from("Café"),
+      "the encoding of the byte order mark, not of the header",
+      "text/csv; charset=iso-8859-1",
+      Buffer.from("\uFEFFCafé"),
       "Café"
     ],
+    ["UTF-16 as the byte order mark says, not the header", "text/csv; charset=utf-8", utf16("Café", false), "Café"],
+    ["UTF-16 without a byte order mark", "text/csv; charset=utf-16le", wide("Café"), "Café"],
+    ["UTF-8 when the header wrongly says UTF-16", "text/csv; charset=utf-16", Buffer.from("Café"), "Café"],
     [
-      "UTF-8 where the header says so of a declaration",
+      "UTF-8 when the header says so, not the declaration",
       "text/xml; charset=utf-8",
       Buffer.from(declaring("latin1")),
       declaring("latin1")
     ],
     [
-      "what the declaration says where the header says UTF-8 of bytes that are not",
+      "the encoding of the declaration when the header wrongly says UTF-8",
       "text/xml; charset=utf-8",
       latin(declaring("latin1")),
       declaring("latin1")
     ],
-    ["UTF-8 where the header says ASCII", "text/plain; charset=us-ascii", Buffer.from("Café"), "Café"],
-    ["UTF-8 where nobody knows what the header says", "text/csv; charset=klingon-8", Buffer.from("Café"), "Café"],
-    ["UTF-8 where the header says nothing", "text/csv", Buffer.from("Café"), "Café"]
+    ["UTF-8 when the header says ASCII", "text/plain; charset=us-ascii", Buffer.from("Café"), "Café"],
+    ["UTF-8 when the header names an unknown encoding", "text/csv; charset=klingon-8", Buffer.from("Café"), "Café"],
+    ["UTF-8 when the header names no encoding", "text/csv", Buffer.from("Café"), "Café"]
   ] as const)("is read in %s", async (_, contentType, bytes, expected) => {
     const texts: Array<string> = []
     for await (const text of payloadText(pieces(bytes), contentType)) texts.push(text)
     assert.strictEqual(texts.join(""), expected)
   })
 
-  it("is UTF-8 where the declaration says UTF-16 in bytes that are not", async () => {
+  it("is read as UTF-8 when the declaration wrongly says UTF-16", async () => {
     const text = '<?xml version="1.0" encoding="utf-16"?><rss>Größe</rss>'
     assert.strictEqual(await whole(Buffer.from(text)), text)
   })
 
-  it("cannot be read in an encoding that nobody knows", async () => {
+  it("fails when the declaration names an unknown encoding", async () => {
     const text = Buffer.from('<?xml version="1.0" encoding="klingon-8"?><rss/>')
     const failed = await whole(text).catch((cause: unknown) => cause)
     assert.instanceOf(failed, PayloadUnreadable)
     assert.include(String(failed), '"klingon-8"')
   })
 
-  it("tells bytes that are no text from a replacement character that stands there", async () => {
+  it("marks bytes that are not text, and keeps replacement characters", async () => {
     const bytes = Buffer.concat([
       Buffer.from("a\uFFFDb"),
       Buffer.from([0xfc]),
@@ -94,7 +94,7 @@ describe("the text of a payload", () => {
     assert.strictEqual(await whole(bytes), `a\uFFFDb${notText}c\uFFFD${notText}`)
   })
 
-  it("is the same however its bytes come", async () => {
+  it("is the same however its bytes are split", async () => {
     const bytes = Buffer.concat([Buffer.from("aß€🧀\uFFFD"), Buffer.from([0xff]), Buffer.from("🧀 end")])
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 20 }), async (places) => {
@@ -105,7 +105,7 @@ describe("the text of a payload", () => {
     )
   })
 
-  it("comes in pieces of 64 KiB that cut no character, from one chunk or from many", async () => {
+  it("comes in pieces of at most 64 KiB that split no character, from one chunk or from many", async () => {
     for (const before of ["", "x", "xx", "xxx"]) {
       const text = before + "🧀".repeat(100_000)
       const bytes = Buffer.from(text)
@@ -120,7 +120,7 @@ describe("the text of a payload", () => {
     }
   })
 
-  it("of nothing is nothing", async () => {
+  it("is empty when there are no bytes", async () => {
     assert.deepStrictEqual(await read(), [])
     assert.deepStrictEqual(await read(new Uint8Array()), [])
   })

@@ -14,11 +14,11 @@ describe("whether a product is published", () => {
     [{ Status: "Unlisted" }, false],
     [{ Published: "false" }, false],
     [{ Published: "FALSE", Status: "" }, false]
-  ])("%j: %s", async (changes, expected) => {
+  ])("reads %j as %s", async (changes, expected) => {
     assert.strictEqual((await productWith(changes))?.is_published, expected)
   })
 
-  it("is taken for granted where the export has no such columns", async () => {
+  it("is true when the export has no such columns", async () => {
     const { products } = await read({ Handle: "a", Title: "A", "Variant Price": "1" })
     assert.isTrue(products[0]?.is_published)
   })
@@ -26,17 +26,21 @@ describe("whether a product is published", () => {
 
 describe("whether a variant is available", () => {
   it.each([
-    ["some in stock", {}, true],
-    ["none in stock", { "Variant Inventory Qty": "0" }, false],
-    ["fewer than none", { "Variant Inventory Qty": "-2" }, false],
-    ["sold all the same", { "Variant Inventory Qty": "0", "Variant Inventory Policy": "continue" }, true],
-    ["stock is not tracked", { "Variant Inventory Qty": "0", "Variant Inventory Tracker": "" }, true],
-    ["tracked, and no number", { "Variant Inventory Qty": "" }, null]
+    ["is true with some in stock", {}, true],
+    ["is false with none in stock", { "Variant Inventory Qty": "0" }, false],
+    ["is false with fewer than none in stock", { "Variant Inventory Qty": "-2" }, false],
+    [
+      "is true when selling continues without stock",
+      { "Variant Inventory Qty": "0", "Variant Inventory Policy": "continue" },
+      true
+    ],
+    ["is true when stock is not tracked", { "Variant Inventory Qty": "0", "Variant Inventory Tracker": "" }, true],
+    ["is null when stock is tracked without a number", { "Variant Inventory Qty": "" }, null]
   ])("%s", async (_name, changes, expected) => {
     assert.strictEqual((await variantWith(changes))?.available, expected)
   })
 
-  it("is not known where nothing is said of stock", async () => {
+  it("is null when the export has no columns for stock", async () => {
     const { variants } = await read({ Handle: "a", Title: "A", "Variant Price": "1" })
     assert.isNull(variants[0]?.available)
   })
@@ -48,13 +52,16 @@ describe("cells of a variant", () => {
     ["5", "5"],
     ["1,299.50", "1299.5"],
     ["", null]
-  ])("the price %j is %j", async (price, expected) => {
+  ])("give the price %j as %j", async (price, expected) => {
     assert.strictEqual((await variantWith({ "Variant Price": price, "Variant Compare At Price": "" }))?.price, expected)
   })
 
-  it.each(["", "0", "0.00", "5.70", "5.699"])("the compare-at price %j is none above 5.70", async (compareAt) => {
-    assert.isNull((await variantWith({ "Variant Compare At Price": compareAt }))?.compare_at_price)
-  })
+  it.each(["", "0", "0.00", "5.70", "5.699"])(
+    "give no compare-at price for %j at a price of 5.70",
+    async (compareAt) => {
+      assert.isNull((await variantWith({ "Variant Compare At Price": compareAt }))?.compare_at_price)
+    }
+  )
 
   it.each([
     ["250.0201143", 250],
@@ -62,11 +69,11 @@ describe("cells of a variant", () => {
     ["", null],
     ["heavy", null],
     ["4989.51607", 4990]
-  ])("%j grams are %j", async (grams, expected) => {
+  ])("give %j grams as %j", async (grams, expected) => {
     assert.strictEqual((await variantWith({ "Variant Grams": grams }))?.grams, expected)
   })
 
-  it("tell variants apart whatever their options hold", async () => {
+  it("give each variant an id of its own, whatever its options hold", async () => {
     const values = [
       ["a/b", "c", ""],
       ["a", "b/c", ""],
@@ -86,13 +93,13 @@ describe("cells of a variant", () => {
     )
   })
 
-  it("name no address that a browser would not load", async () => {
+  it("give no picture with an address that a browser would not load", async () => {
     const changes = { "Image Src": "javascript:alert(1)", "Variant Image": "images/oat.jpg" }
     const { images, variants } = await read(aProduct(changes))
     assert.deepStrictEqual([images.length, variants[0]?.image_src], [0, null])
   })
 
-  it("place a picture by its line where no position is given", async () => {
+  it("place a picture by its line when no position is given", async () => {
     const { images } = await read(aProduct(), { Handle: "oat-bar", "Image Src": "https://x.example/2.jpg" })
     assert.deepStrictEqual(
       images.map(({ position }) => position),
@@ -102,16 +109,16 @@ describe("cells of a variant", () => {
 })
 
 describe("the category that a product states", () => {
-  it("is Google's where both are given", async () => {
+  it("is Google's when both are given", async () => {
     const changes = { "Google Shopping / Google Product Category": "5553" }
     assert.strictEqual((await productWith(changes))?.stated_category, "5553")
   })
 
-  it.each(["", "Uncategorized"])("is none where it is %j", async (category) => {
+  it.each(["", "Uncategorized"])("is null when it is %j", async (category) => {
     assert.isNull((await productWith({ "Product Category": category }))?.stated_category)
   })
 
-  it("is a standardized product type in older exports, beside a type of the shop's own", async () => {
+  it("is the standardized product type in older exports, beside a custom type", async () => {
     const { products } = await read({
       Handle: "a",
       Title: "A",

@@ -28,17 +28,17 @@ describe("records that cannot be used", () => {
     assert.strictEqual(rejects[0]?.payload, `${payload.split("\n")[2]}\n`)
   })
 
-  it("are kept up to 10,000 characters", async () => {
+  it("are shown up to 10,000 characters", async () => {
     const { rejects } = await read(aProduct({ Handle: "", "Body (HTML)": "x".repeat(50_000) }))
     assert.strictEqual(rejects[0]?.payload.length, 10_000)
   })
 
-  it("is one with tags without end", async () => {
+  it("include one with more than 1,000 tags", async () => {
     const { rejects, rows } = await read(aProduct({ Tags: ",".repeat(1000) }), aProduct({ Handle: "rye-bar" }))
     assert.deepStrictEqual([rejects[0]?.reason, rows], ["it has 1001 tags, and up to 1000 are read", ["rye-bar"]])
   })
 
-  it("are those with bytes that are no text", async () => {
+  it("include one with bytes that are not text", async () => {
     const bytes = Buffer.concat([
       bytesOf("Handle,Title,Variant Price\na,Gr"),
       Buffer.from([0xfc]),
@@ -51,7 +51,7 @@ describe("records that cannot be used", () => {
 })
 
 describe("files that cannot be read", () => {
-  it("lack a column that is needed", async () => {
+  it("include one that lacks a needed column", async () => {
     const { problem, rows } = await readWhole(readShopifyCsv, "Handle,Name\na,A\n")
     assert.strictEqual(
       problem,
@@ -60,16 +60,16 @@ describe("files that cannot be read", () => {
     assert.deepStrictEqual(rows, [])
   })
 
-  it.each(["", "\n \n", "\uFEFF"])("are empty: %j", async (text) => {
+  it.each(["", "\n \n", "\uFEFF"])("include an empty one: %j", async (text) => {
     assert.strictEqual((await readWhole(readShopifyCsv, text)).problem, "The file is empty.")
   })
 
-  it("are pages of HTML", async () => {
+  it("include a page of HTML", async () => {
     const { problem } = await readWhole(readShopifyCsv, "<!doctype html>\n<html><body>Just a moment</body></html>")
     assert.include(problem, "This is no product export of Shopify")
   })
 
-  it("end within a record; what stands before is read", async () => {
+  it("include one that ends within a record, and the records before are read", async () => {
     const whole = csvOf([aProduct(), aProduct({ Handle: "jam" })])
     const { problem, rows } = await readWhole(readShopifyCsv, whole.slice(0, -30))
     assert.deepStrictEqual(rows, ["oat-bar"])
@@ -77,8 +77,8 @@ describe("files that cannot be read", () => {
   })
 })
 
-describe("an export in other dress", () => {
-  it("may have a mark at its beginning, CRLF, other cases and columns that nobody knows", async () => {
+describe("an export in another form", () => {
+  it("may have a byte order mark, semicolons, CRLF, other cases and unknown columns", async () => {
     const text = "\uFEFFHANDLE;Fancy;title;VARIANT  PRICE\r\na;x;A;1.5\r\nb;y;B;2\r\n"
     const { products, variants } = await readWhole(readShopifyCsv, text)
     assert.deepStrictEqual(
@@ -94,7 +94,7 @@ describe("an export in other dress", () => {
     )
   })
 
-  it("gives the same rows whatever is in it: what is read, is read once", async () => {
+  it("gives each product once, whatever characters are in its cells", async () => {
     const cell = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r\n", "é", " "), maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 20 }), async (titles) => {
@@ -110,7 +110,7 @@ describe("an export in other dress", () => {
 })
 
 describe("an export of any size", () => {
-  it("is read no faster than its rows are taken, and closed when nobody wants more", async () => {
+  it("is pulled only as its rows are taken, and closed when reading stops", async () => {
     const { isClosed, pulled, rows } = await readOneBatch(readShopifyCsv, manyRows(20, header, row, ""))
     assert.isAtMost(rows, 500)
     assert.isAtMost(pulled, 40) // of some 330

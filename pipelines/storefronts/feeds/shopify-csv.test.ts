@@ -55,7 +55,7 @@ describe("a record of a product export", () => {
     })
   })
 
-  it("of the new template says the same", async () => {
+  it("gives the same rows in the new template", async () => {
     const { variants, ...others } = await read({
       Title: "Oat Bar",
       "URL handle": "oat-bar",
@@ -83,7 +83,7 @@ describe("a record of a product export", () => {
     assert.deepStrictEqual({ variants, ...others }, await read(aProduct()))
   })
 
-  it("without a title is another variant or picture of its handle", async () => {
+  it("adds a variant or a picture to its handle when it has no title", async () => {
     const { products, rows, variants, images } = await read(
       aProduct({ "Option1 Value": "Small" }),
       aVariant({ "Option1 Value": "Large" }),
@@ -107,7 +107,7 @@ describe("a record of a product export", () => {
     )
   })
 
-  it("stands for itself: in any order the records give the same rows", async () => {
+  it("gives the same rows in any order of the records", async () => {
     const others = ["S", "M", "L"].map((size) =>
       aVariant({ "Option1 Value": size, "Image Src": `https://x.example/${size}.jpg` })
     )
@@ -124,7 +124,7 @@ describe("a record of a product export", () => {
     assert.deepStrictEqual(withoutLines(shuffled), withoutLines(inOrder))
   })
 
-  it("counts lines from the header on, and records with line breaks by where they begin", async () => {
+  it("has the number of the line on which it begins, counted from the header", async () => {
     const { variants } = await read(aProduct({ "Body (HTML)": "a\nb\n\nc" }), aVariant({ "Option1 Value": "M" }))
     assert.deepStrictEqual(
       variants.map(({ position }) => position),

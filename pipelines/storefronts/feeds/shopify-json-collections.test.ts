@@ -43,7 +43,7 @@ describe("a page of collections", () => {
     ])
   })
 
-  it("that all changed within a minute did not change then: it is the time of the response", () => {
+  it("has no times of change when all of them are within a minute of the response", () => {
     const all = collectionsOf(
       aCollection({ updated_at: responseTime }),
       aCollection({ id: 2, updated_at: "2026-03-02T10:00:01+01:00" })
@@ -55,7 +55,7 @@ describe("a page of collections", () => {
     assert.isNull(collectionsOf(aCollection()).batch.collections[0]?.updated_at)
   })
 
-  it("rejects one without a title and keeps the others", () => {
+  it("rejects a collection without a title, and keeps the others", () => {
     const { batch } = collectionsOf(aCollection({ title: null }), aCollection({ id: 2 }))
     assert.deepStrictEqual(
       [batch.rejects.map(({ position, reason }) => [position, reason]), batch.collections.length],
@@ -64,7 +64,7 @@ describe("a page of collections", () => {
   })
 
   it.each(["body_html", "sort_order", "rules", "admin_graphql_api_id"])(
-    "of the Admin API, known by %s, is refused",
+    "is rejected as one of the Admin API when it has %s",
     (key) => {
       const { kind, problem } = misfitOf(() => collectionsOf(aCollection({ [key]: null })))
       assert.strictEqual(kind, "other shape")
@@ -74,7 +74,7 @@ describe("a page of collections", () => {
 })
 
 describe("members of a collection", () => {
-  it("are ids in the shop's order, counted on from page to page", () => {
+  it("are ids in the shop's order, with positions that continue from page to page", () => {
     const text = JSON.stringify({ products: [{ id: 9_007_199_254_740_991 }, null, { id: "5" }] })
     const { ids, listed, batch } = readMembers(text, "290000000001", 250)
     assert.deepStrictEqual([ids, listed, batch.rows, batch.products], [["9007199254740991", "5"], 3, [], []])
@@ -85,8 +85,8 @@ describe("members of a collection", () => {
   })
 })
 
-describe("what a shop says of itself", () => {
-  it("is read field by field", () => {
+describe("the facts that a shop states about itself", () => {
+  it("are read field by field", () => {
     const meta = {
       id: 58_000_000_001,
       name: "Hill Orchard",
@@ -118,7 +118,7 @@ describe("what a shop says of itself", () => {
     })
   })
 
-  it("is null where it is no code and no count", () => {
+  it("are null when they are not a valid code or count", () => {
     const { currency, country, language, published_products_count } = readMeta(
       '{"name":"x","currency":"euro","country":"Austria","locale":"de-AT","published_products_count":"many"}'
     )
@@ -130,7 +130,7 @@ describe("what a shop says of itself", () => {
     ["not json", "{"],
     ["other shape", '{"ok":true}'],
     ["other shape", "[1]"]
-  ])("is told apart from %s", (kind, text) => {
+  ])("are not read from %s: %s", (kind, text) => {
     assert.strictEqual(misfitOf(() => readMeta(text)).kind, kind)
   })
 })

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { anImage, aProduct, aVariant, misfitOf, pageOf, read } from "@larder/test/support/pipelines/shopify-answers.ts"
 import { readCollections, readMembers, readProducts } from "./shopify-json.ts"
 
-describe("a product that cannot be used is a reject, and the others stand", () => {
+describe("a product that cannot be used", () => {
   it.each([
     ["it is no JSON object", "text"],
     ["it is no JSON object", null],
@@ -29,7 +29,7 @@ describe("a product that cannot be used is a reject, and the others stand", () =
       'the compare_at_price of its variant 1 is "-2", which is no price',
       aProduct({ variants: [aVariant({ compare_at_price: "-2" })] })
     ]
-  ])("%s", (reason, product) => {
+  ])("is rejected, and the others are kept: %s (case %#)", (reason, product) => {
     const { batch, listed } = readProducts(pageOf(aProduct({ id: 1 }), product, aProduct({ id: 3 })))
     assert.deepStrictEqual(batch.rejects, [
       { position: 2, reason, payload: JSON.stringify(product === undefined ? null : product).slice(0, 10_000) }
@@ -37,11 +37,11 @@ describe("a product that cannot be used is a reject, and the others stand", () =
     assert.deepStrictEqual([batch.rows, batch.products.length, listed], [["1", "3"], 2, 3])
   })
 
-  it("and is listed all the same", () => {
+  it("is still listed by its id", () => {
     assert.deepStrictEqual(readProducts(pageOf(aProduct({ id: 5, title: "" }))).ids, ["5"])
   })
 
-  it("is shown up to 10,000 characters, and nested without end not at all", () => {
+  it("is shown up to 10,000 characters, and not at all when it nests too deep", () => {
     const [long] = read(aProduct({ title: "", body_html: "x".repeat(20_000) })).rejects
     assert.lengthOf(long?.payload ?? "", 10_000)
     const nested = `{"products":[{"id":1,"title":${"[".repeat(50_000)}${"]".repeat(50_000)}}]}`
@@ -49,13 +49,13 @@ describe("a product that cannot be used is a reject, and the others stand", () =
     assert.match(deep?.payload ?? "", /^\(cannot be shown: /)
   })
 
-  it("may come without variants or pictures", () => {
+  it("a product without variants and pictures is accepted", () => {
     const { products, variants, images } = read(aProduct({ variants: [], images: null }))
     assert.deepStrictEqual([products.length, variants.length, images.length], [1, 0, 0])
   })
 })
 
-describe("what is no page of products is told apart", () => {
+describe("an answer that is not a page of products", () => {
   const html = "<!doctype html><html><head><title>Just a moment...</title></head></html>"
   it.each([
     ["html", html, 'a page "Just a moment..." came where JSON was expected'],
@@ -76,7 +76,7 @@ describe("what is no page of products is told apart", () => {
       '{"errors":{"page":["is beyond the limit of 25000"]},"products":[]}',
       'the shop answers with an error: {"page":["is beyond the limit of 25000"]}'
     ]
-  ])("%s: %s", (kind, text, problem) => {
+  ])("fails as %s: %s", (kind, text, problem) => {
     assert.deepStrictEqual(
       misfitOf(() => readProducts(text)),
       { kind, problem }
@@ -84,7 +84,7 @@ describe("what is no page of products is told apart", () => {
     assert.strictEqual(misfitOf(() => readMembers(text, "1", 0)).kind, kind)
   })
 
-  it("other shape: a list without end, of which each entry would be a reject", () => {
+  it("fails as other shape when its list has more than 1,000 entries", () => {
     const listOf = (key: string, entries: number) => JSON.stringify({ [key]: Array(entries).fill(0) })
     const problemOf = (key: string) => `the answer is a list of 1001 ${key}, and no page has more than 1000`
     for (const [key, reader] of [
@@ -98,7 +98,7 @@ describe("what is no page of products is told apart", () => {
     }
   })
 
-  it("other shape: so many values that they would take a hundred times the memory of their text", () => {
+  it("fails as other shape when it holds more than 1,000,000 values", () => {
     const million = ',"a":{},"b":[]'.repeat(250_000)
     const pageWith = (more: string) => `{"products":[]${million.slice(0, -7)}${more}}`
     assert.strictEqual(readProducts(pageWith("")).listed, 0)
@@ -109,13 +109,13 @@ describe("what is no page of products is told apart", () => {
     )
   })
 
-  it("is no text with commas and brackets, however long", () => {
+  it("does not count commas and brackets within texts", () => {
     const text = String.raw`{[,\"\\`.repeat(400_000)
     const { listed } = readProducts(`{"products":[],"a":"${text}","b":"${text}"}`)
     assert.strictEqual(listed, 0)
   })
 
-  it("not json: an answer that is cut off", () => {
+  it("fails as not json when it is cut off", () => {
     const { kind, problem } = misfitOf(() => readProducts(pageOf(aProduct()).slice(0, -20)))
     assert.strictEqual(kind, "not json")
     assert.match(problem, /^the answer is no JSON, or cut off: /)
@@ -126,7 +126,7 @@ describe("what is no page of products is told apart", () => {
     ["admin_graphql_api_id", aProduct({ admin_graphql_api_id: "gid://shop/Product/1" })],
     ["inventory_item_id", aProduct({ variants: [aVariant({ inventory_item_id: 5 })] })],
     ["old_inventory_quantity", aProduct({ variants: [aVariant({ old_inventory_quantity: 5 })] })]
-  ])("other shape: products of the Admin API, known by %s", (_, product) => {
+  ])("fails as other shape when it is of the Admin API, known by %s", (_, product) => {
     const { kind, problem } = misfitOf(() => readProducts(pageOf(aProduct(), product)))
     assert.strictEqual(kind, "other shape")
     assert.match(problem, /^products as the Admin API gives them \(number 2 has its fields\), which include drafts/)

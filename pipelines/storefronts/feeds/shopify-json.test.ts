@@ -73,31 +73,31 @@ describe("a page of products", () => {
     })
   })
 
-  it("without products is an empty one", () => {
+  it("is empty when it has no products", () => {
     const { listed, ids, batch } = readProducts('\uFEFF {"products":[]}')
     assert.deepStrictEqual([listed, ids, batch.rows, batch.rejects], [0, [], [], []])
   })
 
-  it("is the same page when only the time of the response is another", () => {
+  it("gives the same rows when only the time of the response differs", () => {
     const later = (text: string) => text.replaceAll(responseTime, "2026-03-02T10:00:03+01:00")
     const page = pageOf(aProduct(), aProduct({ id: 2 }))
     assert.notStrictEqual(later(page), page)
     assert.deepStrictEqual(readProducts(later(page)), readProducts(page))
   })
 
-  it("reads text that is escaped on the wire", () => {
+  it("reads text that is escaped in the JSON", () => {
     const text = pageOf(aProduct({ body_html: "<p>Half/half</p>" }))
       .replaceAll("<", "\\u003c")
       .replaceAll("/", "\\/")
     assert.strictEqual(readProducts(text).batch.products[0]?.body_text, "Half/half")
   })
 
-  it("takes tags as text with commas, too", () => {
+  it("takes tags as one text with commas, too", () => {
     assert.deepStrictEqual(firstProduct({ tags: "jam, winter,,jam" })?.tags, ["jam", "winter"])
     assert.deepStrictEqual(firstProduct({ tags: null })?.tags, [])
   })
 
-  it("has null where the shop says nothing, or nothing that can be read", () => {
+  it("has null for a field that is empty or cannot be read", () => {
     const silent = { body_html: null, vendor: "", product_type: " ", handle: null, published_at: null, created_at: "?" }
     const { body_text, vendor, product_type, handle, published_at, created_at } = firstProduct(silent) ?? assert.fail()
     assert.deepStrictEqual(
@@ -115,7 +115,7 @@ describe("variants", () => {
     assert.deepStrictEqual(former, ["15", null, null, null, null])
   })
 
-  it("at 0 have no price where another one has, and cost nothing where all do", () => {
+  it("have no price at 0 when another one has a price, and cost 0 when all do", () => {
     const free = aVariant({ id: 2, price: "0.00", compare_at_price: "5.00" })
     const prices = (variants: ReturnType<typeof variantsOf>) => variants.map((v) => [v.price, v.compare_at_price])
     assert.deepStrictEqual(prices(variantsOf(aVariant(), free)), [
@@ -128,21 +128,21 @@ describe("variants", () => {
     ])
   })
 
-  it("keep real options and drop the placeholder", () => {
+  it("keep real options, and drop the placeholder", () => {
     const { option1, option2, option3 } =
       firstVariant({ option1: " Red ", option2: "", option3: null }) ?? assert.fail()
     assert.deepStrictEqual([option1, option2, option3], ["Red", null, null])
     assert.isNull(firstVariant({ option1: "Default Title" })?.option1)
   })
 
-  it("weigh nothing known at 0 grams", () => {
+  it("have no weight at 0 grams or less", () => {
     assert.deepStrictEqual(
       [0, 250, "250.5", null, -5].map((grams) => firstVariant({ grams })?.grams),
       [null, 250, 250.5, null, null]
     )
   })
 
-  it("are neither available nor sold out where the shop does not say", () => {
+  it("are neither available nor sold out when the shop does not say", () => {
     assert.isNull(firstVariant({ available: undefined })?.available)
     assert.isFalse(firstVariant({ available: false })?.available)
   })
@@ -160,7 +160,7 @@ describe("variants", () => {
     )
   })
 
-  it("stand where their position says, else where they are listed", () => {
+  it("have the position that they state, or else their place in the list", () => {
     const variants = variantsOf(aVariant({ id: 1, position: 7 }), aVariant({ id: 2, position: null }))
     assert.deepStrictEqual(
       variants.map(({ position }) => position),
@@ -170,7 +170,7 @@ describe("variants", () => {
 })
 
 describe("pictures", () => {
-  it("come by their position, with https where the scheme is missing", () => {
+  it("are sorted by position, and get https when their scheme is missing", () => {
     const images = [
       anImage({ position: 2, src: "//cdn.example.com/b.jpg?v=1", width: "640", height: null }),
       anImage({ position: 1, src: "https://cdn.example.com/a.jpg", width: 0 }),

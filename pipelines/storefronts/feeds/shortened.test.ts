@@ -12,27 +12,30 @@ const productOf = (product: Readonly<Record<string, unknown>>) => {
   return { product: batch.products[0], variant: batch.variants[0], cuts }
 }
 
-describe("texts of a feed that are longer than any shop needs", () => {
+describe("texts of a feed that are too long", () => {
   it.each([
     ["title", "title", 1000],
     ["vendor", "vendor", 1000],
     ["handle", "handle", 1000],
     ["product_type", "product_type", 2000]
-  ] as const)("a %s is cut to its first characters, and told", (stated, field: keyof ProductRow, most) => {
-    const { cuts, product } = productOf({ [stated]: `${"x".repeat(most - 3)} 🧀 and more` })
-    assert.strictEqual(product?.[field], `${"x".repeat(most - 3)} 🧀`.slice(0, most))
-    assert.deepStrictEqual(
-      cuts.map(({ characters, ...cut }) => [cut.native_id, cut.field, characters]),
-      [["7", field, most + 9]]
-    )
-  })
+  ] as const)(
+    "are cut to a limit when they are a %s, and the cut is reported",
+    (stated, field: keyof ProductRow, most) => {
+      const { cuts, product } = productOf({ [stated]: `${"x".repeat(most - 3)} 🧀 and more` })
+      assert.strictEqual(product?.[field], `${"x".repeat(most - 3)} 🧀`.slice(0, most))
+      assert.deepStrictEqual(
+        cuts.map(({ characters, ...cut }) => [cut.native_id, cut.field, characters]),
+        [["7", field, most + 9]]
+      )
+    }
+  )
 
-  it("are not cut between the halves of a character, nor behind a blank", () => {
+  it("are not cut within a character, and do not end with a blank", () => {
     assert.strictEqual(productOf({ title: `${"x".repeat(999)}🧀` }).product?.title, "x".repeat(999))
     assert.strictEqual(productOf({ title: `${"x".repeat(999)} y` }).product?.title, "x".repeat(999))
   })
 
-  it("are cut in tags, each of which then stands once, and in options of variants", () => {
+  it("are cut in tags, which are then listed once, and in SKUs and options of variants", () => {
     const long = "t".repeat(255)
     const { cuts, product, variant } = productOf({
       tags: ["fruit", `${long}1`, `${long}2`],
@@ -47,7 +50,7 @@ describe("texts of a feed that are longer than any shop needs", () => {
     )
   })
 
-  it("may be tags that are each short: the first 250 stay, and all are told as one text", () => {
+  it("include 300 short tags: the first 250 stay, and one cut is reported", () => {
     const tags = Array.from({ length: 300 }, (_, i) => `tag ${i}`)
     const { cuts, product } = productOf({ tags })
     assert.deepStrictEqual(product?.tags, tags.slice(0, 250))
@@ -57,7 +60,7 @@ describe("texts of a feed that are longer than any shop needs", () => {
     )
   })
 
-  it("are the only ones that change", () => {
+  it("leave a batch unchanged whose texts are within their limits", () => {
     const batch = batchOf({ title: "x".repeat(1000), tags: ["t".repeat(255)], body_html: "b".repeat(5000) })
     assert.strictEqual(shortened(batch).batch, batch)
   })

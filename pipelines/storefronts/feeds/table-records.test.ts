@@ -24,7 +24,7 @@ describe("records of a table", () => {
     ["tab", "a\tb\n1\t2\n"],
     ["semicolon", "a;b\n1;2\n"],
     ["pipe", "a|b\n1|2\n"]
-  ])("are told apart by the separator of the header: %s", async (_name, text) => {
+  ])("are split into cells at the separator of the header: %s", async (_name, text) => {
     assert.deepStrictEqual((await read(text)).cells, [
       ["a", "b"],
       ["1", "2"]
@@ -48,7 +48,7 @@ describe("records of a table", () => {
     assert.deepStrictEqual(lines, [1, 2, 4])
   })
 
-  it("that end in two ways in one file are all found", async () => {
+  it("are all found when they end in two ways in one file", async () => {
     const { cells } = await read('a,b\r\n1,2\n3,"4"\r\n5,6')
     assert.strictEqual(cells.length, 4)
   })
@@ -59,7 +59,7 @@ describe("records of a table", () => {
       '\n\nname;"the\nbody"\r\n"a;""b""";2\r\n\r\n"c\r\nd";"4"\r\n5;6"7"\r\n"8" x";9\r\n"10 \n";"a"b\nc";"\r\n11;12'
     ],
     ["TSV", 'name\tbody\r\n"a\t""b"""\t2\r\n\r\n"c\r\nd" \t"4"\r\n"5" x\t6"7"\r\n"8\t9\r\n"1""0"\t"x\ty"\r\n11\t"12""']
-  ])("are the same however the text is cut: %s", async (_name, text) => {
+  ])("are the same however the text is split: %s", async (_name, text) => {
     const expected = await read(text)
     assert.isAbove(expected.found.length, 4)
     await fc.assert(
@@ -69,14 +69,14 @@ describe("records of a table", () => {
   })
 })
 
-describe("quotes that do not add up", () => {
-  it("within one line do no harm where all its cells are there", async () => {
+describe("unbalanced quotes", () => {
+  it("do no harm within one line that has all its cells", async () => {
     const { cells, found } = await read('a,b,c\n1,"5" pipe",3\n')
     assert.deepStrictEqual(cells[1], ["1", '5" pipe', "3"])
     assert.isNull(found[1]?.problem)
   })
 
-  it("over several lines spoil the record that they make, and no other", async () => {
+  it("spoil only the one record that they make of several lines", async () => {
     const { cells, found, problem } = await read('a,b,c\n1,"open,3\n4,"x",6\n7,8,9\n')
     assert.deepStrictEqual(
       [found[1]?.line, found[1]?.problem],
@@ -86,7 +86,7 @@ describe("quotes that do not add up", () => {
     assert.deepStrictEqual([cells[2], found[2]?.problem, problem], [["7", "8", "9"], null, null])
   })
 
-  it("up to the end of the file are told with the line where they begin", async () => {
+  it("are reported with the line of their beginning when they reach the end of the file", async () => {
     const { cells, problem } = await read('a,b\n1,2\n3,"open\n4,5\n6,7\n')
     assert.deepStrictEqual(cells, [
       ["a", "b"],
@@ -98,7 +98,7 @@ describe("quotes that do not add up", () => {
     )
   })
 
-  it("are told after a million characters, and what follows is not held", async () => {
+  it("fail after a million characters, and nothing further is read", async () => {
     let pulled = 0
     async function* endless() {
       yield 'a,b\n1,2\n3,"open'
@@ -113,7 +113,7 @@ describe("quotes that do not add up", () => {
     assert.isAtMost(pulled, 1_100_000)
   })
 
-  it("mean nothing in a TSV: its lines are taken as they stand", async () => {
+  it("do not join lines of a TSV", async () => {
     const { cells, problem } = await read('a\tb\n"Best" tea\t1\n6" pan\t2\n"7" pan\t3\n"two\nlines"\t4\n"8\t5\n')
     assert.deepStrictEqual(cells.slice(1), [
       ['"Best" tea', "1"],
@@ -125,13 +125,13 @@ describe("quotes that do not add up", () => {
     assert.isNull(problem)
   })
 
-  it("in every line of a TSV are passed over in every line", async () => {
+  it("are kept as text in each of 50,000 lines of a TSV", async () => {
     const lines = Array.from({ length: 50_000 }, (_, number) => `"${number}\tx`)
     const { cells, problem } = await read(`a\tb\n${lines.join("\n")}\n`)
     assert.deepStrictEqual([cells.length, cells[50_000], problem], [50_001, ['"49999', "x"], null])
   })
 
-  it("in a TSV let a line be as long as a record may be", async () => {
+  it("do not join lines of 100,000 characters in a TSV", async () => {
     const long = "x".repeat(100_000)
     const { cells, problem } = await read("a\tb\n", `1\t${long}`, `${long}\n"2\t"${long}\n3\t${long}`)
     assert.deepStrictEqual([cells.map(([cell]) => cell), problem], [["a", "1", '"2', "3"], null])
@@ -139,7 +139,7 @@ describe("quotes that do not add up", () => {
 })
 
 describe("records that do not fit the header", () => {
-  it("with more cells are refused, unless those are empty", async () => {
+  it("are rejected with more cells, unless those are empty", async () => {
     const { found } = await read("a,b\n1,2,3\n4,5,,\n")
     assert.deepStrictEqual(
       found.map(({ problem }) => problem),
@@ -147,17 +147,17 @@ describe("records that do not fit the header", () => {
     )
   })
 
-  it("with fewer cells stand", async () => {
+  it("are accepted with fewer cells", async () => {
     const { cells, problem } = await read("a,b\n1\n2,3\n4")
     assert.deepStrictEqual([cells.slice(1), problem], [[["1"], ["2", "3"], ["4"]], null])
   })
 
-  it("with fewer cells at the end of a file that has none else are cut off", async () => {
+  it("count as cut off when only the last one has fewer cells", async () => {
     const { cells, problem } = await read("a,b,c\n1,2,3\n4,5")
     assert.deepStrictEqual([cells.length, problem], [2, "The file ends within line 3: it is cut off."])
   })
 
-  it("with bytes that are no text are refused", async () => {
+  it("are rejected with bytes that are not text", async () => {
     const { found } = await read("a,b\n1,\uFDD0\n2,3\n")
     assert.deepStrictEqual(
       found.map(({ problem }) => problem),

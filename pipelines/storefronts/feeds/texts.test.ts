@@ -14,11 +14,11 @@ describe("tidied texts", () => {
     assert.strictEqual(tidied(text), expected)
   })
 
-  it.each(["", " ", "\u00a0\n", null, undefined, true, {}, Number.NaN])("%j is nothing", (text) => {
+  it.each(["", " ", "\u00a0\n", null, undefined, true, {}, Number.NaN])("%j becomes null (case %#)", (text) => {
     assert.isNull(tidied(text))
   })
 
-  it("of any size come out, cut to 10,000 characters", () => {
+  it("are cut to 10,000 characters at most, at any size", () => {
     assert.strictEqual(tidied(`${"word ".repeat(5_000_000)}`)?.length, 9999)
     assert.strictEqual(tidied(`a${" ".repeat(20_000_000)}`), "a")
   })
@@ -40,7 +40,7 @@ describe("prices", () => {
     ["0.33335", "0.3334"],
     ["12.00004999", "12"],
     ["0.00004", "0"]
-  ])("%j is %s", (text, expected) => {
+  ])("%j is read as %s", (text, expected) => {
     assert.strictEqual(decimalText(text), expected)
   })
 
@@ -57,7 +57,7 @@ describe("prices", () => {
     `0.${"0".repeat(90)}1`,
     null,
     {}
-  ])("%j is none", (text) => {
+  ])("%j is not a price", (text) => {
     assert.isNull(decimalText(text))
   })
 
@@ -83,11 +83,11 @@ describe("prices", () => {
     ["5", Number.NaN],
     ["5", 90],
     ["999999999999999999", 2]
-  ])("%j in units of 10^-%d is none", (amount, unit) => {
+  ])("%j in units of 10^-%d is not a price", (amount, unit) => {
     assert.isNull(fromMinorUnits(amount, unit))
   })
 
-  it("compare like the numbers they are, beyond what a double holds", () => {
+  it("compare like numbers, also beyond the precision of a double", () => {
     const cents = fc.bigInt({ min: 0n, max: 10n ** 17n - 1n })
     fc.assert(
       fc.property(cents, cents, (a, b) => {
@@ -106,7 +106,7 @@ describe("prices", () => {
     ["0", "10", null],
     ["10", null, null],
     [null, "10", null]
-  ])("a former price of %s at a price of %s is %s", (compareAt, price, expected) => {
+  ])("a former price of %s at a price of %s becomes %s", (compareAt, price, expected) => {
     assert.strictEqual(formerPrice(compareAt, price), expected)
   })
 })
@@ -118,7 +118,7 @@ describe("times", () => {
     ["2026-06-06 18:11:05.25 +0200", "2026-06-06T16:11:05.250Z"],
     ["2026-06-06T18:11Z", "2026-06-06T18:11:00.000Z"],
     ["2024-02-29T12:00:00.123456Z", "2024-02-29T12:00:00.123Z"]
-  ])("%s is %s", (text, expected) => {
+  ])("%s is %s in UTC", (text, expected) => {
     assert.strictEqual(utcTime(text), expected)
   })
 
@@ -134,7 +134,7 @@ describe("times", () => {
     "yesterday",
     1_780_740_505,
     null
-  ])("%j names no instant", (text) => {
+  ])("%j is not a time", (text) => {
     assert.isNull(utcTime(text))
   })
 })
@@ -154,7 +154,7 @@ describe("addresses", () => {
     assert.strictEqual(webAddress(text), expected)
   })
 
-  it("have up to 4,096 characters", () => {
+  it("are null when they are longer than 4,096 characters", () => {
     const longest = `https://example.com/${"a".repeat(4076)}`
     assert.deepStrictEqual([webAddress(longest), webAddress(`${longest}a`)], [longest, null])
   })

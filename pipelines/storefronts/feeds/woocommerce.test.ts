@@ -53,7 +53,7 @@ const variantWith = (prices: Fields, fields: Fields = {}) =>
   read(aProduct({ prices: somePrices(prices), ...fields })).batch.variants[0] ?? assert.fail("rejected")
 
 describe("a page of WooCommerce products", () => {
-  it("becomes rows, each product with one variant", () => {
+  it("becomes rows of products with one variant each", () => {
     assert.deepStrictEqual(read(aProduct()), {
       ids: ["10150"],
       listed: 1,
@@ -115,11 +115,11 @@ describe("a page of WooCommerce products", () => {
     [0, "120050"],
     [2, "1200.5"],
     [3, "120.05"]
-  ])("has prices in units of 10^-%i", (currency_minor_unit, price) => {
+  ])("reads prices in units of 10^-%i", (currency_minor_unit, price) => {
     assert.strictEqual(variantWith({ currency_minor_unit }).price, price)
   })
 
-  it("has no price where the shop states none", () => {
+  it("has no price when the shop states none", () => {
     const { price, compare_at_price, currency } = variantWith({ price: "", regular_price: "" })
     assert.deepStrictEqual([price, compare_at_price, currency], [null, null, "EGP"])
     assert.isNull(read(aProduct({ prices: null })).batch.variants[0]?.price)
@@ -130,7 +130,7 @@ describe("a page of WooCommerce products", () => {
     assert.isNull(variantWith({ regular_price: "0" }).compare_at_price)
   })
 
-  it("is in stock, out of stock, or not known to be either", () => {
+  it("shows whether a product is in stock, out of stock or unknown", () => {
     assert.deepStrictEqual(
       [true, false, undefined].map((is_in_stock) => variantWith({}, { is_in_stock }).available),
       [true, false, null]
@@ -143,11 +143,11 @@ describe("a page of WooCommerce products", () => {
     ["a%c3-b%c3%a9", "a%c3-bé"],
     ["plain", "plain"],
     ["", null]
-  ])("has the slug %s as the handle %s", (slug, handle) => {
+  ])("takes from the slug %s the handle %s", (slug, handle) => {
     assert.strictEqual(productWith({ slug }).handle, handle)
   })
 
-  it("has the short description where there is no long one", () => {
+  it("takes the short description when there is no long one", () => {
     assert.strictEqual(productWith({ description: "" }).body_text, "Short")
   })
 
@@ -189,7 +189,7 @@ describe("a page of WooCommerce products", () => {
       "the answer is a list of 1001 products, and no page has more than 1000"
     ],
     ["other shape", '{"products":[]}', "the answer has no array of products, but products"]
-  ])("is told apart from %s", (kind, text, problem) => {
+  ])("fails as %s when it is not such a page (case %#)", (kind, text, problem) => {
     try {
       readProducts(text)
       assert.fail("it was read")
