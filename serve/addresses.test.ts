@@ -1,19 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { addressFor, hostIn, isEveryAddress, isLoopback } from "./addresses.ts"
 
-describe("an address that stands for all of a machine", () => {
-  it.each(["http://0.0.0.0:8080", "http://[::]:8080", "http://0:8080"])("is %s", (url) =>
-    assert.isTrue(isEveryAddress(url))
+describe("an address for all interfaces", () => {
+  it.each(["http://0.0.0.0:8080", "http://[::]:8080", "http://0:8080"])(
+    "recognises %s as an address for all interfaces",
+    (url) => assert.isTrue(isEveryAddress(url))
   )
   it.each(["http://127.0.0.1:8080", "http://[::1]:8080", "http://0.0.0.0.example:8080", "nowhere"])(
-    "is not %s",
+    "does not take %s for an address of all interfaces",
     (url) => assert.isFalse(isEveryAddress(url))
   )
 })
 
-describe("an address that only its own machine reaches", () => {
+describe("a loopback address", () => {
   it.each(["http://127.0.0.1:8081", "http://127.1.2.3:8081", "http://[::1]:8081", "http://localhost:8081"])(
-    "is %s",
+    "recognises %s as reachable from its own machine only",
     (url) => assert.isTrue(isLoopback(url))
   )
   it.each([
@@ -22,10 +23,10 @@ describe("an address that only its own machine reaches", () => {
     "http://192.168.1.5:8081",
     "http://127.0.0.1.example",
     "nowhere"
-  ])("is not %s", (url) => assert.isFalse(isLoopback(url)))
+  ])("does not take %s for a loopback address", (url) => assert.isFalse(isLoopback(url)))
 })
 
-describe("a listener on every address", () => {
+describe("a listener on all interfaces", () => {
   const everywhere = "http://0.0.0.0:8081"
   it.each([
     ["larder.lan:9000", "http://larder.lan:8081"],
@@ -34,9 +35,11 @@ describe("a listener on every address", () => {
     ["[fd00::5]:8081", "http://[fd00::5]:8081"],
     [null, "http://127.0.0.1:8081"],
     ["", "http://127.0.0.1:8081"]
-  ])("is for who came by %j at %s", (host, expected) => assert.strictEqual(addressFor(everywhere, host), expected))
+  ])("answers a request for the host %j with the address %s", (host, expected) =>
+    assert.strictEqual(addressFor(everywhere, host), expected)
+  )
 
-  it("is at the loopback of its own kind for its machine, and keeps a port that goes without saying", () => {
+  it("uses the loopback of its IP version when there is no host, and leaves out port 80", () => {
     assert.strictEqual(addressFor("http://[::]:8081", null), "http://[::1]:8081")
     assert.strictEqual(addressFor("http://0.0.0.0:80", "larder.lan"), "http://larder.lan")
   })
@@ -62,12 +65,12 @@ describe("a listener on every address", () => {
     "ä.example",
     "a".repeat(254)
   ]
-  it.each(hostile)("is at the loopback for who says to come by %j", (host) => {
+  it.each(hostile)("ignores the invalid host %j and uses the loopback address", (host) => {
     assert.isUndefined(hostIn(host))
     assert.strictEqual(addressFor(everywhere, host), "http://127.0.0.1:8081")
   })
 })
 
-it("a listener on one address is there for everybody", () => {
+it("a listener on one address keeps it, whatever host a request names", () => {
   assert.strictEqual(addressFor("http://192.168.1.5:8081", "larder.lan"), "http://192.168.1.5:8081")
 })

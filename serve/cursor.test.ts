@@ -6,19 +6,19 @@ const scope = cursorScope("searchCommodities", "", { category: "dairy" })
 
 describe("a cursor", () => {
   it.each([[["butter"]], [["2026-01-02", "platform_product_x"]], [[null, "x"]], [["ü—%_\u0000"]]])(
-    "gives back %j",
+    "gives back the encoded position %j",
     (position) => {
       expect(decodeCursor(scope, encodeCursor(scope, position))).toEqual(position)
     }
   )
-  it("belongs to its endpoint, id and filters", () => {
+  it("is rejected for another endpoint, id or filter", () => {
     const cursor = encodeCursor(scope, ["butter"])
     expect(decodeCursor(cursorScope("searchStores", "", { category: "dairy" }), cursor)).toBeUndefined()
     expect(decodeCursor(cursorScope("searchCommodities", "x", { category: "dairy" }), cursor)).toBeUndefined()
     expect(decodeCursor(cursorScope("searchCommodities", "", { category: "dairy/butter" }), cursor)).toBeUndefined()
   })
   it.each(["not json", "[5]", '[{"a":1}]', '"a"', '{"length":1}', "null"])(
-    "that somebody made himself, with the right digest over %s, is damaged",
+    "rejects the content %s, even with the right digest",
     (text) => {
       const digest = createHash("sha256").update(`1\n${scope}\n${text}`).digest().subarray(0, 12)
       const made = Buffer.concat([digest, Buffer.from(text)]).toString("base64url")

@@ -26,8 +26,8 @@ const call = Effect.fnUntraced(function* (key: string | undefined) {
   })
 })
 
-describe("the key of a start", () => {
-  it.live("ends those of earlier starts that nobody has used, and no other key", () =>
+describe("the demo key of a start", () => {
+  it.live("revokes the unused demo keys of earlier starts, and no other key", () =>
     inLedger(
       Effect.gen(function* () {
         const administration = yield* Administration
@@ -50,7 +50,7 @@ describe("the key of a start", () => {
     )
   )
 
-  it.live("is missing where the account has all that it may have, which the log tells and the start survives", () =>
+  it.live("is missing when the account has 1,000 keys already: a warning says so, and the start goes on", () =>
     inLedger(
       Effect.gen(function* () {
         const administration = yield* Administration

@@ -83,7 +83,7 @@ describe("a call that was held and not answered with 200", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing when the read fails, which the operator is told and the caller is not", () =>
+  it.live("costs nothing when the read fails, and tells the details to the operator only", () =>
     Effect.gen(function* () {
       const { call, charges, reported } = yield* over(Effect.die(new Error("secret detail")))
       const { body, headers, status } = yield* Effect.promise(() => call())
@@ -105,7 +105,7 @@ describe("a call that was held and not answered with 200", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is a 503 to be tried again when the charge cannot be written, and the next call is charged", () =>
+  it.live("answers 503 with Retry-After when the charge cannot be written, and charges the next call", () =>
     Effect.gen(function* () {
       const { call, charges, store } = yield* over(Effect.succeed('{"data":[]}'))
       store.failure = new Error("disk full")
@@ -123,7 +123,7 @@ describe("a call that was held and not answered with 200", () => {
 })
 
 describe("more calls than can be answered at once", () => {
-  it.live("are told to come again, and cost nothing", () =>
+  it.live("answers 503 with Retry-After beyond 4,000 waiting calls, and charges only answers with 200", () =>
     Effect.gen(function* () {
       const go = yield* Deferred.make<void>()
       const { call, charges } = yield* over(Effect.as(Deferred.await(go), '{"data":[]}'))

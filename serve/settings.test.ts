@@ -8,7 +8,7 @@ const apiUrl = (environment: Readonly<Record<string, string>>) =>
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
   )
 
-describe("where a command reaches the API", () => {
+describe("the address at which a command reaches the API", () => {
   it.effect.each([
     [{}, "http://127.0.0.1:8080"],
     [{ LARDER_PORT: "9000", LARDER_HOST: "192.168.1.5" }, "http://192.168.1.5:9000"],
@@ -18,7 +18,7 @@ describe("where a command reaches the API", () => {
     [{ LARDER_PORT: "0" }, undefined],
     [{ LARDER_PORT: "0", LARDER_API_URL: "https://api.example.com/" }, "https://api.example.com"],
     [{ LARDER_LEDGER_URL: "mysql://x", LARDER_CONSOLE_URL: "nowhere" }, "http://127.0.0.1:8080"]
-  ] as const)("%j is %s", ([environment, expected]) =>
+  ] as const)("reads the settings %j as %s", ([environment, expected]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* apiUrl(environment), expected)
     })
@@ -31,7 +31,7 @@ const console = (environment: Readonly<Record<string, string>>) =>
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
   )
 
-describe("the console listens where the API does unless it is kept elsewhere, and links lead to where it can be opened", () => {
+describe("the console listens where the API does unless set otherwise, and links lead there", () => {
   it.effect.each([
     [{}, ["127.0.0.1", "127.0.0.1", "http://127.0.0.1:8081"]],
     [{ LARDER_HOST: "0.0.0.0" }, ["0.0.0.0", "0.0.0.0", "http://127.0.0.1:8081"]],
@@ -49,7 +49,7 @@ describe("the console listens where the API does unless it is kept elsewhere, an
       { LARDER_HOST: "0.0.0.0", LARDER_CONSOLE_URL: "https://console.example.com/" },
       ["0.0.0.0", "0.0.0.0", "https://console.example.com"]
     ]
-  ] as const)("%j is %j", ([environment, expected]) =>
+  ] as const)("reads the settings %j as API host, console host and link %j", ([environment, expected]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* console(environment), [...expected])
     })
@@ -71,13 +71,13 @@ describe("trusted proxies", () => {
     ["", "127.0.0.1", true],
     ["10.1.0.0/16, 192.0.2.7", "10.1.2.3", true],
     ["10.1.0.0/16, 192.0.2.7", "127.0.0.1", false]
-  ] as const)("of %j: %s is one (%s)", ([proxies, address, expected]) =>
+  ] as const)("tells for the list %j whether %s is trusted: %s", ([proxies, address, expected]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* trusts(proxies, address), expected)
     })
   )
 
-  it.effect("that are none are refused with what they may be", () =>
+  it.effect("rejects a value that is not a list of proxies, and says what it may be", () =>
     Effect.gen(function* () {
       const refused = yield* Effect.flip(trusts("nobody", "127.0.0.1"))
       assert.include(refused.message, "LARDER_TRUSTED_PROXIES must be addresses or networks, such as 10.0.0.7")

@@ -9,7 +9,7 @@ const trusting = (text: string) => {
 const loopback = (peer: string, forwardedFor: string | null) => callerOf(here, peer, forwardedFor)
 
 describe("a caller", () => {
-  it("is the address that asked, where it is no trusted proxy, whatever its headers say", () => {
+  it("is the peer itself when it is not a trusted proxy, whatever its headers say", () => {
     assert.strictEqual(loopback("192.0.2.7", null), "192.0.2.7")
     assert.strictEqual(loopback("192.0.2.7", "198.51.100.1"), "192.0.2.7")
     assert.strictEqual(loopback("::ffff:192.0.2.7", "198.51.100.1"), "192.0.2.7")
@@ -18,16 +18,19 @@ describe("a caller", () => {
     assert.strictEqual(loopback("", "198.51.100.1"), "")
   })
 
-  it.each(["127.0.0.1", "::ffff:127.0.0.1", "::1"])("is what a trusted proxy (%s) has added last", (proxy) => {
-    assert.strictEqual(loopback(proxy, "198.51.100.1"), "198.51.100.1")
-    assert.strictEqual(loopback(proxy, "10.0.0.1, made up, 198.51.100.1"), "198.51.100.1")
-    assert.strictEqual(loopback(proxy, "2001:db8:1:2:3:4:5:6"), "2001:db8:1:2:3:4:5:6")
-    for (const nothing of [null, "", "unknown", "198.51.100.1, ", "198.51.100.1:80"]) {
-      assert.strictEqual(loopback(proxy, nothing), loopback(proxy, null))
+  it.each(["127.0.0.1", "::ffff:127.0.0.1", "::1"])(
+    "is the last address that the trusted proxy %s has added",
+    (proxy) => {
+      assert.strictEqual(loopback(proxy, "198.51.100.1"), "198.51.100.1")
+      assert.strictEqual(loopback(proxy, "10.0.0.1, made up, 198.51.100.1"), "198.51.100.1")
+      assert.strictEqual(loopback(proxy, "2001:db8:1:2:3:4:5:6"), "2001:db8:1:2:3:4:5:6")
+      for (const nothing of [null, "", "unknown", "198.51.100.1, ", "198.51.100.1:80"]) {
+        assert.strictEqual(loopback(proxy, nothing), loopback(proxy, null))
+      }
     }
-  })
+  )
 
-  it("is the nearest address that is no trusted proxy, behind several of them", () => {
+  it("is the nearest address that is not a trusted proxy, behind several proxies", () => {
     const caller = trusting("127.0.0.1, 10.0.0.0/8,2001:db8:5::/48")
     assert.strictEqual(caller("10.1.2.3", "198.51.100.1"), "198.51.100.1")
     assert.strictEqual(caller("127.0.0.1", "203.0.113.9, 198.51.100.1, 2001:db8:5::7, 10.9.9.9"), "198.51.100.1")
@@ -45,4 +48,4 @@ it.each([
   "10.0.0.1,,10.0.0.2",
   "2001:db8::/129",
   "10.0.0.0/-1"
-])("%s is no list of proxies", (text) => assert.isUndefined(proxiesIn(text)))
+])("rejects %s as a list of proxies", (text) => assert.isUndefined(proxiesIn(text)))

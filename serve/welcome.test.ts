@@ -11,7 +11,7 @@ const started = {
 }
 
 describe("what a start prints", () => {
-  it("says which setting gives links for others, where the console listens on every address", () => {
+  it("names the setting for links when the console listens on all interfaces", () => {
     assert.notInclude(welcome(started, undefined), "LARDER_CONSOLE_URL")
     assert.include(
       welcome({ ...started, isForOthersToo: true }, undefined),
@@ -19,13 +19,13 @@ describe("what a start prints", () => {
     )
   })
 
-  it("says where payments move no money", () => {
+  it("says when payments are tests or simulated", () => {
     assert.notInclude(welcome(started, undefined), "card payments")
     assert.include(welcome({ ...started, payments: "test" }, undefined), "card payments are tests")
     assert.include(welcome({ ...started, payments: "simulated" }, undefined), "card payments are simulated")
   })
 
-  it("has something to try with the demo key, and says so where there is none", () => {
+  it("shows a call to try with the demo key, or says that there is no demo key", () => {
     const demo = { key: "svc_data_x", balance_credits: 5_000, link: undefined }
     assert.include(welcome(started, demo), 'Bearer svc_data_x" "http://127.0.0.1:8080/v1/commodities/prices')
     const without = welcome(started, { ...demo, key: undefined })

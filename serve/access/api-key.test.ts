@@ -3,8 +3,8 @@ import fc from "fast-check"
 import { fingerprint, hasValidChecksum, last4, newApiKey } from "./api-key.ts"
 import { lettersAndDigits, randomText } from "./random-text.ts"
 
-describe("API keys", () => {
-  it("have the prefix, 64 letters and digits, and a valid checksum", () => {
+describe("an API key", () => {
+  it("has the prefix svc_data_, 64 letters and digits, and a valid checksum", () => {
     for (let n = 0; n < 200; n++) {
       const key = newApiKey()
       assert.match(key, /^svc_data_[A-Za-z0-9]{64}$/)
@@ -12,12 +12,12 @@ describe("API keys", () => {
     }
   })
 
-  it("carry the CRC-32 of their 58 random characters in base62, padded to six digits", () => {
+  it("ends with the CRC-32 of its 58 random characters in base62, padded to six digits", () => {
     // the CRC-32 of 58 zeros is 0xb5e8b971
     assert.isTrue(hasValidChecksum(`svc_data_${"0".repeat(58)}3KXZrt`))
   })
 
-  it("lose their validity with any one changed character", () => {
+  it("becomes invalid when any one character changes", () => {
     const key = newApiKey()
     fc.assert(
       fc.property(fc.integer({ min: 9, max: 72 }), fc.constantFrom(...lettersAndDigits), (at, character) => {
@@ -28,20 +28,20 @@ describe("API keys", () => {
   })
 
   it.each(["", "svc_data_", "svc_live_", newApiKey().slice(0, -1), `${newApiKey()}a`, ` ${newApiKey()}`])(
-    "%j is none",
+    "rejects a text that is not a whole key: %j",
     (text) => {
       assert.isFalse(hasValidChecksum(text))
     }
   )
 
-  it("are known by their SHA-256 and shown by their last four characters", () => {
+  it("has its SHA-256 as fingerprint and is shown by its last four characters", () => {
     const key = `svc_data_${"a".repeat(60)}WXYZ`
     assert.strictEqual(fingerprint("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     assert.match(fingerprint(key), /^[0-9a-f]{64}$/)
     assert.strictEqual(last4(key), "WXYZ")
   })
 
-  it("are drawn from all 62 characters alike", () => {
+  it("draws its random characters evenly from 62 letters and digits", () => {
     const counts = new Map<string, number>()
     for (const character of randomText(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1)
     assert.strictEqual(counts.size, 62)

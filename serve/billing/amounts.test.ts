@@ -10,9 +10,9 @@ describe("amounts of money", () => {
     [1_250_99, "$1,250.99"],
     [50_000_00, "$50,000.00"],
     [-1_234_567_89, "-$1,234,567.89"]
-  ])("%i cents are written %s", (cents, text) => assert.strictEqual(usdText(cents), text))
+  ])("writes %i cents as %s", (cents, text) => assert.strictEqual(usdText(cents), text))
 
-  it("a cent is ten credits", () => assert.strictEqual(creditsOfCents(50_000_00), 50_000_000))
+  it("converts one cent to ten credits", () => assert.strictEqual(creditsOfCents(50_000_00), 50_000_000))
 
   it.each([
     [9_99, false],
@@ -21,14 +21,16 @@ describe("amounts of money", () => {
     [50_000_00, true],
     [50_000_01, false],
     [Number.NaN, false]
-  ])("%d cents can be paid at once: %s", (cents, can) => assert.strictEqual(isPayable(cents), can))
+  ])("tells whether %d cents can be paid at once: %s", (cents, can) => assert.strictEqual(isPayable(cents), can))
 
   it.each([
     [999, false],
     [1_000, true],
     [50_000_000, true],
     [50_000_001, false]
-  ])("a recharge may begin below %d credits: %s", (credits, may) => assert.strictEqual(isTrigger(credits), may))
+  ])("tells whether a recharge may start below %d credits: %s", (credits, may) =>
+    assert.strictEqual(isTrigger(credits), may)
+  )
 
-  it("what is offered can be paid", () => assert.isTrue(presets.every(isPayable)))
+  it("offers only amounts that can be paid", () => assert.isTrue(presets.every(isPayable)))
 })

@@ -24,7 +24,7 @@ describe("a bar chart", () => {
     assert.include(chart, 'aria-labelledby="calls-title calls-about"')
     assert.match(chart, /<th scope="row"[^>]*>day 3<\/th><td class="numeric">4 calls<\/td>/)
   })
-  it("draws bars from zero, nothing for zero, and says every value", async () => {
+  it("draws bars from zero, none for a zero, and labels every value", async () => {
     const chart = await text(bars([1, 0, 4]))
     assert.strictEqual(chart.match(/class="bar"/g)?.length, 2)
     assert.include(chart, 'y="0" width="233.33" height="100"')
@@ -42,11 +42,11 @@ describe("a bar chart", () => {
       ["1", "0"]
     ],
     [[100_000], ["100000", "50000", "0"]]
-  ])("of %j has round ticks, and no half of a call", async (values, expected) => {
+  ])("gives the values %j round ticks without fractions", async (values, expected) => {
     const [drawn = ""] = (await text(bars(values))).split("</svg>")
     assert.deepStrictEqual(ticks(drawn), expected)
   })
-  it("without bars is still a chart", async () => {
+  it("draws an empty chart without bars", async () => {
     assert.include(await text(bars([])), "<svg")
   })
 })

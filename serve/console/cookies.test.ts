@@ -14,13 +14,13 @@ const told = async (text: string) => {
   return answer.text()
 }
 
-describe("what is told on the next page", () => {
-  it("is told whole, also where a key has a long name", async () => {
+describe("a message for the next page", () => {
+  it("shows a message whole, also with a name of 200 emoji", async () => {
     const text = `“${"😀".repeat(200)}” is saved.`
     assert.strictEqual(await told(text), text)
   })
 
-  it("loses its end where it is too long, and no half of a character is left", async () => {
+  it("cuts a message at 500 characters and never splits a character", async () => {
     assert.strictEqual(await told("x".repeat(501)), `${"x".repeat(499)}…`)
     assert.strictEqual(await told("😀".repeat(251)), `${"😀".repeat(249)}…`)
     assert.strictEqual(await told("語".repeat(501)), `${"語".repeat(499)}…`)

@@ -15,8 +15,8 @@ const textOf = <E>(rows: Stream.Stream<CsvRow, E>) =>
   )
 const written = (...rows: ReadonlyArray<CsvRow>) => textOf(Stream.fromIterable(rows))
 
-describe("CSV files", () => {
-  it.effect("have a byte order mark, a head and lines that end as RFC 4180 says", () =>
+describe("a CSV file", () => {
+  it.effect("begins with a byte order mark and a header, and ends its lines as RFC 4180 says", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* written(['Käse, "jung"', -10], ["two\nlines", 1.5], ["", null]),
@@ -43,7 +43,7 @@ describe("CSV files", () => {
     ["x;=1+1;", "x;'=1+1;"],
     ["x;=cmd|'/C calc'!A0;", "x;'=cmd|'/C calc'!A0;"],
     ['x; "@SUM(A1)', "x; \"'@SUM(A1)"]
-  ] as const)("write %j as %j, which no spreadsheet runs", ([text, safe]) =>
+  ] as const)("writes %j as %j, which no spreadsheet runs as a formula", ([text, safe]) =>
     Effect.gen(function* () {
       const { data } = Papa.parse<ReadonlyArray<string>>(yield* written([text, 1]))
       assert.deepStrictEqual(data[1], [safe, "1"])
@@ -56,7 +56,7 @@ describe("CSV files", () => {
     .map((characters) => characters.join(""))
   const beginsAsFormula = (cell: string) => signs.includes(cell.replace(/^[\s"]+/, "").charAt(0))
 
-  it.effect("have no cell that begins as a formula, with whichever separator they are opened", () =>
+  it.effect("has no cell that begins as a formula, whichever separator it is opened with", () =>
     Effect.promise(() =>
       fc.assert(
         fc.asyncProperty(texts, texts, async (key, note) => {
@@ -78,7 +78,7 @@ describe("CSV files", () => {
     )
   )
 
-  it.effect("leave numbers, dates and words as they are", () =>
+  it.effect("leaves numbers, dates and words as they are", () =>
     Effect.gen(function* () {
       const { data } = Papa.parse(
         yield* written(["2026-10-15T12:00:00.000Z", -5], ["a=b", 0], ["/v1/stores/{id}", -0.01])
@@ -91,7 +91,7 @@ describe("CSV files", () => {
     })
   )
 
-  it.effect("are sent while rows are still read, and read no further when nobody listens", () =>
+  it.effect("is sent while rows are still being read, and reads no more when the client leaves", () =>
     Effect.gen(function* () {
       let read = 0
       const endless = Stream.fromIterable(
@@ -110,7 +110,7 @@ describe("CSV files", () => {
     })
   )
 
-  it.effect("break off where the rows do: a part is never taken for the whole", () =>
+  it.effect("fails where reading its rows fails, so that a part is never taken for the whole", () =>
     Effect.gen(function* () {
       const rows = Stream.concat(Stream.succeed<CsvRow>(["a", 1]), Stream.fail(new Error("the ledger is away")))
       const failed = yield* Effect.flatMap(bodyOf(rows), (body) =>
@@ -141,7 +141,7 @@ describe("CSV files", () => {
   const one = Stream.succeed<CsvRow>(["a", 1])
   const all = (body: ReadableStream<Uint8Array>) => new Response(body).text().catch(() => "")
 
-  it.effect("tell the operator why they broke off", () =>
+  it.effect("logs why it broke off", () =>
     Effect.gen(function* () {
       const line = "a file of the console broke off a.csv: Error: the ledger is away"
       const away = new Error("the ledger is away")
@@ -150,7 +150,7 @@ describe("CSV files", () => {
     })
   )
 
-  it.effect("tell the operator nothing where they are whole, their reader went away, or reading was interrupted", () =>
+  it.effect("logs nothing when it is complete, its client leaves or reading is interrupted", () =>
     Effect.gen(function* () {
       const goAway = async (body: ReadableStream<Uint8Array>) => {
         const reader = body.getReader()

@@ -8,13 +8,13 @@ const followed = (name: string, frequency: "daily" | "weekly" | "monthly", newes
 })
 const namesOf = (all: ReadonlyArray<ReturnType<typeof followed>>) => stoppedAmong(all).map(({ name }) => name)
 
-describe("what has stopped", () => {
-  it("is far behind the newest of its rhythm, however old that one is itself", () => {
+describe("series that have stopped", () => {
+  it("finds a series far behind the newest of its frequency, however old that one is", () => {
     const barrels = followed("barrels", "weekly", "2025-05-31")
     assert.deepStrictEqual(namesOf([barrels, followed("butter", "weekly", "2025-09-26")]), ["barrels"])
     assert.deepStrictEqual(namesOf([barrels, followed("butter", "weekly", "2025-06-07")]), [])
   })
-  it("is not told by others of another rhythm, nor of what never had a reading", () => {
+  it("compares only series of one frequency, and ignores one that never had a reading", () => {
     const all = [
       followed("close", "daily", "2026-09-29"),
       followed("average", "monthly", "2026-08-01"),
@@ -23,7 +23,7 @@ describe("what has stopped", () => {
     ]
     assert.deepStrictEqual(namesOf(all), [])
   })
-  it("are days of closes that end two weeks before the others", () => {
+  it("finds a daily series that ends two weeks before the other", () => {
     const all = [followed("whey", "daily", "2026-09-14"), followed("butter", "daily", "2026-09-29")]
     assert.deepStrictEqual(namesOf(all), ["whey"])
   })

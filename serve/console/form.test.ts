@@ -18,7 +18,7 @@ describe("amounts as people type them", () => {
     ["1e3", undefined],
     ["0.0001", undefined],
     ["ten", undefined]
-  ])("%j is %s credits", (typed, credits) => {
+  ])("reads %j as %s credits", (typed, credits) => {
     assert.strictEqual(creditsTyped(typed), credits)
   })
   it.each([
@@ -27,7 +27,7 @@ describe("amounts as people type them", () => {
     ["10.55", 1055],
     ["10.555", undefined],
     ["x", undefined]
-  ])("%j is %s cents", (typed, cents) => {
+  ])("reads %j as %s cents", (typed, cents) => {
     assert.strictEqual(centsTyped(typed), cents)
   })
 })
@@ -43,24 +43,24 @@ describe("a form that was sent", () => {
     ])
   )
 
-  it("has its texts without what nobody can see, and passwords as they are", () => {
+  it("strips invisible characters from its texts, and keeps exact values such as passwords", () => {
     assert.strictEqual(form.text("name"), "ab")
     assert.strictEqual(form.exact("name"), " a\u0000b\u0007 ")
     assert.strictEqual(form.text("missing"), "")
     assert.strictEqual(form.text("turned"), "evil name")
   })
-  it("knows a text of which nothing is to be seen", () => {
+  it("recognises a text without any visible character", () => {
     for (const text of ["", " ", "\u200B", "\u2060\u3164\uFE0F", "\u{E0041}"]) assert.isFalse(isVisible(text), text)
     for (const text of ["a", "\u{1F600}", "ключ", "\u200Bx"]) assert.isTrue(isVisible(text), text)
   })
-  it("has all values of a name, and knows which names were sent", () => {
+  it("gives all values of a name, and tells which names were sent", () => {
     assert.deepStrictEqual(form.all("scopes"), ["a", "b"])
     assert.deepStrictEqual([form.has("on"), form.has("off")], [true, false])
   })
 })
 
 describe("a field", () => {
-  it("is tied to its label, its hint and what is wrong, and escapes all of them", async () => {
+  it("is tied to its label, its hint and its error, and escapes all of them", async () => {
     const text = String(
       await field({ name: "budget", label: "Budget <$>", value: '"><script>', hint: "a & b", error: "too <much>" })
     )
@@ -71,8 +71,8 @@ describe("a field", () => {
   })
 })
 
-describe("what is wrong with a form", () => {
-  it("is where the reader is, with a link to each field", async () => {
+describe("the summary of a form's errors", () => {
+  it("takes the focus, links to each field, and is absent without errors", async () => {
     const text = String(await summary({ budget: "too <much>" }))
     assert.match(text, /^<div class="notice bad" role="alert" tabindex="-1" data-focus>/)
     assert.include(text, '<a href="#budget">too &lt;much&gt;</a>')

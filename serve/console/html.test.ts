@@ -2,30 +2,30 @@ import { assert, describe, it } from "@effect/vitest"
 import { counted, credits, momentText, table, usd, usdOfCents } from "./html.ts"
 import { ownPath } from "./public-page.ts"
 
-describe("numbers in words", () => {
+describe("numbers and moments as text", () => {
   it.each([
     [5_000, "$5.00"],
     [10, "$0.01"],
     [1_234_567, "$1,234.567"],
     [0, "$0.00"],
     [-2_500, "−$2.50"]
-  ])("%d credits are %s", (given, words) => {
+  ])("writes %d credits as %s", (given, words) => {
     assert.strictEqual(usd(given), words)
   })
-  it("are counted", () => {
+  it("writes counts in singular or plural, and cents as dollars", () => {
     assert.deepStrictEqual(
       [credits(1), credits(1_000), counted(1, "call"), counted(0, "call")],
       ["1 credit", "1,000 credits", "1 call", "0 calls"]
     )
     assert.strictEqual(usdOfCents(1_050), "$10.50")
   })
-  it("moments are told to the second, in UTC", () => {
+  it("writes moments to the second, in UTC", () => {
     assert.strictEqual(momentText("2026-10-05T23:59:59.999Z"), "5 Oct 2026, 23:59:59\u00A0UTC")
   })
 })
 
 describe("a table", () => {
-  it("says which cell belongs to what, and escapes its texts", async () => {
+  it("marks the header cells of columns and rows, and escapes its texts", async () => {
     const text = String(
       await table({
         caption: "A & B",
@@ -37,7 +37,7 @@ describe("a table", () => {
     assert.include(text, '<th scope="row" class="">&lt;b&gt;</th><td class="numeric">5</td>')
     assert.include(text, 'aria-label="A &amp; B"')
   })
-  it("stays one for screen readers where its rows become cards", async () => {
+  it("stays a table for screen readers where its rows become cards", async () => {
     const text = String(
       await table({ caption: "A", stacks: true, columns: [{ label: "Name" }, { label: "N" }], rows: [["a", 5]] })
     )
@@ -48,7 +48,7 @@ describe("a table", () => {
   })
 })
 
-describe("where a sign-in leads", () => {
+describe("the redirect after a sign-in", () => {
   it.each([
     ["/usage?from=2026-01-01", "/usage?from=2026-01-01"],
     ["/keys#x", "/keys"],
@@ -60,7 +60,7 @@ describe("where a sign-in leads", () => {
     ["/\t/evil.example", "/"],
     ["/a/..//evil.example", "/"],
     ["https://evil.example", "/"]
-  ])("%j leads to %j", (next, path) => {
+  ])("leads to a path of the console only: %j becomes %j", (next, path) => {
     assert.strictEqual(ownPath(next), path)
   })
 })

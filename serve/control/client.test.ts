@@ -34,7 +34,7 @@ const served = Effect.gen(function* () {
 })
 
 describe("the ledger of a running server", () => {
-  it.live("answers commands as it answers in its own process", () =>
+  it.live("answers commands as it answers inside the server", () =>
     Effect.gen(function* () {
       const { here, there } = yield* served
       const { id } = yield* there.createAccount({ name: "A" })
@@ -54,7 +54,7 @@ describe("the ledger of a running server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses as it refuses there", () =>
+  it.live("rejects a command with the same errors as inside the server", () =>
     Effect.gen(function* () {
       const { there } = yield* served
       const [one, other] = [yield* there.createAccount({ name: "A" }), yield* there.createAccount({ name: "B" })]

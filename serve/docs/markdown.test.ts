@@ -13,23 +13,23 @@ describe("a guide as HTML", () => {
     ['<script>"x"</script> & y', "<p>&lt;script&gt;&quot;x&quot;&lt;/script&gt; &amp; y</p>"],
     ["[a](javascript:b)", "<p>[a](javascript:b)</p>"],
     ["`a` 0 `b`", "<p><code>a</code> 0 <code>b</code></p>"]
-  ])("%j", (markdown, html) => {
+  ])("renders %j", (markdown, html) => {
     assert.strictEqual(htmlOf(markdown), html)
   })
-  it("keeps what a fence holds as it is, blank lines too", () => {
+  it("keeps the content of a code fence as it is, also blank lines", () => {
     assert.strictEqual(
       htmlOf("## Try\n\n```sh\na <b>\n\n| c |\n```\n\nd"),
       '<h2 id="try">Try</h2>\n<pre data-copy tabindex="0" role="group" aria-label="Commands: Try"><code>a &lt;b&gt;\n\n| c |</code></pre>\n<p>d</p>'
     )
   })
-  it("has tables that scroll by themselves, with figures to the right", () => {
+  it("puts a table into a scrolling box, and aligns columns of numbers right", () => {
     const html = htmlOf("## Prices\n\n| Call | Credits |\n| --- | ---: |\n| `a \\| b` | 10 |")
     assert.include(html, '<div class="scroll" tabindex="0" role="group" aria-label="Prices">')
     assert.include(html, "<table>\n")
     assert.include(html, '<th scope="col" class="numeric">Credits</th>')
     assert.include(html, '<tr><th scope="row"><code>a | b</code></th><td class="numeric">10</td></tr>')
   })
-  it("names the values of wide tables, which are cards on a phone, and breaks no name in them", () => {
+  it("labels the cells of wide tables, which are cards on a phone, and breaks no name in them", () => {
     const html = htmlOf("| A | `b` | C |\n| --- | --- | ---: |\n| a | `x-y` | 1 |\n| b | `x y` | 2 |")
     assert.include(html, '<table class="stacked">')
     assert.include(

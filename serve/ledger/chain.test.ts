@@ -34,25 +34,25 @@ const grant = following(beginning, {
 const charge = following(grant)
 
 describe("the chain of an account", () => {
-  it("begins with the first entry and goes on with what follows the last one", () => {
+  it("accepts a first entry, and each entry that follows the last one", () => {
     assert.isUndefined(breakBefore(beginning, grant))
     assert.isUndefined(breakBefore(grant, charge))
     assert.isUndefined(breakBefore(charge, following(charge)))
   })
 
-  it("is hashed over the hash before it and eleven fields, one a line, with nothing for null", () => {
+  it("hashes the previous hash and eleven fields, one per line, with nothing for null", () => {
     // made with sha256sum: stored ledgers are checked with these texts, so they stay as they are
     assert.strictEqual(grant.hash, "c4c57fb6afeb45994b918845bbad5d452b9af48f16427de212f4e8dd82674818")
     assert.strictEqual(charge.hash, "e9458b63b248a5d39b9239d93bc49ea4569a7d6bcd70346b3882362a25cfa578")
   })
 
-  it("does not depend on the number that a store gives", () => {
+  it("ignores the sequence number that a store gives", () => {
     assert.isUndefined(breakBefore(grant, { ...charge, sequence: 1_000 }))
   })
 })
 
-describe("a break names the entry and how it shows", () => {
-  it("where an entry is missing", () => {
+describe("a break in the chain", () => {
+  it("names the entry before which others are missing", () => {
     assert.strictEqual(
       breakBefore(grant, following(charge)),
       "entry 3 of account acct_a follows its entry 1, so entries are missing"
@@ -63,11 +63,11 @@ describe("a break names the entry and how it shows", () => {
     )
   })
 
-  it("where an entry comes twice", () => {
+  it("names an entry that comes twice", () => {
     assert.match(breakBefore(charge, charge) ?? "", /^entry 2 of account acct_a follows its entry 2/)
   })
 
-  it("where the balance is not the sum of the entries", () => {
+  it("names an entry whose balance is not the sum of the entries", () => {
     assert.strictEqual(
       breakBefore(grant, following(grant, { balance: 4_901 })),
       "entry 2 of account acct_a says that the balance is 4901 credits, and the entries before it say 4900"
@@ -81,18 +81,18 @@ describe("a break names the entry and how it shows", () => {
     ["type", { type: "refund" }],
     ["time", { occurred_at: "2026-10-15T12:00:00.001Z" }],
     ["key", { key_id: "key_b" }],
-    ["lack of a key", { key_id: null }],
+    ["key (to null)", { key_id: null }],
     ["endpoint", { endpoint: "/v1/products" }],
     ["credits and balance", { credits: -10, balance: 4_990 }],
     ["budget", { budget_credits: 2_001 }],
     ["request id", { request_id: "req_2" }],
     ["note", { note: "changed" }],
     ["hash", { hash: grant.hash }]
-  ])("where its %s was changed afterwards", (_, change) => {
+  ])("names an entry whose %s was changed afterwards", (_, change) => {
     assert.strictEqual(breakBefore(grant, { ...charge, ...change }), another)
   })
 
-  it("where it was written behind another entry, or for another account", () => {
+  it("names an entry that was written after another entry, or for another account", () => {
     const other = { ...grant, hash: hashOf("", { ...grant, note: "another" }) }
     assert.strictEqual(breakBefore(other, charge), another)
     const moved = { ...charge, account_id: "acct_b" }

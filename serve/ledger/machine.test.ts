@@ -97,21 +97,21 @@ describe("admission: one decision over balance and the key's month", () => {
     assert.strictEqual(balance(state), 5000)
   })
 
-  it("allows to spend exactly all of the balance, and nothing beyond", () => {
+  it("lets a key spend exactly the whole balance, and nothing more", () => {
     const state = ledgerWith()
     for (let call = 0; call < 50; call++) pay(state, "key_a", 100, october)
     assert.strictEqual(balance(state), 0)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "insufficient_balance" })
   })
 
-  it("allows to spend exactly all of the budget, and nothing beyond", () => {
+  it("lets a key spend exactly its whole budget, and nothing more", () => {
     const state = ledgerWith({ budget: 200 })
     pay(state, "key_a", 100, october)
     pay(state, "key_a", 100, october)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "spend_cap_reached" })
   })
 
-  it("refuses a call that is dearer than what is left, and admits a cheaper one after it", () => {
+  it("refuses a call that costs more than what is left, and admits a cheaper one afterwards", () => {
     const state = ledgerWith({ budget: 150 })
     pay(state, "key_a", 100, october)
     assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "spend_cap_reached" })
@@ -161,7 +161,7 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
     assert.strictEqual(spentInMonth(ofKey, november), 100)
   })
 
-  it("knows what was spent in a month again after a clock was set back", () => {
+  it("still knows what was spent in October when the clock is set back from November", () => {
     const state = ledgerWith({ budget: 100 })
     pay(state, "key_a", 60, october)
     pay(state, "key_a", 10, november)
@@ -195,8 +195,8 @@ describe("holds: each ends exactly once", () => {
   })
 })
 
-describe("keys", () => {
-  it("take edits for the next call", () => {
+describe("a key", () => {
+  it("applies an edit from the next call on", () => {
     const state = ledgerWith({ budget: 0 })
     const edited = editKey(record(state), { budget_credits: 10, scopes: ["get-store"], name: "renamed" })
     take(state, Result.getOrThrow(edited))
@@ -210,7 +210,7 @@ describe("keys", () => {
     })
   })
 
-  it("are unknown from their revocation on, for ever", () => {
+  it("stays unknown after its revocation, and can be neither edited nor revoked again", () => {
     const state = ledgerWith()
     take(state, revokeKey(record(state), october))
     assert.isFalse(state.valid.has("sha256 of key_a"))
@@ -254,7 +254,7 @@ describe("any history", () => {
   )
   const budgets = [300, 2000, 100_000]
 
-  it("keeps balances and budgets, and can be rebuilt from its entries", async () => {
+  it("never exceeds a balance or a budget, and can be rebuilt from its entries", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 120 }), async (commands) => {
         const store = memoryStore()

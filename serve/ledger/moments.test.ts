@@ -20,8 +20,8 @@ const counted = (period: Days) => {
   })
 }
 
-describe("a period, in months and days,", () => {
-  it("has each of its days once and no other, and sixteen days of a month at most", () => {
+describe("a period in months and days", () => {
+  it("counts each of its days once and no other day, and lists at most 16 days of a month", () => {
     const ends = ["2027-02-01", "2027-02-28", "2027-03-01", "2028-01-15", "2028-01-16", "2028-02-16", "2028-02-29"]
     for (const from of ends) {
       for (const to of ends) {
@@ -34,7 +34,7 @@ describe("a period, in months and days,", () => {
     }
   })
 
-  it("is a month as a whole where it has most of its days", () => {
+  it("counts a month as a whole when it has most of its days", () => {
     const month = monthOfDay("2026-11-01")
     assert.deepStrictEqual(inMonths({ from: "2026-10-23", to: "2026-11-22" }), {
       first: month,
@@ -44,7 +44,7 @@ describe("a period, in months and days,", () => {
     })
   })
 
-  it("may be all days that there are, or none", () => {
+  it("counts the whole calendar in months, and keeps an empty period as it is", () => {
     const { added, first, next, taken } = inMonths({ from: "0001-01-01", to: "9999-12-31" })
     assert.deepStrictEqual([added, taken, next - first], [[], [], 9999 * 12])
     const none = { from: "2028-03-01", to: "2028-02-01" }

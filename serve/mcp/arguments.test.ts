@@ -16,7 +16,7 @@ const read = (endpointId: string, given: Readonly<Record<string, unknown>>) => {
 }
 
 describe("arguments of a tool", () => {
-  it("become the text of a query", () => {
+  it("writes arguments as the text of a query", () => {
     const { query } = askedOf(routeOf("searchStores"), { query: "a&b=ü", limit: 7 })
     assert.strictEqual(query.toString(), "query=a%26b%3D%C3%BC&limit=7")
   })
@@ -26,16 +26,19 @@ describe("arguments of a tool", () => {
     [200, 200],
     [1e21, 200],
     [Number.MAX_VALUE, 200]
-  ])("may give a limit as %s", (limit, expected) => {
+  ])("reads a limit of %j as %i", (limit, expected) => {
     assert.propertyVal(read("searchStores", { limit }), "limit", expected)
   })
-  it.each([0, -1, 1.5, 1e-7, "1e3", "", Number.POSITIVE_INFINITY])("may not give a limit as %o", (limit) => {
+  it.each([0, -1, 1.5, 1e-7, "1e3", "", Number.POSITIVE_INFINITY])("rejects a limit of %o", (limit) => {
     assert.strictEqual(read("searchStores", { limit }), "limit must be a whole number of at least 1")
   })
-  it.each([{ country: ["US"] }, { country: {} }, { country: true }])("are refused as %j", ({ country }) => {
-    assert.strictEqual(read("searchStores", { country }), "country must be text or a number")
-  })
-  it("are absent where they are optional and null", () => {
+  it.each([{ country: ["US"] }, { country: {} }, { country: true }])(
+    "rejects an argument that is neither text nor a number: %j",
+    ({ country }) => {
+      assert.strictEqual(read("searchStores", { country }), "country must be text or a number")
+    }
+  )
+  it("leaves out an optional argument that is null", () => {
     const { query, route } = askedOf(routeOf("searchStores"), { query: null, country: null, limit: 2, cursor: null })
     assert.strictEqual(query.toString(), "limit=2")
     assert.notProperty(route.parse(query), "invalid")
@@ -43,13 +46,13 @@ describe("arguments of a tool", () => {
     assert.strictEqual(read("searchStores", { store: null }), "Unknown query parameter: store")
     assert.strictEqual(read("searchStores", { constructor: null }), "Unknown query parameter: constructor")
   })
-  it("are refused by their unknown names first", () => {
+  it("rejects an unknown name before it looks at values", () => {
     assert.strictEqual(read("searchStores", { country: [], store: "x" }), "Unknown query parameter: store")
     assert.strictEqual(read("getStore", { id: [], limit: 1 }), "Unknown query parameter: limit")
     assert.strictEqual(read("searchStores", { id: "x" }), "Unknown query parameter: id")
     assert.strictEqual(read("searchStores", { constructor: "x" }), "Unknown query parameter: constructor")
   })
-  it("name the record of a path by its id", () => {
+  it("puts the argument id into the path, and requires it", () => {
     assert.deepStrictEqual(read("getStore", { id: "platform_store_x/../y" }), { id: "platform_store_x/../y" })
     assert.deepStrictEqual(read("getStore", { id: 12 }), { id: "12" })
     assert.deepStrictEqual(read("getStore", { id: "\ud800" }), { id: "\ufffd" })

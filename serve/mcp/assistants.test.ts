@@ -67,7 +67,7 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
 const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })
 
 describe("the assistant connection", () => {
-  it.effect("answers 503 with Retry-After while the ledger is away", () =>
+  it.effect("answers 503 with Retry-After while the ledger is unavailable", () =>
     Effect.gen(function* () {
       const away = new LedgerUnavailable({ action: "look up a key", cause: new Error("away") })
       const { post, reports } = yield* opened(() => ({ authenticate: () => Promise.reject(away) }))
@@ -77,7 +77,7 @@ describe("the assistant connection", () => {
       assert.isEmpty(reports) // the ledger tells it
     }).pipe(Effect.scoped)
   )
-  it.effect("answers 500 for a fault of ours, and the operator is told", () =>
+  it.effect("answers 500 to an unexpected error, hides its message and tells the operator", () =>
     Effect.gen(function* () {
       const { post, reports } = yield* opened(() => ({ authenticate: () => Promise.reject(new Error("secret")) }))
       const { body, status } = yield* post(list)
@@ -85,7 +85,7 @@ describe("the assistant connection", () => {
       assert.notInclude(body, "secret")
     }).pipe(Effect.scoped)
   )
-  it.effect("answers 400 to an upload that breaks off, and the operator is told of nothing", () =>
+  it.effect("answers 400 to an upload that breaks off, and tells the operator nothing", () =>
     Effect.gen(function* () {
       const { post, reports } = yield* opened()
       const broken = new ReadableStream({

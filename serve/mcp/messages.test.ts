@@ -16,7 +16,7 @@ describe("the text of a message", () => {
     '"__proto__"',
     '{"a":"__proto__"}',
     " null "
-  ])("%s is read as it is", (text) => {
+  ])("reads %s as it is", (text) => {
     assert.deepStrictEqual(readMessage(text), { message: JSON.parse(text) })
   })
   it.each([
@@ -30,8 +30,8 @@ describe("the text of a message", () => {
     ["{", "it is no JSON"],
     ["", "it is no JSON"],
     ['{"a":1}{"a":1}', "it is no JSON"]
-  ])("%s is refused", (text, problem) => assert.strictEqual(problemOf(text), problem))
-  it("is nested at most 64 levels deep", () => {
+  ])("rejects %s with the problem: %s", (text, problem) => assert.strictEqual(problemOf(text), problem))
+  it("rejects a message that is nested more than 64 levels deep", () => {
     for (const brackets of [
       ["[", "]"],
       ['{"a":[', "]}"]
@@ -43,7 +43,7 @@ describe("the text of a message", () => {
     }
     assert.strictEqual(problemOf(`[${nested(64, ["[", "]"])}]`), "it is nested more than 64 levels deep")
   })
-  it("is refused with its id, where it has one", () => {
+  it("gives the id of a rejected message, where it has one", () => {
     for (const [id, expected] of [
       ["7", 7],
       ['"x"', "x"],

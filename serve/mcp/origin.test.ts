@@ -3,14 +3,14 @@ import { isAllowedOrigin } from "./origin.ts"
 
 const own = new Set(["https://api.example.com", "http://192.168.1.5:8080"])
 
-describe("the origin of a page that speaks to assistants' tools", () => {
+describe("the origin of a page that calls tools", () => {
   it.each([
     "https://api.example.com",
     "http://192.168.1.5:8080",
     "http://localhost:6274",
     "http://127.0.0.1",
     "http://[::1]:8080"
-  ])("may be %s", (origin) => assert.isTrue(isAllowedOrigin(origin, own)))
+  ])("allows %s", (origin) => assert.isTrue(isAllowedOrigin(origin, own)))
   it.each([
     ["https://evil.example"],
     ["http://api.example.com"],
@@ -23,5 +23,5 @@ describe("the origin of a page that speaks to assistants' tools", () => {
     ["ftp://localhost"],
     ["null"],
     [""]
-  ])("may not be %o", (origin) => assert.isFalse(isAllowedOrigin(origin, own)))
+  ])("rejects %o", (origin) => assert.isFalse(isAllowedOrigin(origin, own)))
 })

@@ -35,7 +35,7 @@ const messageOf = (promise: Promise<unknown>) =>
   )
 
 describe("tools of an API", () => {
-  it("that nobody listens for cannot be reached", async () => {
+  it("fails as unreachable when nobody listens at the address", async () => {
     const url = await answering(200, "")
     server?.close()
     assert.strictEqual(
@@ -43,11 +43,11 @@ describe("tools of an API", () => {
       `The API at ${url} cannot be reached (ECONNREFUSED). Start it, or name another with --url.`
     )
   })
-  it("that speaks no TLS cannot be reached", async () => {
+  it("fails as unreachable when the API does not speak TLS", async () => {
     const url = (await answering(200, "")).replace("http:", "https:")
     assert.match(await messageOf(callAt(url)), /cannot be reached \(ERR_SSL_/)
   })
-  it("whose connection breaks may have charged a call", async () => {
+  it("says that a call may have been charged when its connection breaks", async () => {
     const breakOff: RequestListener = (request) => request.resume().on("end", () => request.socket.destroy())
     const cutOff: RequestListener = (_request, response) => {
       response.writeHead(200, { "content-length": "100" }).write("{")
@@ -63,26 +63,26 @@ describe("tools of an API", () => {
     }
   })
   it.each([
-    ["another path of it", () => refusing(noSuchEndpoint)],
+    ["another path of the API", () => refusing(noSuchEndpoint)],
     ["a page", () => answering(200, "<!doctype html>")],
     ["a redirect", () => answering(302, "", { location: "/elsewhere" })]
-  ])("at the address of %s are no tools", async (_what, serve) => {
+  ])("asks whether the address is right when it leads to %s", async (_what, serve) => {
     const url = await serve()
     assert.match(await messageOf(callAt(url)), /Is it the address of the API\?$/)
     assert.match(await messageOf(toolsAt(url).list(signal)), /Is it the address of the API\?$/)
   })
-  it.each([unknownKey, unavailable])("that refuses with $status says so in a result", async (error) => {
+  it.each([unknownKey, unavailable])("gives a refusal with $status as the result of a tool", async (error) => {
     const url = await refusing(error)
     const { content, isError, structuredContent } = await callAt(url)
     assert.deepStrictEqual([isError, structuredContent], [true, JSON.parse(errorBody(error))])
     assert.notInclude(JSON.stringify(content), key)
     assert.strictEqual(await messageOf(toolsAt(url).list(signal)), error.message)
   })
-  it("behind a proxy that gives up may have charged a call", async () => {
+  it("says that a call may have been charged when a proxy answers 504", async () => {
     const url = await answering(504, "<h1>Gateway Time-out</h1>")
     assert.match(await messageOf(callAt(url)), /answered 504, from a proxy perhaps. A call may have been charged.$/)
   })
-  it("pass on a refusal that has no id", async () => {
+  it("passes on the message of a refusal without an id", async () => {
     const message = "A message takes at most 1 byte"
     const url = await answering(413, JSON.stringify({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }))
     assert.strictEqual(await messageOf(callAt(url)), message)

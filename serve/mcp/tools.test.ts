@@ -7,8 +7,8 @@ import { toolsFor } from "./tools.ts"
 const tools = toolsFor(routes).map(({ tool }) => tool)
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false, strictRequired: false })
 
-describe("tools for assistants", () => {
-  it("are one for each endpoint, named like its operation", () => {
+describe("the list of tools for assistants", () => {
+  it("has one tool for each endpoint, named like its operation", () => {
     assert.deepStrictEqual(
       tools.map(({ name }) => name),
       [
@@ -26,7 +26,7 @@ describe("tools for assistants", () => {
       ]
     )
   })
-  it("say what they cost, how they page, and name no tool that is not there", () => {
+  it("says what each tool costs and how it pages, and names only tools that exist", () => {
     const names = new Set(tools.map(({ name }) => name))
     for (const [index, tool] of tools.entries()) {
       const { description = "" } = tool
@@ -41,14 +41,14 @@ describe("tools for assistants", () => {
       )
     }
   })
-  it("speak of tools and arguments, which are all that a model has", () => {
+  it("speaks of tools and arguments, never of endpoints and parameters", () => {
     for (const tool of tools) {
       const { "larder/scope": _scope, ...meta } = tool._meta ?? {}
       const text = JSON.stringify({ ...tool, _meta: meta })
       assert.deepStrictEqual(text.match(/.{0,40}(?:endpoint|parameter).{0,20}/gi), null, tool.name)
     }
   })
-  it("take exactly the parameters of their endpoint, and the id of its path", () => {
+  it("gives each tool exactly the parameters of its endpoint, and the id of its path", () => {
     for (const [index, { inputSchema }] of tools.entries()) {
       const { parameters = {}, record } = endpoints[index] ?? {}
       const expected = [...(record === undefined ? [] : ["id"]), ...Object.keys(parameters)]
@@ -56,7 +56,7 @@ describe("tools for assistants", () => {
       assert.strictEqual(inputSchema.additionalProperties, false)
     }
   })
-  it("have examples that their schema takes", () => {
+  it("has examples that the schema of their tool accepts", () => {
     for (const { inputSchema } of tools) {
       const examples = Object.entries(inputSchema.properties ?? {}).map(([name, schema]) => {
         const { examples = [] } = schema as { readonly examples?: ReadonlyArray<unknown> }
@@ -66,7 +66,7 @@ describe("tools for assistants", () => {
       assert.isTrue(check(Object.fromEntries(examples)), JSON.stringify(check.errors))
     }
   })
-  it("describe their result as an object, an error included, without a reference that leads nowhere", () => {
+  it("describes each result as an object, also an error, without an unresolved reference", () => {
     for (const { name, outputSchema } of tools) {
       const check = ajv.compile(JSON.parse(JSON.stringify(outputSchema))) // fails on a lost reference
       assert.strictEqual(outputSchema?.type, "object")

@@ -21,21 +21,21 @@ const waitsOf = (failures: number, email: (number: number) => string) => {
 }
 
 describe("failed sign-ins", () => {
-  it("of one e-mail wait twice as long each time from the sixth on, a quarter of an hour at most", () => {
+  it("doubles the wait for one e-mail from the sixth attempt on, up to 15 minutes", () => {
     assert.deepStrictEqual(
       waitsOf(17, () => "a@example.com"),
       [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]
     )
   })
 
-  it("of one e-mail from one address keep nobody out who comes from another", () => {
+  it("does not delay the same e-mail from another address", () => {
     const { ofStranger } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) ofStranger("a@example.com", "192.0.2.7", 0)
     assert.strictEqual(secondsOf(ofStranger("a@example.com", "192.0.2.7", 0)), 1)
     assert.strictEqual(secondsOf(ofStranger("a@example.com", "198.51.100.1", 0)), 0)
   })
 
-  it("of one e-mail from ever new addresses wait from the fifty-first on, a minute at most", () => {
+  it("delays one e-mail from many addresses from the 51st attempt on, by a minute at most", () => {
     const { ofStranger } = makeAttempts()
     let now = 0
     const waits: Array<number> = []
@@ -49,7 +49,7 @@ describe("failed sign-ins", () => {
     assert.deepStrictEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60])
   })
 
-  it("of one e-mail from many networks keep out no browser that its owner has signed in with", () => {
+  it("does not delay a browser that the owner has signed in with when many networks fail", () => {
     const { ofKnown, ofStranger } = makeAttempts()
     for (let second = 0; second < 300; second++) {
       for (let network = 0; network < 20; network++) {
@@ -60,7 +60,7 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(ofKnown("her browser", 299_000)), 0)
   })
 
-  it("of a browser that its owner has signed in with wait from the sixth on, and count for no other", () => {
+  it("delays a known browser from the sixth attempt on, and nobody else", () => {
     const { ofKnown, ofStranger } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) ofKnown("one browser", 0)
     assert.strictEqual(secondsOf(ofKnown("one browser", 0)), 1)
@@ -68,14 +68,14 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(ofStranger("a@example.com", "192.0.2.7", 0)), 0)
   })
 
-  it("of one e-mail from one /48 of IPv6 count together, however many networks and addresses it has", () => {
+  it("counts the failures of one e-mail from all addresses of an IPv6 /48 together", () => {
     const { ofStranger } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) ofStranger("a@example.com", `2001:db8:0:${failure}::1`, 0)
     assert.strictEqual(secondsOf(ofStranger("a@example.com", "2001:db8:0:99::1", 0)), 1)
     assert.strictEqual(secondsOf(ofStranger("a@example.com", "2001:db8:1:99::1", 0)), 0)
   })
 
-  it("of one /48 of IPv6 wait from the 201st on, whatever e-mail and address, and a /64 from the twenty-first on", () => {
+  it("delays an IPv6 /48 from the 201st attempt on, and a /64 from the 21st, whatever the e-mail", () => {
     const { ofStranger } = makeAttempts()
     const guess = (network: number, guess: number) =>
       ofStranger(`p${network}-${guess}@example.com`, `2001:db8:0:${network}::${guess}`, 0)
@@ -86,7 +86,7 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(guess(10, 0)), 1)
   })
 
-  it("tell how long the next one waits", () => {
+  it("tells how long the next attempt waits", () => {
     const { ofKnown } = makeAttempts()
     const waits = Array.from({ length: 5 }, () => {
       const attempt = ofKnown("ann", 0)
@@ -95,14 +95,14 @@ describe("failed sign-ins", () => {
     assert.deepStrictEqual(waits, [0, 0, 0, 0, 1])
   })
 
-  it("of one address wait from the twenty-first on, whatever the e-mail", () => {
+  it("delays one address from the 21st attempt on, whatever the e-mail", () => {
     assert.deepStrictEqual(
       waitsOf(23, (number) => `p${number}@example.com`),
       [1, 2, 4]
     )
   })
 
-  it("are forgotten after an hour", () => {
+  it("forgets failures after an hour", () => {
     const { ofKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) ofKnown("ann", 0)
     assert.strictEqual(secondsOf(ofKnown("ann", 0)), 1)
@@ -111,7 +111,7 @@ describe("failed sign-ins", () => {
     }
   })
 
-  it("of an e-mail are forgotten with a success, and those of the address stay", () => {
+  it("forgets the failures of an e-mail after a success, and keeps those of the address", () => {
     const { ofStranger } = makeAttempts()
     for (let failure = 0; failure < 19; failure++) ofStranger(`p${failure}@example.com`, "192.0.2.7", 0)
     const right = ofStranger("a@example.com", "192.0.2.7", 0)
@@ -124,28 +124,25 @@ describe("failed sign-ins", () => {
   it.each([
     ["IPv4 address", 30, () => "192.0.2.7", 900],
     ["/48 of IPv6", 220, (number: number) => `2001:db8:0:${number}::1`, 60]
-  ] as const)(
-    "of one %s make nobody wait anew whom somebody else's success comes before",
-    (_, count, address, wait) => {
-      const { ofStranger } = makeAttempts()
-      let now = 0
-      for (let failure = 0; failure < count; failure++) {
-        now += 1_000 * secondsOf(ofStranger(`p${failure}@example.com`, address(failure), now))
-        ofStranger(`p${failure}@example.com`, address(failure), now)
-      }
-      now += wait * 1_000
-      for (let person = 0; person < 6; person++) {
-        const right = ofStranger(`a${person}@example.com`, address(1_000 + person), now)
-        if (right instanceof TooManyAttempts) throw right
-        now += 1_000
-        right.succeeded(now)
-      }
-      const wrong = () => ofStranger("b@example.com", address(2_000), now)
-      assert.deepStrictEqual([secondsOf(wrong()), secondsOf(wrong())], [0, wait])
+  ] as const)("starts no new wait after successful sign-ins from the same %s", (_, count, address, wait) => {
+    const { ofStranger } = makeAttempts()
+    let now = 0
+    for (let failure = 0; failure < count; failure++) {
+      now += 1_000 * secondsOf(ofStranger(`p${failure}@example.com`, address(failure), now))
+      ofStranger(`p${failure}@example.com`, address(failure), now)
     }
-  )
+    now += wait * 1_000
+    for (let person = 0; person < 6; person++) {
+      const right = ofStranger(`a${person}@example.com`, address(1_000 + person), now)
+      if (right instanceof TooManyAttempts) throw right
+      now += 1_000
+      right.succeeded(now)
+    }
+    const wrong = () => ofStranger("b@example.com", address(2_000), now)
+    assert.deepStrictEqual([secondsOf(wrong()), secondsOf(wrong())], [0, wait])
+  })
 
-  it("of one address make the next wait, also when somebody succeeds who began before them", () => {
+  it("still delays the next attempt when an older one succeeds after a failure", () => {
     const { ofStranger } = makeAttempts()
     for (let failure = 0; failure < 20; failure++) ofStranger(`p${failure}@example.com`, "192.0.2.7", 0)
     const slow = ofStranger("a@example.com", "192.0.2.7", 1_000)
@@ -155,7 +152,7 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(ofStranger("c@example.com", "192.0.2.7", 3_000)), 2)
   })
 
-  it("that nobody could judge do not count, and shorten no wait", () => {
+  it("does not count a withdrawn attempt, and does not shorten the wait", () => {
     const { ofKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) ofKnown("ann", 0)
     const unjudged = ofKnown("ann", 1_000)
@@ -164,7 +161,7 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(ofKnown("ann", 1_000)), 1)
   })
 
-  it("are remembered of so many names only, the latest ones", () => {
+  it("forgets the oldest name after 20,000 others", () => {
     const { ofKnown } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) ofKnown("old", 0)
     for (let name = 0; name < 20_000; name++) ofKnown(`p${name}`, 0)

@@ -6,7 +6,7 @@ describe("an e-mail address", () => {
     [" Ann.Lee+larder@Example.COM ", "ann.lee+larder@example.com"],
     ["ann@localhost", "ann@localhost"],
     ["jürgen@bücher.example", "jürgen@bücher.example"]
-  ])("%s is kept as %s", (typed, kept) => {
+  ])("keeps %s as %s", (typed, kept) => {
     assert.strictEqual(emailIn(typed), kept)
   })
 
@@ -23,7 +23,7 @@ describe("an e-mail address", () => {
     "<a@b.example>",
     "a\n@b.example",
     `${"a".repeat(65)}@example.com`
-  ])("%j is none", (typed) => {
+  ])("rejects %j", (typed) => {
     assert.isUndefined(emailIn(typed))
   })
 })

@@ -9,7 +9,7 @@ const using = <A, E>(work: (passwords: Passwords["Service"]) => Effect.Effect<A,
   Passwords.use(work).pipe(Effect.provide(Passwords.layer))
 
 describe("passwords", () => {
-  it.effect("are kept as scrypt's parameters, a salt and a hash, and differ for the same password", () =>
+  it.effect("stores scrypt's parameters, a salt and a hash, which differ for the same password", () =>
     using(({ isRight, keep }) =>
       Effect.gen(function* () {
         const one = yield* keep(password, "a@example.com")
@@ -28,7 +28,7 @@ describe("passwords", () => {
     )
   )
 
-  it.effect("with older parameters stay right", () =>
+  it.effect("accepts a password that was stored with older parameters", () =>
     using(({ isRight }) =>
       Effect.gen(function* () {
         assert.strictEqual(yield* isRight(password, older, "known"), true)
@@ -37,7 +37,7 @@ describe("passwords", () => {
     )
   )
 
-  it.effect("are the same however the letters were composed", () =>
+  it.effect("accepts a password whose letters are composed in another way", () =>
     using(({ isRight, keep }) =>
       Effect.gen(function* () {
         const kept = yield* keep("grüße aus köln", "a@example.com".normalize("NFC"))
@@ -46,7 +46,7 @@ describe("passwords", () => {
     )
   )
 
-  it.effect("of nobody are never right, nor are endless ones", () =>
+  it.effect("rejects every password of an unknown person, also one of 1,000 characters", () =>
     using(({ isRight }) =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
@@ -60,7 +60,7 @@ describe("passwords", () => {
     )
   )
 
-  it.effect("that too many wait for are put off", () =>
+  it.effect("checks 100 of 120 passwords at once, and turns the others away", () =>
     using(({ isRight }) =>
       Effect.gen(function* () {
         const asked = Array.from({ length: 120 }, () => Effect.result(isRight(password, older, "known")))
@@ -71,7 +71,7 @@ describe("passwords", () => {
     )
   )
 
-  it.effect("of strangers take 60 of the 100 places, and the others are not behind them", () =>
+  it.effect("gives strangers at most 60 of the 100 places, and takes known browsers in between", () =>
     using(({ isRight }) =>
       Effect.gen(function* () {
         const finished: Array<string> = []
@@ -101,7 +101,7 @@ describe("passwords", () => {
     ["correct horse battery", undefined],
     ["xK9#mQ2vL8!p", undefined],
     ["пароль из слов", undefined]
-  ] as const)("%s: %s", ([given, problem]) =>
+  ] as const)("judges the password %s: %s", ([given, problem]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* weaknessOf(given, "ann.example@example.com"), problem)
     })

@@ -17,7 +17,7 @@ const call = (number: number, stated: Partial<NotedRequest> = {}): NotedRequest 
 const ids = (lines: string) => lines.split("\n").map((line) => line.split("\u001f")[0])
 
 describe("gathered calls", () => {
-  it("come back as they were noted, and only once", () => {
+  it("gives calls back as they were noted, and only once", () => {
     const gathering = gatherer(10)
     for (const one of [call(1), call(2, { status: 402, credits: 0, duration_ms: 0.0004 })]) gathering.add(one)
     assert.strictEqual(gathering.calls(), 2)
@@ -32,7 +32,7 @@ describe("gathered calls", () => {
     assert.deepStrictEqual(gathering.take(), { lines: "", counts: [], calls: 0 })
   })
 
-  it("are at least as many of the latest of each account as are kept, and all of them are counted", () => {
+  it("keeps at least the 4 latest calls of each account, and counts all of them", () => {
     const gathering = gatherer(4)
     for (let number = 0; number < 11; number++) gathering.add(call(number))
     gathering.add(call(99, { account_id: "acct_b", occurred_at: "2026-11-01T00:00:00.000Z" }))
@@ -49,7 +49,7 @@ describe("gathered calls", () => {
     assert.strictEqual(calls, 12)
   })
 
-  it("may be more than there was room for at first", () => {
+  it("holds 5,000 calls, more than it has room for at first", () => {
     const gathering = gatherer(10_000)
     for (let number = 0; number < 5_000; number++) gathering.add(call(number))
     assert.deepStrictEqual(

@@ -80,7 +80,7 @@ describe("every endpoint", () => {
       attempts: 1
     })
   })
-  it("with ids that others gave: getBrandedFood and getProduct", async () => {
+  it("reads a food and a product by the ids that other calls gave", async () => {
     const [food] = (await larder.searchBrandedFoods({ limit: 1 })).data
     const [product] = (await larder.getStoreProducts(store, { limit: 1 })).data
     if (food === undefined || product === undefined) throw new Error("the samples hold foods and products")
@@ -92,19 +92,19 @@ describe("every endpoint", () => {
 })
 
 describe("pages", () => {
-  it("walked to the end are the rows of the plain pages, once each", async () => {
+  it("gives the rows of all plain pages, once each, on a walk to the end", async () => {
     const plainPages = await pagesOf((target) => api.get(target), "/v1/branded-foods?category=cheese&limit=20")
     expect(plainPages.length).toBeGreaterThan(2)
     expect(await rowsOf(larder.searchBrandedFoods.all({ category: "cheese", limit: 20 }))).toEqual(plainPages.flat())
   })
-  it("come as pages, too, each with its cost", async () => {
+  it("gives whole pages, too, each with its cost", async () => {
     const pages = await rowsOf(larder.getStoreProducts.pages(store, { limit: 30 }))
     expect(pages.map(({ data }) => data)).toEqual(
       await pagesOf((target) => api.get(target), `/v1/stores/${store}/products?limit=30`)
     )
     expect(pages.map(({ cost }) => cost.creditsCharged)).toEqual(pages.map(() => 100))
   })
-  it("are as large as they may be on a walk, which saves calls", async () => {
+  it("asks for the largest pages on a walk, which saves calls", async () => {
     const walks = () =>
       Promise.all([
         rowsOf(larder.searchCommodityProducts.all()),
@@ -117,7 +117,7 @@ describe("pages", () => {
       "/v1/stores?query=bakery&limit=200"
     ])
   })
-  it("cost nothing before a row is wanted, and nothing more when the loop is left", async () => {
+  it("makes no call before a row is wanted, and no more when the loop is left", async () => {
     const firstThree = async () => {
       const names: Array<string> = []
       for await (const { description } of larder.searchBrandedFoods.all({ limit: 2 })) {
@@ -127,7 +127,7 @@ describe("pages", () => {
     expect(await callsOf(async () => larder.searchBrandedFoods.all())).toEqual([])
     expect(await callsOf(firstThree)).toHaveLength(2)
   })
-  it("are walked from a cursor that was kept", async () => {
+  it("continues a walk from a cursor that was kept", async () => {
     const first = await larder.searchBrandedFoods({ category: "cheese", limit: 20 })
     const all = await rowsOf(larder.searchBrandedFoods.all({ category: "cheese" }))
     const rest = await rowsOf(
@@ -148,52 +148,52 @@ describe("errors", () => {
   }
   const withKey = (key: string) => new Larder({ key, url: api.server().api })
 
-  it("400: a parameter's value", async () => {
+  it("fails with InvalidRequest for a limit of 201, and charges nothing", async () => {
     const error = await failing(larder.searchBrandedFoods({ limit: 201 }))
     expect([error.name, error.status, error.message]).toEqual(["InvalidRequest", 400, "at most 200 per page"])
     expect(error.cost).toMatchObject({ creditsCharged: 0, attempts: 1, requestId: error.requestId })
     expect(larder.lastCall).toEqual(error.cost)
   })
-  it("400: a parameter of the catalog's other shape, which the types would have refused", async () => {
+  it("fails for a parameter of the catalog's other form, which the types forbid", async () => {
     const query: object = { category: "dairy" }
     const error = await failing(larder.searchCommodities(query))
     expect(error.message).toBe("commodity cannot be combined with category, limit or cursor")
   })
-  it("400: an unknown series", async () => {
+  it("fails with the API's message for an unknown series", async () => {
     const error = await failing(larder.getCommodityPrices({ series: ["butter"] }))
     expect(error.message).toBe("Unknown series: butter")
   })
-  it("401: an unknown key, which learns nothing of any account", async () => {
+  it("fails with Unauthorized for an unknown key, and tells it no credits", async () => {
     const error = await failing(withKey(`svc_data_${"x".repeat(64)}`).getBrandedFoodCategories())
     expect([error.name, error.message]).toEqual(["Unauthorized", "Unknown or revoked API key"])
     expect(error.cost).toMatchObject({ status: 401, creditsCharged: undefined, creditsRemaining: undefined })
   })
-  it("402: a budget that does not cover the call", async () => {
+  it("fails with InsufficientBalance for a budget that does not cover the call", async () => {
     const poor = await createKey(api.home(), { budget: 5 })
     const error = await failing(withKey(poor.key).getBrandedFoodCategories())
     expect([error.name, error.message]).toEqual(["InsufficientBalance", "Monthly spend cap reached"])
   })
-  it("403: a key without the scope", async () => {
+  it("fails with Forbidden for a key without the scope", async () => {
     const narrow = await createKey(api.home(), { scopes: ["search-stores"] })
     const error = await failing(withKey(narrow.key).getStore(store))
     expect([error.name, error.message]).toEqual(["Forbidden", "This key is not scoped to get-store"])
   })
-  it("404: an id that names no record, whatever is in it", async () => {
+  it("fails with NotFound for an id that names no record, whatever characters it has", async () => {
     const error = await failing(larder.getStore("platform_store_a/b?c=%2F#d"))
     expect([error.name, error.message]).toEqual(["NotFound", "Unknown store: platform_store_a/b?c=%2F#d"])
   })
-  it("404: a wrong address", async () => {
+  it("fails with the API's message for a wrong address", async () => {
     const lost = new Larder({ key: api.key().key, url: `${api.server().api}/api/` })
     expect((await failing(lost.searchStores())).message).toBe("No such endpoint")
   })
-  it("stop a walk where they happen", async () => {
+  it("ends a walk with the error of its call", async () => {
     const error = await failing(rowsOf(larder.getStoreProducts.all("platform_store_none")))
     expect(error.name).toBe("NotFound")
   })
 })
 
 describe("the cost of the last call", () => {
-  it("is told by the client, and what is left falls by what was charged", async () => {
+  it("is known to the client, and the remaining credits fall by what was charged", async () => {
     const fresh = new Larder({ key: (await createKey(api.home())).key, url: `${api.server().api}/` })
     expect(fresh.lastCall).toBeUndefined()
     await fresh.getBrandedFoodCategories()
@@ -202,7 +202,7 @@ describe("the cost of the last call", () => {
     expect(cost).toMatchObject({ creditsCharged: 100, creditsRemaining: 4890 })
     expect(fresh.lastCall).toEqual(cost)
   })
-  it("is each result's own when calls go side by side", async () => {
+  it("belongs to each result when calls run at the same time", async () => {
     const results = await Promise.all([
       larder.searchStores(),
       larder.getBrandedFoodCategories(),
@@ -216,7 +216,7 @@ describe("the cost of the last call", () => {
 describe("a signal", () => {
   const reason = new Error("the user left the page")
 
-  it("that has fired keeps the call from being made", async () => {
+  it("prevents the call when it has fired before", async () => {
     const signal = AbortSignal.abort(reason)
     const calls = async () => {
       await expect(larder.searchStores({}, { signal })).rejects.toBe(reason)
@@ -224,7 +224,7 @@ describe("a signal", () => {
     }
     expect(await callsOf(calls)).toEqual([])
   })
-  it("ends a call in flight with its reason, hangs up, and the call costs nothing", async () => {
+  it("ends a call in flight with its reason and hangs up, and the call costs nothing", async () => {
     const { account_id, key } = await createKey(api.home())
     const controller = new AbortController()
     /** Passes on all of the call but its last byte: the API is in the middle of it when the signal fires. */

@@ -55,18 +55,18 @@ const failing = async (call: Promise<unknown>): Promise<LarderError> => {
 }
 
 describe("5xx are retried", () => {
-  it("until the server is well again, and the charge is told once", async () => {
+  it("retries a 503 until the server answers, and tells the charge once", async () => {
     const larder = new Larder({ key, url: await answering(busy("0"), fine) })
     const { cost, data } = await larder.getBrandedFoodCategories()
     expect(data).toEqual([])
     expect(cost).toMatchObject({ status: 200, creditsCharged: 10, attempts: 2 })
     expect(asked).toEqual(["/v1/branded-foods/categories", "/v1/branded-foods/categories"])
   })
-  it("also where the fault's own answer breaks off", async () => {
+  it("retries a 503 whose body breaks off", async () => {
     const larder = new Larder({ key, url: await answering(brokenOff(503), fine) })
     expect((await larder.getBrandedFoodCategories()).cost).toMatchObject({ status: 200, attempts: 2 })
   })
-  it("as often as the client may, and are then an error that says how often", async () => {
+  it("retries as often as the client may, then fails with the number of attempts", async () => {
     const larder = new Larder({ key, url: await answering(json(500, fault)), retries: 2 })
     const error = await failing(larder.getBrandedFoodCategories())
     expect([error.name, error.status, error.message, error.cost?.attempts]).toEqual([
@@ -77,7 +77,7 @@ describe("5xx are retried", () => {
     ])
     expect(asked).toHaveLength(3)
   })
-  it("also where a proxy gives them in words of its own", async () => {
+  it("retries a 502 page of a proxy, then fails with UnknownAnswer", async () => {
     const page: RequestListener = (_request, response) => {
       response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>")
     }
@@ -91,16 +91,16 @@ describe("5xx are retried", () => {
     ])
     expect(error.message).toContain("<h1>Bad Gateway</h1>")
   })
-  it("but not where the server asks for a longer wait than anybody would sit through", async () => {
+  it("does not retry when Retry-After asks for an hour", async () => {
     const larder = new Larder({ key, url: await answering(busy("3600")) })
     expect((await failing(larder.searchStores())).name).toBe("Internal")
     expect(asked).toHaveLength(1)
   })
-  it("and not where the client is told not to", async () => {
+  it("does not retry when the client is set to 0 retries", async () => {
     const larder = new Larder({ key, url: await answering(json(500, fault)), retries: 0 })
     expect((await failing(larder.searchStores())).cost?.attempts).toBe(1)
   })
-  it("until the signal fires, in the middle of a wait", async () => {
+  it("stops waiting for a retry when the signal fires", async () => {
     const controller = new AbortController()
     const url = await answering((request, response) => {
       busy("20")(request, response)
@@ -113,32 +113,32 @@ describe("5xx are retried", () => {
 })
 
 describe("nothing else is retried", () => {
-  it.each([400, 401, 402, 403, 404, 429])("%d", async (status) => {
+  it.each([400, 401, 402, 403, 404, 429])("does not retry a %d", async (status) => {
     const refusal = { error: { type: "invalid_request", message: "No" } }
     const larder = new Larder({ key, url: await answering(json(status, refusal, { "retry-after": "0" })) })
     expect((await failing(larder.searchStores())).status).toBe(status)
     expect(asked).toHaveLength(1)
   })
-  it("a connection that is cut, because the call may have been charged", async () => {
+  it("does not retry a cut connection, because the call may have been charged", async () => {
     const larder = new Larder({ key, url: await answering((request) => request.socket.destroy()) })
     const error = await failing(larder.searchStores())
     expect([error.name, error.status, error.cost]).toEqual(["NoAnswer", undefined, undefined])
     expect(error.message).toMatch(/^The call got no answer: .*It may have been charged/)
     expect(asked).toHaveLength(1)
   })
-  it("an answer that breaks off, and its error tells what was charged", async () => {
+  it("does not retry an answer that breaks off, and tells in the error what was charged", async () => {
     const url = await answering(brokenOff(200, { "x-credits-charged": "10" }))
     const error = await failing(new Larder({ key, url }).searchStores())
     expect([error.name, error.cost?.creditsCharged, error.requestId]).toEqual(["NoAnswer", 10, "req_1"])
     expect(asked).toHaveLength(1)
   })
-  it("a refusal that breaks off, and its error does not call it charged", async () => {
+  it("does not retry a refusal that breaks off, and speaks of no charge in the error", async () => {
     const error = await failing(new Larder({ key, url: await answering(brokenOff(400)) }).searchStores())
     expect([error.name, error.status, error.requestId]).toEqual(["UnknownAnswer", 400, "req_1"])
     expect(error.message).toMatch(/^(?!.*charged).*status 400 .*\(broke off: /)
     expect(asked).toHaveLength(1)
   })
-  it("a network that fails at a retry, and its error counts both attempts", async () => {
+  it("does not retry when the network fails at a retry, and counts both attempts in the error", async () => {
     const larder = new Larder({ key, url: await answering(busy("0"), (request) => request.socket.destroy()) })
     const error = await failing(larder.searchStores())
     expect([error.name, error.attempts, error.cost]).toEqual(["NoAnswer", 2, undefined])
@@ -147,14 +147,14 @@ describe("nothing else is retried", () => {
   })
   it.each([
     ["a page that says 200", json(200, "<h1>Welcome to the hotel network</h1>")],
-    ["JSON of somebody else", json(200, { status: "ok" })],
+    ["JSON that is not the API's", json(200, { status: "ok" })],
     ["an answer without a body", json(204, undefined)]
-  ])("%s", async (_, answer) => {
+  ])("does not retry %s", async (_, answer) => {
     const larder = new Larder({ key, url: await answering(answer) })
     expect((await failing(larder.searchStores())).name).toBe("UnknownAnswer")
     expect(asked).toHaveLength(1)
   })
-  it("nobody listening at all", async () => {
+  it("fails with NoAnswer when nobody listens", async () => {
     const url = await answering(fine)
     server?.close()
     const error = await failing(new Larder({ key, url }).searchStores())
@@ -164,14 +164,14 @@ describe("nothing else is retried", () => {
 })
 
 describe("the key", () => {
-  it("goes to the API alone: a redirect is not followed", async () => {
+  it("goes to the API only: a redirect is not followed", async () => {
     const elsewhere = json(302, {}, { location: "/elsewhere" })
     const larder = new Larder({ key, url: await answering(elsewhere) })
     const error = await failing(larder.searchStores())
     expect(error.name).toBe("NoAnswer")
     expect(asked).toEqual(["/v1/stores"])
   })
-  it("is in no error", async () => {
+  it("appears in no error", async () => {
     const larder = new Larder({ key, url: await answering((request) => request.socket.destroy()) })
     const error = await failing(larder.searchStores())
     expect(`${error.stack}${JSON.stringify(error)}${String(error.cause)}`).not.toContain("kkkk")

@@ -35,11 +35,11 @@ const mistakes = [
   () => new Larder({ url: "http://127.0.0.1:9" })
 ]
 
-describe("types", () => {
-  it("refuse what the API would refuse", () => {
+describe("the types of the client", () => {
+  it("rejects at compile time what the API would reject", () => {
     expect(mistakes).toHaveLength(12)
   })
-  it("give records with the fields that the API answers", () => {
+  it("gives records the fields that the API answers", () => {
     const grouped = () => larder.searchCommodities({ commodity: "butter" }).then(({ data }) => data[0]?.series[0]?.unit)
     expectTypeOf(grouped).returns.resolves.toEqualTypeOf<"USD/lb" | "USD/cwt" | undefined>()
     const products = () => larder.searchCommodityProducts().then((page) => page.data[0]?.metrics[0]?.metric_name)
@@ -49,7 +49,7 @@ describe("types", () => {
     const cursor = () => larder.searchStores().then((page) => page.next_cursor)
     expectTypeOf(cursor).returns.resolves.toEqualTypeOf<string | null>()
   })
-  it("let ids go from one method to the next", () => {
+  it("takes the ids that other methods give", () => {
     const walk = async () => {
       for await (const { id } of larder.searchStores.all({ country: undefined })) {
         for await (const { id: product } of larder.getStoreProducts.all(id)) {

@@ -24,7 +24,7 @@ const askedBy = (url: string, host: string, cookie = "") =>
       .end()
   })
 
-describe("a server on every address of its machine", () => {
+describe("a server on all interfaces of its machine", () => {
   let home = ""
   let server: Server | undefined
   let browser: Browser
@@ -53,25 +53,28 @@ describe("a server on every address of its machine", () => {
     expect(logs()).toContain(`The console listens on http://0.0.0.0:${portOf(console)} without https`)
   })
 
-  it.each(["127.0.0.2", "localhost"])("shows examples, docs and payments at %s to who came there", async (host) => {
-    const at = `http://${host}:${portOf(running().console)}`
-    const api = `http://${host}:${portOf(running().api)}`
-    const browser = makeBrowser(at)
-    expect((await browser.post("/sign-in", { email: "ada@example.com", password })).status).toBe(303)
-    const { headers, text } = await browser.post("/keys/new", newKey)
-    expect(keyIn(text)).toBeDefined()
-    expect(text).toContain(`&quot;${api}/v1/`)
-    expect(text).toContain(`<a href="${api}/docs">Docs</a>`)
-    expect(text).toContain(`&quot;url&quot;: &quot;${api}/mcp&quot;`)
-    expect(headers.get("content-security-policy")).toContain("form-action 'self';")
-    const asked = await browser.post("/billing/top-up", { amount: "50.00", submission: host, pay_with: "new_card" })
-    expect(asked.location).toMatch(new RegExp(`^${at}/simulator/checkout/`))
-    expect((await browser.get(asked.location ?? "")).text).toContain(`${at}/billing`)
-    expect(await (await fetch(`${api}/docs`)).text()).toContain(`href="${at}/"`)
-  })
+  it.each(["127.0.0.2", "localhost"])(
+    "links examples, docs and payments to %s for a visitor who came there",
+    async (host) => {
+      const at = `http://${host}:${portOf(running().console)}`
+      const api = `http://${host}:${portOf(running().api)}`
+      const browser = makeBrowser(at)
+      expect((await browser.post("/sign-in", { email: "ada@example.com", password })).status).toBe(303)
+      const { headers, text } = await browser.post("/keys/new", newKey)
+      expect(keyIn(text)).toBeDefined()
+      expect(text).toContain(`&quot;${api}/v1/`)
+      expect(text).toContain(`<a href="${api}/docs">Docs</a>`)
+      expect(text).toContain(`&quot;url&quot;: &quot;${api}/mcp&quot;`)
+      expect(headers.get("content-security-policy")).toContain("form-action 'self';")
+      const asked = await browser.post("/billing/top-up", { amount: "50.00", submission: host, pay_with: "new_card" })
+      expect(asked.location).toMatch(new RegExp(`^${at}/simulator/checkout/`))
+      expect((await browser.get(asked.location ?? "")).text).toContain(`${at}/billing`)
+      expect(await (await fetch(`${api}/docs`)).text()).toContain(`href="${at}/"`)
+    }
+  )
 
   it.each([`evil"><script>alert(1)</script>`, "evil;script-src *", "$(touch evil)", "x@evil.example", "evil.example/"])(
-    "believes no host %j: it stands in no page, no header and no link",
+    "ignores the invalid host %j: it appears in no page, header or link",
     async (host) => {
       const { console } = running()
       const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ")
@@ -88,7 +91,7 @@ describe("a server on every address of its machine", () => {
   )
 })
 
-it("a console of its own host is kept to this machine while the API is public", async () => {
+it("a console with its own loopback host stays local while the API is public", async () => {
   const home = copyHome(inject("sampleHome"))
   const hosts = { LARDER_HOST: "0.0.0.0", LARDER_CONSOLE_HOST: "127.0.0.1" }
   const server = await startServer(home, hosts)

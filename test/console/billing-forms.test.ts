@@ -39,7 +39,7 @@ describe("a top-up", () => {
   })
 
   it.each(amounts)(
-    "of %j is refused with a message at the field, which keeps what was typed",
+    "rejects the amount %j with a message at the field, which keeps what was typed",
     async (typed, problem) => {
       const asked = await who.browser.get(`/billing/top-up?amount=${encodeURIComponent(typed)}`)
       const sent = await who.browser.post("/billing/top-up", { amount: typed, submission: "s1", pay_with: "new_card" })
@@ -56,7 +56,7 @@ describe("a top-up", () => {
     ["10", "$10.00", "10,000 credits"],
     ["$1,234.50", "$1,234.50", "1,234,500 credits"],
     ["50000", "$50,000.00", "50,000,000 credits"]
-  ])("of %s is told before it is paid", async (typed, paid, got) => {
+  ])("shows what %s costs and gives before it is paid", async (typed, paid, got) => {
     const { status, text } = await who.browser.get(`/billing/top-up?amount=${encodeURIComponent(typed)}`)
     expect(status).toBe(200)
     expect(text).toContain(`<dd>${paid}</dd>`)
@@ -66,7 +66,7 @@ describe("a top-up", () => {
     expect(buttonsOf(text)).toEqual(["Continue to the card page"])
   })
 
-  it("begins with one of four amounts, or with any other", async () => {
+  it("offers four amounts, and a field for any other", async () => {
     const { text } = await who.browser.get("/billing")
     const links = [...text.matchAll(/<a [^>]*href="([^"]*amount=[^"]*)">([^<]*)</g)].map(([, href, label]) => [
       label,
@@ -76,7 +76,7 @@ describe("a top-up", () => {
     expect(text).toContain('<label for="amount">Or any amount</label>')
   })
 
-  it("with a new card leads to the processor, saves the card and adds its credits once", async () => {
+  it("leads to the processor with a new card, saves the card and adds the credits once", async () => {
     // nobody but the page that the customer comes back to asks how the payment went
     await console.run(Simulator.use((simulator) => simulator.play({ events: "none" })))
     const page = await payByCard(who, "100", "4242424242424242")
@@ -89,7 +89,7 @@ describe("a top-up", () => {
     expect(await balanceOf(who)).toBe(105_000)
   })
 
-  it("with the saved card is one payment, however often its form is sent", async () => {
+  it("makes one payment with the saved card when its form is sent three times", async () => {
     const before = await balanceOf(who)
     const review = await who.browser.get("/billing/top-up?amount=50")
     expect(review.text).toContain("Pay $50.00 with Visa ending in 4242</button>")
@@ -101,7 +101,7 @@ describe("a top-up", () => {
     expect(await balanceOf(who)).toBe(before + 50_000)
   })
 
-  it("whose form was sent before with another amount is refused, and shown anew", async () => {
+  it("rejects a form that was sent before with another amount, and shows a new one", async () => {
     const review = await who.browser.get("/billing/top-up?amount=50")
     const form = { ...hiddenIn(review.text), pay_with: "saved_card" }
     await who.browser.post("/billing/top-up", form)
@@ -111,7 +111,7 @@ describe("a top-up", () => {
     expect(hidden(other.text, "submission")).not.toBe(hidden(review.text, "submission"))
   })
 
-  it("while the processor is away is told so, and is the same payment when it is sent again", async () => {
+  it("answers 503 while the processor is unavailable, and makes one payment when it is sent again", async () => {
     const before = await balanceOf(who)
     const review = await who.browser.get("/billing/top-up?amount=70")
     const form = { amount: "70", submission: hidden(review.text, "submission"), pay_with: "new_card" }
@@ -125,7 +125,7 @@ describe("a top-up", () => {
     expect((await paymentsOf(who)).filter(({ cents }) => cents === 7_000).length).toBe(1)
   })
 
-  it("that was left on the processor's page says that nothing was charged, and can be paid no more", async () => {
+  it("says that nothing was charged when the processor's page was left, and cannot be paid later", async () => {
     const { back, pay, payment_id } = await beginByCard(who, "80")
     const { status, text } = await who.browser.get(back)
     expect([status, text.includes(notFinished)]).toEqual([200, true])
@@ -133,7 +133,7 @@ describe("a top-up", () => {
     expect((await pay("4242424242424242")).kind).not.toBe("paid")
   })
 
-  it("that was paid in another tab says so to who goes back without paying", async () => {
+  it("shows a payment from another tab to somebody who goes back without paying", async () => {
     const before = await balanceOf(who)
     const { back, pay, payment_id } = await beginByCard(who, "80")
     expect((await pay("4242424242424242")).kind).toBe("paid")
@@ -142,7 +142,7 @@ describe("a top-up", () => {
     expect(await balanceOf(who)).toBe(before + 80_000)
   })
 
-  it("of another account, or none, is not left by anybody else", async () => {
+  it("stays open when another account goes back from it", async () => {
     const { payment_id } = await beginByCard(who, "80")
     const stranger = await console.signedIn()
     for (const id of [payment_id, "pay_9", "yes"]) {
@@ -152,7 +152,7 @@ describe("a top-up", () => {
     expect((await paymentsOf(who)).find(({ id }) => id === payment_id)?.state).toBe("open")
   })
 
-  it("with a saved card that there is none of is refused", async () => {
+  it("rejects a payment with the saved card when there is none", async () => {
     const poor = await console.signedIn()
     const { status, text } = await poor.browser.post("/billing/top-up", {
       amount: "50",
@@ -164,7 +164,7 @@ describe("a top-up", () => {
 })
 
 describe("a saved card", () => {
-  it("that is removed while the processor is away is gone here at once", async () => {
+  it("is gone at once when it is removed while the processor is unavailable", async () => {
     const who = await console.signedIn()
     await payByCard(who, "100", "4242424242424242")
     const form = hiddenIn((await who.browser.get("/billing/card")).text)
@@ -196,28 +196,31 @@ describe("auto-recharge", () => {
     await payByCard(who, "100", "4242424242424242")
   })
 
-  it.each(amounts)("of %j is refused at its field, and so is such a trigger", async (typed, problem) => {
-    const { status, text } = await save(typed, "many")
-    expect(status).toBe(422)
-    expect([errorAt(text, "recharge_amount"), valueAt(text, "recharge_amount")]).toEqual([problem, typed])
-    expect([errorAt(text, "trigger"), valueAt(text, "trigger")]).toEqual([
-      "This is no amount in dollars and cents, such as 20 or 20.50.",
-      "many"
-    ])
-    expect((await settingsOf(who)).recharge.is_on).toBe(false)
-  })
+  it.each(amounts)(
+    "rejects the amount %j and a trigger that is no amount, each at its field",
+    async (typed, problem) => {
+      const { status, text } = await save(typed, "many")
+      expect(status).toBe(422)
+      expect([errorAt(text, "recharge_amount"), valueAt(text, "recharge_amount")]).toEqual([problem, typed])
+      expect([errorAt(text, "trigger"), valueAt(text, "trigger")]).toEqual([
+        "This is no amount in dollars and cents, such as 20 or 20.50.",
+        "many"
+      ])
+      expect((await settingsOf(who)).recharge.is_on).toBe(false)
+    }
+  )
 
   it.each([
     ["0.99", "Type a balance from $1.00 to $50,000.00."],
     ["50000.01", "Type a balance from $1.00 to $50,000.00."],
     ["", "Type a balance in US dollars."]
-  ])("below %j is refused, and keeps what is right", async (typed, problem) => {
+  ])("rejects the trigger %j at its field, and keeps the valid amount", async (typed, problem) => {
     const { status, text } = await save("75.50", typed)
     expect([status, errorAt(text, "trigger"), valueAt(text, "trigger")]).toEqual([422, problem, typed])
     expect([errorAt(text, "recharge_amount"), valueAt(text, "recharge_amount")]).toEqual(["", "75.50"])
   })
 
-  it("is switched on with its amounts, changed, and switched off whatever stands in the fields", async () => {
+  it("is switched on with its amounts, changed, and switched off whatever the fields contain", async () => {
     expect((await save("75.50", "20")).headers.get("location")).toBe("/billing")
     expect((await settingsOf(who)).recharge).toMatchObject({ is_on: true, cents: 7_550, trigger_credits: 20_000 })
     const shown = await who.browser.get(path)
@@ -228,7 +231,7 @@ describe("auto-recharge", () => {
     expect((await settingsOf(who)).recharge).toMatchObject({ is_on: false, cents: 8_000, trigger_credits: 1_000 })
   })
 
-  it("goes off with the saved card, which is asked before and no alarm afterwards", async () => {
+  it("is switched off when the card is removed, with a warning before and no alarm afterwards", async () => {
     await save("75.50", "20")
     const asked = await who.browser.get("/billing/card")
     expect(asked.text).toContain("Auto-recharge is on. Removing the card switches it off")
@@ -257,7 +260,7 @@ describe("auto-recharge that charges at once", () => {
     await payByCard(who, "10", "4242424242424242") // 15,000 credits
   })
 
-  it("asks first: how much is charged to which card, how often, and until when", async () => {
+  it("asks first, and says how much is charged to which card, how often and until when", async () => {
     const { status, text } = await save("10", "5,000")
     expect(status).toBe(200)
     const words = unescaped(text.replace(/<[^>]*>/g, "")).replace(/\s+/g, " ")
@@ -271,7 +274,7 @@ describe("auto-recharge that charges at once", () => {
     expect(await recharges()).toEqual([])
   })
 
-  it("asks again where more payments follow than were told, and leads back with what was typed", async () => {
+  it("asks again when more payments follow than were shown, and keeps what was typed", async () => {
     for (const told of ["498", "0", "many", ""]) {
       expect([told, buttonsOf((await save("10", "5000", told)).text)]).toEqual([
         told,
@@ -284,16 +287,16 @@ describe("auto-recharge that charges at once", () => {
     expect(await recharges()).toEqual([])
   })
 
-  it("does not ask where the balance is at the trigger: then nothing is charged", async () => {
+  it("does not ask when the balance equals the trigger", async () => {
     expect((await save("10", "15")).status).toBe(303)
   })
 
-  it("asks to save what is chosen where it is on already", async () => {
+  it("asks before it saves a change when it is on already", async () => {
     expect(buttonsOf((await save("10", "5000")).text)).toEqual(["Save and charge $10.00", "Back"])
     expect((await save("", "", "", "no")).status).toBe(303)
   })
 
-  it("charges once where once was told", async () => {
+  it("charges once when one payment was shown", async () => {
     const { text } = await save("10", "16")
     expect(text).not.toContain("and again")
     const { headers } = await save("10", "16", hidden(text, "payments"))
@@ -306,7 +309,7 @@ describe("auto-recharge that charges at once", () => {
   })
 })
 
-describe("auto-recharge on the pages that tell of it", () => {
+describe("auto-recharge on the pages of the console", () => {
   let who: SignedIn
   const sectionOf = (html: string, heading: string) => {
     const [, body = ""] = new RegExp(`<section aria-labelledby="s-${heading}">(.*?)</section>`, "s").exec(html) ?? []
@@ -316,7 +319,7 @@ describe("auto-recharge on the pages that tell of it", () => {
     who = await console.signedIn()
   })
 
-  it("leads from each of them to its own page, which explains it, before there is a card", async () => {
+  it("is linked from the overview and billing, and explained there before there is a card", async () => {
     const billing = await who.browser.get("/billing")
     expect(linkCalled(billing.text, "How it works")).toBe("/billing/auto-recharge")
     expect(linkCalled((await who.browser.get("/")).text, "Set up")).toBe("/billing/auto-recharge")
@@ -325,7 +328,7 @@ describe("auto-recharge on the pages that tell of it", () => {
     for (const { text } of [billing, own]) expect(text).toContain(whyCardsAreSaved)
   })
 
-  it("tells no amounts that nobody has chosen as settings", async () => {
+  it("shows no amounts as settings before anybody has chosen them", async () => {
     await payByCard(who, "10", "4000000000000341") // 15,000 credits; every later charge is declined
     const { text } = await who.browser.get("/billing")
     expect(sectionOf(text, "auto-recharge")).not.toContain("$")
@@ -333,7 +336,7 @@ describe("auto-recharge on the pages that tell of it", () => {
     expect((await who.browser.get("/billing/auto-recharge")).text).toContain("the amounts are a proposal")
   })
 
-  it("that went off by itself says with which card and when, in one tone, and leads on", async () => {
+  it("says with which card and when it was switched off by itself, with links to go on", async () => {
     const { shown = "" } = hiddenIn((await who.browser.get("/billing/auto-recharge")).text)
     const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1", shown }
     await who.browser.post("/billing/auto-recharge", choice)
@@ -352,7 +355,7 @@ describe("auto-recharge on the pages that tell of it", () => {
     expect(buttonsOf(pages[2]?.text ?? "")).toEqual(["Leave it off", "Switch on"])
   })
 
-  it("that went off with its card lets other cards pay first, until the card has paid or is another one", async () => {
+  it("offers other cards first after a failed recharge, until the card has paid or is replaced", async () => {
     const review = () => who.browser.get("/billing/top-up?amount=50")
     const refused = await review()
     expect(refused.text).toContain("The last payment with Visa ending in 0341 failed. The card was declined.")
@@ -368,7 +371,7 @@ describe("auto-recharge on the pages that tell of it", () => {
     expect(primaryButtonsOf((await review()).text)).toEqual(["Pay $50.00 with Visa ending in 0341"])
   })
 
-  it("can be left off, which puts the warning away and keeps the amounts", async () => {
+  it("can be left off, which removes the warning and keeps the amounts", async () => {
     await who.browser.post("/billing/auto-recharge", { is_on: "no" })
     const [overview, billing] = await Promise.all(["/", "/billing"].map((path) => who.browser.get(path)))
     for (const page of [overview, billing]) expect(page?.text).not.toContain("was switched off")

@@ -25,7 +25,7 @@ const addRejects = `
 
 layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with rejects and a failed run", (it) => {
   describe("the state of the warehouse", () => {
-    it.effect("tells how fresh each data set is, with the last run even where it published nothing", () =>
+    it.effect("shows how fresh each data set is, and its last run even when that published nothing", () =>
       Effect.gen(function* () {
         const { dataSets } = yield* DataRead
         const [commodities, foods, stores] = yield* dataSets
@@ -50,7 +50,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.notInclude(page, "That is late")
       })
     )
-    it.effect("calls pipelines by their titles, months by their names, and tells how many series have stopped", () =>
+    it.effect("names pipelines by their titles and months by their names, and counts stopped series", () =>
       Effect.gen(function* () {
         const page = yield* shown("/data")
         assert.notMatch(page, />(branded-foods|storefronts|commodities)</)
@@ -59,7 +59,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(page, "Rows are those of the payloads")
       })
     )
-    it.effect("tells the size of the live generation, and of all that are kept", () =>
+    it.effect("shows the size of the live generation and of all that are kept", () =>
       Effect.gen(function* () {
         const generations = yield* (yield* DataRead).generations
         const page = yield* shown("/data")
@@ -90,7 +90,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
   })
 
   describe("runs", () => {
-    it.effect("come newest first, those of the journal among them, and all pages joined are the whole list", () =>
+    it.effect("lists runs newest first, also those of the journal, each once over all pages", () =>
       Effect.gen(function* () {
         const { runs } = yield* DataRead
         const any = { pipeline: undefined, outcome: undefined }
@@ -114,7 +114,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         )
       })
     )
-    it.effect("are found by pipeline and outcome", () =>
+    it.effect("finds runs by pipeline and outcome", () =>
       Effect.gen(function* () {
         const { runs } = yield* DataRead
         const wanted = { pipeline: "commodities", outcome: "checks_failed", before: undefined, limit: 10 }
@@ -127,7 +127,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(none, "Show all")
       })
     )
-    it.effect("tell what went wrong and which check found it, also before a generation has taken them up", () =>
+    it.effect("shows what went wrong and which check found it, also before a generation has the run", () =>
       Effect.gen(function* () {
         const page = yield* shown(`/data/runs/${failed.run_id}`, { id: failed.run_id })
         assert.include(page, "price_positive")
@@ -138,7 +138,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.strictEqual(yield* failureOf("/data/runs/none", { id: "none" }), "PageNotFound")
       })
     )
-    it.effect("lead to their rejects only where a generation keeps them", () =>
+    it.effect("links to the rejects of a run only where a generation keeps them", () =>
       Effect.gen(function* () {
         const page = yield* shown(`/data/runs/${failed.run_id}`, { id: failed.run_id })
         assert.match(page, /4 <small class="nowrap">not kept<\/small>, as this run published nothing/)
@@ -153,7 +153,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
   })
 
   describe("rejects", () => {
-    it.effect("come in pages that joined are all of them, once", () =>
+    it.effect("lists all 60 rejects of a run, each once over all pages", () =>
       Effect.gen(function* () {
         const { rejects } = yield* DataRead
         const wanted = { pipeline: "storefronts", feed: undefined, reason: undefined, run_id: undefined, limit: 25 }
@@ -171,7 +171,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         )
       })
     )
-    it.effect("show a hostile row as text, and only its beginning", () =>
+    it.effect("shows a hostile row as text, and only its beginning", () =>
       Effect.gen(function* () {
         const page = yield* shown(`/data/rejects?reason=${encodeURIComponent("title: is <b>markup</b>")}`)
         assert.include(page, "&lt;script&gt;alert(1)&lt;/script&gt;")
@@ -181,7 +181,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(page, "1,025 characters")
       })
     )
-    it.effect("are counted by reason", () =>
+    it.effect("counts rejects by reason", () =>
       Effect.gen(function* () {
         const { reasons } = yield* DataRead
         const reason = "price: is not a number"
@@ -192,7 +192,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.deepStrictEqual(yield* reasons({ ...any, run_id: failed.run_id }), [])
       })
     )
-    it.effect("have one reason where only its values differ, and its link finds exactly as many", () =>
+    it.effect("gives rejects one reason when only its values differ, and finds exactly as many by it", () =>
       Effect.gen(function* () {
         const { reasons, rejects } = yield* DataRead
         const any = { pipeline: "commodities", feed: undefined, run_id: undefined }
@@ -210,7 +210,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(page, "such as: close_price is &quot;1.10x&quot;, which is no price")
       })
     )
-    it.effect("show the row as it was read: a line for each field, and every digit", () =>
+    it.effect("shows a row as it was read: a line for each field, and every digit", () =>
       Effect.gen(function* () {
         const page = yield* shown("/data/rejects?feed=gov-mars/1603")
         assert.include(page, "Row as read")
@@ -218,7 +218,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(page, row.replaceAll('"', "&quot;"))
       })
     )
-    it.effect("are filtered by feeds that have some; a reason and a run are told, with a way back to all", () =>
+    it.effect("offers feeds with rejects as a filter, and names a chosen reason and run, with a link to all", () =>
       Effect.gen(function* () {
         const page = yield* shown(`/data/rejects?pipeline=storefronts&run=${failed.run_id}&reason=price:+is+odd`)
         const [, feeds = ""] = /<select id="feed"(.*?)<\/select>/s.exec(page) ?? []
@@ -232,7 +232,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(page, "No such rejects")
       })
     )
-    it.effect("are counted by feed with those of its files, and its link finds as many", () =>
+    it.effect("counts the rejects of a feed with those of its files, and finds as many by the feed", () =>
       Effect.gen(function* () {
         const data = yield* DataRead
         const { rows } = yield* data.feeds({ pipeline: undefined, after: undefined, limit: 1000 })
@@ -255,7 +255,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
   })
 
   describe("feeds and checks", () => {
-    it.effect("tell how far each feed was read, page by page", () =>
+    it.effect("lists each feed once over all pages", () =>
       Effect.gen(function* () {
         const { feeds } = yield* DataRead
         const whole = yield* feeds({ pipeline: undefined, after: undefined, limit: 1000 })
@@ -273,7 +273,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(yield* shown("/data/feeds"), "gov-mars/1603")
       })
     )
-    it.effect("tell the month that a monthly feed was read to, and the day that another one was", () =>
+    it.effect("shows the month that a monthly feed was read to, and the day for other feeds", () =>
       Effect.gen(function* () {
         const { rows } = yield* (yield* DataRead).feeds({ pipeline: undefined, after: undefined, limit: 1000 })
         assert.strictEqual(rows.find(({ feed }) => feed === "gov-mpr/2989/Detail")?.read_to, "2026-10-01")
@@ -285,7 +285,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.match(readTo("gov-mars/1603") ?? "", /^\d{1,2} \w{3,4} 2026$/)
       })
     )
-    it.effect("name the report that a feed reads, and which feeds stopped while others of their rhythm went on", () =>
+    it.effect("names the report of a feed, and the feeds that stopped while others of their frequency went on", () =>
       Effect.gen(function* () {
         const { feeds } = yield* DataRead
         const { rows } = yield* feeds({ pipeline: undefined, after: undefined, limit: 1000 })
@@ -307,7 +307,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(page, "as a whole")
       })
     )
-    it.effect("tell of fields that no mapping knows before all feeds, and so does the state", () =>
+    it.effect("shows fields that no mapping knows above all feeds, and on the state page", () =>
       Effect.gen(function* () {
         const page = yield* shown("/data/feeds")
         assert.include(page, "settlement_price")
@@ -315,7 +315,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(yield* shown("/data"), "Upstream has a field that no mapping knows")
       })
     )
-    it.effect("say how many checks passed, and show those of each pipeline with their run", () =>
+    it.effect("says how many checks passed, and shows those of each pipeline with their run", () =>
       Effect.gen(function* () {
         const checks = yield* (yield* DataRead).checks
         const page = yield* shown("/data/checks")
@@ -333,7 +333,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(state, '<a href="/data/checks">See the checks</a>')
       })
     )
-    it.effect("are those of the newest published run of each pipeline, failures first", () =>
+    it.effect("shows the checks of the newest published run of each pipeline, failures first", () =>
       Effect.gen(function* () {
         const { checks } = yield* DataRead
         const all = yield* checks
@@ -362,7 +362,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
       "/data/rejects?before=first",
       "/data/prices?series=gold",
       "/data/prices?beside=gold"
-    ])("is no page where the list does not have it: %s", (target) =>
+    ])("fails with PageNotFound when the list does not have it: %s", (target) =>
       Effect.map(failureOf(target), (tag) => assert.strictEqual(tag, "PageNotFound"))
     )
   })
@@ -374,13 +374,13 @@ layer(
     drop schema storefront cascade`),
   { excludeTestServices: true }
 )("over a warehouse that holds no data", (it) => {
-  it.effect.each(dataPages.filter(({ path }) => !path.includes(":")).map(({ path }) => path))("%s answers", (path) =>
+  it.effect.each(dataPages.filter(({ path }) => !path.includes(":")).map(({ path }) => path))("answers %s", (path) =>
     Effect.map(shown(path), (page) => assert.include(page, "Data"))
   )
 })
 
 describe("every page about the warehouse", () => {
-  it("is for operators alone", () => {
+  it("is marked as for operators only", () => {
     assert.deepStrictEqual(
       dataPages.filter((page) => page.operatorsOnly !== true),
       []

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { answered, dataAfter, shown } from "./data-console.ts"
 
 layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
-  it.effect("are drawn for the series and days that are asked for, with the same numbers as a table", () =>
+  it.effect("draws the series and days that are asked for, with the same numbers in a table", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices?series=butter-sales-price-weekly&from=2026-08-01&to=2026-08-31")
       assert.match(page, /<div class="plot" role="img"/)
@@ -12,20 +12,20 @@ layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
       assert.notInclude(page, '<time datetime="2026-09-05">')
     })
   )
-  it.effect("are drawn beside others of the same unit alone", () =>
+  it.effect("does not draw a series of another unit beside the first", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices?series=butter-sales-price-weekly&beside=milk-class-iii-price-monthly")
       assert.include(page, "is not drawn: it is in USD per cwt")
     })
   )
-  it.effect("are described with their peaks, their first day and their last", () =>
+  it.effect("describes a series with its first, lowest and highest reading", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices?series=butter-exch-spot-close-daily&from=")
       assert.include(page, "1.4675 on 4 Jan 2021")
       assert.include(page, "lowest 1.2875, highest 3.3375.")
     })
   )
-  it.effect("have names that tell them apart", () =>
+  it.effect("gives more than 100 series names that are all different", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices")
       const [, series = ""] = /<select id="series"(.*?)<\/select>/s.exec(page) ?? []
@@ -34,7 +34,7 @@ layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
       assert.strictEqual(new Set(names).size, names.length)
     })
   )
-  it.effect("are listed as series and metrics, with what differs before a narrow list cuts the name", () =>
+  it.effect("lists series and metrics in groups, with what differs early in the name", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices")
       const [, series = ""] = /<select id="series"(.*?)<\/select>/s.exec(page) ?? []
@@ -46,7 +46,7 @@ layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
       assert.include(page, "Nothing else")
     })
   )
-  it.effect("of milk are named by class as the trade does", () =>
+  it.effect("names milk prices by class as the trade does", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices")
       assert.include(page, "Milk, Class I price, monthly, Federal milk marketing orders")
@@ -54,20 +54,20 @@ layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
       assert.include(page, "milk Class III price monthly")
     })
   )
-  it.effect("are of a day, a week or a month, as their series has it", () =>
+  it.effect("shows the month of a monthly price, and the week of a weekly one", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices")
       assert.include(page, '<time datetime="2026-08">August 2026</time>')
       assert.include(page, 'week to <time datetime="2026-09-26">26 Sept 2026</time>')
     })
   )
-  it.effect("that ended while others of their rhythm went on say since when", () =>
+  it.effect("says since when a stopped series has had no reading", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices")
       assert.deepStrictEqual(page.match(/no reading since [^<]+/g), ["no reading since 31 May 2025"])
     })
   )
-  it.effect("mark the days that are shown, which are all of them where none is asked for", () =>
+  it.effect("marks the period that is shown: 1 year by default, everything for an empty first day", () =>
     Effect.gen(function* () {
       const current = /aria-current="true">([^<]+)/
       assert.strictEqual(current.exec(yield* shown("/data/prices"))?.[1], "1 year")
@@ -75,7 +75,7 @@ layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
       assert.notMatch(yield* shown("/data/prices?to=2026-08-31"), current)
     })
   )
-  it.effect("stand below each other with as many decimals as their unit is quoted in", () =>
+  it.effect("shows prices with as many decimals as their unit is quoted in", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices")
       for (const figure of ["1.3560", "1.3500", "17.60"]) assert.include(page, `<div>${figure}</div>`)
@@ -85,17 +85,15 @@ layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
     ["from=gestern", "Type a day such as 2026-10-15."],
     ["from=2026-08-01&to=2026-02-30", "Type a day such as 2026-10-15."],
     ["from=2026-08-02&to=2026-08-01", "The first day is after the last one."]
-  ] as const)(
-    "of days that are none, or run backwards, are not drawn, and the field says why: %s",
-    ([query, mistake]) =>
-      Effect.gen(function* () {
-        const { body, status } = yield* answered(`/data/prices?${query}`)
-        assert.strictEqual(status, 422)
-        assert.include(body, mistake)
-        assert.notInclude(body, "data-price-chart")
-      })
+  ] as const)("answers 422 and draws nothing for days that do not exist or run backwards: %s", ([query, mistake]) =>
+    Effect.gen(function* () {
+      const { body, status } = yield* answered(`/data/prices?${query}`)
+      assert.strictEqual(status, 422)
+      assert.include(body, mistake)
+      assert.notInclude(body, "data-price-chart")
+    })
   )
-  it.effect("until a day alone are those of the year before it", () =>
+  it.effect("shows the year before the last day when only that is asked for", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices?series=butter-sales-price-weekly&to=2024-08-31")
       assert.include(page, 'value="2023-08-31"')

@@ -30,7 +30,7 @@ const foreign: ReadonlyArray<readonly [what: string, headers: () => Record<strin
 ]
 
 describe("forms", () => {
-  it.each(foreign)("%s are refused by every page, and change nothing", async (_what, headers) => {
+  it.each(foreign)("rejects a form %s on every page with 403, and changes nothing", async (_what, headers) => {
     const { account, browser } = await site.signedIn({ is_operator: true })
     const session = browser.cookies.get("larder_session")
     for (const path of forms) {
@@ -43,7 +43,7 @@ describe("forms", () => {
     expect((await browser.get("/account")).status).toBe(200)
   })
 
-  it("from the console itself are taken, by whichever name of this machine it was reached", async () => {
+  it("takes a form from the console itself, and rejects one from another name of this machine", async () => {
     const { browser } = await site.signedIn()
     const port = new URL(site.url()).port
     const sent = await browser.post("/keys/new", newKey, { origin: site.url(), "sec-fetch-site": "same-origin" })
@@ -53,7 +53,7 @@ describe("forms", () => {
   })
 
   it.each(["evil.example", "evil.example:8081", "localhost.evil.example"])(
-    "of a page whose name %s leads to this machine are refused, and told where the console is",
+    "rejects a form of a page at %s that leads to this machine, and names LARDER_CONSOLE_URL",
     async (host) => {
       const { hostname, port } = new URL(site.url())
       const headers = { host, origin: `http://${host}`, "content-type": "application/x-www-form-urlencoded" }
@@ -70,7 +70,7 @@ describe("forms", () => {
     }
   )
 
-  it("that are none, or huge, are answered with 400", async () => {
+  it("answers 400 to JSON and to a form of 70 kB", async () => {
     const { browser } = await site.signedIn()
     const headers = { origin: site.url() }
     const json = { ...headers, "content-type": "application/json" }
@@ -81,7 +81,7 @@ describe("forms", () => {
     expect((await browser.ask("/keys/new", { method: "POST", headers, body: huge })).status).toBe(400)
   })
 
-  it("are not taken by pages that have none: 405 with what is", async () => {
+  it("answers 405 with the allowed methods on a page without a form", async () => {
     const { browser } = await site.signedIn()
     const seen = await browser.post("/keys", newKey)
     expect([seen.status, seen.headers.get("allow")]).toEqual([405, "GET, HEAD"])
@@ -131,7 +131,7 @@ describe("every page", () => {
     }
   })
 
-  it("that is not there is a page, and 404", async () => {
+  it("is a 404 page when the address is unknown", async () => {
     const { browser } = await site.signedIn()
     const seen = await browser.get("/nothing-here")
     expect(seen.status).toBe(404)
@@ -140,7 +140,7 @@ describe("every page", () => {
     expect((await site.browser().get("/%zz")).status).toBe(404)
   })
 
-  it("of operators is nothing for others", async () => {
+  it("answers 404 to other people when it is for operators", async () => {
     const { browser } = await site.signedIn()
     for (const { operatorsOnly, path } of pages.filter((page) => page.operatorsOnly)) {
       expect(operatorsOnly).toBe(true)
@@ -157,7 +157,7 @@ describe("events of the card processor", () => {
   const send = (body: string, headers: Record<string, string> = {}, path = "/webhooks/simulator") =>
     site.browser().ask(path, { method: "POST", body, headers: { "content-type": "application/json", ...headers } })
 
-  it("that nobody has signed are refused, and so are huge ones", async () => {
+  it("rejects unsigned events with 400, and an event of 1.1 MB with 413", async () => {
     const event = JSON.stringify({ id: "evt_1", type: "payment.succeeded", payment_id: "pay_x" })
     expect((await send(event)).status).toBe(400)
     const forged = { "simulator-signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}` }
@@ -166,7 +166,7 @@ describe("events of the card processor", () => {
     expect((await send("")).status).toBe(400)
   })
 
-  it("have no address but that of the processor in use", async () => {
+  it("answers 404 at any address but that of the processor in use", async () => {
     expect((await send("{}", { "stripe-signature": "t=1,v1=0" }, "/webhooks/stripe")).status).toBe(404)
     expect((await send("{}", {}, "/webhooks/anything")).status).toBe(404)
     expect((await site.browser().get("/webhooks/simulator")).status).toBe(404)
@@ -174,7 +174,7 @@ describe("events of the card processor", () => {
 })
 
 describe("assets", () => {
-  it("may be kept for a year, since their address changes with them", async () => {
+  it("lets browsers keep assets for a year, since their address changes with them", async () => {
     const { text } = await site.browser().get("/sign-in")
     const addresses = [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, address = ""]) => address)
     expect(addresses).toHaveLength(3)
@@ -191,7 +191,7 @@ describe("behind https", () => {
     environment: { LARDER_CONSOLE_URL: address, LARDER_API_URL: "https://api.example.com" }
   })
 
-  it("cookies are for https and for this host alone, and forms come from the public address", async () => {
+  it("sets cookies for https and this host only, and takes forms from the public address only", async () => {
     const account = await secure.newAccount()
     const browser = secure.browser()
     const link = await secure.invite(account.id)

@@ -144,7 +144,7 @@ describe("an account", () => {
     other = await filledAccount(site, owner)
   })
 
-  it("has something to be asked for in each page of the console, in its place and in its form", () => {
+  it("has something to ask for in every place and every form of the console", () => {
     const known = asked(other, other)
     const unasked = pages.filter(({ path, post }) => {
       const { forms = [], places = [] } = known[path] ?? {}
@@ -153,7 +153,7 @@ describe("an account", () => {
     expect(unasked.map(({ path }) => path)).toEqual([])
   })
 
-  it("is seen by its own people: each of what is looked for in the pages of others", async () => {
+  it("shows its own people everything that is searched for in the pages of others", async () => {
     const seen: Array<string> = []
     for (const [path, page] of Object.entries(asked(other, other))) {
       for (const address of addresses(path, page)) seen.push(...leaks(other, await other.browser.get(address), ""))
@@ -162,7 +162,7 @@ describe("an account", () => {
     expect(unseen).toEqual([])
   })
 
-  it("is no page and nothing to be changed for who is not signed in", async () => {
+  it("shows nothing to a visitor who is not signed in, and cannot be changed by one", async () => {
     const browser = site.browser()
     const before = await stateOf(other)
     for (const [path, page] of Object.entries({ ...asked(other, other), ...ofTheSimulator(other) })) {
@@ -179,7 +179,7 @@ describe("an account", () => {
   it.each([
     ["a member", false],
     ["an operator", true]
-  ])("is no page, no part of one and nothing to be changed for %s of another account", async (who, is_operator) => {
+  ])("shows nothing to %s of another account, and cannot be changed by one", async (who, is_operator) => {
     const own = await filledAccount(site, { ...stranger(who), is_operator })
     const { browser } = own
     const before = await stateOf(other)

@@ -61,7 +61,7 @@ beforeAll(async () => {
 const needed = (text: string) => /\b(?:FOOD|STORE|PRODUCT)_ID\b/.exec(text)?.[0] as keyof Ids | undefined
 
 describe("the examples of a new key", () => {
-  it("with every scope run as they are: in a terminal and in TypeScript", async () => {
+  it("run unchanged with every scope, in a terminal and in TypeScript", async () => {
     const page = await pageOf(scopes)
     const terminal = exampleIn(page, "curl")
     const typescript = exampleIn(page, "typescript")
@@ -72,7 +72,7 @@ describe("the examples of a new key", () => {
     expect(printed.stdout).toMatch(/credits left: \d/)
   })
 
-  it.each(scopes)("with %s alone run as they are, or once they have the id that the page asks for", async (scope) => {
+  it.each(scopes)("run with the scope %s only, unchanged or with the id that the page asks for", async (scope) => {
     const page = await pageOf([scope])
     for (const [id, start] of [
       ["curl", inTerminal],

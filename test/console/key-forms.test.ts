@@ -17,7 +17,7 @@ describe("a key", () => {
   const call = async (key: string | undefined) =>
     (await ask(site.api(), "/v1/commodities?commodity=butter", { key })).status
 
-  it("has a page whose heading says that it is a key, and that leads back to all of them", async () => {
+  it("has a page whose heading says that it is a key, and that links to all keys", async () => {
     const { account, browser } = await site.signedIn()
     await browser.post("/keys/new", { ...newKey, name: "Billing" })
     const path = `/keys/${(await oneKey(account.id)).id}`
@@ -39,7 +39,7 @@ describe("a key", () => {
     expect(await oneKey(account.id)).toMatchObject({ name: "Dashboard", scopes, budget_usd: 25 })
   })
 
-  it("is offered with the price of a call beside each choice of what it may read", async () => {
+  it("has a form with the price of a call beside each choice of scopes", async () => {
     const { browser } = await site.signedIn()
     const { text } = await browser.get("/keys/new")
     const hintOf = (label: string) => {
@@ -54,7 +54,7 @@ describe("a key", () => {
     expect(text).toContain('<code class="path">/v1/<wbr>stores/<wbr>{id}/<wbr>products</code>')
   })
 
-  it("is made once of one form, however often that is sent, and the answer says so", async () => {
+  it("is created once when its form is sent again, which answers 409", async () => {
     const { account, browser } = await site.signedIn()
     const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
     const created = await browser.post("/keys/new", form)
@@ -72,7 +72,7 @@ describe("a key", () => {
     expect(await keysOf(account.id)).toHaveLength(3)
   })
 
-  it("that a colleague has changed meanwhile is shown with that beside what was typed, and saved when it is sent again", async () => {
+  it("answers 409 with a colleague's change beside what was typed, and is saved when sent again", async () => {
     const { account, browser } = await site.signedIn()
     await browser.post("/keys/new", newKey)
     const { id } = await oneKey(account.id)
@@ -97,7 +97,7 @@ describe("a key", () => {
     })
   })
 
-  it("has each scope once, however often its form names it", async () => {
+  it("has each scope once when its form names one eight times", async () => {
     const { account, browser } = await site.signedIn()
     const scopes = [...Array.from({ length: 8 }, () => "get-store"), "get-product"]
     await browser.post("/keys/new", { ...newKey, access: "custom", scopes })
@@ -113,7 +113,7 @@ describe("a key", () => {
     ["budget", { ...newKey, budget: "1.2345" }, "Give a budget in dollars"],
     ["access", { ...newKey, access: "custom" }, "Choose at least one scope"],
     ["access", { ...newKey, access: "custom", scopes: "everything-else" }, "Choose at least one scope"]
-  ])("with a wrong %s is not made, and its form keeps what was typed", async (field, fields, problem) => {
+  ])("is not created with a wrong %s, and its form keeps what was typed (case %#)", async (field, fields, problem) => {
     const { account, browser } = await site.signedIn()
     const seen = await browser.post("/keys/new", fields)
     expect(seen.status).toBe(422)
@@ -123,7 +123,7 @@ describe("a key", () => {
     expect(await keysOf(account.id)).toEqual([])
   })
 
-  it("is called by its name, whatever stands in that", async () => {
+  it("has its name escaped on every page", async () => {
     const { account, browser } = await site.signedIn({ name: '<script>alert(1)</script>"&' })
     const name = `"><img src=x onerror=alert(1)>'&amp;`
     const created = await browser.post("/keys/new", { ...newKey, name })
@@ -139,7 +139,7 @@ describe("a key", () => {
     expect(created.text).toContain("&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;amp;")
   })
 
-  it("is shown on a page that has no id twice, whatever the key is called", async () => {
+  it("is shown on a page without repeated ids, whatever its name is", async () => {
     const { browser } = await site.signedIn()
     const { text } = await browser.post("/keys/new", { ...newKey, name: "Ready to use" })
     const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)

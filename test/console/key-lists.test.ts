@@ -46,7 +46,7 @@ const idOf = (html: string, name: string) =>
   new RegExp(`href="/keys/(key_\\w+)"[^>]*>(?:<strong>)?${name}<`).exec(html)?.[1]
 
 describe("a list of keys", () => {
-  it("shows 100 a page that are not revoked, paused ones too, the newest first, and leads to the others", async () => {
+  it("shows 100 keys per page that are not revoked, newest first, paused ones included", async () => {
     const pages = await followed(mine.browser, "/keys")
     expect(pages.map((page) => names(page).length)).toEqual([100, 2])
     expect(names(pages[0] ?? "").slice(0, 2)).toEqual(["mine 101", "mine 100"])
@@ -57,7 +57,7 @@ describe("a list of keys", () => {
     expect(pages[0]?.match(/badge warning">paused</g)?.length).toBe(1)
   })
 
-  it("shows 100 revoked ones a page below them, the newest first, and leads to the others", async () => {
+  it("shows 100 revoked keys per page, newest first, and links to the others", async () => {
     const revokedIn = (page: string) => names(page).filter((name) => name.startsWith("gone"))
     const first = (await mine.browser.get("/keys?revoked=1")).text
     expect(revokedIn(first)).toHaveLength(100)
@@ -69,13 +69,13 @@ describe("a list of keys", () => {
   })
 
   it.each(["page=0", "page=3", "page=x", "page=", "page=1.5", "revoked=3", "revoked=yes"])(
-    "has no page with %s",
+    "answers 404 to %s",
     async (query) => {
       expect((await mine.browser.get(`/keys?${query}`)).status).toBe(404)
     }
   )
 
-  it("has one page where there are few", async () => {
+  it("has one page when there are few keys", async () => {
     const { status, text } = await other.browser.get("/keys?page=1")
     expect([status, names(text)]).toEqual([200, ["of another account"]])
     expect(text).not.toContain("Older")
@@ -84,7 +84,7 @@ describe("a list of keys", () => {
 
 describe("the choice of a key on the pages about calls", () => {
   it.each(["/usage", "/requests"])(
-    "of %s has all that are not revoked, and the 100 that were revoked last",
+    "offers on %s all keys that are not revoked, and the 100 that were revoked last",
     async (path) => {
       const offered = options((await mine.browser.get(path)).text)
       const revoked = offered.filter((label) => label.endsWith(", revoked"))
@@ -94,7 +94,7 @@ describe("the choice of a key on the pages about calls", () => {
     }
   )
 
-  it("has the one that is asked for, however long ago it was revoked", async () => {
+  it("offers the key that is asked for, however long ago it was revoked", async () => {
     const id = idOf((await mine.browser.get("/keys?revoked=2")).text, "gone 1")
     const { status, text } = await mine.browser.get(`/usage?key=${id}`)
     expect(status).toBe(200)

@@ -59,7 +59,7 @@ describe("keys in the console", () => {
     expect(site.logs()).not.toContain(key.slice(9))
   })
 
-  it("shows how assistants are configured, and counts what they call like other calls", async () => {
+  it("shows how assistants are configured, and counts their calls like other calls", async () => {
     const { browser } = await site.signedIn()
     const { text } = await browser.post("/keys/new", newKey)
     const headers = { Authorization: `Bearer ${keyIn(text)}` }
@@ -118,7 +118,7 @@ describe("keys in the console", () => {
     expect(overview.text).toContain("a day, by today&#39;s calls")
   })
 
-  it("says that the budget is spent once its rest pays for no call of the key", async () => {
+  it("says that the budget is spent once the rest of it pays for no call of the key", async () => {
     const { browser } = await site.signedIn()
     const stores = { ...newKey, access: "custom", scopes: "search-stores", budget: "0.15" }
     const key = keyIn((await browser.post("/keys/new", stores)).text) ?? ""
@@ -135,7 +135,7 @@ describe("keys in the console", () => {
     expect((await browser.get("/keys")).text).toContain("$0.01 left</small>")
   })
 
-  it("shows what was spent of a key that is paused, and of one that is revoked", async () => {
+  it("shows what a paused or revoked key has spent", async () => {
     const { account, browser } = await site.signedIn()
     await call(keyIn((await browser.post("/keys/new", newKey)).text) ?? "")
     const path = `/keys/${(await oneKey(account.id)).id}`
@@ -150,7 +150,7 @@ describe("keys in the console", () => {
     expect((await browser.get(path)).text).not.toContain("paused")
   })
 
-  it("changes name, scopes and budget from the next call on, and the key stays", async () => {
+  it("changes name, scopes and budget from the next call on, and keeps the key", async () => {
     const { account, browser } = await site.signedIn()
     const key = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
     const { id } = await oneKey(account.id)
@@ -209,7 +209,7 @@ describe("keys in the console", () => {
     expect(await call(key)).toBe(401)
   })
 
-  it("are out of reach for other accounts: each is as if it did not exist", async () => {
+  it("answers 404 for a key of another account, and shows nothing of it", async () => {
     const owner = await site.signedIn({ name: "Owner of it" })
     const key = keyIn((await owner.browser.post("/keys/new", { ...newKey, name: "Private" })).text) ?? ""
     await call(key)

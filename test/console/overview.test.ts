@@ -25,7 +25,7 @@ describe("the overview", () => {
     ["2027-01-31T23:59:59.999Z", "$0.20"],
     ["2027-02-01T00:00:00.000Z", "$0.00"],
     ["2027-03-31T23:59:59.999Z", "$0.10"]
-  ])("has all of the UTC month so far and nothing of the month before, at %s", async (at, spent) => {
+  ])("shows what was spent in the UTC month so far, and nothing before it, at %s", async (at, spent) => {
     const who = await shop.signedIn()
     const days = ["2026-12-31T23:59:59.999Z", "2027-01-01T00:00:00.000Z", "2027-01-31T23:00:00.000Z"]
     for (const day of [...days, "2027-03-01T00:00:00.000Z"]) await callAt(who, day)
@@ -35,12 +35,12 @@ describe("the overview", () => {
     ])
   })
 
-  it("has the balance in its header, with its name in sight", async () => {
+  it("shows the balance in its header, with a visible label", async () => {
     const text = await overviewOf(await shop.signedIn())
     expect(text).toMatch(/<a class="balance"[^>]*><small>Balance<\/small> \$5\.00<\/a>/)
   })
 
-  it("leads who has no key to a first one, who has not called to the keys, and who called long ago to the usage", async () => {
+  it("links to the keys before the first call, and to a new key when there is no valid one", async () => {
     const who = await shop.signedIn()
     const withKey = await overviewOf(who)
     expect(withKey).toContain("No calls yet")
@@ -54,7 +54,7 @@ describe("the overview", () => {
     expect(later).not.toContain("Create a key")
   })
 
-  it("has nothing left that could last where the balance is zero or below", async () => {
+  it("says that the balance is used up when it is zero or below", async () => {
     for (const credits of [-5_000, -7_000]) {
       const who = await shop.signedIn()
       await callAt(who, new Date().toISOString())
@@ -71,7 +71,7 @@ describe("the overview", () => {
     }
   })
 
-  it("warns before the credits run out, while no recharge will come", async () => {
+  it("warns before the credits run out when auto-recharge is off", async () => {
     const who = await shop.signedIn()
     const noon = `${new Date().toISOString().slice(0, 10)}T12:00:00.000Z`
     await callAt(who, noon)

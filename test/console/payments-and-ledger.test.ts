@@ -74,7 +74,7 @@ const entries = () =>
 const figure = (value: number) => `${value.toLocaleString("en-US").replace("-", "−")} credits`
 
 describe("the ledger", () => {
-  it("leads to every entry of the account once, newest first, with the balance after it", async () => {
+  it("shows every entry of the account once, newest first, with the balance after it", async () => {
     const pages = await followed(mine.browser, "/billing/ledger")
     const expected = (await entries()).toReversed()
     expect(pages.length).toBe(Math.ceil(expected.length / 50))
@@ -87,13 +87,13 @@ describe("the ledger", () => {
     ["payments", ["top_up", "auto_recharge"]],
     ["refunds", ["refund", "adjustment"]],
     ["grants", ["grant"]]
-  ])("leads to every entry of the kind %s once", async (what, types) => {
+  ])("shows every entry of the kind %s once", async (what, types) => {
     const pages = await followed(mine.browser, `/billing/ledger?what=${what}`)
     const expected = (await entries()).filter(({ type }) => types.includes(type)).toReversed()
     expect(pages.flatMap((page) => column(page, 5))).toEqual(expected.map(({ balance }) => figure(balance)))
   })
 
-  it("names the unit of each figure, and marks the cells in which nothing stands, for phones", async () => {
+  it("names the unit of each number, and marks empty cells for phones", async () => {
     const account = await console.signedIn("Small")
     await console.run(
       Administration.use((ledger) => ledger.creditAccount({ account_id: account.account.id, credits: 1, note: "Odd" }))
@@ -106,7 +106,7 @@ describe("the ledger", () => {
     expect(text.match(/<td[^>]*><div><span class="nothing">–<\/span><\/div>/g)?.length).toBe(3)
   })
 
-  it("stays where it was while new entries are made", async () => {
+  it("continues at the same entry while new ones are made", async () => {
     const first = await mine.browser.get("/billing/ledger")
     await console.run(call(mine.key, mine.key.key, "req_meanwhile"))
     const [second = ""] = await followed(mine.browser, linkCalled(first.text, "Older") ?? "")
@@ -114,7 +114,7 @@ describe("the ledger", () => {
     expect(column(second, 5)).toEqual(expected.map(({ balance }) => figure(balance)))
   })
 
-  it("is a streamed file of all entries, in which nothing is run as a formula", async () => {
+  it("streams a CSV file of all entries, in which nothing runs as a formula", async () => {
     const { headers, text } = await mine.browser.get("/billing/ledger.csv")
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8")
     expect(headers.get("content-length")).toBeNull()
@@ -141,14 +141,14 @@ describe("the ledger", () => {
     expect(text).not.toContain("req_of_other")
   })
 
-  it("leads back to billing, and names its file as what it is: all of it, whatever is shown", async () => {
+  it("links back to billing, and to a file of all entries whatever is shown", async () => {
     const { text } = await mine.browser.get("/billing/ledger?what=grants")
     expect(linkCalled(text, "Back to billing")).toBe("/billing")
     expect(linkCalled(text, "Download all as CSV")).toBe("/billing/ledger.csv")
   })
 
   it.each(["what=everything", "before=0", "before=-1", "before=1.5", "before=x"])(
-    "with %s is no page",
+    "answers 404 to %s",
     async (query) => {
       expect((await mine.browser.get(`/billing/ledger?${query}`)).status).toBe(404)
     }
@@ -156,13 +156,13 @@ describe("the ledger", () => {
 })
 
 describe("payments", () => {
-  it("lead back to billing, also where there are none", async () => {
+  it("links back to billing, also without any payment", async () => {
     for (const { browser } of [mine, other]) {
       expect(linkCalled((await browser.get("/billing/payments")).text, "Back to billing")).toBe("/billing")
     }
   })
 
-  it("that were simulated say so wherever they are, and before they are made", async () => {
+  it("says on every page that payments are simulated, also before one is made", async () => {
     const path = `/billing/payments/${payments[0]?.id}`
     for (const page of [path, `${path}/receipt`]) {
       expect((await mine.browser.get(page)).text).toContain("Simulated: no money moved")
@@ -196,14 +196,14 @@ describe("payments", () => {
     ])
   })
 
-  it("are listed once each, newest first", async () => {
+  it("lists each payment once, newest first", async () => {
     const pages = await followed(mine.browser, "/billing/payments")
     expect(pages.length).toBe(2)
     const cents = pages.flatMap((page) => column(page, 4))
     expect(cents).toEqual(payments.map(({ cents }) => `$${(cents / 100).toFixed(2)}`).toReversed())
   })
 
-  it("have a receipt", async () => {
+  it("gives a receipt with account, amount, credits and card", async () => {
     const [payment] = payments
     if (payment === undefined) throw new Error("no payment was made")
     const { status, text } = await mine.browser.get(`/billing/payments/${payment.id}/receipt`)
@@ -221,7 +221,7 @@ describe("payments", () => {
     }
   })
 
-  it("name in their receipt who paid, also after that person was removed", async () => {
+  it("names the payer in the receipt, also after that person was removed", async () => {
     const customer = await console.signedIn("Named")
     const { person } = await console.run(
       Effect.gen(function* () {
@@ -242,7 +242,7 @@ describe("payments", () => {
     expect(await paidBy()).toBe("payer@example.com")
   })
 
-  it("that went back say so, and their receipts take off what went back", async () => {
+  it("says that a disputed payment is held back, and deducts it in the receipt", async () => {
     const third = await console.signedIn("Third")
     const payment = await paid(third, 5_000, "submission-disputed-01", { number: "4000000000000259" })
     const { text } = await third.browser.get(`/billing/payments/${payment.id}`)
@@ -259,7 +259,7 @@ describe("payments", () => {
     expect(ledger.text).toContain(`href="/billing/payments/${payment.id}"`)
   })
 
-  it.each(["", "/receipt"])("of another account are no page%s", async (rest) => {
+  it.each(["", "/receipt"])("answers 404 to /billing/payments/{id}%s of another account", async (rest) => {
     for (const { id } of payments.slice(0, 3)) {
       expect((await mine.browser.get(`/billing/payments/${id}${rest}`)).status).toBe(200)
       expect((await other.browser.get(`/billing/payments/${id}${rest}`)).status).toBe(404)
@@ -267,7 +267,7 @@ describe("payments", () => {
     expect((await mine.browser.get(`/billing/payments/pay_none${rest}`)).status).toBe(404)
   })
 
-  it("of another account appear in no list", async () => {
+  it("lists no payment of another account", async () => {
     const last = payments.at(-1)?.id ?? ""
     for (const path of ["/billing", "/billing/payments", `/billing/payments?before=${last}`, "/billing/ledger"]) {
       const { status, text } = await other.browser.get(path)
@@ -279,7 +279,7 @@ describe("payments", () => {
     expect((await other.browser.get("/billing/ledger.csv")).text).not.toContain("pay_")
   })
 
-  it("that are not decided yet say so, have no receipt, and are asked about again", async () => {
+  it("says that an open payment is not confirmed, polls for it, and gives no receipt", async () => {
     const { payment } = await console.run(
       Effect.gen(function* () {
         const billing = yield* Billing
@@ -320,7 +320,7 @@ it.each([
 })
 
 it.each(["/billing/top-up", "/billing/auto-recharge", "/billing/card"])(
-  "a form for %s from another site is refused",
+  "a form for %s from another site is rejected with 403",
   async (path) => {
     for (const origin of ["https://evil.example", "null", undefined]) {
       const response = await mine.browser.ask(path, {

@@ -12,7 +12,7 @@ const { payByCard } = payingByCard(console)
 /** Pays and is saved; every later charge is declined. */
 const declinedLater = { number: "4000000000000341", expires: "12/40", cvc: "123" }
 
-it("a page that was opened before a recharge failed, and paid on after it, leaves no warning of its card", async () => {
+it("a payment on a page that was opened before a recharge failed removes the warning about its card", async () => {
   const { account, browser } = await console.signedIn()
   const review = async () => (await browser.get("/billing/top-up?amount=50")).text
   const warning = "The last payment with Visa ending in 0341 failed."
@@ -53,7 +53,7 @@ it("a page that was opened before a recharge failed, and paid on after it, leave
   expect(text).toMatch(/<button class="button primary"[^>]*>Pay \$50\.00 with Visa ending in 0341<\/button>/)
 })
 
-it("a charge whose outcome is not known is told before another one is asked for", async () => {
+it("a top-up page names an earlier charge whose outcome is not known", async () => {
   const who = await console.signedIn()
   await payByCard(who, "10", "4242424242424242")
   const review = async () => (await who.browser.get("/billing/top-up?amount=14")).text

@@ -22,7 +22,7 @@ const failUntilRefused = async (attempt: (typed: string) => Promise<Seen>) => {
 }
 
 describe("an invitation", () => {
-  it("makes a sign-in once, and looking at it uses nothing up", async () => {
+  it("creates a sign-in once, and stays valid when it is only looked at", async () => {
     const link = await invited()
     const browser = site.browser()
     expect((await browser.get(link)).status).toBe(200)
@@ -35,7 +35,7 @@ describe("an invitation", () => {
     expect((await site.browser().get(link)).status).toBe(410)
   })
 
-  it("is made by operators, to whom alone the account page names the command", async () => {
+  it("is made with a command that only the account page of operators names", async () => {
     const pages = [true, false].map(async (is_operator) => {
       const { browser } = await site.signedIn({ is_operator })
       return (await browser.get("/account")).text
@@ -49,14 +49,14 @@ describe("an invitation", () => {
   it.each([
     ["an operator", true],
     ["a member", false]
-  ])("says to which account it leads, that one joins as %s, and until when it is good", async (role, is_operator) => {
+  ])("names its account, the role of %s, and until when it is valid", async (role, is_operator) => {
     const account = await site.newAccount("Corner & Shop")
     const { text } = await site.browser().get(await site.invite(account.id, { is_operator }))
     expect(text).toContain(`You join the account <strong>Corner &amp; Shop</strong> as ${role}.`)
     expect(text).toMatch(/This link is good once, until \d+ \w{3} \d{4}, [\d:]+\u00A0UTC\./)
   })
 
-  it("is as good as before after a weak password or no address", async () => {
+  it("stays valid after a weak password or an invalid address", async () => {
     const link = await invited()
     const browser = site.browser()
     const weak = await browser.post(link, { email: "weak@example.com", password: "short" })
@@ -68,7 +68,7 @@ describe("an invitation", () => {
     expect((await browser.post(link, { email: "weak@example.com", password })).status).toBe(303)
   })
 
-  it("for an address is for no other", async () => {
+  it("creates a sign-in for its own address only", async () => {
     const account = await site.newAccount()
     const link = await site.invite(account.id, { email: "meant@example.com" })
     const browser = site.browser()
@@ -79,7 +79,7 @@ describe("an invitation", () => {
     expect(page.text).not.toContain("other@example.com")
   })
 
-  it("of a reset chooses a new password for the address that the person has, and signs in", async () => {
+  it("sets a new password after a reset, for the person's own address, and signs in", async () => {
     const { account, browser: lost, email } = await site.signedIn()
     const link = await site.reset(account.id)
     expect((await lost.get("/")).location).toContain("/sign-in")
@@ -98,13 +98,13 @@ describe("an invitation", () => {
     expect((await site.browser().post("/sign-in", { email, password: next })).status).toBe(303)
   })
 
-  it("that never existed is no secret's oracle: 410", async () => {
+  it("answers 410 when it never existed", async () => {
     expect((await site.browser().get(`/invitation/${"A".repeat(43)}`)).status).toBe(410)
   })
 })
 
 describe("a session", () => {
-  it("is a cookie that scripts and other sites do not get, and ends within seven days", async () => {
+  it("is an HttpOnly and SameSite cookie that ends within seven days", async () => {
     const accepted = await site.browser().post(await invited(), { email: "cookie@example.com", password })
     const [cookie = "", known = ""] = accepted.headers.getSetCookie()
     expect(cookie).toMatch(/^larder_session=[A-Za-z0-9_-]{43}; Expires=[^;]+ GMT; Path=\/; HttpOnly; SameSite=Lax$/)
@@ -126,7 +126,7 @@ describe("a session", () => {
     expect((await thief.get("/keys")).location).toBe("/sign-in?next=%2Fkeys")
   })
 
-  it("is of one browser: a change of the password ends all others, also a copy of this one, and begins a new one", async () => {
+  it("ends in all other browsers and in a copy when the password changes, and is replaced here", async () => {
     const { browser, email } = await site.signedIn()
     const thief = site.browser()
     thief.cookies.set(session, browser.cookies.get(session) ?? "")
@@ -149,7 +149,7 @@ describe("a session", () => {
     expect((await site.browser().post("/sign-in", { email, password: next })).status).toBe(303)
   })
 
-  it("signs out everywhere else from the account page, and goes on here", async () => {
+  it("ends everywhere else from the account page, and continues here", async () => {
     const { browser, email } = await site.signedIn()
     const other = site.browser()
     await other.post("/sign-in", { email, password })
@@ -163,7 +163,7 @@ describe("a session", () => {
     expect((await other.get("/account")).location).toBe("/sign-in?next=%2Faccount")
   })
 
-  it("takes the place of the one that the browser had", async () => {
+  it("replaces the session that the browser had", async () => {
     const { browser, email } = await site.signedIn()
     const copy = site.browser()
     copy.cookies.set(session, browser.cookies.get(session) ?? "")
@@ -172,7 +172,7 @@ describe("a session", () => {
     expect((await browser.get("/account")).status).toBe(200)
   })
 
-  it.each(["", "x", "A".repeat(43), "%00", "../../x"])("is nothing that somebody made up: %j", async (token) => {
+  it.each(["", "x", "A".repeat(43), "%00", "../../x"])("is not accepted with a made-up token: %j", async (token) => {
     const browser = site.browser()
     browser.cookies.set(session, token)
     expect((await browser.get("/account")).location).toBe("/sign-in?next=%2Faccount")
@@ -180,7 +180,7 @@ describe("a session", () => {
 })
 
 describe("signing in", () => {
-  it("says the same to a wrong password as to an unknown address, and shows no password again", async () => {
+  it("answers a wrong password like an unknown address, and shows no password again", async () => {
     const { email } = await site.signedIn()
     const wrong = await site.browser().post("/sign-in", { email, password: "not the right one" })
     const unknown = await site
@@ -193,7 +193,7 @@ describe("signing in", () => {
     expect(wrong.headers.getSetCookie()).toEqual([])
   })
 
-  it("leads back to where somebody wanted to go", async () => {
+  it("leads back to the page that was asked for", async () => {
     const { email } = await site.signedIn()
     const asked = await site.browser().get("/usage?from=2026-01-01")
     expect(asked.location).toBe("/sign-in?next=%2Fusage%3Ffrom%3D2026-01-01")
@@ -201,7 +201,7 @@ describe("signing in", () => {
     expect(there.location).toBe("/usage?from=2026-01-01")
   })
 
-  it("is not asked of who is signed in: the address leads on", async () => {
+  it("redirects a person who is signed in already", async () => {
     const { browser } = await site.signedIn()
     expect((await browser.get("/sign-in")).location).toBe("/")
     expect((await browser.get("/sign-in?next=%2Fusage%3Ffrom%3D2026-01-01")).location).toBe("/usage?from=2026-01-01")
@@ -223,7 +223,7 @@ describe("signing in", () => {
     }
   })
 
-  it("waits after failures, but for browsers that have signed in with that address", async () => {
+  it("answers 429 after failures, except in browsers that have signed in with that address", async () => {
     const { browser, email } = await site.signedIn()
     await failUntilRefused((typed) => site.browser().post("/sign-in", { email, password: typed }))
     const right = await site.browser().post("/sign-in", { email, password })
@@ -234,7 +234,7 @@ describe("signing in", () => {
     expect((await browser.post("/sign-in", { email, password })).status).toBe(303)
   })
 
-  it("waits for those who failed: behind a proxy of this machine, their own address", async () => {
+  it("delays only the address that failed, behind a proxy of this machine", async () => {
     const { email } = await site.signedIn()
     const from = (address: string, typed: string) =>
       site
@@ -246,8 +246,8 @@ describe("signing in", () => {
   })
 })
 
-describe("who is not signed in", () => {
-  it("is sent to the sign-in by every page, also where a form changes something", async () => {
+describe("a visitor who is not signed in", () => {
+  it("is sent to the sign-in by every page and every form", async () => {
     const browser = site.browser()
     for (const path of [
       "/",
@@ -270,7 +270,7 @@ describe("who is not signed in", () => {
     expect((await browser.get("/sign-in")).text).toContain("You are not signed in, so nothing was changed.")
   })
 
-  it("lead back to the page that a form stood on, with what it was asked for", async () => {
+  it("is led back to the page of a form, with its parameters", async () => {
     const browser = makeBrowser(site.url())
     const from = (referer: string) =>
       browser.post("/billing/top-up", { amount: "33.00" }, { origin: site.url(), referer })
@@ -281,14 +281,14 @@ describe("who is not signed in", () => {
     }
   })
 
-  it("still reaches health, and no endpoint of the API", async () => {
+  it("reaches /healthz, and no endpoint of the API", async () => {
     const browser = makeBrowser(site.url())
     expect(JSON.parse((await browser.get("/healthz")).text)).toMatchObject({ status: "alive" })
     expect((await browser.get("/v1/commodities")).status).toBe(404)
   })
 })
 
-it("operators see attempts to sign in, and who made, changed and revoked a key, by ids alone", async () => {
+it("operators see sign-in attempts, and by ids only who made, changed and revoked a key", async () => {
   const { browser, email } = await site.signedIn()
   const metric = async (outcome: string) => {
     const { text } = await browser.get("/metrics")
@@ -318,7 +318,7 @@ it("operators see attempts to sign in, and who made, changed and revoked a key, 
   expect(site.logs()).not.toContain(made)
 })
 
-it("passwords, sessions and links stand in no log", async () => {
+it("logs contain no password, session or invitation link", async () => {
   const { browser } = await site.signedIn()
   const logs = site.logs()
   expect(logs).not.toContain(password)

@@ -44,7 +44,7 @@ describe("a form that was opened before another card was saved", () => {
     expect((await settings()).card).toBeNull()
   })
 
-  it("chooses no recharge with a card that it has not shown", async () => {
+  it("does not switch on auto-recharge with a card that it has not shown", async () => {
     const { text } = await who.browser.get(path)
     await payByCard(who, "10", mastercard)
     const choice = { ...hiddenIn(text), recharge_amount: "30", trigger: "5", is_on: "yes" }
@@ -54,8 +54,8 @@ describe("a form that was opened before another card was saved", () => {
   })
 })
 
-describe("a form of auto-recharge that was opened while it was on", () => {
-  it("does not switch it on again, and keeps what was typed", async () => {
+describe("a form of auto-recharge that was opened before a change", () => {
+  it("does not switch auto-recharge on again, and keeps what was typed", async () => {
     const fields = { recharge_amount: "20", trigger: "5", is_on: "yes" }
     await who.browser.post(path, { ...hiddenIn((await who.browser.get(path)).text), ...fields })
     const { text } = await who.browser.get(path)
@@ -73,7 +73,7 @@ describe("a form of auto-recharge that was opened while it was on", () => {
     expect((await settings()).recharge).toMatchObject({ is_on: true, cents: 30_00, trigger_credits: 6_000 })
   })
 
-  it("does not put its amounts in the place of newer ones", async () => {
+  it("does not replace newer amounts with its own", async () => {
     const { text } = await who.browser.get(path)
     const send = (carried: string, recharge_amount: string) =>
       who.browser.post(path, { ...hiddenIn(carried), recharge_amount, trigger: "5", is_on: "yes" })
@@ -81,7 +81,7 @@ describe("a form of auto-recharge that was opened while it was on", () => {
     expect([(await send(text, "50")).status, (await settings()).recharge.cents]).toEqual([409, 40_00])
   })
 
-  it("switches it off whatever was changed meanwhile", async () => {
+  it("switches auto-recharge off, whatever was changed meanwhile", async () => {
     const { text } = await who.browser.get(path)
     const choice = { ...hiddenIn(text), recharge_amount: "40", trigger: "5", is_on: "yes" }
     await who.browser.post(path, choice)

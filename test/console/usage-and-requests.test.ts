@@ -61,7 +61,7 @@ describe("the usage page", () => {
     expect(text).not.toContain(other.key.id)
   })
 
-  it("calls what was charged and what was counted by different names, as refused calls are only in the second", async () => {
+  it("names charged calls and all calls differently, as only the latter include refused ones", async () => {
     const { text } = await mine.browser.get("/usage")
     const headed = (caption: string) =>
       [...(text.split(caption)[2]?.split("</thead>")[0] ?? "").matchAll(/scope="col"[^>]*>([^<]+)/g)].map(
@@ -78,24 +78,24 @@ describe("the usage page", () => {
     expect(text).toContain("Refused calls are counted here, too")
   })
 
-  it("divides a day's average by the days of the account alone", async () => {
+  it("averages over the days of the account only", async () => {
     const { text } = await mine.browser.get("/usage")
     expect(text).toMatch(/<dd class="more">[\d.]+ calls, over (1 day|2 days)<\/dd>/) // two where midnight went by
   })
 
-  it("says of one day without calls that it was on that day", async () => {
+  it("names the day when nothing was charged on a single day", async () => {
     const { text } = await mine.browser.get("/usage?from=2024-02-29&to=2024-02-29")
     expect(text).toContain("Nothing was charged on 29 Feb 2024.")
   })
 
-  it("marks one of the periods alone where two are the same days", async () => {
+  it("marks only one of two periods that have the same days", async () => {
     const { browser } = await onTheSeventh.signedIn()
     const { text } = await browser.get("/usage?from=2026-11-01&to=2026-11-07")
     const marked = [...text.matchAll(/<a [^>]*aria-current="true"[^>]*>([^<]*)</g)].map(([, label]) => label)
     expect(marked).toEqual(["7 days"])
   })
 
-  it("shows what was typed, with the mistake at its field", async () => {
+  it("answers 422 with what was typed and an error at its field", async () => {
     const { status, text } = await mine.browser.get('/usage?from="><b>soon&to=2026-01-01')
     expect(status).toBe(422)
     expect(text).toContain('value="&quot;&gt;&lt;b&gt;soon"')
@@ -103,7 +103,7 @@ describe("the usage page", () => {
     expect(text).toContain('aria-describedby="from-error" aria-invalid="true"')
   })
 
-  it("is a file, in which no name is run as a formula", async () => {
+  it("downloads as a CSV file in which no name runs as a formula", async () => {
     const { headers, text } = await mine.browser.get("/usage.csv")
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8")
     expect(headers.get("content-disposition")).toMatch(/^attachment; filename="larder-usage-[-0-9]+\.csv"$/)
@@ -121,7 +121,7 @@ describe("the usage page", () => {
     ])
   })
 
-  it("is a file of statuses, with refused calls", async () => {
+  it("downloads statuses as a CSV file, refused calls included", async () => {
     const { text } = await mine.browser.get("/usage/statuses.csv")
     const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true })
     const of = (status: string) =>
@@ -130,7 +130,7 @@ describe("the usage page", () => {
   })
 
   it.each(["/usage", "/usage.csv", "/usage/statuses.csv", "/requests"])(
-    "%s of another account's key is no page",
+    "answers 404 to %s with a key of another account",
     async (path) => {
       expect((await mine.browser.get(`${path}?key=${other.key.id}`)).status).toBe(404)
       expect((await mine.browser.get(`${path}?key=${mine.key.id}`)).status).toBe(200)
@@ -140,13 +140,13 @@ describe("the usage page", () => {
   it.each([
     ["/usage.csv", "day,key_id,key,endpoint,calls,credits,usd"],
     ["/usage/statuses.csv", "day,key_id,key,endpoint,status,calls"]
-  ])("%s ends where the calendar does", async (path, head) => {
+  ])("answers %s for the last days of the calendar", async (path, head) => {
     const { text } = await mine.browser.get(`${path}?from=9999-12-20&to=9999-12-31`)
     expect(text).toBe(`${head}\r\n`)
   })
 
   it.each(["/usage.csv?from=soon", "/usage/statuses.csv?from=soon", "/usage?endpoint=/v2/none"])(
-    "%s is no page",
+    "answers 404 to %s",
     async (target) => {
       expect((await mine.browser.get(target)).status).toBe(404)
     }
@@ -161,52 +161,52 @@ describe("the requests page", () => {
       .map(({ id }) => id)
       .toSorted()
 
-  it("leads to every call of the account once, and to no other's", async () => {
+  it("shows every call of the account once over all pages, and no other's", async () => {
     const pages = await followed(mine.browser, "/requests")
     expect(pages.length).toBe(3)
     expect([...idsOf(pages)].sort()).toEqual(expected(() => true))
   })
 
-  it("leads to every call that is asked for, by key, endpoint and status", async () => {
+  it("shows every call that matches key, endpoint and status", async () => {
     const pages = await followed(mine.browser, `/requests?key=${mine.key.id}&endpoint=/v1/stores&status=200`)
     expect([...idsOf(pages)].sort()).toEqual(
       expected(({ endpoint, status }) => endpoint === "/v1/stores" && status === 200)
     )
   })
 
-  it("leads back from older calls to the newest", async () => {
+  it("links from older calls back to the newest", async () => {
     const [first = ""] = await followed(mine.browser, "/requests?status=200")
     const older = await mine.browser.get(linkCalled(first, "Older") ?? "")
     expect(linkCalled(older.text, "Newest")).toBe("/requests?status=200")
   })
 
-  it("says so where nothing matches", async () => {
+  it("says when none of the latest calls matches", async () => {
     const { status, text } = await mine.browser.get("/requests?status=503")
     expect([status, text.includes("None of the latest calls matches.")]).toEqual([200, true])
   })
 
   const long = "before=2001-01-01T00:00:00.000Z~x"
 
-  it("says of a page before the oldest call that nothing older is kept, and not that there are no calls", async () => {
+  it("says that no older call is kept, on a page before the oldest one", async () => {
     const { text } = await mine.browser.get(`/requests?${long}`)
     expect(text).toContain("None of the calls that are kept is from before this page.")
     expect(text).not.toContain("No calls yet")
     expect(linkCalled(text, "Newest")).toBe("/requests")
   })
 
-  it("says of such a page of some calls that none of these is older, though later ones match", async () => {
+  it("says that no older call matches, on such a page with a filter", async () => {
     const { text } = await mine.browser.get(`/requests?status=200&${long}`)
     expect(text).toContain("None of the calls that are kept from before this page matches.")
     expect(text).not.toContain("None of the latest calls matches.")
     expect(linkCalled(text, "Newest")).toBe("/requests?status=200")
   })
 
-  it("says that there are no calls yet where the account has none", async () => {
+  it("says that there are no calls yet when the account has none", async () => {
     const { browser } = await console.signedIn()
     expect((await browser.get("/requests")).text).toContain("No calls yet")
   })
 
-  it("finds the one call of the account that has a request id", async () => {
+  it("finds a call of the account by its request id", async () => {
     const { id } = noted(mine, 77)
     const { text } = await mine.browser.get(`/requests?request=+${id}+`)
     expect(column(text, 1)).toEqual([id])
@@ -224,7 +224,7 @@ describe("the requests page", () => {
   })
 
   it.each(["before=yesterday", "before=2026-10-15T12:00:00.000Z", "status=2xx", "status=405"])(
-    "with %s is no page",
+    "answers 404 to %s",
     async (query) => {
       expect((await mine.browser.get(`/requests?${query}`)).status).toBe(404)
     }

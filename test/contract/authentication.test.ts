@@ -15,21 +15,21 @@ const withHeader = (...lines: ReadonlyArray<string>) => {
 }
 
 describe("a key", () => {
-  it("is the prefix svc_data_ and 64 letters and digits, the last six a checksum", () => {
+  it("has the prefix svc_data_, 64 letters and digits, and a valid checksum", () => {
     const { key } = api.key()
     expect(key).toMatch(/^svc_data_[A-Za-z0-9]{64}$/)
     expect(hasValidChecksum(key)).toBe(true)
   })
 
-  it("is carried in the header Authorization: Bearer", async () => {
+  it("is read from the header Authorization: Bearer", async () => {
     expect((await withHeader(`Bearer ${api.key().key}`)).status).toBe(200)
   })
 
-  it.each(["bearer", "BEARER", "bEaReR"])("is taken after the scheme in any case: %s", async (scheme) => {
+  it.each(["bearer", "BEARER", "bEaReR"])("is read after the scheme in any letter case: %s", async (scheme) => {
     expect((await withHeader(`${scheme} ${api.key().key}`)).status).toBe(200)
   })
 
-  it("is needed by every endpoint", async () => {
+  it("is required by every endpoint", async () => {
     for (const template of Object.keys(api.client().document.paths)) {
       expect(errorOf(await api.get(template.replace("{id}", "any"), { key: undefined }))).toBe(malformed)
     }
@@ -37,7 +37,7 @@ describe("a key", () => {
 })
 
 describe("401: a missing or malformed header", () => {
-  it("that is absent", async () => {
+  it("rejects a request without the header", async () => {
     expect(errorOf(await api.get(target, { key: undefined }))).toBe(malformed)
   })
 
@@ -61,25 +61,25 @@ describe("401: a missing or malformed header", () => {
     ["has a hyphen in the key", (key: string) => `Bearer ${key.slice(0, -1)}-`],
     ["has an underscore in the key", (key: string) => `Bearer ${key.slice(0, -1)}_`],
     ["is Basic with the key as user", (key: string) => `Basic ${Buffer.from(`${key}:`).toString("base64")}`]
-  ])("that %s", async (_, header) => {
+  ])("rejects a header that %s", async (_, header) => {
     expect(errorOf(await withHeader(header(api.key().key)))).toBe(malformed)
   })
 
-  it("that is repeated, with the same key or another", async () => {
+  it("rejects a repeated header, with the same key or another", async () => {
     const { key } = api.key()
     expect(errorOf(await withHeader(`Bearer ${key}`, `Bearer ${key}`))).toBe(malformed)
     expect(errorOf(await withHeader(`Bearer ${key}`, "Bearer nonsense"))).toBe(malformed)
     expect(errorOf(await withHeader(`Bearer ${key}`, ""))).toBe(malformed)
   })
 
-  it("that is repeated, in different letter cases, on the wire", async () => {
+  it("rejects a header that is repeated in other letter cases on the wire", async () => {
     const { key } = api.key()
     const lines = [`Authorization: Bearer ${key}`, `AUTHORIZATION: Bearer ${key}`]
     const [reply] = await raw(api.server().api, `GET ${target} HTTP/1.1`, ["Host: localhost", ...lines])
     expect(reply && errorOf(reply)).toBe(malformed)
   })
 
-  it("a key anywhere else is no key", async () => {
+  it("ignores a key in another header, a cookie or the query", async () => {
     const { key } = api.key()
     const headers = { "x-api-key": key, cookie: `key=${key}`, "proxy-authorization": `Bearer ${key}` }
     expect(errorOf(await api.get(target, { key: undefined, headers }))).toBe(malformed)
@@ -88,7 +88,7 @@ describe("401: a missing or malformed header", () => {
 })
 
 describe("401: a key that is unknown or revoked, with one message for both", () => {
-  it("a well-formed key that was never created, also with a right checksum", async () => {
+  it("rejects a well-formed key that was never created", async () => {
     expect(errorOf(await withHeader(`Bearer svc_data_${"a".repeat(64)}`))).toBe(unknown)
     const { key } = api.key()
     const other = key.endsWith("A") ? "B" : "A"
@@ -96,7 +96,7 @@ describe("401: a key that is unknown or revoked, with one message for both", () 
     expect(errorOf(await withHeader(`Bearer svc_data_${key.slice(9).toLowerCase()}`))).toBe(unknown)
   })
 
-  it("a revoked key, from the next request on and for ever", async () => {
+  it("rejects a revoked key from the next request on, and does not let it be edited", async () => {
     const { id, key } = await createKey(api.home())
     expect((await api.get("/v1/commodities/prices?series=nope", { key })).status).toBe(400)
     await operate(api.home(), (ledger) => ledger.revokeKey({ key_id: id }))
@@ -108,7 +108,7 @@ describe("401: a key that is unknown or revoked, with one message for both", () 
 })
 
 describe("403: a valid key without the endpoint's scope", () => {
-  it("names the scope; scopes can be changed, and the key stays the same", async () => {
+  it("names the missing scope, until the key gets it by an edit", async () => {
     const { id, key } = await createKey(api.home(), { scopes: ["search-commodities"] })
     const prices = "/v1/commodities/prices?series=nope"
     const known = "/v1/commodities?limit=0"

@@ -41,14 +41,14 @@ describe("the price of a call", () => {
     ["/v1/branded-foods", 10],
     ["/v1/branded-foods/categories", 10],
     ["/v1/stores", 100]
-  ])("of %s is %i credits", async (target, credits) => {
+  ])("charges %s with %i credits", async (target, credits) => {
     const before = remainingOf(await api.get("/v1/commodities?limit=0"))
     const reply = await api.get(target)
     expect([reply.status, reply.headers["x-credits-charged"]]).toEqual([200, String(credits)])
     expect(remainingOf(reply)).toBe(before - credits)
   })
 
-  it("is the documented one on the endpoints that have nothing to answer yet", () => {
+  it("is documented for all eleven endpoints", () => {
     const prices = Object.entries(api.client().document.paths).map(([path, { get }]) => [path, get["x-credits"]])
     expect(Object.fromEntries(prices)).toEqual({
       "/v1/commodities": 10,
@@ -80,7 +80,7 @@ describe("the price of a call", () => {
 })
 
 describe("charging", () => {
-  it("takes only successful calls: 400, 401, 403, 404 and 405 cost nothing", async () => {
+  it("counts only successful calls: 400, 401, 403, 404 and 405 cost nothing", async () => {
     const key = await createKey(api.home(), { scopes: ["search-commodities", "get-product", "get-store"] })
     const errors = [
       await call("/v1/commodities?limit=0", key),
@@ -99,7 +99,7 @@ describe("charging", () => {
     expect(await chargesOf(key)).toEqual([10])
   })
 
-  it("is written down call by call: time, account, key, endpoint, credits, request id and balance", async () => {
+  it("records each call with time, account, key, endpoint, credits, request id and balance", async () => {
     clock.set("2031-01-15T12:00:01.234Z")
     const key = await createKey(api.home())
     const replies = [await call(cheap, key), await call(dear, key), await call("/v1/branded-foods/categories", key)]
@@ -127,7 +127,7 @@ describe("charging", () => {
     ])
   })
 
-  it("repeats with a repeated request: each 200 is a call", async () => {
+  it("charges a repeated request again: each 200 is a call", async () => {
     const key = await createKey(api.home())
     const replies = await times(3, cheap, key)
     expect(replies.map(remainingOf)).toEqual([4_990, 4_980, 4_970])
@@ -136,7 +136,7 @@ describe("charging", () => {
 })
 
 describe("the balance", () => {
-  it("starts at 5 USD, is spent to exactly nothing, and then nothing is admitted", async () => {
+  it("starts at 5 USD, can be spent to exactly zero, and then admits nothing", async () => {
     const key = await createKey(api.home())
     const replies = await times(50, dear, key)
     expect(replies.map(remainingOf)).toEqual(Array.from({ length: 50 }, (_, n) => 4_900 - n * 100))
@@ -145,7 +145,7 @@ describe("the balance", () => {
     expect((await chargesOf(key)).reduce((sum, credits) => sum + credits, 0)).toBe(5_000)
   })
 
-  it("that is used up refuses on all eleven endpoints, before any record is looked up", async () => {
+  it("refuses calls on all eleven endpoints when it is used up, before a record is looked up", async () => {
     const key = await createKey(api.home())
     await spendAll(key)
     const required: Readonly<Record<string, string>> = {
@@ -160,7 +160,7 @@ describe("the balance", () => {
     }
   })
 
-  it("that covers a cheap call and not a dear one admits the cheap one", async () => {
+  it("admits a cheap call when it does not cover an expensive one", async () => {
     const key = await createKey(api.home())
     await times(49, dear, key)
     expect(remainingOf(await call(cheap, key))).toBe(90)
@@ -169,7 +169,7 @@ describe("the balance", () => {
     expect(errorOf(await call(cheap, key))).toBe(noBalance)
   })
 
-  it("is one for all keys of an account, and its own for each account", async () => {
+  it("is shared by all keys of an account, and separate for each account", async () => {
     const one = await createKey(api.home())
     const other = await createKey(api.home(), { account: one.account_id })
     const stranger = await createKey(api.home())
@@ -178,7 +178,7 @@ describe("the balance", () => {
     expect(remainingOf(await call(dear, stranger))).toBe(4_900)
   })
 
-  it("that is credited is spent again from the next request on", async () => {
+  it("can be spent again from the next request on after a credit", async () => {
     const key = await createKey(api.home())
     await spendAll(key)
     expect(errorOf(await call(cheap, key))).toBe(noBalance)
@@ -194,7 +194,7 @@ describe("the balance", () => {
 })
 
 describe("the monthly budget of a key", () => {
-  it("is spent to exactly nothing, and then the key is refused while the account's other keys go on", async () => {
+  it("can be spent to exactly zero, and then refuses its key but no other key of the account", async () => {
     const key = await createKey(api.home(), { budget: 30 })
     const other = await createKey(api.home(), { account: key.account_id })
     expect((await times(3, cheap, key)).map(remainingOf)).toEqual([20, 10, 0])
@@ -203,7 +203,7 @@ describe("the monthly budget of a key", () => {
     expect(remainingOf(await call(cheap, other))).toBe(4_960)
   })
 
-  it("that would be exceeded refuses the dear call and admits the cheap one", async () => {
+  it("refuses a call that would exceed it, and admits a cheaper one", async () => {
     const key = await createKey(api.home(), { budget: 105 })
     expect(remainingOf(await call(cheap, key))).toBe(95)
     expect(errorOf(await call(dear, key))).toBe(capReached)
@@ -211,7 +211,7 @@ describe("the monthly budget of a key", () => {
     expect(errorOf(await call(cheap, key))).toBe(capReached)
   })
 
-  it("of 0 pauses the key", async () => {
+  it("pauses the key when it is 0", async () => {
     const key = await createKey(api.home(), { budget: 0 })
     const reply = await call(cheap, key)
     expect([errorOf(reply), remainingOf(reply)]).toEqual([capReached, 0])
@@ -221,7 +221,7 @@ describe("the monthly budget of a key", () => {
     expect(errorOf(await call(cheap, key))).toBe(capReached)
   })
 
-  it("can be changed at any time, from the next request on; what was spent stays spent", async () => {
+  it("can be changed from the next request on, and keeps what was spent", async () => {
     const key = await createKey(api.home(), { budget: 20 })
     await times(2, cheap, key)
     expect(errorOf(await call(cheap, key))).toBe(capReached)
@@ -232,7 +232,7 @@ describe("the monthly budget of a key", () => {
     expect([errorOf(lowered), remainingOf(lowered)]).toEqual([capReached, 0])
   })
 
-  it("is reported together with the balance: X-Credits-Remaining is the smaller of what both leave", async () => {
+  it("limits X-Credits-Remaining to the smaller of what it and the balance leave", async () => {
     const key = await createKey(api.home(), { budget: 4_950 })
     expect(remainingOf(await call(cheap, key))).toBe(4_940)
     const other = await createKey(api.home(), { account: key.account_id })
@@ -242,7 +242,7 @@ describe("the monthly budget of a key", () => {
     expect(remainingOf(await call(cheap, key))).toBe(30)
   })
 
-  it("comes second: where both refuse, the balance is named", async () => {
+  it("is not named in the error when the balance refuses the call, too", async () => {
     const key = await createKey(api.home(), { budget: 5_000 })
     await spendAll(key)
     expect(errorOf(await call(cheap, key))).toBe(noBalance)
@@ -250,7 +250,7 @@ describe("the monthly budget of a key", () => {
     expect(errorOf(await call(cheap, key))).toBe(capReached)
   })
 
-  it("counts per calendar month in UTC, wherever the server stands", async () => {
+  it("counts per calendar month in UTC, whatever the server's time zone", async () => {
     const key = await createKey(api.home(), { budget: 20 })
     clock.set("2031-01-31T09:59:59.999Z") // 23:59 in the server's own zone
     expect((await times(2, cheap, key)).map(remainingOf)).toEqual([10, 0])
@@ -273,7 +273,7 @@ describe("the monthly budget of a key", () => {
     ])
   })
 
-  it("renews nothing of the balance", async () => {
+  it("leaves the balance as it is when a new month begins", async () => {
     clock.set("2033-03-31T23:59:59.000Z")
     const key = await createKey(api.home())
     await spendAll(key)
@@ -283,7 +283,7 @@ describe("the monthly budget of a key", () => {
 })
 
 describe("many calls at once", () => {
-  it("never exceed a budget, and use it up", async () => {
+  it("admits exactly 20 of 64 calls when the budget is enough for 20", async () => {
     const key = await createKey(api.home(), { budget: 200 })
     const replies = await Promise.all(Array.from({ length: 64 }, () => call(cheap, key)))
     expect(replies.filter(({ status }) => status === 200).length).toBe(20)
@@ -291,7 +291,7 @@ describe("many calls at once", () => {
     expect((await chargesOf(key)).length).toBe(20)
   })
 
-  it("never exceed a balance that several keys share, and use it up", async () => {
+  it("admits exactly 50 of 90 calls of three keys when their balance is enough for 50", async () => {
     const keys = [await createKey(api.home())]
     const account = keys[0]?.account_id ?? ""
     keys.push(await createKey(api.home(), { account }), await createKey(api.home(), { account }))
@@ -315,7 +315,7 @@ describe("many calls at once", () => {
 })
 
 describe("a restart", () => {
-  it("keeps the balance and what was spent of budgets this month, to the credit", async () => {
+  it("keeps exactly the balance and what was spent of budgets this month", async () => {
     clock.set("2033-05-31T12:00:00.000Z")
     const rich = await createKey(api.home())
     const poor = await createKey(api.home(), { account: rich.account_id, budget: 30 })

@@ -5,13 +5,17 @@ export const labelRules: ReadonlyArray<Rule> = [
   // texts
   ["texts are trimmed", { brand_owner: "  Acme Foods \t" }, { brand_owner: "Acme Foods" }],
   ["inner blanks collapse", { description: "OAT  MILK \t 1L\u00a0 X" }, { description: "OAT MILK 1L X" }],
-  ["line breaks are blanks", { ingredients: "OATS,\nWATER\r\n, SALT" }, { ingredients: "OATS, WATER , SALT" }],
+  ["line breaks become blanks", { ingredients: "OATS,\nWATER\r\n, SALT" }, { ingredients: "OATS, WATER , SALT" }],
   [
-    "literal doubled quotes are undoubled",
+    "doubled double quotes become one",
     { description: 'ORGANIC BEEF ""FAJITA"" 6""' },
     { description: 'ORGANIC BEEF "FAJITA" 6"' }
   ],
-  ["brackets of [[…]] are dropped", { brand_owner: "[[Conagra Brands, Inc]]" }, { brand_owner: "Conagra Brands, Inc" }],
+  [
+    "double brackets around a text are dropped",
+    { brand_owner: "[[Conagra Brands, Inc]]" },
+    { brand_owner: "Conagra Brands, Inc" }
+  ],
   ["single brackets stay", { ingredients: "CRUMB [CARROT, YEAST]" }, { ingredients: "CRUMB [CARROT, YEAST]" }],
   [
     "case and foreign letters are kept",
@@ -19,17 +23,17 @@ export const labelRules: ReadonlyArray<Rule> = [
     { description: "Crème Brûlée MÜSLI 燕麦 😀" }
   ],
   [
-    "blanks alone are nothing",
+    "texts of blanks only become null",
     { brand_name: "   ", package_weight: " \t" },
     { brand_name: null, package_weight: null }
   ],
   [
-    "NOT A BRANDED ITEM is no brand",
+    "NOT A BRANDED ITEM becomes null",
     { brand_owner: "NOT A BRANDED ITEM", brand_name: "NOT A BRANDED ITEM" },
     { brand_owner: null, brand_name: null }
   ],
   [
-    "ingredient statements are as published",
+    "ingredient statements stay as published",
     { ingredients: "INGREDIENTS: ,OATS 100% \\ _" },
     { ingredients: "INGREDIENTS: ,OATS 100% \\ _" }
   ],
@@ -38,9 +42,9 @@ export const labelRules: ReadonlyArray<Rule> = [
     { branded_food_category: "Non Alcoholic Beverages  Ready to Drink" },
     { category: "Non Alcoholic Beverages Ready to Drink" }
   ],
-  ["a number is no category", { branded_food_category: "21.99" }, { category: null }],
+  ["a number as category becomes null", { branded_food_category: "21.99" }, { category: null }],
   [
-    "food.csv has the category where the other file lacks it",
+    "the category comes from food.csv when the other file lacks it",
     { food_category_id: "Oils Edible" },
     { category: "Oils Edible" },
     "csv"
@@ -52,19 +56,23 @@ export const labelRules: ReadonlyArray<Rule> = [
     "csv"
   ],
   [
-    "states of preparation are in upper case",
+    "states of preparation become upper case",
     { preparation_state_code: "prepared" },
     { preparation_state_code: "PREPARED" }
   ],
   // barcodes are answered as published
   ["barcodes keep their zeros", { gtin_upc: "00016000227835" }, { upc: "00016000227835" }],
   ["barcodes with a wrong check digit stay", { gtin_upc: "813090000000" }, { upc: "813090000000" }],
-  ["barcodes that are none stay", { gtin_upc: "8906004982514abf" }, { upc: "8906004982514abf" }],
+  ["texts that are not barcodes stay", { gtin_upc: "8906004982514abf" }, { upc: "8906004982514abf" }],
   // lists
-  ["a trade channel stands once", { trade_channels: ["GROCERY", "GROCERY"] }, { trade_channels: ["GROCERY"] }],
-  ["no trade channel is none", { trade_channels: ["NO_TRADE_CHANNEL"] }, { trade_channels: [] }],
   [
-    "an attribute may lack its value",
+    "a repeated trade channel is listed once",
+    { trade_channels: ["GROCERY", "GROCERY"] },
+    { trade_channels: ["GROCERY"] }
+  ],
+  ["NO_TRADE_CHANNEL becomes an empty list", { trade_channels: ["NO_TRADE_CHANNEL"] }, { trade_channels: [] }],
+  [
+    "an attribute without a value has null",
     { attributes: [{ name: "Nutrient Updated", value: "" }] },
     { attributes: [{ name: "Nutrient Updated", value: null }] }
   ],
@@ -80,14 +88,14 @@ export const labelRules: ReadonlyArray<Rule> = [
   ).map(
     ([country, code]) =>
       [
-        `${country} is ${code}`,
+        `the country ${country} is normalised to ${code}`,
         { market_country: country },
         { market_country: country, market_country_normalized: code }
       ] as const
   ),
   // days
   [
-    "days of either form are read",
+    "days are read in both forms",
     {
       publication_date: "11/13/2020",
       available_date: "4/1/2020",

@@ -17,7 +17,7 @@ export const nutritionRules: ReadonlyArray<Rule> = [
   ...(["g", "GM", "GRM"] as const).map(
     (unit) =>
       [
-        `${unit} is g`,
+        `the unit ${unit} is normalised to g`,
         { serving_size: "30", serving_size_unit: unit },
         { serving_size: 30, serving_size_unit: unit, serving_size_unit_normalized: "g" }
       ] as const
@@ -25,7 +25,7 @@ export const nutritionRules: ReadonlyArray<Rule> = [
   ...(["ml", "MLT"] as const).map(
     (unit) =>
       [
-        `${unit} is ml`,
+        `the unit ${unit} is normalised to ml`,
         { serving_size: "240", serving_size_unit: unit },
         { serving_size: 240, serving_size_unit: unit, serving_size_unit_normalized: "ml" }
       ] as const
@@ -34,12 +34,12 @@ export const nutritionRules: ReadonlyArray<Rule> = [
     (unit) =>
       [
         [
-          `${unit} of something solid is g, unscaled`,
+          `the unit ${unit} of a solid food is normalised to g, unscaled`,
           { ...serving("42", { 1008: "500" }), serving_size_unit: unit, branded_food_category: "Candy" },
           { serving_size: 42, serving_size_unit: unit, serving_size_unit_normalized: "g", nutrition: { calories: 210 } }
         ],
         [
-          `${unit} of a drink is ml, unscaled`,
+          `the unit ${unit} of a drink is normalised to ml, unscaled`,
           {
             ...serving("473", { 1008: "50" }),
             serving_size_unit: unit,
@@ -55,7 +55,7 @@ export const nutritionRules: ReadonlyArray<Rule> = [
       ] as const
   ),
   [
-    "a unit that nobody knows is null",
+    "an unknown unit is normalised to null",
     { serving_size: "2", serving_size_unit: "oz" },
     { serving_size: 2, serving_size_unit: "oz", serving_size_unit_normalized: null }
   ],
@@ -65,10 +65,10 @@ export const nutritionRules: ReadonlyArray<Rule> = [
     { serving_size: 50, serving_size_unit: null, serving_size_unit_normalized: null, nutrition: { protein: 5 } }
   ],
   ["float32 noise is cleaned", { serving_size: "1.7999999523162842" }, { serving_size: 1.8 }],
-  ["float32 noise of greater numbers is cleaned", { serving_size: "56.70000076293945" }, { serving_size: 56.7 }],
-  ["exponents are read", { serving_size: "4.00E+4" }, { serving_size: 40000 }],
+  ["float32 noise of larger numbers is cleaned", { serving_size: "56.70000076293945" }, { serving_size: 56.7 }],
+  ["an exponent in a serving size is read", { serving_size: "4.00E+4" }, { serving_size: 40000 }],
   [
-    "amounts have exponents, too",
+    "an exponent in an amount is read",
     serving("1", { 1093: "4.00E+4" }),
     {
       nutrition: { sodium: 400 },
@@ -85,21 +85,25 @@ export const nutritionRules: ReadonlyArray<Rule> = [
       nutrients: [{ nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 10 }]
     }
   ],
-  ["nor without a serving size", { nutrients: per100({ 1003: "10" }) }, { serving_size: null, nutrition: {} }],
+  [
+    "without a serving size there is no nutrition",
+    { nutrients: per100({ 1003: "10" }) },
+    { serving_size: null, nutrition: {} }
+  ],
   // nutrition
-  ["halves go to the even digit, down", serving("100", { 1004: "1.125" }), { nutrition: { fat: 1.12 } }],
-  ["halves go to the even digit, up", serving("100", { 1004: "1.135" }), { nutrition: { fat: 1.14 } }],
-  ["more than half goes up", serving("100", { 1004: "1.1251" }), { nutrition: { fat: 1.13 } }],
-  ["decimal halves are halves", serving("30", { 1004: "33.35" }), { nutrition: { fat: 10 } }], // 10.005
-  ["large numbers have three digits, too", serving("100", { 1008: "12350" }), { nutrition: { calories: 12400 } }],
-  ["so have small ones", serving("1", { 1089: "0.012345" }), { nutrition: { iron: 0.000123 } }],
+  ["an exact half is rounded down to an even digit", serving("100", { 1004: "1.125" }), { nutrition: { fat: 1.12 } }],
+  ["an exact half is rounded up to an even digit", serving("100", { 1004: "1.135" }), { nutrition: { fat: 1.14 } }],
+  ["more than a half is rounded up", serving("100", { 1004: "1.1251" }), { nutrition: { fat: 1.13 } }],
+  ["decimal halves are exact halves", serving("30", { 1004: "33.35" }), { nutrition: { fat: 10 } }], // 10.005
+  ["large numbers are rounded to three digits", serving("100", { 1008: "12350" }), { nutrition: { calories: 12400 } }],
+  ["small numbers are rounded to three digits", serving("1", { 1089: "0.012345" }), { nutrition: { iron: 0.000123 } }],
   [
     "what is not stated has no key, what is 0 has one",
     serving("28", { 1004: "0", 1003: "0.000" }),
     { nutrition: { fat: 0, protein: 0 } }
   ],
   [
-    "an amount that is missing is not stated",
+    "a missing amount has no key",
     serving("28", { 1004: "" }),
     {
       nutrition: {},
@@ -107,25 +111,33 @@ export const nutritionRules: ReadonlyArray<Rule> = [
     }
   ],
   [
-    "calories are 1008",
+    "calories are read from nutrient 1008",
     serving("100", { 1008: "101", 2047: "102", 2048: "103", 1062: "418" }),
     { nutrition: { calories: 101 } }
   ],
-  ["else 2047", serving("100", { 2047: "102", 2048: "103", 1062: "418" }), { nutrition: { calories: 102 } }],
-  ["else 2048", serving("100", { 2048: "103", 1062: "418" }), { nutrition: { calories: 103 } }],
   [
-    "and never converted from kJ",
+    "calories are read from 2047 when 1008 is missing",
+    serving("100", { 2047: "102", 2048: "103", 1062: "418" }),
+    { nutrition: { calories: 102 } }
+  ],
+  [
+    "calories are read from 2048 when 1008 and 2047 are missing",
+    serving("100", { 2048: "103", 1062: "418" }),
+    { nutrition: { calories: 103 } }
+  ],
+  [
+    "calories are never converted from kJ",
     serving("100", { 1062: "418" }),
     {
       nutrition: {},
       nutrients: [{ nutrient_id: 1062, number: "268", name: "Energy", unit: "kJ", amount: 418 }]
     }
   ],
-  ["sugars are 2000", serving("100", { 2000: "11", 1063: "12" }), { nutrition: { sugars: 11 } }],
-  ["else 1063", serving("100", { 1063: "12" }), { nutrition: { sugars: 12 } }],
+  ["sugars are read from nutrient 2000", serving("100", { 2000: "11", 1063: "12" }), { nutrition: { sugars: 11 } }],
+  ["sugars are read from 1063 when 2000 is missing", serving("100", { 1063: "12" }), { nutrition: { sugars: 12 } }],
   ["vitamin D is in µg", serving("100", { 1114: "2.5", 1110: "400" }), { nutrition: { vitamin_d: 2.5 } }],
   [
-    "of IU 40 are a µg",
+    "vitamin D in IU is converted: 40 IU are 1 µg",
     serving("50", { 1110: "333" }),
     {
       nutrition: { vitamin_d: 4.16 }, // 4.1625
@@ -140,9 +152,9 @@ export const nutritionRules: ReadonlyArray<Rule> = [
       ]
     }
   ],
-  ["vitamin A is in no key", serving("100", { 1104: "667" }), { nutrition: {} }],
+  ["vitamin A has no key", serving("100", { 1104: "667" }), { nutrition: {} }],
   [
-    "of two amounts of a nutrient the better founded counts, and both are listed",
+    "the better founded of two amounts of a nutrient counts, and both are listed",
     {
       ...serving("100", {}),
       nutrients: [
@@ -159,7 +171,7 @@ export const nutritionRules: ReadonlyArray<Rule> = [
     }
   ],
   [
-    "of two that are equally founded the last counts",
+    "the last of two equally founded amounts counts",
     {
       ...serving("100", {}),
       nutrients: [
@@ -170,19 +182,19 @@ export const nutritionRules: ReadonlyArray<Rule> = [
     { nutrition: { protein: 2 } }
   ],
   [
-    "the label's own value goes before the computed one",
+    "the label's own value is preferred to the computed one",
     { ...serving("40", { 1008: "333", 1003: "10" }), label_nutrients: { calories: "130", sodium: "7.10" } },
     { nutrition: { calories: 130, protein: 4, sodium: 7.1 } },
     "json"
   ],
   [
-    "but not for vitamin D, whose unit nobody documents",
+    "the label's own vitamin D is ignored, as its unit is not documented",
     { ...serving("100", { 1110: "40" }), label_nutrients: { vitaminD: "40" } },
     { nutrition: { vitamin_d: 1 } },
     "json"
   ],
   [
-    "an empty label is no label",
+    "an empty list of label values is ignored",
     { ...serving("50", { 1003: "10" }), label_nutrients: {} },
     { nutrition: { protein: 5 } },
     "json"

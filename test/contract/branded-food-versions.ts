@@ -19,21 +19,21 @@ export const histories: ReadonlyArray<readonly [string, ReadonlyArray<Omit<Parti
     ]
   ],
   [
-    "of those published on one day, in either spelling, the one available last",
+    "the one available last of those published on one day, in either spelling",
     [
       { fdc_id: 139, publication_date: "2021-02-26", available_date: "2021-01-01", modified_date: "2021-01-01" },
       { fdc_id: 138, publication_date: "2/26/2021", available_date: "2021-01-02", modified_date: "2019-01-01" }
     ]
   ],
   [
-    "of those the one modified last",
+    "the one modified last of those available on one day",
     [
       { fdc_id: 149, available_date: "2021-01-01", modified_date: "2020-12-01" },
       { fdc_id: 148, available_date: "2021-01-01", modified_date: "2020-12-02" }
     ]
   ],
   [
-    "of those the one with the highest fdc_id",
+    "the one with the highest fdc_id of those modified on one day",
     [{ modified_date: "2020-12-01" }, { modified_date: "2020-12-01" }, { modified_date: "2020-12-01" }]
   ],
   [
@@ -44,7 +44,7 @@ export const histories: ReadonlyArray<readonly [string, ReadonlyArray<Omit<Parti
     ]
   ],
   [
-    "the newest, also where it is discontinued",
+    "the newest, also when it is discontinued",
     [{ publication_date: "2020-11-13" }, { publication_date: "2021-02-26", discontinued_date: "2021-06-01" }]
   ]
 ]

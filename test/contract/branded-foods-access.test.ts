@@ -29,7 +29,7 @@ describe.each(endpoints)("%s", (path, scope) => {
     expect(headers["x-data-version"]).toMatch(/^larder-\d{6}$/)
   })
 
-  it("wants a key, of its own scope", async () => {
+  it("requires a key that has its scope", async () => {
     expect(errorOf(await api.get(at(path), { key: undefined }))).toBe(
       "401 unauthorized: Missing or malformed Authorization: Bearer header"
     )
@@ -45,7 +45,7 @@ describe.each(endpoints)("%s", (path, scope) => {
     )
   })
 
-  it("is refused at the spend cap and without balance, before anything is read, and after anything else", async () => {
+  it("answers 402 at the spend cap and without balance, before a record is looked up", async () => {
     const capped = await createKey(api.home(), { budget: 10 })
     expect((await api.get(at(path), { key: capped.key })).status).toBe(200)
     const refused = await api.get(at(path), { key: capped.key })
@@ -60,7 +60,7 @@ describe.each(endpoints)("%s", (path, scope) => {
   })
 
   it.each(["nothing=1", "offset=1", "fdc_id=1", "Name=x", "name%5B%5D=x"])(
-    "names an unknown parameter: %s",
+    "answers 400 and names an unknown parameter: %s",
     async (query) => {
       const name = decodeURIComponent(query.split("=")[0] ?? "")
       const reply = await api.get(`${at(path)}?${query}`)
@@ -70,7 +70,7 @@ describe.each(endpoints)("%s", (path, scope) => {
     }
   )
 
-  it("is exact: with a slash at the end it is unknown, and only GET is served", async () => {
+  it("answers 404 with a slash at the end, and 405 to POST", async () => {
     expect((await api.get(`${at(path)}/`)).status).toBe(404)
     expect((await api.get(at(path), { method: "POST" })).status).toBe(405)
   })
@@ -78,7 +78,7 @@ describe.each(endpoints)("%s", (path, scope) => {
 
 describe("parameters of the search", () => {
   it.each(["name", "brand", "category", "barcode", "ingredient", "limit", "cursor"])(
-    "are given once: %s",
+    "rejects a repeated parameter and names it: %s",
     async (name) => {
       const reply = await api.get(`/v1/branded-foods?${name}=1&${name}=1`)
       expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
@@ -86,12 +86,12 @@ describe("parameters of the search", () => {
     }
   )
 
-  it.each(["201", "1000", "9".repeat(50)])("`limit` is at most 200: %s", async (limit) => {
+  it.each(["201", "1000", "9".repeat(50)])("rejects a `limit` above 200: %s", async (limit) => {
     expect(errorOf(await api.get(`/v1/branded-foods?limit=${limit}`))).toBe("400 invalid_request: at most 200 per page")
   })
 
   it.each(["0", "000", "-1", "1.5", "x", "", "1e2", "+1", " 1", "１"])(
-    "`limit` is a whole number of at least 1: '%s'",
+    "rejects a `limit` that is not a whole number of at least 1: '%s'",
     async (limit) => {
       expect(errorOf(await api.get(`/v1/branded-foods?limit=${encodeURIComponent(limit)}`))).toBe(
         "400 invalid_request: limit must be a whole number of at least 1"
@@ -100,7 +100,7 @@ describe("parameters of the search", () => {
   )
 
   it.each(["name", "brand", "category", "barcode", "ingredient", "limit", "cursor"])(
-    "belong to the search alone: %s",
+    "rejects a parameter of the search on the two other endpoints: %s",
     async (name) => {
       for (const path of ["/v1/branded-foods/categories", at("/v1/branded-foods/:id")]) {
         const reply = await api.get(`${path}?${name}=1`)
@@ -111,7 +111,7 @@ describe("parameters of the search", () => {
   )
 })
 
-describe("ids", () => {
+describe("the id of a branded food", () => {
   const unknown = async (id: string, shown = decodeURIComponent(id)) => {
     const reply = await api.get(`/v1/branded-foods/${id}`)
     expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
@@ -120,13 +120,13 @@ describe("ids", () => {
     ])
   }
 
-  it("have the prefix and an opaque part, which is not the fdc_id", async () => {
+  it("has the prefix and an opaque part, which is not the fdc_id", async () => {
     expect(known.id).toMatch(/^data_branded_food_[0-9a-z]+$/)
     expect(known.id).not.toContain(String(known.fdc_id))
     expect(known.id).toBe(brandedFoodId(known.fdc_id))
   })
 
-  it("are unknown in any other spelling", async () => {
+  it("is unknown in any other spelling", async () => {
     const { fdc_id, id } = known
     await unknown(id.toUpperCase())
     await unknown(id.slice(0, -1))
@@ -149,7 +149,7 @@ describe("ids", () => {
     await unknown("a".repeat(2000))
   })
 
-  it("take `%2F` and other escapes for part of the id", async () => {
+  it("is read with `%2F` and other escapes as part of it", async () => {
     await unknown("a%2Fb")
     await unknown("categories%2F")
     await unknown("%C3%BC%25")

@@ -31,7 +31,7 @@ const damages: ReadonlyArray<readonly [damage: string, damage: () => void, told:
 ]
 
 describe.each(damages)("records that are %s under a running server", (_damage, damage, told) => {
-  it("are a 500 `internal` that costs nothing and is told in the log; what needs none of them is answered", async () => {
+  it("answers 500 `internal` free of charge, logs it, and still answers what needs no records", async () => {
     const key = await createKey(api.home())
     const get = (target: string) => api.get(target, { key: key.key })
     const targets = [`/v1/branded-foods/${id}`, "/v1/branded-foods", "/v1/branded-foods?ingredient=salt&limit=1"]

@@ -16,7 +16,7 @@ const labels = [complete, { data_source: "", publication_date: "" }, ...rules.ma
   (stated, index) => aLabel({ ...stated, fdc_id: 1000 + index })
 )
 
-describe.each(forms)("out of the %s form", (form) => {
+describe.each(forms)("the %s form of a release", (form) => {
   // the order of the rows tells nothing
   const api = servedAlone({ home: () => homeWith([...labels, ...versions].toReversed(), form) })
 
@@ -72,21 +72,21 @@ describe.each(forms)("out of the %s form", (form) => {
       expect(await found(`barcode=${current?.gtin_upc}`)).toEqual([current?.fdc_id])
     })
 
-    it("stands once per source: twins are both found", async () => {
+    it("is found once per source of its barcode", async () => {
       expect(await found("name=twin")).toEqual([300, 301])
       expect(await found("barcode=041220576074")).toEqual([300, 301])
     })
 
-    it("stands once per barcode, however it is padded", async () => {
+    it("is found once per barcode, however that is padded", async () => {
       expect(await found("name=padded")).toEqual([311])
       expect(await found("barcode=813090004442")).toEqual([311])
     })
 
-    it("is every label that has no barcode", async () => {
+    it("is every label without a barcode", async () => {
       expect(await found("name=bare")).toEqual([320, 321])
     })
 
-    it("is what search and categories cover; older ones are read by id", async () => {
+    it("is the only one in search and categories, and older ones are read by id", async () => {
       const current = [...products.map((versions) => versions.at(-1)?.fdc_id), 300, 301, 311, 320, 321]
       expect(await found(`brand=${encodeURIComponent(versionsBrand)}&limit=200`)).toEqual(
         current.toSorted((a, b) => Number(a) - Number(b))

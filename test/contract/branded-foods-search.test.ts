@@ -105,7 +105,7 @@ describe("filters", () => {
     ["salt", []],
     ["sugar", [4]],
     ["", all]
-  ])("`name` is in the product name, literally and ignoring case: '%s'", async (name, expected) => {
+  ])("finds `name` in the product name, literally and ignoring case: '%s'", async (name, expected) => {
     expect(await found({ name })).toEqual(expected)
   })
 
@@ -122,7 +122,7 @@ describe("filters", () => {
     ["sonsof", []],
     ["sons of", []],
     ["", all]
-  ])("`brand` is in the owner, the brand or the sub-brand, not across them: '%s'", async (brand, expected) => {
+  ])("finds `brand` in the owner, the brand or the sub-brand, not across them: '%s'", async (brand, expected) => {
     expect(await found({ brand })).toEqual(expected)
   })
 
@@ -136,7 +136,7 @@ describe("filters", () => {
     ["candy ", []],
     ["%", []],
     ["", all]
-  ])("`category` is the whole category, ignoring case: '%s'", async (category, expected) => {
+  ])("compares `category` with the whole category, ignoring case: '%s'", async (category, expected) => {
     expect(await found({ category })).toEqual(expected)
   })
 
@@ -153,7 +153,7 @@ describe("filters", () => {
     [",", [1, 2, 3]],
     ["müsli", []],
     ["", all]
-  ])("`ingredient` is in the ingredient statement: '%s'", async (ingredient, expected) => {
+  ])("finds `ingredient` in the ingredient statement: '%s'", async (ingredient, expected) => {
     expect(await found({ ingredient })).toEqual(expected)
   })
 
@@ -167,7 +167,7 @@ describe("filters", () => {
     [{ name: "oat", barcode: "059642932491" }, []],
     [{ name: "oat", brand: "", category: "", barcode: "", ingredient: "", cursor: "" }, [2, 3]]
   ] as ReadonlyArray<readonly [Readonly<Record<string, string>>, ReadonlyArray<number>]>)(
-    "combine with AND; an empty one is none: %j",
+    "combines filters with AND, and ignores empty ones: %j",
     async (filters, expected) => {
       expect(await found(filters)).toEqual(expected)
     }
@@ -185,7 +185,7 @@ describe("filters", () => {
     ["12345678905", [108]],
     ["96385074", [110]],
     ["096385074", [110]]
-  ])("`barcode` is equal whatever its leading zeros: %s", async (barcode, expected) => {
+  ])("compares `barcode` without leading zeros: %s", async (barcode, expected) => {
     expect(await found({ barcode })).toEqual(expected)
   })
 
@@ -205,7 +205,7 @@ describe("filters", () => {
     ["01234531", [105]],
     ["01234543", [106]],
     ["11234562", [107]]
-  ])("a UPC-E is the UPC-A that it abbreviates, whichever is asked for: %s", async (barcode, expected) => {
+  ])("finds a UPC-E and the UPC-A that it abbreviates by either one: %s", async (barcode, expected) => {
     expect(await found({ barcode })).toEqual(expected)
   })
 
@@ -225,22 +225,25 @@ describe("filters", () => {
     "059642932491,04252614",
     "%",
     "9".repeat(400)
-  ])("`barcode` has digits only: anything else finds nothing, with 200: '%s'", async (barcode) => {
+  ])("finds nothing, with 200, for a `barcode` of anything but digits: '%s'", async (barcode) => {
     const { headers, status, text } = await api.get(`/v1/branded-foods?${encoded({ barcode })}`)
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[],"next_cursor":null}', "10"])
   })
 
-  it.each(["\n", "\0", "\ud83d", "\u2028"])("a text that no label can have finds nothing: %j", async (text) => {
-    const escaped = text === "\ud83d" ? "%ED%A0%BD" : encodeURIComponent(text)
-    const reply = await api.get(`/v1/branded-foods?name=${escaped}`)
-    expect([200, 400]).toContain(reply.status)
-    if (reply.status === 200) expect(reply.json).toEqual({ data: [], next_cursor: null })
-  })
+  it.each(["\n", "\0", "\ud83d", "\u2028"])(
+    "finds nothing, or answers 400, for a text that no label can have: %j",
+    async (text) => {
+      const escaped = text === "\ud83d" ? "%ED%A0%BD" : encodeURIComponent(text)
+      const reply = await api.get(`/v1/branded-foods?name=${escaped}`)
+      expect([200, 400]).toContain(reply.status)
+      if (reply.status === 200) expect(reply.json).toEqual({ data: [], next_cursor: null })
+    }
+  )
 
   describe("a release that comes while a client follows cursors", () => {
     const idsOf = (rows: ReadonlyArray<unknown>) => rows.map((row) => (row as Page["data"][number]).fdc_id)
 
-    it("every row that was there throughout comes once, over a new release and a rollback", async () => {
+    it("keeps every row that was there throughout once, and is undone by a rollback", async () => {
       const events = [
         async () => {
           const { generation } = await ingestLabels(api.home(), "json", laterReleased, "2026-08-31")
@@ -294,7 +297,7 @@ describe("pages and categories", () => {
       }
     ).data
 
-  it("have 50 rows by default and 200 at most, ordered by fdc_id, each row once", async () => {
+  it("gives 50 rows by default and 200 at most, ordered by fdc_id, each row once", async () => {
     const all = await listed()
     expect(all.length).toBeGreaterThan(500)
     const ids = all.map(({ fdc_id }) => fdc_id)
@@ -304,7 +307,7 @@ describe("pages and categories", () => {
     expect((await pageAt("limit=0001")).data).toEqual(all.slice(0, 1))
   })
 
-  it.each([7, 50, 199])("of %i joined are the whole list", async (limit) => {
+  it.each([7, 50, 199])("gives the whole list in pages of %i", async (limit) => {
     const pages = await pagesOf(api.get, `/v1/branded-foods?limit=${limit}&ingredient=cocoa`)
     const whole = (await pagesOf(api.get, "/v1/branded-foods?limit=200&ingredient=cocoa")).flat()
     expect(whole.length).toBeGreaterThan(50)
@@ -313,7 +316,7 @@ describe("pages and categories", () => {
   })
 
   it.each(["%", "\\", '"', "'", ",", "é", "ß", "10", "0%"])(
-    "find '%s' where a look at every label finds it",
+    "finds '%s' in every label that contains it",
     async (text) => {
       const rows = (await listed()) as unknown as ReadonlyArray<Readonly<Record<string, unknown>>>
       for (const [filter, fields] of textFields) {
@@ -330,7 +333,7 @@ describe("pages and categories", () => {
     }
   )
 
-  it("end with a null cursor, also where the last page is exactly full", async () => {
+  it("ends with a null cursor, also when the last page is exactly full", async () => {
     const { category, product_count } = (await categories()).find(({ product_count: n }) => n > 3 && n < 200) ?? {
       category: "",
       product_count: 0
@@ -344,7 +347,7 @@ describe("pages and categories", () => {
     expect([[...most.data, ...rest.data], rest.next_cursor]).toEqual([whole.data, null])
   })
 
-  it("count the products of each category, as the search finds them", async () => {
+  it("counts the products of each category as the search finds them", async () => {
     const all = await listed()
     const counted = new Map<string, number>()
     for (const { category } of all) if (category !== null) counted.set(category, (counted.get(category) ?? 0) + 1)
@@ -362,7 +365,7 @@ describe("pages and categories", () => {
     }
   })
 
-  it("hold the records that the single-food endpoint answers", async () => {
+  it("gives the same records as the single-food endpoint", async () => {
     const { data } = await pageAt("limit=3")
     for (const record of data) expect((await api.get(`/v1/branded-foods/${record.id}`)).json).toEqual({ data: record })
   })
@@ -374,7 +377,7 @@ describe("pages and categories", () => {
     return next_cursor
   }
 
-  it("have cursors that belong to their filters, to each of them", async () => {
+  it("rejects a cursor with other filters than its own", async () => {
     const none = await cursorAt("limit=1")
     const some = await cursorAt("name=e&limit=1")
     for (const query of [
@@ -395,13 +398,13 @@ describe("pages and categories", () => {
     expect(rest.data).toEqual((await pageAt("limit=3")).data.slice(1))
   })
 
-  it("have cursors that belong to the endpoint", async () => {
+  it("rejects a cursor of another endpoint", async () => {
     const { next_cursor } = (await api.get("/v1/commodities?limit=1")).json as Page
     expect(errorOf(await api.get(`/v1/branded-foods?cursor=${next_cursor}`))).toBe(damaged)
     expect(errorOf(await api.get(`/v1/commodities?cursor=${await cursorAt("limit=1")}`))).toBe(damaged)
   })
 
-  it("have cursors that any changed, added or missing character damages", async () => {
+  it("rejects a cursor with any changed, added or missing character", async () => {
     const cursor = await cursorAt("name=e&limit=1")
     const texts = [...cursor].flatMap((character, at) => [
       cursor.slice(0, at) + (character === "A" ? "B" : "A") + cursor.slice(at + 1),
@@ -413,7 +416,7 @@ describe("pages and categories", () => {
     expect(new Set(replies.map(errorOf))).toEqual(new Set([damaged]))
   })
 
-  it("are not answered for ids of label versions that do not exist", async () => {
+  it("answers 404 for the id of a label version that does not exist", async () => {
     const id = brandedFoodId(1)
     expect(errorOf(await api.get(`/v1/branded-foods/${id}`))).toBe(`404 not_found: Unknown branded food: ${id}`)
   })

@@ -48,13 +48,13 @@ describe("the grouped catalog", () => {
     expect(new Set(groups.flatMap(({ series }) => series.map(({ slug }) => slug))).size).toBe(24)
   })
 
-  it("is not paged, and is what a bare call and an empty filter answer", async () => {
+  it("is not paged, and answers a bare call and an empty filter", async () => {
     const bare = await api.get("/v1/commodities")
     expect(Object.keys(bare.json as object)).toEqual(["data"])
     expect((await api.get("/v1/commodities?commodity=")).text).toBe(bare.text)
   })
 
-  it("answers Dry Whey whole, field by field", async () => {
+  it("answers Dry Whey with every field", async () => {
     const common = { spec: "Extra Grade", unit: "USD/lb" }
     const spot = { ...common, market: "Chicago Mercantile Exchange", source: "gov-mars" }
     expect((await api.get("/v1/commodities?commodity=dry%20whey")).json).toEqual({
@@ -106,7 +106,7 @@ describe("the grouped catalog", () => {
     })
   })
 
-  it("answers the milk classes whole, without a spec, in USD/cwt", async () => {
+  it("answers the milk classes with every field, without a spec, in USD/cwt", async () => {
     const milk = {
       spec: null,
       market: "Federal milk marketing orders",
@@ -171,7 +171,7 @@ describe("the grouped catalog", () => {
     expect(barrels).toMatchObject({ measure: "cheese_500_Price", last_observed_on: "2025-05-31" })
   })
 
-  it("says from when to when: the days of the first and the last reading", async () => {
+  it("gives the days of the first and the last reading of each series", async () => {
     const series = await catalog()
     const { json } = await api.get(`/v1/commodities/prices?series=${series.map(({ slug }) => slug).join(",")}`)
     const { data } = json as {
@@ -214,7 +214,7 @@ describe("the filter `commodity`", () => {
   })
 
   it.each(["%", "_", "*", "\\", ".", "b%r", "butter ", " butter", "BUTTER*", "ﬀ", "quark"])(
-    "means the text literally, and a text that is nowhere answers an empty list: %s",
+    "takes the text literally, and answers an empty list when it is nowhere: %s",
     async (text) => {
       const { status, text: body } = await api.get(`/v1/commodities?commodity=${encodeURIComponent(text)}`)
       expect([status, body]).toEqual([200, '{"data":[]}'])

@@ -39,7 +39,7 @@ describe("the paged catalog", () => {
     }
   })
 
-  it("answers a product whole, field by field", async () => {
+  it("answers a product with every field", async () => {
     const { data } = await pageAt("category=dairy/casein")
     const metric = (name: string, measure: string, from: string | null, to: string | null) => ({
       metric_name: `casein_acid_us_${name}_weekly`,
@@ -121,7 +121,7 @@ describe("the paged catalog", () => {
     ["product", "casein_rennet_us_price_min_weekly"],
     ["product", "dry_whole_milk_us_price_max_weekly"],
     ["product", "cheddar_oceania_price_min_biweekly"]
-  ])("maps the regional and international reports, by %s: %s", async (_, name) => {
+  ])("has a metric of the regional and international reports, by %s: %s", async (_, name) => {
     expect((await allMetrics()).map(({ metric_name }) => metric_name)).toContain(name)
   })
 })
@@ -137,11 +137,11 @@ describe("the filter `category`", () => {
     ["dair", []],
     ["dairy%", []],
     ["*", []]
-  ])("is a whole path or its leading segments, case-sensitive, a trailing slash ignored: %s", async (text, slugs) => {
+  ])("matches whole leading segments, with case, and ignores a trailing slash: %s", async (text, slugs) => {
     expect(await slugsAt(`category=${encodeURIComponent(text)}`)).toEqual(slugs)
   })
 
-  it("leads every product of a family", async () => {
+  it("finds every product of a family", async () => {
     const { data } = await pageAt("limit=500")
     const whey = data.filter(({ category }) => category === "dairy/whey").map(({ slug }) => slug)
     expect(whey.length).toBeGreaterThan(1)
@@ -149,18 +149,18 @@ describe("the filter `category`", () => {
     expect(await slugsAt("category=dairy")).toEqual(data.map(({ slug }) => slug))
   })
 
-  it("empty equals absent, and still selects the paged shape", async () => {
+  it("filters nothing when it is empty, but still selects the paged catalog", async () => {
     expect((await api.get("/v1/commodities?category=")).text).toBe((await api.get("/v1/commodities?limit=100")).text)
   })
 })
 
 describe("the parameter `limit` of products", () => {
-  it.each(["1", "2", "007", "499", "500", "000500"])("is taken from 1 to 500: %s", async (limit) => {
+  it.each(["1", "2", "007", "499", "500", "000500"])("takes a page size from 1 to 500: %s", async (limit) => {
     const { data } = await pageAt(`limit=${limit}`)
     expect(data.length).toBe(Math.min(Number(limit), 21))
   })
 
-  it("is 100 where it is absent", async () => {
+  it("is 100 by default", async () => {
     expect((await api.get("/v1/commodities?cursor=")).text).toBe((await api.get("/v1/commodities?limit=100")).text)
     expect(
       api.client().document.paths["/v1/commodities"]?.get.parameters.find(({ name }) => name === "limit")?.schema
@@ -168,28 +168,28 @@ describe("the parameter `limit` of products", () => {
   })
 
   it.each(["0", "000", "-1", "+5", "1.0", "1e2", "0x10", "ten", " 5", "5 ", "５", "", "NaN", "Infinity"])(
-    "that is no whole number of at least 1 is 400 and named: '%s'",
+    "answers 400 to a value that is not a whole number of at least 1: '%s'",
     async (limit) => {
       const reply = await api.get(`/v1/commodities?limit=${encodeURIComponent(limit)}`)
       expect(errorOf(reply)).toBe("400 invalid_request: limit must be a whole number of at least 1")
     }
   )
 
-  it.each(["501", "1000", "9".repeat(400)])("above 500 is 400 and named: %s", async (limit) => {
+  it.each(["501", "1000", "9".repeat(400)])("answers 400 to a value above 500: %s", async (limit) => {
     expect(errorOf(await api.get(`/v1/commodities?limit=${limit}`))).toBe(
       "400 invalid_request: limit must be at most 500"
     )
   })
 })
 
-describe("which shape answers", () => {
-  it.each(["category=dairy", "category=", "limit=5", "cursor="])("%s selects the paged one", async (query) => {
+describe("the choice between the grouped and the paged catalog", () => {
+  it.each(["category=dairy", "category=", "limit=5", "cursor="])("answers the paged catalog to %s", async (query) => {
     expect((await api.get(`/v1/commodities?${query}`)).json).toHaveProperty("next_cursor")
   })
 
   const paged = ["category=dairy", "category=", "limit=5", "cursor=", "cursor=abc", "limit="]
   it.each(paged.flatMap((query) => [`commodity=butter&${query}`, `${query}&commodity=`]))(
-    "both kinds of parameters together are 400, even when empty: %s",
+    "answers 400 to parameters of both catalogs together, even when empty: %s",
     async (query) => {
       const reply = await api.get(`/v1/commodities?${query}`)
       expect(errorOf(reply)).toMatch(/^400 invalid_request: /)
@@ -199,7 +199,7 @@ describe("which shape answers", () => {
   )
 
   it.each(["data.larder.test", "DATA.larder.test", "data.larder.test:8080"])(
-    "a bare call to the data host answers the paged one: %s",
+    "answers the paged catalog to a bare call at the data host: %s",
     async (host) => {
       const expected = await api.get("/v1/commodities?limit=100")
       expect((await api.get("/v1/commodities", { headers: { host } })).text).toBe(expected.text)
@@ -207,19 +207,19 @@ describe("which shape answers", () => {
   )
 
   it.each(["larder.test", "data.larder.test.evil.test", "xdata.larder.test", "localhost"])(
-    "a bare call to any other host answers the grouped one: %s",
+    "answers the grouped catalog to a bare call at any other host: %s",
     async (host) => {
       const expected = await api.get("/v1/commodities?commodity=")
       expect((await api.get("/v1/commodities", { headers: { host } })).text).toBe(expected.text)
     }
   )
 
-  it("a forwarded host decides nothing", async () => {
+  it("ignores a forwarded host", async () => {
     const headers = { "x-forwarded-host": "data.larder.test", forwarded: "host=data.larder.test" }
     expect((await api.get("/v1/commodities", { headers })).json).not.toHaveProperty("next_cursor")
   })
 
-  it("both hosts serve all endpoints in both shapes", async () => {
+  it("serves all endpoints and both catalogs at both hosts", async () => {
     const headers = { host: "data.larder.test" }
     for (const target of [
       "/v1/commodities?commodity=butter",

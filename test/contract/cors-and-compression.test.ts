@@ -7,7 +7,7 @@ const small = "/v1/commodities/prices?series=milk-class-iii-price-monthly&from=2
 const browser = { origin: "https://shop.example", "sec-fetch-mode": "cors" }
 
 describe("CORS", () => {
-  it("is open to every origin, on answers and on errors, without credentials", async () => {
+  it("allows every origin, on answers and on errors, without credentials", async () => {
     const replies = [
       await api.get(small, { headers: browser }),
       await api.get("/v1/commodities?limit=0", { headers: browser }),
@@ -23,7 +23,7 @@ describe("CORS", () => {
     }
   })
 
-  it("lets scripts read the headers that are ours", async () => {
+  it("lets scripts read Larder's own headers", async () => {
     const { headers } = await api.get(small, { headers: browser })
     const exposed = String(headers["access-control-expose-headers"]).toLowerCase().split(/, */)
     expect(exposed).toEqual(
@@ -37,7 +37,7 @@ describe("CORS", () => {
     )
   })
 
-  it("the preflight needs no key, names Authorization and costs nothing, on every endpoint", async () => {
+  it("answers a preflight with 204 on every endpoint without a key, and allows Authorization", async () => {
     const headers = {
       ...browser,
       "access-control-request-method": "GET",
@@ -55,7 +55,7 @@ describe("CORS", () => {
     }
   })
 
-  it("OPTIONS on an unknown path is 404", async () => {
+  it("answers 404 to OPTIONS on an unknown path", async () => {
     expect(errorOf(await api.get("/v1/unknown", { method: "OPTIONS", headers: browser }))).toBe(
       "404 not_found: No such endpoint"
     )
@@ -72,7 +72,7 @@ describe("compression of large bodies", () => {
     ["br;q=0.1, gzip;q=0.2", "gzip"],
     ["deflate, gzip", "gzip"],
     ["gzip;q=1.0, identity;q=0.5, *;q=0", "gzip"]
-  ])("Accept-Encoding: %s is answered with %s", async (accepted, coding) => {
+  ])("answers Accept-Encoding: %s with %s", async (accepted, coding) => {
     const plain = await api.get(large)
     const { headers, status, text } = await api.get(large, { headers: { "accept-encoding": accepted } })
     expect([status, headers["content-encoding"]]).toEqual([200, coding])
@@ -81,14 +81,14 @@ describe("compression of large bodies", () => {
     expect(headers.vary).toMatch(/accept-encoding/i)
   })
 
-  it.each(["gzip, deflate, br, zstd", "*"])("Accept-Encoding: %s is answered with one of ours", async (accepted) => {
+  it.each(["gzip, deflate, br, zstd", "*"])("answers Accept-Encoding: %s with gzip, br or zstd", async (accepted) => {
     const { headers, text } = await api.get(large, { headers: { "accept-encoding": accepted } })
     expect(["gzip", "br", "zstd"]).toContain(headers["content-encoding"])
     expect(text).toBe((await api.get(large)).text)
   })
 
   it.each(["identity", "deflate", "compress", "gzip;q=0", "gzip;q=0, br;q=0.0, zstd;q=0.000", "*;q=0", "", "nonsense"])(
-    "Accept-Encoding: %s is answered plainly",
+    "answers Accept-Encoding: %s without compression",
     async (accepted) => {
       const { headers, status } = await api.get(large, { headers: { "accept-encoding": accepted } })
       expect(status).toBe(200)
@@ -96,7 +96,7 @@ describe("compression of large bodies", () => {
     }
   )
 
-  it("costs what the plain answer costs, and tells caches that it varies", async () => {
+  it("costs the same as a plain answer, and tells caches that it varies", async () => {
     const { headers } = await api.get(large, { headers: { "accept-encoding": "gzip" } })
     expect(headers["x-credits-charged"]).toBe("10")
     expect((await api.get(large)).headers.vary).toMatch(/accept-encoding/i)

@@ -41,7 +41,7 @@ const everyPath = [...guidePaths, ...guidePaths.map((path) => `${path}.md`), "/d
 const types = { md: "markdown", txt: "plain", html: "html" }
 
 describe("the pages of the docs", () => {
-  it.each(everyPath)("%s needs no key, says which request it was, and leaves nothing to others", async (path) => {
+  it.each(everyPath)("serves %s without a key, with a request id and a strict content policy", async (path) => {
     const { headers, status } = await page(path)
     const type = Object.entries(types).find(([ending]) => path.endsWith(`.${ending}`))?.[1] ?? "html"
     expect([status, headers["content-type"]]).toEqual([200, `text/${type}; charset=utf-8`])
@@ -52,7 +52,7 @@ describe("the pages of the docs", () => {
     expect(policy).not.toMatch(/script-src[^;]*unsafe|https?:|\*/)
   })
 
-  it.each(["/", ...everyPath])("%s is read with GET alone, and exactly there", async (path) => {
+  it.each(["/", ...everyPath])("answers only GET at %s, and 404 with a slash at the end", async (path) => {
     const posted = await page(path, "POST")
     expect([posted.status, posted.headers.allow]).toEqual([405, "GET, OPTIONS"])
     expect((await page(path, "HEAD")).status).toBe(405)
@@ -60,13 +60,13 @@ describe("the pages of the docs", () => {
     if (path !== "/") expect((await page(`${path}/`)).status).toBe(404)
   })
 
-  it("are where the root leads", async () => {
+  it("redirects the root to /docs", async () => {
     const { headers, status } = await page("/")
     expect([status, headers.location]).toEqual([302, "/docs"])
     expect(headers.link).toContain('</openapi.json>; rel="service-desc"')
   })
 
-  it("lead to the console, where the reader's way to it is known", async () => {
+  it("links to the console only when its address for the reader is known", async () => {
     const link = (text: string) => /<a class="aside" href="([^"]+)">Console</.exec(text)?.[1]
     for (const path of ["/docs", "/docs/reference"]) {
       expect(link(await textOf(path))).toBe(`${api.server().console}/`)
@@ -75,7 +75,7 @@ describe("the pages of the docs", () => {
     }
   })
 
-  it("hold only links that lead somewhere", async () => {
+  it("contains no broken link", async () => {
     const broken: Array<string> = []
     const seen = new Set<string>()
     for (const from of [...guidePaths, "/docs/reference"]) {
@@ -94,7 +94,7 @@ describe("the pages of the docs", () => {
     expect(seen.size).toBeGreaterThan(15)
   })
 
-  it("have styles and scripts that browsers keep for a year, the large one compressed once", async () => {
+  it("lets browsers keep scripts for a year, and serves the large one compressed", async () => {
     const html = await textOf("/docs/reference")
     const [, script = ""] = /data-script="([^"]+)"/.exec(html) ?? []
     const { body: whole, headers } = await page(script)
@@ -115,7 +115,7 @@ describe("the pages of the docs", () => {
     expect((await page(script, "POST")).status).toBe(405)
   })
 
-  it("escape the host that they were asked by", async () => {
+  it("escapes the host of the request", async () => {
     const { body } = await page("/docs", "GET", { host: 'evil"><script>alert(1)</script>' })
     expect(body.toString()).not.toContain("<script>alert")
   })
@@ -197,7 +197,7 @@ interface Rows {
 }
 
 describe("the calls in the guides and the README", () => {
-  it("answer what is written under them", async () => {
+  it("get the answers that are written under them", async () => {
     const variables = new Map<string, string>()
     const wrong: Array<string> = []
     let calls = 0
@@ -233,7 +233,7 @@ describe("the calls in the guides and the README", () => {
     expect(calls).toBeGreaterThan(12)
   })
 
-  it("are paid from the credits that the guides promise to a new account", async () => {
+  it("the guide promises the credits that a new account really gets", async () => {
     const account = await operate(api.home(), (ledger) => ledger.createAccount({ name: "New" }))
     expect(await textOf("/docs/credits.md")).toContain(
       `A new account starts with ${(account.balance_credits / 1000).toFixed(2)} USD`

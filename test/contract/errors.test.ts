@@ -6,7 +6,7 @@ const api = served()
 const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
 
 describe("the first failure wins", () => {
-  it("an unknown path is 404, whatever else is wrong", async () => {
+  it("answers 404 to an unknown path, whatever else is wrong", async () => {
     for (const [method, key] of [
       ["GET", undefined],
       ["POST", undefined],
@@ -18,12 +18,12 @@ describe("the first failure wins", () => {
     }
   })
 
-  it("a method other than GET is 405, before the key is looked at", async () => {
+  it("answers 405 to a method other than GET, before it looks at the key", async () => {
     const reply = await api.get("/v1/commodities?limit=0", { method: "POST", key: undefined })
     expect(errorOf(reply)).toBe("405 invalid_request: Only GET is served here")
   })
 
-  it("a bad key is 401, before its parameters are read", async () => {
+  it("answers 401 to a bad key, before it reads parameters", async () => {
     const target = "/v1/commodities?limit=0&limit=0&nonsense=1"
     expect(errorOf(await api.get(target, { key: undefined }))).toBe(malformed)
     expect(errorOf(await api.get(target, { key: `svc_data_${"0".repeat(64)}` }))).toBe(
@@ -31,7 +31,7 @@ describe("the first failure wins", () => {
     )
   })
 
-  it("a missing scope is 403, before parameters are read and money is counted", async () => {
+  it("answers 403 to a missing scope, before it reads parameters and counts money", async () => {
     const { key } = await createKey(api.home(), { scopes: ["get-store"], budget: 0 })
     for (const target of ["/v1/commodities?limit=0", "/v1/commodities?nonsense=1", "/v1/commodities"]) {
       expect(errorOf(await api.get(target, { key }))).toBe(
@@ -43,7 +43,7 @@ describe("the first failure wins", () => {
     )
   })
 
-  it("a bad parameter is 400, and so is an unknown name, before money is counted", async () => {
+  it("answers 400 to a bad parameter and to an unknown name, before it counts money", async () => {
     const { key } = await createKey(api.home(), { budget: 0 })
     for (const target of [
       "/v1/commodities?limit=0",
@@ -57,13 +57,13 @@ describe("the first failure wins", () => {
     expect((await api.get("/v1/commodities", { key })).status).toBe(402)
   })
 
-  it("a bad grammar is told before an unknown name, wherever it stands", async () => {
+  it("reports a malformed query before an unknown series, in any order of parameters", async () => {
     for (const target of ["/v1/commodities/prices?series=nope&to=x", "/v1/commodities/prices?nonsense=1&series=nope"]) {
       expect(errorOf(await api.get(target))).not.toMatch(/Unknown series/)
     }
   })
 
-  it("no money is 402, before a record is looked up", async () => {
+  it("answers 402 without money, before it looks up a record", async () => {
     const { key } = await createKey(api.home(), { budget: 0 })
     for (const path of [
       "/v1/branded-foods/x",
@@ -76,7 +76,7 @@ describe("the first failure wins", () => {
     }
   })
 
-  it("an unknown id is 404", async () => {
+  it("answers 404 to an unknown id", async () => {
     expect(errorOf(await api.get("/v1/products/x"))).toBe("404 not_found: Unknown product: x")
   })
 })
@@ -98,7 +98,7 @@ describe("400: parameters", () => {
   const withParameter = (target: string, parameter: string) =>
     `${target}${target.includes("?") ? "&" : "?"}${parameter}`
 
-  it.each(targets)("an unknown one is named, also on endpoints that take none: %s", async (target) => {
+  it.each(targets)("names an unknown parameter, also on endpoints that take none: %s", async (target) => {
     for (const name of [
       "nonsense",
       "Limit",
@@ -115,7 +115,7 @@ describe("400: parameters", () => {
     }
   })
 
-  it.each(targets)("an unknown one without a value, or without a name, is unknown too: %s", async (target) => {
+  it.each(targets)("rejects an unknown parameter without a value or without a name: %s", async (target) => {
     expect(errorOf(await api.get(withParameter(target, "nonsense")))).toBe(
       "400 invalid_request: Unknown query parameter: nonsense"
     )
@@ -133,11 +133,11 @@ describe("400: parameters", () => {
     ["/v1/branded-foods?name=a&name=b", "name"],
     ["/v1/stores?query=a&query=b", "query"],
     ["/v1/stores/any/products?limit=1&limit=1", "limit"]
-  ])("a repeated one is named: %s", async (target, name) => {
+  ])("names a repeated parameter: %s", async (target, name) => {
     expect(errorOf(await api.get(target))).toBe(`400 invalid_request: Repeated query parameter: ${name}`)
   })
 
-  it("an empty query is none", async () => {
+  it("reads an empty query as no parameters", async () => {
     expect((await api.get("/v1/commodities?")).text).toBe((await api.get("/v1/commodities")).text)
     expect((await api.get("/v1/commodities?&&")).status).toBe(200)
   })

@@ -57,8 +57,8 @@ const versioned = async () => {
   return [headers["x-data-version"], text]
 }
 
-describe("generations", () => {
-  it("replace old numbers with revised ones under a client, whose cursors stay valid, also after a restart", async () => {
+describe("a new generation", () => {
+  it("replaces numbers under a client whose cursors stay valid, also after a restart and a rollback", async () => {
     const { data } = (await api.get("/v1/commodities?limit=500")).json as Catalog
     const foods = "/v1/branded-foods?name=e&limit=5"
     const { next_cursor } = (await api.get(foods)).json as { readonly next_cursor: string }

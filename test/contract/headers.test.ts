@@ -44,7 +44,7 @@ describe("response headers", () => {
     }
   })
 
-  it("no answer may be cached, and none says what the server is made of", async () => {
+  it("no answer may be cached, and none names the server's software", async () => {
     for (const at of [target, "/v1/unknown", "/v1/commodities?limit=0"]) {
       const { headers } = await api.get(at)
       expect(headers["cache-control"]).toBe("private, no-store")
@@ -54,7 +54,7 @@ describe("response headers", () => {
     }
   })
 
-  it("a conditional request is answered in full, and paid", async () => {
+  it("a conditional request is answered in full with 200", async () => {
     const headers = { "if-none-match": "*", "if-modified-since": "Sat, 01 Jan 2050 00:00:00 GMT", range: "bytes=0-3" }
     const reply = await api.get(target, { headers })
     expect([reply.status, reply.text]).toEqual([200, (await api.get(target)).text])

@@ -26,7 +26,7 @@ const metrics = async () => {
 }
 
 describe("the console listener", () => {
-  it("has a port of its own", () => {
+  it("has its own port", () => {
     expect(api.server().console).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(api.server().console).not.toBe(api.server().api)
   })
@@ -45,7 +45,7 @@ describe("the console listener", () => {
 })
 
 describe("/metrics", () => {
-  it("is Prometheus text: every sample is announced with HELP and TYPE, and is a number", async () => {
+  it("is Prometheus text in which every sample has a TYPE and is a number", async () => {
     await api.get("/v1/commodities")
     const response = await onConsole("/metrics")
     expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -86,7 +86,7 @@ describe("/metrics", () => {
     }).toEqual({ found: 2, refused: 1, unauthorized: 1, timed: 3, charges: 2 })
   })
 
-  it("has no label that a caller could fill", async () => {
+  it("contains no text that a caller has sent", async () => {
     await api.get("/v1/stores/secret-text?nonsense=secret-text")
     await api.get("/secret-text")
     expect(await (await onConsole("/metrics")).text()).not.toContain("secret-text")
@@ -94,7 +94,7 @@ describe("/metrics", () => {
 })
 
 describe("a ledger that cannot be written", () => {
-  it("is not ready, stays alive, and is ready again by itself when the disk has room", async () => {
+  it("makes /readyz answer 503 until the disk has room again, while /healthz stays 200", async () => {
     storage.fill()
     expect((await api.get("/v1/commodities")).status).toBe(503)
     expect(await json("/readyz")).toEqual([503, { ...ready, status: "not ready", ledger: "not writable" }])
@@ -104,7 +104,7 @@ describe("a ledger that cannot be written", () => {
     expect((await api.get("/v1/commodities")).status).toBe(200)
   })
 
-  it("answers a 503 `internal` with the one message and Retry-After, and charges nothing", async () => {
+  it("answers 503 `internal` with Retry-After, and charges nothing", async () => {
     const key = await createKey(api.home())
     storage.fill()
     const failed = await api.get("/v1/commodities", { key: key.key })

@@ -29,7 +29,7 @@ const filesWith = (folder: string, text: string): ReadonlyArray<string> =>
     .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() && readFileSync(file).includes(text))
 
 describe("accounts and keys by the command line", () => {
-  it("work while the server runs: what they do is in force for the next request", async () => {
+  it("takes changes for the next request while the server runs", async () => {
     const opened = await command<Record<string, unknown>>("accounts create --name Acme")
     const id = String(opened.id)
     expect(opened).toMatchObject({ id: expect.stringMatching(/^\S+$/), name: "Acme", balance_credits: 5_000 })
@@ -78,8 +78,8 @@ describe("accounts and keys by the command line", () => {
   })
 })
 
-describe("a key is kept nowhere", () => {
-  it("not in the ledger, another file, a log, an answer or a metric, before and after a restart, which changes of keys survive", async () => {
+describe("the text of a key", () => {
+  it("is kept in no file, log, answer or metric, also after a restart, which loses no change of keys", async () => {
     const { account_id, id, key } = await createKey(api.home(), { scopes: ["search-commodities"], budget: 20 })
     const replies = [
       await api.get(target, { key }),

@@ -7,7 +7,7 @@ const paths = () => Object.keys(api.client().document.paths).map((template) => t
 
 describe("methods", () => {
   it.each(["POST", "PUT", "PATCH", "DELETE", "TRACE", "QUERY", "PROPFIND", "PURGE"])(
-    "%s on a known path is 405, with Allow: GET, OPTIONS, with a key and without",
+    "answers 405 with Allow: GET, OPTIONS to %s on a known path, with a key and without",
     async (method) => {
       for (const path of [...paths(), "/openapi.json"]) {
         for (const key of [undefined, api.key().key]) {
@@ -19,14 +19,14 @@ describe("methods", () => {
     }
   )
 
-  it("HEAD is 405, without a body, and costs nothing", async () => {
+  it("answers 405 without a body to HEAD", async () => {
     for (const path of paths()) {
       const { headers, status, text } = await api.get(path, { method: "HEAD" })
       expect([status, text, headers.allow]).toEqual([405, "", "GET, OPTIONS"])
     }
   })
 
-  it("a header that overrides the method overrides nothing", async () => {
+  it("ignores a header that overrides the method", async () => {
     const headers = { "x-http-method-override": "DELETE", "x-method-override": "POST" }
     expect((await api.get("/v1/commodities", { headers })).status).toBe(200)
     const posted = await api.get("/v1/commodities", { method: "POST", headers: { "x-http-method-override": "GET" } })
@@ -65,12 +65,12 @@ describe("paths", () => {
     "/metrics",
     "/favicon.ico",
     "/.env"
-  ])("unknown: %s", async (path) => {
+  ])("answers 404 to %s", async (path) => {
     expect(errorOf(await api.get(path))).toBe(noSuchEndpoint)
     expect(errorOf(await api.get(path, { key: undefined }))).toBe(noSuchEndpoint)
   })
 
-  it("are exact: with a trailing slash each is unknown", async () => {
+  it("answers 404 to each path with a trailing slash", async () => {
     for (const path of paths()) expect(errorOf(await api.get(`${path}/`))).toBe(noSuchEndpoint)
     expect(errorOf(await api.get("/v1/commodities/?commodity=butter"))).toBe(noSuchEndpoint)
     expect(errorOf(await api.get("/v1/commodities/", { method: "POST" }))).toBe(noSuchEndpoint)
@@ -86,11 +86,11 @@ describe("paths", () => {
     "/../v1/commodities",
     "/v1\\commodities",
     "/v1/commodities#prices"
-  ])("are not resolved as an address bar would do it: %s", async (path) => {
+  ])("does not resolve a path as browsers do, and answers 404: %s", async (path) => {
     expect(errorOf(await api.get(path))).toBe(noSuchEndpoint)
   })
 
-  it("with percent-encoded letters are the same path", async () => {
+  it("decodes a percent-encoded letter in the query", async () => {
     const plain = await api.get("/v1/commodities?commodity=butter")
     const { status, text } = await api.client().call("/v1/commodities?commodity=%62utter", { key: api.key().key })
     expect([status, text]).toEqual([200, plain.text])
@@ -135,14 +135,14 @@ describe("the id in a path", () => {
   })
 
   it.each(["%zz", "%", "a%2", "%C3%28", "%FF"])(
-    "that is no valid encoding is an unknown id, not a fault: %s",
+    "is unknown when its encoding is invalid, and causes no fault: %s",
     async (id) => {
       expect(errorOf(await api.get(`/v1/stores/${id}`))).toBe(`404 not_found: Unknown store: ${id}`)
       expect((await api.get(`/v1/stores/${id}`, { key: undefined })).status).toBe(401)
     }
   )
 
-  it("is not needed by the categories, which stand beside ids", async () => {
+  it("is not read from /v1/branded-foods/categories, in exactly this spelling", async () => {
     expect((await api.get("/v1/branded-foods/categories")).status).toBe(200)
     expect(errorOf(await api.get("/v1/branded-foods/Categories"))).toBe(
       "404 not_found: Unknown branded food: Categories"

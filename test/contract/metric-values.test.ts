@@ -26,13 +26,13 @@ const biweekly = "cheddar_oceania_price_min_biweekly"
 const silent = "casein_acid_us_mostly_low_weekly"
 
 describe("metric values", () => {
-  it("answer name, unit, effective range and points, with the published digits", async () => {
+  it("answers name, unit, effective range and points, with the published digits", async () => {
     expect((await values(`metrics=${blocks}&from=2026-08-20&to=2026-09-01`)).text).toBe(
       `{"data":[{"metric_name":"${blocks}","unit":"usd_per_lb","from":"2026-08-20","to":"2026-09-01","points":[{"date":"2026-08-22","value":1.6247},{"date":"2026-08-29","value":1.6140}]}]}`
     )
   })
 
-  it("answer one entry per requested name, in the requested order, duplicates twice", async () => {
+  it("answers one entry per requested name, in the requested order, duplicates twice", async () => {
     const data = await dataAt(`metrics=${monthly},${blocks},${monthly}&from=2026-07-01&to=2026-07-01`)
     expect(data.map(({ metric_name, unit }) => [metric_name, unit])).toEqual([
       [monthly, "usd_per_cwt"],
@@ -42,7 +42,7 @@ describe("metric values", () => {
     expect(data[0]).toEqual(data[2])
   })
 
-  it("are those of the series with the same name", async () => {
+  it("gives the same digits as the series with the same name", async () => {
     const { json } = await api.get("/v1/commodities")
     const { data } = json as { data: ReadonlyArray<{ series: ReadonlyArray<{ slug: string }> }> }
     const slugs = data.flatMap(({ series }) => series.map(({ slug }) => slug))
@@ -54,7 +54,7 @@ describe("metric values", () => {
     expect(pointsIn(metrics.text)).toEqual(pointsIn(prices.text))
   })
 
-  it("are in the metric's own unit: dollars per metric ton abroad, a basis where a basis is quoted", async () => {
+  it("answers in the metric's own unit: dollars per metric ton abroad, a basis for a basis", async () => {
     const units = await dataAt(`metrics=${biweekly},butter_basis_us_west_price_min_weekly,${monthly}`)
     expect(units.map(({ unit }) => unit)).toEqual(["usd_per_metric_ton", "usd_per_lb_basis", "usd_per_cwt"])
   })
@@ -70,7 +70,7 @@ describe("the default range", () => {
     ])
   })
 
-  it("holds the readings from its first day to its last, both included", async () => {
+  it("includes the readings of its first and its last day", async () => {
     const { points } = await oneAt(`metrics=${monthly}`)
     expect(points.length).toBe(61)
     expect([points[0]?.date, points.at(-1)?.date]).toEqual(["2021-09-01", "2026-09-01"])
@@ -78,7 +78,7 @@ describe("the default range", () => {
     expect([weekly.points[0]?.date, weekly.points.at(-1)?.date]).toEqual(["2025-09-27", "2026-09-26"])
   })
 
-  it("is each metric's own: one that ended is counted from its own newest value", async () => {
+  it("ends with each metric's own newest value, also for one that has ended", async () => {
     const data = await dataAt(`metrics=cheese_barrel_sales_price_weekly,${blocks}`)
     expect(data.map(({ from, points, to }) => [from, to, points.at(-1)])).toEqual([
       ["2024-05-31", "2025-05-31", { date: "2025-05-31", value: 1.9495 }],
@@ -86,7 +86,7 @@ describe("the default range", () => {
     ])
   })
 
-  it("is counted back from `to` where `to` is given", async () => {
+  it("is counted back from `to` when `to` is given", async () => {
     expect(await rangesAt(`metrics=${daily},${blocks},${biweekly},${monthly}&to=2020-06-30`)).toEqual([
       ["2019-06-30", "2020-06-30"],
       ["2019-06-30", "2020-06-30"],
@@ -112,7 +112,7 @@ describe("the default range", () => {
 })
 
 describe("a requested range", () => {
-  it("is answered as it was given, also where no value reaches that far", async () => {
+  it("is answered as it was given, also when no value reaches that far", async () => {
     expect(await oneAt(`metrics=${blocks}&from=0001-01-01&to=9999-12-31`)).toMatchObject({
       from: "0001-01-01",
       to: "9999-12-31"
@@ -126,7 +126,7 @@ describe("a requested range", () => {
     })
   })
 
-  it("with a very early `from` gives the full history, to the newest value", async () => {
+  it("gives the full history up to the newest value when `from` is very early", async () => {
     const { from, points, to } = await oneAt(`metrics=${blocks}&from=1800-01-01`)
     expect([from, to, points.length, points[0]?.date]).toEqual(["1800-01-01", "2026-09-26", 758, "2012-03-03"])
   })
@@ -136,7 +136,7 @@ describe("a requested range", () => {
     expect(points.map(({ date }) => date)).toEqual(["2026-08-22", "2026-08-29", "2026-09-05"])
   })
 
-  it("without readings has empty points", async () => {
+  it("gives empty points when it has no readings", async () => {
     expect(await oneAt(`metrics=${blocks}&from=2026-08-23&to=2026-08-28`)).toMatchObject({ points: [] })
     expect(await oneAt(`metrics=${blocks}&from=2030-01-01`)).toMatchObject({
       from: "2030-01-01",
@@ -160,23 +160,23 @@ describe("a metric without values", () => {
 })
 
 describe("metric values: what gives 400", () => {
-  it.each(["", "metrics=", "from=2024-01-01"])("`metrics` missing or empty: %s", async (query) => {
+  it.each(["", "metrics=", "from=2024-01-01"])("rejects missing or empty `metrics`: '%s'", async (query) => {
     expect(errorOf(await values(query))).toMatch(/^400 invalid_request: metrics is required/)
   })
 
-  it("more than 100 names, duplicates counted; 100 are taken", async () => {
+  it("rejects more than 100 names, duplicates counted, and takes 100", async () => {
     const names = (count: number) => `metrics=${Array.from({ length: count }, () => blocks).join(",")}&from=2026-09-26`
     expect((await dataAt(names(100))).length).toBe(100)
     expect(errorOf(await values(names(101)))).toMatch(/^400 invalid_request: metrics takes at most 100 /)
   })
 
-  it("an empty name between commas", async () => {
+  it("rejects an empty name before, between or after commas", async () => {
     for (const list of [`${blocks},`, `,${blocks}`, `${blocks},,${daily}`]) {
       expect(errorOf(await values(`metrics=${list}`))).toMatch(/^400 invalid_request: metrics has an empty name/)
     }
   })
 
-  it("unknown names: all of them in order, joined by a comma and a blank", async () => {
+  it("names all unknown metrics in order, joined by a comma and a blank", async () => {
     expect(errorOf(await values(`metrics=nope,${blocks},other,nope`))).toBe(
       "400 invalid_request: Unknown metrics: nope, other, nope"
     )
@@ -188,7 +188,7 @@ describe("metric values: what gives 400", () => {
     )
   })
 
-  it("days that no calendar has, empty days, and `from` after `to`", async () => {
+  it("rejects days that no calendar has, empty days, and `from` after `to`", async () => {
     for (const [name, text] of [
       ["from", "2023-02-29"],
       ["to", "2024-06-31"],
@@ -205,7 +205,7 @@ describe("metric values: what gives 400", () => {
     )
   })
 
-  it("in the same order as prices: names' count, from, to, from after to, unknown names", async () => {
+  it("checks in the same order as prices: number of names, from, to, from after to, unknown names", async () => {
     const many = Array.from({ length: 101 }, () => "nope").join(",")
     const order = [
       ["from=x&to=y", /metrics is required/],

@@ -29,22 +29,22 @@ describe("branded foods that are not loaded", () => {
     "?ingredient=dextrose",
     "?name=&brand=&category=&barcode=&ingredient=&cursor=",
     "?name=%25&limit=200"
-  ])("the search answers an empty page, and is charged: '%s'", async (query) => {
+  ])("answers the search with an empty page, and charges it: '%s'", async (query) => {
     const { headers, status, text } = await api.get(`/v1/branded-foods${query}`)
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, emptyPage, "10"])
   })
 
-  it("the categories are an empty list", async () => {
+  it("answers an empty list of categories, and charges it", async () => {
     const { headers, status, text } = await api.get("/v1/branded-foods/categories")
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[]}', "10"])
   })
 
-  it("/readyz names them as missing", async () => {
+  it("names branded foods as missing in /readyz", async () => {
     const ready = await (await fetch(`${api.server().console}/readyz`)).json()
     expect(ready).toMatchObject({ status: "ready", missing: expect.arrayContaining(["branded_foods"]) })
   })
 
-  it("every id is unknown", async () => {
+  it("answers 404 to an id, and charges nothing", async () => {
     const id = "data_branded_food_0soq3xi"
     const reply = await api.get(`/v1/branded-foods/${id}`)
     expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
@@ -66,7 +66,7 @@ describe("storefronts that are not loaded", () => {
     "?limit=200",
     "?limit=201",
     `?limit=${"9".repeat(400)}`
-  ])("the search answers an empty page, and is charged: '%s'", async (query) => {
+  ])("answers the search with an empty page, and charges it: '%s'", async (query) => {
     const { headers, status, text } = await api.get(`/v1/stores${query}`)
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, emptyPage, "100"])
   })
@@ -76,13 +76,13 @@ describe("storefronts that are not loaded", () => {
     ["/v1/stores/platform_store_x/products", "store: platform_store_x"],
     ["/v1/stores/platform_store_x/collections", "store: platform_store_x"],
     ["/v1/products/platform_product_x", "product: platform_product_x"]
-  ])("every id is unknown: %s", async (path, message) => {
+  ])("answers 404 to an id, and charges nothing: %s", async (path, message) => {
     const reply = await api.get(path)
     expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([`404 not_found: Unknown ${message}`, "0"])
   })
 
   it.each(["/v1/stores/x/products", "/v1/stores/x/collections"])(
-    "`limit` above 200 is served as 200, however large: %s",
+    "takes a `limit` above 200, however large: %s",
     async (path) => {
       for (const limit of ["200", "201", "100000", "9".repeat(400)]) {
         expect((await api.get(`${path}?limit=${limit}`)).status).toBe(404) // past the 400: the store is what is unknown
@@ -91,7 +91,7 @@ describe("storefronts that are not loaded", () => {
   )
 
   it.each(["/v1/stores", "/v1/stores/x/products", "/v1/stores/x/collections"])(
-    "`limit` is a whole number of at least 1: %s",
+    "rejects a `limit` that is not a whole number of at least 1: %s",
     async (path) => {
       for (const limit of ["0", "-1", "1.5", "x", "", "1e2", "%2B1"]) {
         expect(errorOf(await api.get(`${path}?limit=${limit}`))).toBe(notWhole)
@@ -99,12 +99,9 @@ describe("storefronts that are not loaded", () => {
     }
   )
 
-  it.each(["USA", "U", "1A", "Ü1"])(
-    "`country` is a two-letter code, and named where it is not: %s",
-    async (country) => {
-      expect(errorOf(await api.get(`/v1/stores?country=${encodeURIComponent(country)}`))).toMatch(
-        /^400 invalid_request: country /
-      )
-    }
-  )
+  it.each(["USA", "U", "1A", "Ü1"])("rejects a `country` that is not a two-letter code: %s", async (country) => {
+    expect(errorOf(await api.get(`/v1/stores?country=${encodeURIComponent(country)}`))).toMatch(
+      /^400 invalid_request: country /
+    )
+  })
 })

@@ -19,7 +19,7 @@ const cursorAt = async (query: string) => {
 }
 
 describe("pages", () => {
-  it.each([1, 2, 3, 5, 7, 10, 20, 21, 22, 500])("of %i joined are the whole list, each row once", async (limit) => {
+  it.each([1, 2, 3, 5, 7, 10, 20, 21, 22, 500])("gives the whole list in pages of %i, each row once", async (limit) => {
     const { data } = await pageAt("limit=500")
     const pages = await pagesOf(api.get, `/v1/commodities?limit=${limit}`)
     expect(pages.flat()).toEqual(data)
@@ -29,30 +29,30 @@ describe("pages", () => {
     ])
   })
 
-  it("end with a null cursor, also where the last page is exactly full", async () => {
+  it("ends with a null cursor, also when the last page is exactly full", async () => {
     const { data, next_cursor } = await pageAt("limit=21")
     expect([data.length, next_cursor]).toEqual([21, null])
     const last = await pageAt(`limit=7&cursor=${await cursorAt(`limit=7&cursor=${await cursorAt("limit=7")}`)}`)
     expect([last.data.length, last.next_cursor]).toEqual([7, null])
   })
 
-  it("of a filtered list joined are the filtered list", async () => {
+  it("gives the whole filtered list in pages of 1", async () => {
     const { data } = await pageAt("category=dairy/whey")
     expect(data.length).toBeGreaterThan(2)
     expect((await pagesOf(api.get, "/v1/commodities?category=dairy/whey&limit=1")).flat()).toEqual(data)
   })
 
-  it("start at the first row without `cursor`, and with an empty one", async () => {
+  it("starts at the first row without `cursor`, and with an empty one", async () => {
     const first = await api.get("/v1/commodities?limit=3")
     expect((await api.get("/v1/commodities?limit=3&cursor=")).text).toBe(first.text)
   })
 
-  it("are answered again, the same, for the same cursor", async () => {
+  it("answers the same page again for the same cursor", async () => {
     const target = `/v1/commodities?limit=3&cursor=${await cursorAt("limit=3")}`
     expect((await api.get(target)).text).toBe((await api.get(target)).text)
   })
 
-  it("are paid calls each", async () => {
+  it("charges each page as one call", async () => {
     const before = Number((await api.get("/v1/commodities?limit=1")).headers["x-credits-remaining"])
     const pages = await pagesOf(api.get, "/v1/commodities?limit=6")
     const after = Number((await api.get("/v1/commodities?limit=1")).headers["x-credits-remaining"])
@@ -60,25 +60,25 @@ describe("pages", () => {
   })
 })
 
-describe("cursors", () => {
-  it("are URL-safe: they need no encoding in a query", async () => {
+describe("a cursor", () => {
+  it("is URL-safe: it needs no encoding in a query", async () => {
     for (const limit of [1, 2, 3, 4, 5, 6]) expect(await cursorAt(`limit=${limit}`)).toMatch(/^[\w-]+$/)
   })
 
-  it("are not bound to `limit`", async () => {
+  it("is valid with another `limit`", async () => {
     const rest = (await pageAt("limit=500")).data.slice(4)
     expect((await pageAt(`limit=500&cursor=${await cursorAt("limit=4")}`)).data).toEqual(rest)
     expect((await pageAt(`cursor=${await cursorAt("limit=4")}`)).data).toEqual(rest)
     expect((await pageAt(`limit=2&cursor=${await cursorAt("limit=4")}`)).data).toEqual(rest.slice(0, 2))
   })
 
-  it("are not bound to the key, nor to its account", async () => {
+  it("is valid with a key of another account", async () => {
     const { key } = await createKey(api.home())
     const cursor = await cursorAt("limit=4")
     expect(await pageAt(`limit=3&cursor=${cursor}`, key)).toEqual(await pageAt(`limit=3&cursor=${cursor}`))
   })
 
-  it("belong to their filters; an empty filter is none", async () => {
+  it("is rejected with other filters, where an empty filter counts as none", async () => {
     const all = await cursorAt("limit=1")
     const whey = await cursorAt("category=dairy/whey&limit=1")
     expect((await pageAt(`category=&limit=1&cursor=${all}`)).data.length).toBe(1)
@@ -87,14 +87,14 @@ describe("cursors", () => {
     }
   })
 
-  it("belong to their endpoint", async () => {
+  it("is rejected by another endpoint", async () => {
     const cursor = await cursorAt("limit=1")
     for (const path of ["/v1/branded-foods", "/v1/stores", "/v1/stores/any/products", "/v1/stores/any/collections"]) {
       expect(errorOf(await api.get(`${path}?cursor=${cursor}`))).toBe(damaged)
     }
   })
 
-  it("belong to the id in the path", async () => {
+  it("is rejected with another id in the path, or for another list", async () => {
     const scope = cursorScope("getStoreProducts", "platform_store_a", {})
     const cursor = encodeCursor(scope, ["2026-01-01T00:00:00.000Z", "platform_product_a"])
     const at = (id: string, list: string) => api.get(`/v1/stores/${id}/${list}?cursor=${cursor}`)
@@ -130,7 +130,7 @@ describe("cursors", () => {
       (cursor) => [cursor + cursor, `${cursor},${cursor}`, cursor.toUpperCase(), [...cursor].toReversed().join("")]
     ]
   ]
-  it.each(damages)("with a character %s, anywhere, are damaged", async (_, damage) => {
+  it.each(damages)("is rejected when its characters are %s, anywhere", async (_, damage) => {
     const texts = damage(await cursorAt("limit=1"))
     expect(texts.length).toBeGreaterThan(3)
     const replies = await Promise.all(texts.map((text) => api.get(`/v1/commodities?limit=1&cursor=${text}`)))
@@ -139,7 +139,7 @@ describe("cursors", () => {
   })
 
   it.each(["null", "0", "butter", "%", "%zz", "WyJidXR0ZXIiXQ", "A".repeat(10_000), "%F0%9F%A5%9B"])(
-    "that were never given out are refused: %s",
+    "is rejected when it was never given out: %s",
     async (text) => {
       expect(errorOf(await api.get(`/v1/commodities?cursor=${text}`))).toBe(damaged)
     }

@@ -62,12 +62,12 @@ describe("prices", () => {
     })
   })
 
-  it("takes an encoded comma for a comma", async () => {
+  it("reads an encoded comma as a comma", async () => {
     const query = (comma: string) => `series=${blocks}${comma}${barrels}&from=2025-05-31&to=2025-05-31`
     expect((await prices(query("%2C"))).text).toBe((await prices(query(","))).text)
   })
 
-  it("answers a slug that is asked for twice twice, in order", async () => {
+  it("answers a repeated slug again, in the requested order", async () => {
     const data = await dataAt(`series=${blocks},${barrels},${blocks}&from=2025-05-31&to=2025-05-31`)
     expect(data.map(({ points, slug }) => [slug, points])).toEqual([
       [blocks, [{ date: "2025-05-31", value: 1.8428 }]],
@@ -106,7 +106,7 @@ describe("prices", () => {
     expect(spot?.points).toEqual(published)
   })
 
-  it("ends barrels on 2025-05-31, with the weeks that were restated as nulls intact", async () => {
+  it("ends barrels on 2025-05-31, and keeps the weeks that were restated as nulls", async () => {
     const { text } = await prices(`series=${barrels}&from=2025-05-01`)
     expect(text).toContain(
       '"points":[{"date":"2025-05-03","value":1.9234},{"date":"2025-05-10","value":1.9056},{"date":"2025-05-17","value":1.8935},{"date":"2025-05-24","value":1.9268},{"date":"2025-05-31","value":1.9495}]'
@@ -154,7 +154,7 @@ describe("the range of days", () => {
   })
 
   it.each(["from=2026-08-09&to=2026-08-14", "from=9999-12-31", "to=0001-01-01", "from=2030-01-01&to=2031-01-01"])(
-    "without readings gives the series with empty points, not an error: %s",
+    "gives the series with empty points when it has no readings: %s",
     async (range) => {
       const { status, text } = await prices(`series=${blocks}&${range}`)
       expect([status, text]).toEqual([200, `{"data":[{"slug":"${blocks}","unit":"USD/lb","points":[]}]}`])
@@ -201,14 +201,14 @@ describe("prices: what gives 400", () => {
     ""
   ]
   it.each(impossible.flatMap((text) => [["from", text] as const, ["to", text] as const]))(
-    "`%s` that is not a real calendar day in YYYY-MM-DD form: '%s'",
+    "rejects a `%s` that is not a real calendar day in YYYY-MM-DD form: '%s'",
     async (name, text) => {
       const reply = await prices(`series=${blocks}&${name}=${encodeURIComponent(text)}`)
       expect(errorOf(reply)).toBe(`400 invalid_request: ${name} must be a real calendar day in YYYY-MM-DD form`)
     }
   )
 
-  it("`from` later than `to`, by one day and by many", async () => {
+  it("rejects a `from` later than `to`, by one day and by many", async () => {
     for (const range of [
       "from=2024-01-02&to=2024-01-01",
       "from=9999-12-31&to=0001-01-01",
@@ -218,11 +218,14 @@ describe("prices: what gives 400", () => {
     }
   })
 
-  it.each(["", "series=", "from=2024-01-01", "to=2024-01-01"])("`series` missing or empty: %s", async (query) => {
-    expect(errorOf(await prices(query))).toMatch(/^400 invalid_request: series is required/)
-  })
+  it.each(["", "series=", "from=2024-01-01", "to=2024-01-01"])(
+    "rejects missing or empty `series`: '%s'",
+    async (query) => {
+      expect(errorOf(await prices(query))).toMatch(/^400 invalid_request: series is required/)
+    }
+  )
 
-  it("more than 100 slugs, duplicates counted; 100 are taken", async () => {
+  it("rejects more than 100 slugs, duplicates counted, and takes 100", async () => {
     const slugs = (count: number) => `series=${Array.from({ length: count }, () => barrels).join(",")}&from=2025-05-31`
     expect((await dataAt(slugs(100))).length).toBe(100)
     expect(errorOf(await prices(slugs(101)))).toMatch(/^400 invalid_request: series takes at most 100 /)
@@ -231,7 +234,7 @@ describe("prices: what gives 400", () => {
     )
   })
 
-  it.each([`${blocks},`, `,${blocks}`, `${blocks},,${barrels}`, ","])("an empty slug: %s", async (list) => {
+  it.each([`${blocks},`, `,${blocks}`, `${blocks},,${barrels}`, ","])("rejects an empty slug: %s", async (list) => {
     expect(errorOf(await prices(`series=${list}`))).toMatch(/^400 invalid_request: series has an empty name/)
   })
 
@@ -247,13 +250,13 @@ describe("prices: what gives 400", () => {
     "käse",
     "__proto__",
     "toString"
-  ])("a slug absent from the catalog, not trimmed and case-sensitive: '%s'", async (slug) => {
+  ])("rejects a slug that the catalog does not have exactly so: '%s'", async (slug) => {
     expect(errorOf(await prices(`series=${encodeURIComponent(slug)}`))).toBe(
       `400 invalid_request: Unknown series: ${slug}`
     )
   })
 
-  it("one unknown slug fails the entire request, and the first one in requested order is named", async () => {
+  it("fails the whole request for one unknown slug, and names the first in requested order", async () => {
     expect(errorOf(await prices(`series=${blocks},nope,${barrels},other`))).toBe(
       "400 invalid_request: Unknown series: nope"
     )

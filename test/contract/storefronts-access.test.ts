@@ -59,7 +59,7 @@ describe.each(endpoints)("%s", (template, scope, parameters) => {
     expect(await costsNothing(path, wrong.key)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
   })
 
-  it("is refused at the spend cap and without balance, before anything is read, and after anything else", async () => {
+  it("answers 402 at the spend cap and without balance, before a record is looked up", async () => {
     const capped = await createKey(api.home(), { budget: 199 })
     expect((await api.get(path, { key: capped.key })).status).toBe(200)
     expect(await costsNothing(path, capped.key)).toBe("402 insufficient_balance: Monthly spend cap reached")
@@ -74,7 +74,7 @@ describe.each(endpoints)("%s", (template, scope, parameters) => {
     expect(await costsNothing(path, poor.key)).toBe("402 insufficient_balance: Insufficient balance")
   })
 
-  it("takes each parameter once", async () => {
+  it("rejects a repeated parameter and names it", async () => {
     for (const name of parameters) {
       expect(await costsNothing(`${path}?${name}=1&${name}=1`)).toBe(
         `400 invalid_request: Repeated query parameter: ${name}`
@@ -91,14 +91,14 @@ describe.each(endpoints)("%s", (template, scope, parameters) => {
     }
   })
 
-  it("refuses a cursor that it never gave out, before the store is looked for", async () => {
+  it("rejects a cursor that was never given out, before it looks for the store", async () => {
     if (!parameters.includes("cursor")) return
     for (const target of [path, template.replace("platform_store_shop", "platform_store_none")]) {
       expect(await costsNothing(`${target}?cursor=abc`)).toMatch(/^400 invalid_request: cursor /)
     }
   })
 
-  it("is exact: with a slash at the end it is unknown, and only GET is served", async () => {
+  it("answers 404 with a slash at the end, and 405 to POST, HEAD and DELETE", async () => {
     expect((await api.get(`${path}/`)).status).toBe(404)
     for (const method of ["POST", "HEAD", "DELETE"]) expect((await api.get(path, { method })).status).toBe(405)
   })

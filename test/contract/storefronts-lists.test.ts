@@ -125,12 +125,12 @@ const pageAt = async (target: string) => {
 const allAt = async (path: string, limit: number) => (await pagesOf(api.get, `${path}?limit=${limit}`)).flat()
 
 describe("products of a store", () => {
-  it("are all it lists, the newest publication first, unpublished ones last, equal ones by id", async () => {
+  it("lists all products, newest publication first, unpublished last, equal ones by id", async () => {
     expect(await allAt(productsAt, 200)).toEqual(listed(products, shop))
     expect(await allAt(`/v1/stores/${other}/products`, 200)).toEqual(listed(products, other))
   })
 
-  it("have every field, and prices without trailing zeros", async () => {
+  it("gives every field, and prices without trailing zeros", async () => {
     const { data } = (await pageAt(`${productsAt}?limit=1`)) as { readonly data: ReadonlyArray<object> }
     expect(data).toEqual([
       {
@@ -155,14 +155,14 @@ describe("products of a store", () => {
 })
 
 describe("collections of a store", () => {
-  it("are all it lists, in the order of products, with members counted that the store lists", async () => {
+  it("lists all collections in the order of products, and counts only members that the store lists", async () => {
     expect(await allAt(collectionsAt, 200)).toEqual(shownCollections)
     expect(await allAt(`/v1/stores/${other}/collections`, 200)).toEqual([
       expect.objectContaining({ id: "platform_collection_other", product_count: 1 })
     ])
   })
 
-  it("have every field", async () => {
+  it("gives every field", async () => {
     const [newest] = shownCollections
     expect(newest).toMatchObject({ description: "All <b>cheese</b>", image, updated_at: "2026-07-01T00:00:00.000Z" })
     const { data } = await pageAt(`${collectionsAt}?limit=1`)
@@ -175,13 +175,13 @@ describe.each([
   ["products", productsAt, listed(products, shop)],
   ["collections", collectionsAt, shownCollections]
 ] as const)("pages of %s", (kind, path, whole) => {
-  it.each([7, 50, 101, 200])("of %i joined are the whole list, each row once", async (limit) => {
+  it.each([7, 50, 101, 200])("gives the whole list in pages of %i, each row once", async (limit) => {
     const pages = await pagesOf(api.get, `${path}?limit=${limit}`)
     expect(pages.flat()).toEqual(whole)
     expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true)
   })
 
-  it("hold 50 by default, and 200 where more is asked for, however much", async () => {
+  it("gives 50 rows by default, and 200 for any larger `limit`", async () => {
     expect((await pageAt(path)).data).toEqual(whole.slice(0, 50))
     const most = await pageAt(`${path}?limit=200`)
     expect(most.data).toEqual(whole.slice(0, 200))
@@ -190,7 +190,7 @@ describe.each([
     }
   })
 
-  it("end with a null cursor, also where the last page is exactly full", async () => {
+  it("ends with a null cursor, also when the last page is exactly full", async () => {
     const rest = whole.length - 200
     const { next_cursor } = await pageAt(`${path}?limit=200`)
     const last = await pageAt(`${path}?limit=${rest}&cursor=${next_cursor}`)
@@ -198,7 +198,7 @@ describe.each([
     expect((await pageAt(`${path}?limit=${rest - 1}&cursor=${next_cursor}`)).next_cursor).not.toBeNull()
   })
 
-  it("start at the first row with an empty cursor, and are the same again for the same one", async () => {
+  it("starts at the first row with an empty cursor, and repeats a page for the same cursor", async () => {
     const page = await pageAt(`${path}?limit=3`)
     expect(await pageAt(`${path}?limit=3&cursor=`)).toEqual(page)
     const next = `${path}?limit=3&cursor=${page.next_cursor}`
@@ -206,7 +206,7 @@ describe.each([
     expect(await pageAt(next)).toEqual(await pageAt(next))
   })
 
-  it("belong to their store and their list", async () => {
+  it("rejects a cursor of another store or another list", async () => {
     const { next_cursor } = await pageAt(`${path}?limit=1`)
     const foreign = [`/v1/stores/${other}/${kind}`, path === productsAt ? collectionsAt : productsAt, "/v1/stores"]
     for (const target of foreign) {
@@ -216,7 +216,7 @@ describe.each([
     }
   })
 
-  it("refuse positions that were never given out", async () => {
+  it("rejects positions that were never given out", async () => {
     const scope = cursorScope(kind === "products" ? "getStoreProducts" : "getStoreCollections", shop, {})
     for (const position of [
       ["2026-06-06T12:41:05.000Z", "x"],
@@ -231,12 +231,12 @@ describe.each([
     }
   })
 
-  it("are empty for a store that lists nothing, and charged", async () => {
+  it("answers an empty page for a store that lists nothing, and charges it", async () => {
     const { headers, status, text } = await api.get(`/v1/stores/${empty}/${kind}`)
     expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[],"next_cursor":null}', "100"])
   })
 
-  it("are none of a store that is unknown, and cost nothing", async () => {
+  it("answers 404 for an unknown store, and charges nothing", async () => {
     for (const id of ["platform_store_none", `${shop}%20`, shop.toUpperCase(), first]) {
       const reply = await api.get(`/v1/stores/${id}/${kind}`)
       expect(errorOf(reply)).toBe(`404 not_found: Unknown store: ${decodeURIComponent(id)}`)
@@ -260,7 +260,7 @@ describe("stores that are read again", () => {
   const kept = products.filter(({ product_id }) => !withdrawn.has(product_id))
   const ofShop = [...ofStore(kept, shop), ...fresh]
 
-  it("go on under a cursor: every row that was there throughout comes once, in order", async () => {
+  it("gives every row that was there throughout once, in order, under a cursor", async () => {
     if (shopStore === undefined) throw new Error("the shop is the first store")
     const events = [
       async () => {
@@ -285,7 +285,7 @@ describe("stores that are read again", () => {
     expect(await allAt(productsAt, 200)).toEqual(after)
   })
 
-  it("serve what a complete read no longer lists neither in lists nor by id, and count it no more", async () => {
+  it("drops what a complete read no longer lists from lists, ids and counts", async () => {
     for (const id of withdrawn) {
       expect(errorOf(await api.get(`/v1/products/${id}`))).toBe(`404 not_found: Unknown product: ${id}`)
     }
@@ -295,7 +295,7 @@ describe("stores that are read again", () => {
     expect(await allAt(`/v1/stores/${other}/products`, 200)).toEqual(listed(products, other))
   })
 
-  it("keep their products where the read was partial or failed", async () => {
+  it("keeps the products of a store when the read was partial or failed", async () => {
     const [otherStore] = otherStores
     if (shopStore === undefined || otherStore === undefined) throw new Error("two stores are read again")
     await publish({
@@ -316,7 +316,7 @@ describe("stores that are read again", () => {
     ])
   })
 
-  it("serve a product again that comes back", async () => {
+  it("serves a product again when it comes back", async () => {
     if (shopStore === undefined) throw new Error("the shop is the first store")
     const all = [...ofStore(products, shop), ...fresh]
     await publish({ stores: [shopStore], products: all, read_at: "2026-10-04T00:00:00.000Z" })

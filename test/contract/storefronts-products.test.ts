@@ -96,7 +96,7 @@ const detail = {
 }
 
 describe("a product", () => {
-  it("is its summary, and store, text, gallery and variants", async () => {
+  it("has its summary, and store, text, gallery and variants", async () => {
     const { data } = await found("rich")
     const unknown = { sku: null, compare_at_price: null, option1: null, option2: null, option3: null, image_src: null }
     expect(data).toEqual({
@@ -128,7 +128,7 @@ describe("a product", () => {
     expect(Object.keys(data.variants[0] ?? {})).toEqual(Object.keys(detail.variants[0] ?? {}))
   })
 
-  it("may have nothing but a title", async () => {
+  it("has nulls and empty lists when it has nothing but a title", async () => {
     expect((await found("plain")).data).toEqual({
       ...summaryRecord(product("plain")),
       store_id,
@@ -143,7 +143,7 @@ describe("a product", () => {
     expect(json).toMatchObject({ data: [summaryRecord(rich)] })
   })
 
-  it("has its numbers with their own digits and no others", async () => {
+  it("has its numbers exactly, without trailing zeros", async () => {
     const { data, text } = await found("numbers")
     expect(data.variants.map(({ price }) => price)).toEqual(numbers.map(Number))
     expect([...text.matchAll(/"price":(-?[\d.]+),/g)].map(([, digits]) => digits)).toEqual(
@@ -154,7 +154,7 @@ describe("a product", () => {
     )
   })
 
-  it("has its texts character by character", async () => {
+  it("has every character of its texts", async () => {
     const { data } = await found("odd")
     expect([data.title, data.body_text, data.vendor, data.tags]).toEqual([text, text, text, [text]])
   })

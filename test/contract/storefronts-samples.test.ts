@@ -31,7 +31,7 @@ const all = async <A>(path: string) => (await pagesOf(api.get, `${path}?limit=20
 const data = async <A>(path: string) => ((await api.get(path)).json as { readonly data: A }).data
 
 describe("the bundled stores", () => {
-  it("are complete, and what they count is what they list", async () => {
+  it("lists as many products and collections as each complete store counts", async () => {
     const stores = await all<Store>("/v1/stores")
     expect(stores.map(({ domain }) => domain)).toEqual([
       "harbour-bakery.example",
@@ -52,7 +52,7 @@ describe("the bundled stores", () => {
     }
   })
 
-  it("have products that are the same by id, priced from their variants", async () => {
+  it("gives the same products by id, priced from their variants", async () => {
     for (const { id } of await all<Store>("/v1/stores")) {
       for (const product of (await all<Product>(`/v1/stores/${id}/products`)).slice(0, 20)) {
         const detail = await data<Detail>(`/v1/products/${product.id}`)

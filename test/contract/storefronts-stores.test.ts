@@ -110,7 +110,7 @@ describe("a store", () => {
     return (json as { readonly data: unknown }).data
   }
 
-  it("tells what is known of it, and counts what is listed", async () => {
+  it("gives what is known of it, and counts its products and collections", async () => {
     expect(await record("oat")).toEqual(oat)
     expect(Object.keys((await record("oat")) as object)).toEqual(Object.keys(oat))
   })
@@ -119,7 +119,7 @@ describe("a store", () => {
     expect((await search("query=oats.example")).data).toEqual([oat])
   })
 
-  it("has its categories by count, and equal counts by name", async () => {
+  it("orders its categories by count, and equal counts by name", async () => {
     expect(await record("bread")).toMatchObject({
       category: clothes,
       categories: [
@@ -129,7 +129,7 @@ describe("a store", () => {
     })
   })
 
-  it("that was never read is served with nothing in it", async () => {
+  it("is served with empty fields when it was never read", async () => {
     expect(await record("locked")).toEqual({
       ...oat,
       id: "platform_store_locked",
@@ -149,7 +149,7 @@ describe("a store", () => {
     })
   })
 
-  it("that could be read in part says so, and its products may be of no known category", async () => {
+  it("says that it was read in part, and may have only uncategorized products", async () => {
     expect(await record("partial")).toMatchObject({
       fetch_status: "partial",
       category: "uncategorized",
@@ -169,7 +169,7 @@ describe("a store", () => {
 })
 
 describe("the search", () => {
-  it("answers all stores, by lower-cased name, then by id", async () => {
+  it("lists all stores, by lower-cased name, then by id", async () => {
     const rows = (await pagesOf(api.get, "/v1/stores?limit=200")).flat()
     const [bread, locked, same1, same2, ...rest] = inOrder
     const numbers = crowd.map((_, index) => String(index).padStart(3, "0"))
@@ -194,7 +194,7 @@ describe("the search", () => {
     ["millions", []],
     ["Chur", []],
     ["rolled", []]
-  ])("`query` is in the name or the domain, literally and ignoring case: '%s'", async (query, expected) => {
+  ])("finds `query` in the name or the domain, literally and ignoring case: '%s'", async (query, expected) => {
     const { data } = await search(`query=${encodeURIComponent(query)}`)
     expect(idsOf(data)).toEqual(expected)
   })
@@ -206,7 +206,7 @@ describe("the search", () => {
     ["food", []],
     [food.toUpperCase(), []],
     ["%", []]
-  ])("`category` is one of the store's categories: '%s'", async (category, expected) => {
+  ])("finds the stores that have the `category`: '%s'", async (category, expected) => {
     expect(idsOf((await search(`category=${encodeURIComponent(category)}`)).data)).toEqual(expected)
   })
 
@@ -215,7 +215,7 @@ describe("the search", () => {
     ["ch", ["bread", "oat"]],
     ["US", ["same1", "same2"]],
     ["LI", []]
-  ])("`country` is the store's: %s", async (country, expected) => {
+  ])("finds the stores of the `country`, in either case: %s", async (country, expected) => {
     expect(idsOf((await search(`country=${country}`)).data)).toEqual(expected)
   })
 
@@ -226,11 +226,11 @@ describe("the search", () => {
     [`query=oat&category=uncategorized`, ["oat"]],
     [`query=zebra&category=${food}`, []],
     ["query=corner&country=us", ["same1", "same2"]]
-  ])("filters combine: %s", async (query, expected) => {
+  ])("combines filters: %s", async (query, expected) => {
     expect(idsOf((await search(query)).data)).toEqual(expected)
   })
 
-  it("takes an empty filter for none", async () => {
+  it("ignores empty filters", async () => {
     expect(await search("query=&category=&country=&cursor=&limit=3")).toEqual(await search("limit=3"))
   })
 
@@ -241,7 +241,7 @@ describe("the search", () => {
 })
 
 describe("pages of stores", () => {
-  it("hold 50 by default, and 200 where more is asked for, however much", async () => {
+  it("gives 50 stores by default, and 200 for any larger `limit`", async () => {
     expect((await search("country=NZ")).data.length).toBe(50)
     const most = await search("country=NZ&limit=200")
     expect(most.data.length).toBe(200)
@@ -250,19 +250,19 @@ describe("pages of stores", () => {
     }
   })
 
-  it.each([41, 50, 100, 204, 200])("of %i joined are the whole list, each store once", async (limit) => {
+  it.each([41, 50, 100, 204, 200])("gives the whole list in pages of %i, each store once", async (limit) => {
     const rows = (await pagesOf(api.get, `/v1/stores?country=NZ&limit=${limit}`)).flat()
     expect(idsOf(rows)).toEqual(crowd.map((_, index) => String(index).padStart(3, "0")))
   })
 
-  it("end with a null cursor, also where the last page is exactly full", async () => {
+  it("ends with a null cursor, also when the last page is exactly full", async () => {
     expect((await search("country=CH&limit=2")).next_cursor).toBeNull()
     const first = await search("country=CH&limit=1")
     const last = await search(`country=CH&limit=1&cursor=${first.next_cursor}`)
     expect([idsOf(first.data), idsOf(last.data), last.next_cursor]).toEqual([["bread"], ["oat"], null])
   })
 
-  it("go on with another `limit`, and not with other filters", async () => {
+  it("takes a cursor with another `limit`, and rejects it with other filters", async () => {
     const { next_cursor } = await search("query=c&limit=1")
     expect((await search(`query=c&limit=3&cursor=${next_cursor}`)).data.length).toBe(3)
     for (const query of ["limit=1", "query=co", "query=c&country=US", `query=c&category=${food}`]) {
@@ -272,7 +272,7 @@ describe("pages of stores", () => {
     }
   })
 
-  it("refuse positions that were never given out, and charge nothing", async () => {
+  it("rejects positions that were never given out, and charges nothing", async () => {
     const scope = cursorScope("searchStores", "", {})
     for (const position of [
       [null, "platform_store_oat"],

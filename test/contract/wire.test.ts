@@ -29,7 +29,7 @@ const called = async (requestLine: string, headers: ReadonlyArray<string> = ["Ho
 
 const unreadable = "400 invalid_request: The request is not readable HTTP"
 
-describe("what is not readable HTTP", () => {
+describe("HTTP that is not readable", () => {
   it.each([
     ["no method", "/v1/commodities HTTP/1.1"],
     ["a method in lower case", "get /v1/commodities HTTP/1.1"],
@@ -43,15 +43,15 @@ describe("what is not readable HTTP", () => {
     ["a header with a blank in its name", "GET /v1/commodities HTTP/1.1\r\nBad Header: x"],
     ["a header without a colon", "GET /v1/commodities HTTP/1.1\r\nBadHeader"],
     ["two lengths", "GET /v1/commodities HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked"]
-  ])("%s is 400, in the shape of every error", async (_, requestLine) => {
+  ])("answers 400, in the form of every error, to %s", async (_, requestLine) => {
     expect(errorOf(await one(requestLine))).toBe(unreadable)
   })
 
-  it("a request without Host is 400, in the shape of every error", async () => {
+  it("answers 400, in the form of every error, to a request without Host", async () => {
     expect(errorOf(await one("GET /v1/commodities HTTP/1.1", [authorization()]))).toBe(unreadable)
   })
 
-  it("headers above 16 kB are 431, in the shape of every error", async () => {
+  it("answers 431, in the form of every error, to headers above 16 kB", async () => {
     const big = ["Host: localhost", `X-Big: ${"x".repeat(17_000)}`]
     expect(errorOf(await one("GET /v1/commodities HTTP/1.1", big))).toMatch(/^431 invalid_request: /)
     const query = `/v1/commodities?commodity=${"x".repeat(20_000)}`
@@ -60,7 +60,7 @@ describe("what is not readable HTTP", () => {
     )
   })
 
-  it("CONNECT is 405, with Allow", async () => {
+  it("answers 405 with Allow to CONNECT", async () => {
     const reply = await one("CONNECT localhost:80 HTTP/1.1")
     expect([errorOf(reply), reply.headers.allow]).toEqual([
       "405 invalid_request: Only GET is served here",
@@ -69,13 +69,13 @@ describe("what is not readable HTTP", () => {
   })
 })
 
-describe("what is unusual and readable", () => {
-  it("a target of 12 kB", async () => {
+describe("HTTP that is unusual but readable", () => {
+  it("answers a request with a target of 12 kB", async () => {
     const { status, text } = await called(`GET /v1/commodities?commodity=${"x".repeat(12_000)} HTTP/1.1`)
     expect([status, text]).toEqual([200, '{"data":[]}'])
   })
 
-  it("a whole address as target, as proxies send it; its host counts, not the header's", async () => {
+  it("takes a whole address as target, and uses its host instead of the header's", async () => {
     expect(errorOf(await called("GET http://localhost/v1/commodities?limit=0 HTTP/1.1"))).toMatch(/^400 .*limit/)
     const { json } = await called("GET http://data.larder.test/v1/commodities HTTP/1.1")
     expect(json).toHaveProperty("next_cursor")
@@ -83,11 +83,11 @@ describe("what is unusual and readable", () => {
     expect(other.json).not.toHaveProperty("next_cursor")
   })
 
-  it("HTTP/1.0 without Host", async () => {
+  it("takes HTTP/1.0 without Host", async () => {
     expect((await called("GET /v1/commodities?commodity=butter HTTP/1.0", [])).status).toBe(200)
   })
 
-  it("a GET with a body, which is not read", async () => {
+  it("ignores the body of a GET", async () => {
     const reply = await called(
       "GET /v1/commodities?commodity=butter HTTP/1.1",
       ["Host: localhost", "Content-Type: application/json", "Content-Length: 18"],
@@ -96,7 +96,7 @@ describe("what is unusual and readable", () => {
     expect(reply.text).toBe((await api.get("/v1/commodities?commodity=butter")).text)
   })
 
-  it("requests that follow each other without waiting: each is answered, in order", async () => {
+  it("answers requests that follow each other without waiting, in order", async () => {
     const first = `GET /v1/commodities?commodity=butter HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n\r\n`
     const replies = await raw(api.server().api, `${first}${first}GET /v1/commodities?limit=0 HTTP/1.1`, [
       "Host: localhost",
@@ -107,7 +107,7 @@ describe("what is unusual and readable", () => {
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 400])
   })
 
-  it("an expectation, known or not, and an upgrade that nobody here speaks", async () => {
+  it("ignores an Expect header, known or not, and an upgrade to another protocol", async () => {
     for (const headers of [
       ["Expect: 100-continue"],
       ["Expect: the-spanish-inquisition"],
@@ -120,13 +120,13 @@ describe("what is unusual and readable", () => {
     }
   })
 
-  it("the asterisk is an unknown path", async () => {
+  it("answers 404 to an asterisk as the path", async () => {
     for (const method of ["GET", "OPTIONS"]) {
       expect(errorOf(await called(`${method} * HTTP/1.1`))).toBe("404 not_found: No such endpoint")
     }
   })
 
-  it("many headers, and blanks around the key", async () => {
+  it("takes 200 headers, and blanks around the key", async () => {
     const many = Array.from({ length: 200 }, (_, n) => `X-Header-${n}: ${n}`)
     const { key } = api.key()
     const padded = ["Host: localhost", `authorization:   Bearer   ${key}   `, ...many]
@@ -134,7 +134,7 @@ describe("what is unusual and readable", () => {
     expect(api.client().witness("GET", "/v1/commodities", reply).status).toBe(200)
   })
 
-  it("broken percent-encoding in a query is text, and a plus is a blank", async () => {
+  it("reads broken percent-encoding in a query as text", async () => {
     for (const query of [
       "commodity=%zz",
       "commodity=%",

@@ -51,19 +51,19 @@ const writtenCalls = () =>
   })
 
 describe("the docs and the help of the programs", () => {
-  it("find at least the commands that a user meets first", () => {
+  it("have at least the commands that a user needs first", () => {
     expect([...helps.keys()]).toEqual(
       expect.arrayContaining(["larder-ingest rebuild", "larder-serve start", "larder-serve keys create"])
     )
     expect(helps.size).toBeGreaterThan(30)
   })
 
-  it("name every command", () => {
+  it("document every command", () => {
     const commands = [...helps].flatMap(([command, { subcommands }]) => (subcommands.length === 0 ? [command] : []))
     expect(commands.filter((command) => !allDocs.includes(command))).toEqual([])
   })
 
-  it("name every flag: those of larder-ingest in docs/ingesting.md", () => {
+  it("document every flag, those of larder-ingest in docs/ingesting.md", () => {
     const missing = [...helps].flatMap(([command, { flags }]) => {
       const text = command.startsWith("larder-ingest") ? ingesting : allDocs
       return flags
@@ -74,7 +74,7 @@ describe("the docs and the help of the programs", () => {
     expect([...helps.values()].every(({ flags }) => flags.includes("help"))).toBe(true)
   })
 
-  it("write no call with a command or a flag that is not there", () => {
+  it("show no call with an unknown command or flag", () => {
     const wrong = writtenCalls().flatMap(({ program, where, words }) => {
       let command = program
       for (const word of words) if (helps.get(command)?.subcommands.includes(word)) command = `${command} ${word}`

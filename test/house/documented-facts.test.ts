@@ -29,7 +29,7 @@ const scriptsNamed = everyDocument.flatMap((document) =>
 )
 
 describe("the README", () => {
-  it("is short enough to be read to its end", () => {
+  it("has at most 150 lines", () => {
     expect(readme.text.trimEnd().split("\n").length).toBeLessThanOrEqual(150)
   })
 
@@ -61,11 +61,11 @@ describe("the documents", () => {
     expect(scriptsNamed).toEqual(expect.arrayContaining(["start", "test", "bench"]))
   })
 
-  it("have nothing that is still to be filled in", () => {
+  it("contain no placeholder such as TODO or TBD", () => {
     expect(everyDocument.filter(({ text }) => /@@|\bTODO\b|\bTBD\b/.test(text)).map(({ file }) => file)).toEqual([])
   })
 
-  it("name every page of docs/ in the README", () => {
+  it("link every page of docs/ from the README", () => {
     expect(docs.map(({ file }) => file).filter((file) => !readme.text.includes(`(${file})`))).toEqual([])
   })
 })

@@ -39,7 +39,7 @@ const named = everyDocument.flatMap((document) => {
 })
 
 describe("the documents", () => {
-  it("link to files and folders that are there", () => {
+  it("link only to files and folders that exist", () => {
     const broken = relative.filter(({ file, href }) => {
       const [target = ""] = href.split("#")
       return target !== "" && !isThere(path.join(path.dirname(file), target))
@@ -48,7 +48,7 @@ describe("the documents", () => {
     expect(relative.length).toBeGreaterThan(60)
   })
 
-  it("link to headings that are there", () => {
+  it("link only to headings that exist", () => {
     const broken = relative.filter(({ file, href }) => {
       const [target = "", anchor] = href.split("#")
       const page = target === "" ? file : path.join(path.dirname(file), target)
@@ -58,14 +58,14 @@ describe("the documents", () => {
     expect(relative.filter(({ href }) => href.includes("#")).length).toBeGreaterThan(10)
   })
 
-  it("have no two headings of one address on a page", () => {
+  it("have no two headings with the same address on one page", () => {
     const twice = everyDocument.flatMap(({ file }) =>
       anchorsOf(file).flatMap((anchor, at, all) => (all.indexOf(anchor) === at ? [] : [`${file}#${anchor}`]))
     )
     expect(twice).toEqual([])
   })
 
-  it("name files and folders that are there", () => {
+  it("name only files and folders that exist", () => {
     const missing = named.filter(({ code, file }) => {
       const beside = path.join(path.dirname(file), code)
       return code.includes("*") ? globSync(code, { cwd: repository }).length === 0 : !isThere(code) && !isThere(beside)
@@ -74,7 +74,7 @@ describe("the documents", () => {
     expect(named.length).toBeGreaterThan(60)
   })
 
-  it("lead to pages of the server that it has", () => {
+  it("link to existing pages of the server, and only from guides", () => {
     const served = new Set([...guidePaths, "/docs/reference", "/llms.txt", "/openapi.json"])
     const rooted = links.filter(({ href }) => href.startsWith("/"))
     expect(rooted.filter(({ href }) => !served.has(href.split("#")[0] ?? ""))).toEqual([])
@@ -82,7 +82,7 @@ describe("the documents", () => {
     expect(rooted.filter(({ file }) => !ofGuides.has(file))).toEqual([])
   })
 
-  it("link from guides to nothing but pages of the server and the web", () => {
+  it("link from guides to no files of the repository", () => {
     const inGuides = relative.filter(({ file }) => file.startsWith("serve/docs/guides/"))
     expect(inGuides.filter(({ href }) => !href.startsWith("#"))).toEqual([])
   })

@@ -68,18 +68,18 @@ describe("the README", () => {
 })
 
 describe("docs/warehouse.md", () => {
-  it("lists every table, view and macro once, and none that is not there", () => {
+  it("lists every table, view and macro once, and no other", () => {
     expect(listed.toSorted()).toEqual(tables.toSorted())
   })
 })
 
 describe("the queries of README and docs", () => {
-  it("are shown with their answers", () => {
+  it("are all shown with their answers", () => {
     expect(queries.filter(({ answer }) => answer === undefined).map(({ title }) => title)).toEqual([])
     expect(queries.length).toBeGreaterThan(5)
   })
 
-  it.each(queries)("answer what is written below them: $title", async ({ answer, sql }) => {
+  it.each(queries)("give the answer that is written below them: $title", async ({ answer, sql }) => {
     expect(await ask(sql)).toEqual(answer)
   })
 })

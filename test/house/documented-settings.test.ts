@@ -18,13 +18,13 @@ const contributing = documentAt("docs/contributing.md").text
 /** The first column of the tables. */
 const listedIn = (text: string) => [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1] ?? "")
 
-describe("the settings", () => {
-  it("of the programs are each in a table of docs/configuration.md", () => {
+describe("the documented settings", () => {
+  it("include every setting of the programs, in a table of docs/configuration.md", () => {
     expect(settings).toEqual(expect.arrayContaining(["LARDER_HOME", "LARDER_SOURCES", "MARS_API_KEY", "LARDER_PORT"]))
     expect(settings.filter((name) => !listedIn(configuration).includes(name))).toEqual([])
   })
 
-  it("of the tests are each in a table of docs/contributing.md", () => {
+  it("include every setting of the tests, in a table of docs/contributing.md", () => {
     expect(ofTests).toEqual(expect.arrayContaining(["LARDER_TEST_SEED", "LARDER_CRASH_SEED"]))
     expect(ofTests.filter((name) => !listedIn(contributing).includes(name))).toEqual([])
   })
@@ -34,7 +34,7 @@ describe("the settings", () => {
     expect(listed.filter((name, at) => listed.indexOf(name) !== at)).toEqual([])
   })
 
-  it("that the documents name are all read somewhere", () => {
+  it("are all read somewhere", () => {
     const known = new Set([...settings, ...ofTests, "LARDER_URL"]) // examples/ reads LARDER_URL
     const named = everyDocument.flatMap((document) =>
       codesIn(document).flatMap((code) => code.match(/\b(?:LARDER|MARS)_[A-Z_]+\b/g) ?? [])

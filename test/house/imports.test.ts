@@ -52,7 +52,7 @@ describe("the house", () => {
     expect(importing).toEqual([path.join("warehouse", "duckdb.ts")])
   })
 
-  it("schemas does no input or output", () => {
+  it("schemas imports no module of Node, so it does no input or output", () => {
     const files = filesOf("schemas").filter((file) => !isTest(file))
     const node = files.flatMap((file) => importsOf(file).filter((specifier) => specifier.startsWith("node:")))
     expect(node).toEqual([])

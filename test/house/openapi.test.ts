@@ -50,7 +50,7 @@ const withoutMoments = (body: unknown): unknown =>
 
 describe("the examples of answers", () => {
   it.each(endpoints.flatMap(({ examples }) => Object.values(examples)))(
-    "are what the bundled samples answer: $target",
+    "match the answers of the bundled samples: $target",
     async ({ body, target }) => {
       const { json, status } = await api.get(target)
       const [answered, documented] = [withoutMoments(json), withoutMoments(body)]
@@ -66,18 +66,18 @@ describe.each(operations)("$get.operationId", (operation) => {
   const scope = get["x-scope"]
   const succeeds = get.responses["404"] === undefined // no record is loaded that an id could name
 
-  it("is 401 without a key", async () => {
+  it("answers 401 without a key", async () => {
     expect((await api.get(targetOf(operation), { key: undefined })).status).toBe(401)
   })
 
-  it("is admitted with its scope alone, and 403 with all scopes but this one", async () => {
+  it("admits a key with only its scope, and answers 403 to a key with all other scopes", async () => {
     const admitted = await api.get(targetOf(operation), { key: only.get(scope) })
     expect(admitted.status).toBe(succeeds ? 200 : 404)
     const refused = await api.get(targetOf(operation), { key: allBut.get(scope) })
     expect(errorOf(refused)).toBe(`403 forbidden: This key is not scoped to ${scope}`)
   })
 
-  it("refuses every parameter of the other endpoints that it does not document", async () => {
+  it("rejects every parameter of the other endpoints that it does not document", async () => {
     const documented = new Set(get.parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name))
     const all = new Set(operations.flatMap((other) => other.get.parameters.map(({ name }) => name)))
     const foreign = [...all].filter((name) => !documented.has(name))

@@ -24,19 +24,19 @@ describe("the version of package.json", () => {
     expect(workspaces.map((folder) => manifestOf(folder).version)).toEqual(workspaces.map(() => undefined))
   })
 
-  it.each(["larder-ingest", "larder-serve"] as const)("is what %s --version prints", async (program) => {
+  it.each(["larder-ingest", "larder-serve"] as const)("is printed by %s --version", async (program) => {
     expect((await run(program, ["--version"], {})).stdout).toBe(`${program} v${version}\n`)
   })
 
-  it("is what /healthz answers", async () => {
+  it("is answered by /healthz", async () => {
     expect(await (await fetch(`${api.server().console}/healthz`)).json()).toEqual({ status: "alive", version })
   })
 
-  it("is the program's version in the OpenAPI document, whose own version is that of the API", async () => {
+  it("is the program's version in the OpenAPI document", async () => {
     expect((await api.get("/openapi.json")).json).toMatchObject({ info: { "x-program-version": version } })
   })
 
-  it("is what assistants are told", async () => {
+  it("is told to assistants", async () => {
     const client = await connected(overHttp(api.server().api, api.key().key), "legacy")
     expect(client.getServerVersion()).toMatchObject({ name: "larder", version })
     await client.close()

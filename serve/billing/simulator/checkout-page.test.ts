@@ -38,7 +38,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says at its top that no money moves, and lets no browser offer a real card", () =>
+  it.live("says above the form that no money moves, and turns autocomplete off", () =>
     Effect.gen(function* () {
       const { get } = yield* opened
       const text = yield* get
@@ -61,7 +61,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells the test cards apart", () =>
+  it.live("describes each test card differently", () =>
     Effect.gen(function* () {
       const { get } = yield* opened
       const abouts = Object.values(testCards).map(({ about }) => about)
@@ -71,7 +71,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has nothing that the console's policy forbids, and escapes what it shows", () =>
+  it.live("contains no inline script or style, and escapes what was typed", () =>
     Effect.gen(function* () {
       const { post } = yield* opened
       const text = yield* post({ ...good, number: "<script>alert(1)</script>" })
@@ -80,7 +80,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes a good card and leads to the console, however often", () =>
+  it.live("takes a good card and leads to the console, also when it is sent or opened again", () =>
     Effect.gen(function* () {
       const { get, post } = yield* opened
       const leaves = `leaves for ${onPage.success_url}`
@@ -90,7 +90,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what is wrong with a card, beside the field, and keeps what was typed but the code", () =>
+  it.live("answers 422 with every problem of a card, and keeps the number that was typed", () =>
     Effect.gen(function* () {
       const { post } = yield* opened
       const text = yield* post({ number: "4242 4242 4242 4241", expires: "13/40", cvc: "12" })
@@ -109,7 +109,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that a card was declined and why, and takes another one", () =>
+  it.live("answers 402 with the reason when a card is declined, and takes another card", () =>
     Effect.gen(function* () {
       const { post } = yield* opened
       const text = yield* post({ ...good, number: testCards.insufficient_funds.number })
@@ -122,7 +122,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes to the bank where that asks the owner, and stays there when it is loaded again", () =>
+  it.live("asks for the bank's confirmation where a card needs it, also after a reload", () =>
     Effect.gen(function* () {
       const { get, post } = yield* opened
       const text = yield* post({ ...good, number: testCards.owner_once.number })
@@ -134,7 +134,7 @@ describe("the simulator's payment page", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not there for payments that nobody has begun, or that a saved card paid", () =>
+  it.live("answers 404 for a payment that does not exist or that a saved card paid", () =>
     Effect.gen(function* () {
       const { page, post, simulator } = yield* opened
       yield* post(good)

@@ -39,14 +39,14 @@ const opened = Effect.gen(function* () {
 const payment = "/simulator/payments/:reference"
 
 describe("the simulator's pages for operators", () => {
-  it.live("are for operators alone", () =>
+  it.live("marks every page as for operators only", () =>
     Effect.gen(function* () {
       const { pages } = yield* opened
       assert.isTrue(pages.every(({ operatorsOnly }) => operatorsOnly === true))
     }).pipe(Effect.scoped)
   )
 
-  it.live("play mishaps, and say what is played", () =>
+  it.live("plays mishaps and says which ones are played now", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* opened
       const before = yield* visit("/simulator")
@@ -70,7 +70,7 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lead back to normal with one button, whatever stands in the fields", () =>
+  it.live("ends all mishaps with one button, whatever the fields contain", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* opened
       yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })
@@ -84,17 +84,19 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.each([{ slow: "21" }, { slow: "-1" }, { slow: "soon" }, { events: "constructor" }])("refuse %j", (fields) =>
-    Effect.gen(function* () {
-      const { simulator, visit } = yield* opened
-      const before = yield* simulator.mishaps
-      const text = yield* visit("/simulator", { slow: "0", events: "once", ...fields })
-      assert.match(text, /^422 Simulator\n/)
-      assert.deepStrictEqual(yield* simulator.mishaps, before)
-    }).pipe(Effect.scoped)
+  it.live.each([{ slow: "21" }, { slow: "-1" }, { slow: "soon" }, { events: "constructor" }])(
+    "answers 422 to %j and changes nothing",
+    (fields) =>
+      Effect.gen(function* () {
+        const { simulator, visit } = yield* opened
+        const before = yield* simulator.mishaps
+        const text = yield* visit("/simulator", { slow: "0", events: "once", ...fields })
+        assert.match(text, /^422 Simulator\n/)
+        assert.deepStrictEqual(yield* simulator.mishaps, before)
+      }).pipe(Effect.scoped)
   )
 
-  it.live("refund a part and then the rest, let it fail, dispute it, and close the dispute", () =>
+  it.live("refunds a part and then the rest, makes a refund fail, opens a dispute and closes it", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* opened
       const reversed = Effect.map(simulator.seen(reference), (seen) =>
@@ -123,7 +125,7 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("say of a payment what became of its money, in the list and on its page", () =>
+  it.live("shows the same state of a payment in the list and on its page, after each refund and dispute", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* opened
       const badges = (text: string, from: string, to: string) => {
@@ -152,28 +154,26 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "tell a dispute that is open from one that was lost, and a refund from one that failed, in a quiet tone",
-    () =>
-      Effect.gen(function* () {
-        const { reference, simulator, visit } = yield* opened
-        const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
-        const words = Effect.map(visit(payment), (text) =>
-          [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
-        )
-        yield* visit(payment, { do: "refund", amount: "" })
-        assert.deepStrictEqual(yield* words, ["Refunded", "Refunded"])
-        yield* visit(payment, { do: "fail", id: yield* last })
-        assert.deepStrictEqual(yield* words, ["Paid", "Refund failed"])
-        assert.include(yield* visit(payment), '<span class="badge quiet">Refund failed</span>')
-        yield* visit(payment, { do: "dispute" })
-        assert.deepStrictEqual(yield* words, ["Disputed", "Refund failed", "Disputed"])
-        yield* visit(payment, { do: "lost", id: yield* last })
-        assert.deepStrictEqual(yield* words, ["Dispute lost", "Refund failed", "Dispute lost"])
-      }).pipe(Effect.scoped)
+  it.live("shows whether a dispute is open or lost, and shows a failed refund in a quiet tone", () =>
+    Effect.gen(function* () {
+      const { reference, simulator, visit } = yield* opened
+      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+      const words = Effect.map(visit(payment), (text) =>
+        [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
+      )
+      yield* visit(payment, { do: "refund", amount: "" })
+      assert.deepStrictEqual(yield* words, ["Refunded", "Refunded"])
+      yield* visit(payment, { do: "fail", id: yield* last })
+      assert.deepStrictEqual(yield* words, ["Paid", "Refund failed"])
+      assert.include(yield* visit(payment), '<span class="badge quiet">Refund failed</span>')
+      yield* visit(payment, { do: "dispute" })
+      assert.deepStrictEqual(yield* words, ["Disputed", "Refund failed", "Disputed"])
+      yield* visit(payment, { do: "lost", id: yield* last })
+      assert.deepStrictEqual(yield* words, ["Dispute lost", "Refund failed", "Dispute lost"])
+    }).pipe(Effect.scoped)
   )
 
-  it.live("offer neither refund nor dispute where nothing is left", () =>
+  it.live("offers neither refund nor dispute after a full refund", () =>
     Effect.gen(function* () {
       const { visit } = yield* opened
       const buttons = ["Refund</button>", "The owner disputes it"]
@@ -183,7 +183,7 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("give the ids of payments one class, in both lists and on the page of one", () =>
+  it.live("marks payment ids with one CSS class, in both lists and on the page of a payment", () =>
     Effect.gen(function* () {
       const { visit } = yield* opened
       const ids = (text: string) => text.match(/<code[^>]*>pay_1</g)
@@ -193,7 +193,7 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("know nothing of other payments and other actions", () =>
+  it.live("rejects an unknown action with PageNotFound, and finds no unknown payment", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* opened
       const tag = (work: Effect.Effect<unknown, unknown>) => Effect.map(Effect.flip(work), String)

@@ -59,7 +59,7 @@ const opened = Effect.gen(function* () {
 const told = (arrived: ReadonlyArray<Arrived>) => arrived.map(({ payment, type }) => `${type} ${payment}`)
 
 describe("events of the simulator", () => {
-  it.live("arrive signed, in the order in which things happened", () =>
+  it.live("sends signed events in the order in which things happened", () =>
     Effect.gen(function* () {
       const { arrived, believed, buy, simulator } = yield* opened
       yield* Effect.forkScoped(simulator.sendEvents)
@@ -77,7 +77,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("arrive twice when that is played", () =>
+  it.live("sends an event twice when that mishap is played", () =>
     Effect.gen(function* () {
       const { arrived, buy, simulator } = yield* opened
       yield* simulator.play({ events: "twice" })
@@ -88,7 +88,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("arrive in reverse when that is played", () =>
+  it.live("sends events in reverse order when that mishap is played", () =>
     Effect.gen(function* () {
       const { arrived, buy, simulator } = yield* opened
       yield* simulator.play({ events: "reversed" })
@@ -100,7 +100,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("come after forged ones when that is played, which nobody believes", () =>
+  it.live("sends a forged event first when that mishap is played, and its signature is rejected", () =>
     Effect.gen(function* () {
       const { arrived, believed, buy, simulator } = yield* opened
       yield* simulator.play({ events: "forged" })
@@ -111,7 +111,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never arrive when that is played", () =>
+  it.live("drops events when that mishap is played, and never sends them later", () =>
     Effect.gen(function* () {
       const { arrived, buy, simulator } = yield* opened
       yield* simulator.play({ events: "none" })
@@ -125,7 +125,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are sent again until they are taken, also by the next server", () =>
+  it.live("sends an event again until it is taken, also after a restart of the server", () =>
     Effect.gen(function* () {
       const { arrived, home, statuses, url } = yield* opened.pipe(
         Effect.tap(({ arrived, buy, simulator, statuses }) =>

@@ -7,7 +7,7 @@ import { embeddedConsole } from "../../console-database/embedded.ts"
 import { isCardNumber, testCards } from "./test-cards.ts"
 
 describe("the simulator", () => {
-  it.live("remembers payments, cards and mishaps when the server is another one", () =>
+  it.live("remembers payments, cards and mishaps after a restart of the server", () =>
     Effect.gen(function* () {
       const home = yield* folder
       const paid = yield* Effect.scoped(
@@ -26,7 +26,7 @@ describe("the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps no card number", () =>
+  it.live("stores no card number", () =>
     Effect.gen(function* () {
       const home = yield* folder
       yield* Effect.scoped(
@@ -45,7 +45,7 @@ describe("the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks the owner where the bank wants that, and takes no for an answer", () =>
+  it.live("asks the card's owner where the bank requires it, and declines when the owner refuses", () =>
     Effect.gen(function* () {
       const { ownerSays, pay, processor } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
@@ -62,7 +62,7 @@ describe("the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets a refund of one card fail by itself a few seconds later", () =>
+  it.live("makes refunds of one test card fail by themselves a few seconds later", () =>
     Effect.gen(function* () {
       const { pay, processor, refund } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
@@ -101,7 +101,7 @@ describe("the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is unavailable after ten seconds of waiting, and the payment was made all the same", () =>
+  it.live("fails after ten seconds of waiting, although the payment was made", () =>
     Effect.gen(function* () {
       const { pay, play, processor } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
@@ -118,8 +118,11 @@ describe("the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.each(Object.entries(testCards))("plays %s with a number that passes for one", (_, { number }) => {
-    assert.isTrue(isCardNumber(number))
-    assert.isFalse(isCardNumber(number.replace(/.$/, (digit) => String((Number(digit) + 1) % 10))))
-  })
+  it.each(Object.entries(testCards))(
+    "plays the test card %s with a number whose check digit is right",
+    (_, { number }) => {
+      assert.isTrue(isCardNumber(number))
+      assert.isFalse(isCardNumber(number.replace(/.$/, (digit) => String((Number(digit) + 1) % 10))))
+    }
+  )
 })

@@ -32,42 +32,50 @@ const disputed = (dispute: Partial<typeof Dispute.Type>, refunds: ReadonlyArray<
     .filter(({ kind }) => kind === "dispute")
     .map(({ cents, is_lost, state }) => `${cents} ${is_lost ? "lost" : state}`)
 
-describe("a dispute takes the money that has moved", () => {
+describe("the money that a dispute takes", () => {
   it.each<readonly [string, Partial<typeof Dispute.Type>, ReadonlyArray<string>]>([
     ["none yet", { balance_transactions: [] }, []],
     ["a part of it", { balance_transactions: inDollars(-3700) }, ["3700 taken"]],
     [
-      "in dollars, of a card in euros",
+      "a part in dollars, for a card in euros",
       { amount: 3400, currency: "eur", balance_transactions: inDollars(-3700) },
       ["3700 taken"]
     ],
-    ["in euros, of a card in dollars", { amount: 3700, balance_transactions: inEuros(-3400) }, ["3700 taken"]],
-    ["in euros throughout", { amount: 3700, currency: "eur", balance_transactions: inEuros(-3700) }, ["10000 taken"]],
-    ["none, since the bank blocked it", { status: "prevented", balance_transactions: [] }, []],
+    ["a part in euros, for a card in dollars", { amount: 3700, balance_transactions: inEuros(-3400) }, ["3700 taken"]],
     [
-      "all, since it was settled at once",
+      "all of it, in euros throughout",
+      { amount: 3700, currency: "eur", balance_transactions: inEuros(-3700) },
+      ["10000 taken"]
+    ],
+    ["none, since the bank blocked the dispute", { status: "prevented", balance_transactions: [] }, []],
+    [
+      "all of it, since the dispute was settled at once",
       { status: "prevented", balance_transactions: inDollars(-10_000) },
       ["10000 lost"]
     ],
-    ["and comes again", { status: "won", balance_transactions: inDollars(-10_000, 10_000) }, ["10000 returned"]],
     [
-      "and comes again, at another rate",
+      "all of it, which came back",
+      { status: "won", balance_transactions: inDollars(-10_000, 10_000) },
+      ["10000 returned"]
+    ],
+    [
+      "all of it, which came back at another rate",
       { status: "won", balance_transactions: inEuros(-9000, 8900) },
       ["10000 returned"]
     ],
     [
-      "and comes again, unnamed",
+      "all of it, which came back although the status is lost",
       { status: "lost", balance_transactions: inDollars(-10_000, 10_000) },
       ["10000 returned"]
     ],
-    ["more than was paid", { balance_transactions: inDollars(-10_100) }, ["10000 taken"]],
-    ["and nobody says how much", { status: "lost", amount: 3700 }, ["3700 lost"]],
-    ["and nobody says how much, for an inquiry", { status: "warning_closed" }, []]
-  ])("%s", (_, dispute, expected) => {
+    ["more than was paid, which counts as all of it", { balance_transactions: inDollars(-10_100) }, ["10000 taken"]],
+    ["an amount without transactions, which is the disputed one", { status: "lost", amount: 3700 }, ["3700 lost"]],
+    ["none, for an inquiry without transactions", { status: "warning_closed" }, []]
+  ])("counts the money that has moved: %s", (_, dispute, expected) => {
     assert.deepStrictEqual(disputed(dispute), expected)
   })
 
-  it("takes no more than is left after refunds, but for those that failed", () => {
+  it("counts no more than is left after refunds, and ignores refunds that failed", () => {
     const whole = { status: "lost", balance_transactions: inDollars(-10_000, 6000) }
     assert.deepStrictEqual(disputed(whole, [aRefund(6000)]), ["4000 lost"])
     assert.deepStrictEqual(disputed(whole, [aRefund(6000, "failed")]), ["10000 lost"])

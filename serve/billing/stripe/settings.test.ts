@@ -7,14 +7,14 @@ const read = (environment: Record<string, string>) =>
 
 const both = { LARDER_STRIPE_KEY: "sk_test_abc", LARDER_STRIPE_WEBHOOK_SECRET: "whsec_def" }
 
-describe("settings of Stripe", () => {
-  it.effect("are none without a key", () =>
+describe("the settings of Stripe", () => {
+  it.effect("gives no settings without a key", () =>
     Effect.gen(function* () {
       assert.isUndefined(yield* read({}))
       assert.isUndefined(yield* read({ LARDER_STRIPE_KEY: "", LARDER_STRIPE_WEBHOOK_SECRET: "" }))
     })
   )
-  it.effect("are refused with a secret and no key, which would simulate payments", () =>
+  it.effect("rejects a webhook secret without a key, which would simulate payments", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read({ ...both, LARDER_STRIPE_KEY: "" }))
       assert.match(error.message, /^LARDER_STRIPE_WEBHOOK_SECRET is set and LARDER_STRIPE_KEY is not: /)
@@ -27,13 +27,13 @@ describe("settings of Stripe", () => {
     ["sk_org_live_abc", false],
     ["sk_test_abc", true],
     ["rk_test_abc", true]
-  ] as const)("take %s for what it is", ([key, isTest]) =>
+  ] as const)("tells whether %s is a test key: %s", ([key, isTest]) =>
     Effect.gen(function* () {
       assert.strictEqual((yield* read({ ...both, LARDER_STRIPE_KEY: key }))?.isTest, isTest)
     })
   )
   it.effect.each(["pk_live_abc", "pk_test_abc", "whsec_abc", "abc", "sk_abc"])(
-    "refuse %s, which is no secret key",
+    "rejects %s, which is not a secret key",
     (key) =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(read({ ...both, LARDER_STRIPE_KEY: key }))
@@ -41,7 +41,7 @@ describe("settings of Stripe", () => {
         assert.notInclude(error.message, "abc")
       })
   )
-  it.effect("hold the key and the webhook's secret, neither of which is shown", () =>
+  it.effect("holds the key and the webhook secret, and shows neither as JSON", () =>
     Effect.gen(function* () {
       const settings = yield* read(both)
       assert.strictEqual(settings && Redacted.value(settings.key), "sk_test_abc")
@@ -50,20 +50,22 @@ describe("settings of Stripe", () => {
       assert.isUndefined(settings?.api)
     })
   )
-  it.effect("need nothing but the key", () =>
+  it.effect("needs nothing but the key", () =>
     Effect.gen(function* () {
       const settings = yield* read({ LARDER_STRIPE_KEY: "sk_test_abc" })
       assert.strictEqual(settings && Redacted.value(settings.key), "sk_test_abc")
       assert.isUndefined(settings?.webhookSecret)
     })
   )
-  it.effect.each(["http://127.0.0.1:4100", "http://localhost:4100", "https://stripe.example.com"])("take %s", (api) =>
-    Effect.gen(function* () {
-      assert.strictEqual((yield* read({ ...both, LARDER_STRIPE_API: api }))?.api?.origin, api)
-    })
+  it.effect.each(["http://127.0.0.1:4100", "http://localhost:4100", "https://stripe.example.com"])(
+    "takes %s as the address of the Stripe API",
+    (api) =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* read({ ...both, LARDER_STRIPE_API: api }))?.api?.origin, api)
+      })
   )
   it.effect.each(["http://stripe.example.com", "ftp://127.0.0.1", "127.0.0.1:4100"])(
-    "refuse %s, where the key could be overheard",
+    "rejects %s as the address of the Stripe API",
     (api) =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(read({ ...both, LARDER_STRIPE_API: api }))

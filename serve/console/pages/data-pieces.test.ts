@@ -15,7 +15,7 @@ describe("ages", () => {
     ["2026-11-21T00:05:00.000Z", "yesterday"],
     ["2026-11-20T00:30:00.000Z", "2 days ago"],
     ["2026-11-22T00:06:00.000Z", "this minute"]
-  ])("%s is %s, as its date says", (iso, expected) => {
+  ])("writes the age of %s as: %s", (iso, expected) => {
     assert.strictEqual(ago(iso, now), expected)
   })
 })
@@ -26,12 +26,12 @@ describe("ages of months", () => {
     ["2026-10-31", "last month"],
     ["2025-12-01", "11 months ago"],
     ["2026-12-01", "next month"]
-  ])("%s is %s, as the calendar has it", async (iso, expected) => {
+  ])("writes the month of %s as: %s", async (iso, expected) => {
     assert.include(String(await datedMonth(iso, now)), `>${expected}<`)
   })
 })
 
-describe("sizes and durations carry what they round up", () => {
+describe("sizes and durations", () => {
   it.each([
     [0, "0 bytes"],
     [999, "999 bytes"],
@@ -41,7 +41,7 @@ describe("sizes and durations carry what they round up", () => {
     [999_499, "999 kB"],
     [999_999, "1.0 MB"],
     [2_500_000_000_000_000, "2500 TB"]
-  ])("%i bytes are %s", (bytes, expected) => {
+  ])("writes %i bytes as %s, and carries what it rounds up", (bytes, expected) => {
     assert.strictEqual(bytesText(bytes), expected)
   })
   it.each([
@@ -50,7 +50,7 @@ describe("sizes and durations carry what they round up", () => {
     [59.7, "1 min 0 s"],
     [119.6, "2 min 0 s"],
     [185, "3 min 5 s"]
-  ])("%d seconds are %s", (seconds, expected) => {
+  ])("writes %d seconds as %s, and carries what it rounds up", (seconds, expected) => {
     assert.strictEqual(secondsText(seconds), expected)
   })
 })

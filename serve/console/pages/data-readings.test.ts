@@ -34,13 +34,13 @@ describe("a line with more readings than a drawing shows", () => {
     const days = drawn.map(({ day }) => day)
     assert.deepStrictEqual(days, days.toSorted())
   })
-  it("takes the longer step where a week's readings are still too many", () => {
+  it("is thinned by month where two readings a week are still too many", () => {
     assert.strictEqual(thinned([aLine(15_000)]).step, "month")
   })
 })
 
 describe("lines beside each other", () => {
-  it("are thinned by one step, which is the one that is named, and short ones not at all", () => {
+  it("thins all long lines by one named step, and leaves a short line whole", () => {
     const monthly = aLine(200, 30)
     const drawn = thinned([aLine(5000), aLine(15_000), monthly])
     assert.strictEqual(drawn.step, "month")
@@ -48,13 +48,13 @@ describe("lines beside each other", () => {
     assert.deepStrictEqual(drawn.lines[0], thinned([aLine(5000), aLine(15_000)]).lines[0])
     assert.isBelow(drawn.lines[0]?.length ?? 0, 340)
   })
-  it("are drawn whole where none has too many", () => {
+  it("draws all lines whole when none has too many readings", () => {
     const short = [aLine(mostPoints), aLine(10)]
     assert.deepStrictEqual(thinned(short), { lines: short, step: undefined })
   })
 })
 
-describe("what is said of a line", () => {
+describe("the summary of a line", () => {
   const points = pointsOf([
     { day: "2021-01-04", value: "1.4675" },
     { day: "2021-01-05", value: "1.2875" },
@@ -69,7 +69,7 @@ describe("what is said of a line", () => {
       "Butter: 1.4675 on 4 Jan 2021, 1.4500 USD per lb on 8 Jan 2021; lowest 1.2875, highest 3.3375."
     )
   })
-  it("says so where there is nothing in these days", () => {
+  it("says that the chosen days have no readings", () => {
     assert.strictEqual(
       summaryOf(butter, readingsOf(points, "2022-01-01", undefined)),
       "Butter: no readings in these days."

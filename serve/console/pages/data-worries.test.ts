@@ -26,31 +26,31 @@ const told = async (state: DataSetState) => {
 }
 
 describe("worries about freshness", () => {
-  it("are none while all is younger than its rhythm allows", async () => {
+  it("reports nothing while the newest reading is not yet late", async () => {
     assert.deepStrictEqual(await told(commodities({ newest: daily("2026-11-18") })), [])
   })
-  it("name the newest reading from the day on which it is late", async () => {
+  it("names the newest reading from the day on which it is late", async () => {
     assert.deepStrictEqual(await told(commodities({ newest: daily("2026-11-17") })), [
       "The newest daily reading of Commodities is of 17 Nov 2026. That is late: it should be less than 5 days old."
     ])
   })
-  it("name the month of a reading that stands for a month", async () => {
+  it("names the month of a late monthly reading", async () => {
     const monthly = { what: "monthly reading", isMonth: true, on: "2026-10-01", late_after: 45 }
     assert.deepStrictEqual(await told(commodities({ newest: [monthly] })), [
       "The newest monthly reading of Commodities is of October 2026. That is late: it should be less than 45 days old."
     ])
   })
-  it("name a complete read that is two days back, which a nightly job that has stopped leaves behind", async () => {
+  it("reports a complete read that is two days old, as after a stopped nightly job", async () => {
     const stopped = commodities({ newest: daily("2026-11-20"), last_read: read("2026-11-20T02:00:00.000Z") })
     assert.deepStrictEqual(await told(stopped), [
       "The last complete read of Commodities ended on 20 Nov 2026. That is late: larder-ingest should read it every day."
     ])
   })
-  it("are none where nothing was read yet, or nobody can say when the next is due", async () => {
+  it("reports nothing before the first reading, or where no next reading is due", async () => {
     const release = { what: "release", on: "2026-04-30", late_after: null }
     assert.deepStrictEqual(await told(commodities({ newest: [...daily(null), release] })), [])
   })
-  it("are none of the bundled samples, which do not get newer", async () => {
+  it("reports nothing for the bundled samples, which never get newer", async () => {
     const samples = commodities({ newest: daily("2026-09-29"), last_read: read("2026-10-01T02:00:00.000Z", "sample") })
     assert.deepStrictEqual(await told(samples), [])
   })
@@ -58,13 +58,13 @@ describe("worries about freshness", () => {
 
 describe("the notice of the bundled samples", () => {
   const last_read = read("2026-11-22T02:00:00.000Z", "sample")
-  it("names every data set that was filled from them, however new, and no other", async () => {
+  it("names every data set that was filled from samples, however recently, and no other", async () => {
     const foods = commodities({ title: "Branded foods", last_read })
     const stores = commodities({ title: "Storefronts" })
     const notice = String(await fromSamples([commodities({ last_read }), foods, stores]))
     assert.match(notice, /^Commodities and Branded foods: these are the bundled samples/)
   })
-  it("is not there where all was read from the sources, or nothing was filled", () => {
+  it("is absent where all was read from the sources, or nothing is loaded", () => {
     assert.isNull(fromSamples([commodities({}), commodities({ isLoaded: false, last_read })]))
   })
 })

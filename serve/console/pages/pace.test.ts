@@ -13,27 +13,27 @@ const rounded = ({ credits_per_day, ...rest }: ReturnType<typeof paceOf>) => ({
 })
 
 describe("how long a balance lasts", () => {
-  it("goes by the average of the last seven days, today included", () => {
+  it("uses the average of the last seven days, today included", () => {
     const usage = [spent("2026-10-01", 9_000), spent("2026-11-15", 9_000), spent("2026-11-16", 700), spent(today, 700)]
     assert.deepStrictEqual(rounded(paceOf(usage, 5_100, endOfToday)), { days: 7, credits_per_day: 200, days_left: 25 })
   })
-  it("counts today as far as it has gone", () => {
+  it("counts only the part of today that has passed", () => {
     const usage = [spent("2026-10-01", 9_000), spent("2026-11-16", 600), spent(today, 50)]
     assert.deepStrictEqual(paceOf(usage, 5_000, noon), { days: 7, credits_per_day: 100, days_left: 50 })
     assert.strictEqual(paceOf([spent("2026-11-21", 300)], 5_000, noon).credits_per_day, 200)
   })
-  it("goes by the time since the day of the first call where that is less, and by a day at least", () => {
+  it("averages over the days since the first call when they are fewer, and over one day at least", () => {
     const first = { days: 1, credits_per_day: 700, days_left: 7 }
     assert.deepStrictEqual(paceOf([spent(today, 700)], 5_000, noon), first)
     assert.deepStrictEqual(rounded(paceOf([spent(today, 700)], 5_000, endOfToday)), first)
     const usage = [spent("2026-11-21", 300), spent(today, 150)]
     assert.deepStrictEqual(paceOf(usage, 5_100, noon), { days: 2, credits_per_day: 300, days_left: 17 })
   })
-  it("is not known where nothing was spent lately", () => {
+  it("is unknown when nothing was spent in the last seven days", () => {
     assert.deepStrictEqual(paceOf([], 5_000, noon), { days: 1, credits_per_day: 0, days_left: undefined })
     assert.deepStrictEqual(paceOf([spent("2026-10-01", 9_000)], 5_000, noon).days_left, undefined)
   })
-  it("is no day for a balance that is used up, or below zero", () => {
+  it("is zero days for a balance that is used up or below zero", () => {
     assert.strictEqual(paceOf([spent(today, 700)], 699, noon).days_left, 0)
     assert.strictEqual(paceOf([spent(today, 700)], -5_000, noon).days_left, 0)
   })

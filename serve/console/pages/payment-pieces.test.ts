@@ -18,20 +18,20 @@ const paid: Payment = {
 }
 const textOf = (payment: Payment) => Effect.promise(async () => String(await paymentsTable([payment])))
 
-describe("payments in a list", () => {
-  it.effect("have the moment of their receipt and of the ledger, not the one at which they were begun", () =>
+describe("the list of payments", () => {
+  it.effect("shows when a payment was settled, not when it was started", () =>
     Effect.gen(function* () {
       const text = yield* textOf(paid)
       assert.include(text, "22 Nov 2026, 08:15:00")
       assert.notInclude(text, "21 Nov 2026")
     })
   )
-  it.effect("that are open have the moment at which they were begun", () =>
+  it.effect("shows when an open payment was started", () =>
     Effect.gen(function* () {
       assert.include(yield* textOf({ ...paid, state: "open", settled_at: null }), "21 Nov 2026, 23:59:00")
     })
   )
-  it.effect("say how much went back", () =>
+  it.effect("shows how much went back, without a refund that failed", () =>
     Effect.gen(function* () {
       const refund = { id: "re_1", kind: "refund", cents: 20_00, is_lost: false, changed_at: paid.created_at } as const
       const text = yield* textOf({ ...paid, reversals: [{ ...refund, state: "taken" }] })
@@ -39,7 +39,7 @@ describe("payments in a list", () => {
       assert.notInclude(yield* textOf({ ...paid, reversals: [{ ...refund, state: "returned" }] }), "went back")
     })
   )
-  it.effect("tell a dispute from one that the bank has decided for the card's owner", () =>
+  it.effect("distinguishes an open dispute from one that the bank decided for the card's owner", () =>
     Effect.gen(function* () {
       const disputed = (id: string, is_lost: boolean) =>
         ({ id, kind: "dispute", cents: 25_00, state: "taken", is_lost, changed_at: paid.created_at }) as const

@@ -5,13 +5,13 @@ const now = Date.parse("2026-03-01T00:00:00.000Z")
 const asked = (query: string) => periodAsked(new URLSearchParams(query), now)
 
 describe("the period of a page", () => {
-  it("is the last 31 days where nothing else is asked", () => {
+  it("covers the last 31 days by default", () => {
     const { period } = asked("")
     assert.deepStrictEqual(period, { from: "2026-01-30", to: "2026-03-01" })
     assert.strictEqual(period && lengthOf(period), 31)
   })
 
-  it("is what is asked, both days included", () => {
+  it("covers the days that are asked for, both ends included", () => {
     const { period } = asked("from=2024-02-28&to=2024-03-01")
     assert.deepStrictEqual(period && daysOf(period), ["2024-02-28", "2024-02-29", "2024-03-01"])
   })
@@ -21,31 +21,31 @@ describe("the period of a page", () => {
     ["from=x&to=y", { from: "Type a day such as 2026-10-15.", to: "Type a day such as 2026-10-15." }],
     ["from=2026-03-02&to=2026-03-01", { from: "The first day is after the last one." }],
     ["from=2025-01-01&to=2026-03-01", { from: "Choose at most 366 days." }]
-  ])("is none where it is asked for by %s, and says so at the field", (query, problems) => {
+  ])("rejects %s with an error at the field", (query, problems) => {
     const { period, problems: found } = asked(query)
     assert.isUndefined(period)
     assert.deepStrictEqual(found, problems)
   })
 
   it.each([
-    ["whole where the account is older", "2025-12-31", 10],
-    ["without the days before the account", "2026-02-05", 6],
-    ["a day where the account began behind it", "2026-02-20", 1]
-  ])("is %s, for an average", (_what, first, days) => {
+    ["all days when the account is older", "2025-12-31", 10],
+    ["no days before the account began", "2026-02-05", 6],
+    ["one day when the account began after the period", "2026-02-20", 1]
+  ])("counts for an average %s", (_what, first, days) => {
     assert.strictEqual(daysWithin({ from: "2026-02-01", to: "2026-02-10" }, first, "2026-03-01"), days)
   })
 
-  it("is without the days to come, for an average", () => {
+  it("counts for an average no days to come, but at least one day", () => {
     const period = { from: "2026-02-28", to: "2026-03-31" }
     assert.strictEqual(daysWithin(period, "2025-12-31", "2026-03-01"), 2)
     assert.strictEqual(daysWithin({ ...period, from: "2026-03-15" }, "2025-12-31", "2026-03-01"), 1)
   })
 
-  it("keeps what was typed", () => {
+  it("keeps what was typed, also when it is not a day", () => {
     assert.deepStrictEqual(asked("from=soon&to=2026-02-01").typed, { from: "soon", to: "2026-02-01" })
   })
 
-  it("is offered as days that end today and as calendar months", () => {
+  it("offers 7, 31 and 90 days that end today, this month and the last", () => {
     assert.deepStrictEqual(
       offered("2026-03-01").map(({ from, label, to }) => `${label}: ${from} ${to}`),
       [

@@ -25,7 +25,7 @@ const read = (period: Period, rowsOn: RowsOn) =>
   })
 
 describe("a file of a period", () => {
-  it.effect("has every row once, in order, whatever days they are on", () =>
+  it.effect("has every row once, in order, however the rows spread over the days", () =>
     Effect.gen(function* () {
       for (const rowsOn of [() => 0, () => 1, () => 700, (day: string) => (day > "2028-02" ? 900 : 0)]) {
         assert.deepStrictEqual((yield* read(year, rowsOn)).rows, rowsIn(year, rowsOn))
@@ -33,7 +33,7 @@ describe("a file of a period", () => {
     })
   )
 
-  it.effect("is read in few steps where there is little, and in small ones where there is much", () =>
+  it.effect("is read in few steps where days have few rows, and in small steps where they have many", () =>
     Effect.gen(function* () {
       const few = yield* read(year, () => 1)
       assert.isAtMost(few.asked.length, 30)
@@ -44,7 +44,7 @@ describe("a file of a period", () => {
     })
   )
 
-  it.effect("ends with the last day of the calendar, where steps of days would not", () =>
+  it.effect("ends on 9999-12-31, the last day of the calendar", () =>
     Effect.gen(function* () {
       const last = { from: "9999-12-20", to: "9999-12-31" }
       const asked: Array<Period> = []
@@ -54,7 +54,7 @@ describe("a file of a period", () => {
     })
   )
 
-  it.effect("may be one day", () =>
+  it.effect("reads a period of one day in one step", () =>
     Effect.gen(function* () {
       const day = { from: year.from, to: year.from }
       assert.deepStrictEqual((yield* read(day, () => 2)).asked, [[day, 2]])

@@ -5,12 +5,12 @@ const sum = (name: string, calls: number) => ({ name, calls, credits: calls * 10
 const days = [sum("2026-10-01", 5), sum("2026-10-03", 2)]
 
 describe("usage added up", () => {
-  it("has a total, and is nothing where there is nothing", () => {
+  it("adds up calls and credits, and gives zero without any usage", () => {
     assert.deepStrictEqual(total(days), { calls: 7, credits: 700 })
     assert.deepStrictEqual(total([]), { calls: 0, credits: 0 })
   })
 
-  it("says of a day on average as much as is true: nothing only where there is nothing", () => {
+  it("rounds averages per day, but writes zero only where there was nothing", () => {
     const said = [0, 1, 3, 30, 45, 299, 300, 40_000].map((calls) => callsADay(calls, 30))
     const calls = [
       "0 calls",
@@ -29,7 +29,7 @@ describe("usage added up", () => {
     )
   })
 
-  it("is of one day, or of days from one to another", () => {
+  it("names one day, or the first and the last of several", () => {
     assert.strictEqual(duringText({ from: "2026-11-22", to: "2026-11-22" }), "on 22 Nov 2026")
     assert.strictEqual(duringText({ from: "2026-11-01", to: "2026-11-22" }), "from 1 Nov 2026 to 22 Nov 2026")
   })
@@ -46,7 +46,7 @@ describe("usage added up", () => {
     })
   })
 
-  it("has a bar per month where the period is long", () => {
+  it("has a bar per month where the period is four months long", () => {
     const { bars, unit } = barsOf(days, { from: "2026-06-15", to: "2026-10-15" })
     assert.strictEqual(unit, "month")
     assert.deepStrictEqual(

@@ -52,7 +52,7 @@ const restored = (folder: string, copy: string) => {
 }
 
 describe("a backup", () => {
-  it.live("taken while calls are charged is the ledger of one moment, and can be gone on with", () =>
+  it.live("holds the ledger of one moment while calls are charged, and works as a ledger itself", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = path.join(folder, "copy.duckdb")
@@ -95,7 +95,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("holds what was only in the journal, for its owner alone, and leaves nothing else behind", () =>
+  it.live("includes the journal, is readable by its owner only, and leaves no other file", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = path.join(folder, "copy.duckdb")
@@ -108,7 +108,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("can be taken again, under another name", () =>
+  it.live("can be made again under another name", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ledger = yield* openIn(folder)
@@ -120,7 +120,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves the database to this process alone", () =>
+  it.live("keeps the database locked against other processes", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const { administration } = yield* openIn(folder)
@@ -134,7 +134,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused where the copy does not hold what it should, and nothing of it stays", () =>
+  it.live("fails when the copy does not hold what the ledger holds, and leaves no file", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(path.join(folder, "ledger"), sampleGroups())
@@ -153,7 +153,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a file that is there, and leaves it as it is", () =>
+  it.live("refuses to overwrite a file, and leaves it as it is", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = path.join(folder, "copy.duckdb")
@@ -169,7 +169,7 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says where it could not be written, and the ledger goes on", () =>
+  it.live("reports a path that cannot be written, and the ledger goes on working", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ledger = yield* openIn(folder)

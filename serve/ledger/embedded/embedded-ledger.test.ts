@@ -55,7 +55,7 @@ const remaining = (ledger: LedgerAccess, key: { readonly key: string }) =>
   Effect.promise(async () => ledger.remaining(await known(ledger, key), now))
 
 describe("a key", () => {
-  it.effect("is known by its whole text only", () =>
+  it.effect("is found by its whole text only", () =>
     Effect.gen(function* () {
       const { key, ledger } = yield* inMemory()
       assert.deepStrictEqual(yield* Effect.promise(() => ledger.authenticate(key.key)), {
@@ -71,7 +71,7 @@ describe("a key", () => {
     })
   )
 
-  it.effect("takes edits and revocation for the next request", () =>
+  it.effect("applies edits and a revocation from the next request on", () =>
     Effect.gen(function* () {
       const { key, ledger } = yield* inMemory()
       const { administration } = ledger
@@ -87,7 +87,7 @@ describe("a key", () => {
     })
   )
 
-  it.effect("that was edited or revoked after it was looked up admits nothing until it is looked up again", () =>
+  it.effect("admits nothing after an edit or a revocation until it is looked up again", () =>
     Effect.gen(function* () {
       const { key, ledger } = yield* inMemory()
       const { administration } = ledger
@@ -107,7 +107,7 @@ describe("a key", () => {
     })
   )
 
-  it.effect("and an account are told apart from what is not in the ledger", () =>
+  it.effect("fails with UnknownKey or UnknownAccount when it or its account is not in the ledger", () =>
     Effect.gen(function* () {
       const { administration } = (yield* inMemory()).ledger
       const edited = yield* Effect.flip(administration.editKey({ key_id: "key_b", name: "b" }))
@@ -121,7 +121,7 @@ describe("a key", () => {
     })
   )
 
-  it.effect("is shown once and listed by its last four characters", () =>
+  it.effect("is listed with its budget and its last four characters", () =>
     Effect.gen(function* () {
       const { key, ledger } = yield* inMemory(2_500)
       yield* pay(ledger, key, "req_1")
@@ -135,7 +135,7 @@ describe("a key", () => {
 })
 
 describe("a burst", () => {
-  it.effect("of 1,000 calls with credits for 50 charges exactly 50", () =>
+  it.effect("charges exactly 50 of 1,000 calls when the credits are enough for 50", () =>
     Effect.gen(function* () {
       const { key, ledger, store } = yield* inMemory()
       const view = yield* Effect.promise(() => known(ledger, key))
@@ -161,7 +161,7 @@ describe("a burst", () => {
     })
   )
 
-  it.effect("of one turn of the event loop is written as one group", () =>
+  it.effect("writes the 20 charges of one turn of the event loop as one group", () =>
     Effect.gen(function* () {
       const { key, ledger } = yield* inMemory()
       const groups = ledger.counters.groups
@@ -227,7 +227,7 @@ describe("a store that fails", () => {
 })
 
 describe("the ledger in a folder", () => {
-  it.effect("has a charge on the disk before the commit resolves", () =>
+  it.effect("has written a charge to the disk before its commit resolves", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const live = path.join(folder, "live")
@@ -257,7 +257,7 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("tells the statement of an account, with the balance after each entry", () =>
+  it.effect("lists the entries of an account with the balance after each", () =>
     Effect.gen(function* () {
       const ledger = yield* Effect.flatMap(temporaryFolder, embeddedLedger)
       const key = yield* keyIn(ledger)
@@ -294,7 +294,7 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("never holds a key", () =>
+  it.effect("never stores the text of a key", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ledger = yield* embeddedLedger(folder)

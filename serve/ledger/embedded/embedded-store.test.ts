@@ -33,7 +33,7 @@ import { embeddedStore } from "./embedded-store.ts"
 import type { LedgerStore } from "./store.ts"
 
 describe("the ledger in a folder", () => {
-  it.live("is its owner's alone, in a home that others may read", () =>
+  it.live("is readable by its owner only, in a home that others may read", () =>
     Effect.gen(function* () {
       const home = path.join(yield* temporaryFolder, "home")
       yield* Effect.scoped(embeddedStore(path.join(home, "ledger")))
@@ -61,37 +61,35 @@ describe("the ledger in a folder", () => {
     })
   )
 
-  it.live(
-    "gives back the newest entries wherever they are: in full files that wait, in the one that is written, taken up",
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* temporaryFolder
-        const read = (store: LedgerStore, before: number, limit: number) =>
-          Effect.map(store.entriesBefore({ account_id: "acct_a", before, limit }), (entries) =>
-            entries.map(({ position }) => position)
-          )
-        const down = (from: number, count: number) => Array.from({ length: count }, (_, index) => from - index)
-        yield* opened(
-          folder,
-          (store) =>
-            Effect.gen(function* () {
-              yield* append(store, [birth])
-              let last = 1
-              for (const files of [1, 3, 4, 2, 5, 12, 3]) {
-                const ends = Array.from({ length: files }, (_, index) => last + 10 * (index + 1))
-                yield* append(
-                  store,
-                  ends.map((end) => charges(...down(end, 10).toReversed()))
-                )
-                last += 10 * files
-                assert.deepStrictEqual(yield* read(store, last + 1, 1_000), down(last, last))
-                assert.deepStrictEqual(yield* read(store, last + 1, 25), down(last, Math.min(25, last)))
-                assert.deepStrictEqual(yield* read(store, last - 4, 9), down(last - 5, Math.min(9, last - 5)))
-              }
-            }),
-          { journalFileSize: 4_096 }
+  it.live("gives back the newest entries from full files, the file being written and the database", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const read = (store: LedgerStore, before: number, limit: number) =>
+        Effect.map(store.entriesBefore({ account_id: "acct_a", before, limit }), (entries) =>
+          entries.map(({ position }) => position)
         )
-      }).pipe(Effect.scoped)
+      const down = (from: number, count: number) => Array.from({ length: count }, (_, index) => from - index)
+      yield* opened(
+        folder,
+        (store) =>
+          Effect.gen(function* () {
+            yield* append(store, [birth])
+            let last = 1
+            for (const files of [1, 3, 4, 2, 5, 12, 3]) {
+              const ends = Array.from({ length: files }, (_, index) => last + 10 * (index + 1))
+              yield* append(
+                store,
+                ends.map((end) => charges(...down(end, 10).toReversed()))
+              )
+              last += 10 * files
+              assert.deepStrictEqual(yield* read(store, last + 1, 1_000), down(last, last))
+              assert.deepStrictEqual(yield* read(store, last + 1, 25), down(last, Math.min(25, last)))
+              assert.deepStrictEqual(yield* read(store, last - 4, 9), down(last - 5, Math.min(9, last - 5)))
+            }
+          }),
+        { journalFileSize: 4_096 }
+      )
+    }).pipe(Effect.scoped)
   )
 
   it.live("gives back the entries of all accounts in the order of writing, over any number of pages", () =>
@@ -117,7 +115,7 @@ describe("the ledger in a folder", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives it back after a kill, too", () =>
+  it.effect("gives back what was written after a kill", () =>
     Effect.gen(function* () {
       const { folder } = yield* killedAfter(birth, charges(2, 3))
       const [snapshot, numbers] = yield* opened(folder, (store) => Effect.all([store.load, numbersOf(store)]))
@@ -126,7 +124,7 @@ describe("the ledger in a folder", () => {
     })
   )
 
-  it.effect("takes full journal files up while it runs, and reads across them", () =>
+  it.effect("moves full journal files into the database while it runs, and reads across them", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const last = 150
@@ -163,7 +161,7 @@ describe("the ledger in a folder", () => {
     })
   )
 
-  it.effect("is held by one opener at a time", () =>
+  it.effect("rejects a second opener while it is open", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const second = opened(folder, () => Effect.flip(Effect.scoped(embeddedStore(folder))))
@@ -196,8 +194,8 @@ describe("the ledger in a folder", () => {
   )
 })
 
-describe("a disk that takes nothing", () => {
-  it.effect("rejects the group, and takes the same numbers when it works again", () =>
+describe("a disk that cannot be written", () => {
+  it.effect("makes the store reject a group, and use the same numbers again once the disk works", () =>
     Effect.gen(function* () {
       const folder = path.join(yield* temporaryFolder, "ledger")
       const refused = opened(folder, (store) =>

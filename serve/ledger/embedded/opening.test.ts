@@ -53,7 +53,7 @@ describe("the hash that DuckDB computes", () => {
   })
   const draft = fc.tuple(called, rest).map(([call, others]) => ({ ...call, ...others }))
 
-  it.live("is the one that was written, for any entry", () =>
+  it.live("equals the written hash for each of 2,000 random entries", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const write = author()
@@ -66,13 +66,16 @@ describe("the hash that DuckDB computes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.each(["\ud800", "half \udc00 a pair", "line\nbreak", "\u0000", "  "])("never meets a note like %j", (note) => {
-    assert.throws(() => Line.make(note))
-  })
+  it.each(["\ud800", "half \udc00 a pair", "line\nbreak", "\u0000", "  "])(
+    "never has to handle the note %j, which is rejected before",
+    (note) => {
+      assert.throws(() => Line.make(note))
+    }
+  )
 })
 
 describe("a start", () => {
-  it.live("finds the same state from a snapshot as from the beginning", () =>
+  it.live("reads the same state from a snapshot as from the beginning", () =>
     Effect.gen(function* () {
       const fromTheBeginning = yield* load(yield* plainCopy)
       const fromTheSnapshot = yield* load(yield* snapshottedCopy)
@@ -85,7 +88,7 @@ describe("a start", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reads no entry before the snapshot, which is renewed from itself and what came since", () =>
+  it.live("reads no entry before the snapshot, and renews it from itself and the entries since", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
@@ -99,7 +102,7 @@ describe("a start", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has the snapshot renewed in the background, once enough entries have come", () =>
+  it.live("renews the snapshot in the background once enough entries have come", () =>
     Effect.gen(function* () {
       const folder = yield* plainCopy
       yield* opened(folder, () => Effect.void, { entriesBetweenSnapshots: 63 })
@@ -112,7 +115,7 @@ describe("a start", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps the old snapshot where the entries since are damaged", () =>
+  it.live("keeps the old snapshot when the entries since are damaged", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
@@ -155,7 +158,7 @@ const startOf = (copy: typeof plainCopy) => {
   })
 }
 
-describe("a start refuses entries that are not what was written", () => {
+describe("a start with damaged entries", () => {
   const refuses = startOf(plainCopy)
   it.live.each([
     [
@@ -225,9 +228,9 @@ describe("a start refuses entries that are not what was written", () => {
       "update api_key set scopes = ['everything'] where id = 'key_b'",
       /key key_b cannot be read: Expected .* at \["scopes"\]\[0\]/
     ]
-  ] as const)("%s", ([sql, problem]) => refuses(sql, problem))
+  ] as const)("refuses the ledger after: %s", ([sql, problem]) => refuses(sql, problem))
 
-  it.live("as a whole: nothing is served of such a ledger, and the error names its file", () =>
+  it.live("serves nothing of such a ledger, and names its file in the error", () =>
     Effect.gen(function* () {
       const folder = yield* plainCopy
       yield* inDatabase(folder, "delete from entry where sequence = 6")
@@ -243,7 +246,7 @@ describe("a start refuses entries that are not what was written", () => {
     return [...sampleGroups(write), ...decisions.map(write)]
   }
 
-  it.live("or that exceed the highest budget of their month", () =>
+  it.live("refuses charges above the highest budget of their month", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const inNovember = { occurred_at: "2026-11-01T00:00:00.000Z", budget_credits: 900 }
@@ -263,7 +266,7 @@ describe("a start refuses entries that are not what was written", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("or whose balance does not add up, although their hash is right", () =>
+  it.live("refuses an entry whose balance does not add up, although its hash is right", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const [last, ...before] = sampleGroups().toReversed()
@@ -279,7 +282,7 @@ describe("a start refuses entries that are not what was written", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("or that overdraw a balance", () =>
+  it.live("refuses a charge that overdraws the balance", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const overdrawn = aCharge("req_63", { credits: -4_701, budget_credits: 9_000, account_id: "acct_a" })
@@ -314,30 +317,28 @@ describe("a start with a balance below 0", () => {
     ["a refund", moved(-5_000)],
     ["a dispute", moved(-5_000, { type: "adjustment" })]
   ]
-  it.live.each(goneBy)(
-    "goes on where money went out by %s, and calls were charged that were admitted before",
-    ([, out]) =>
-      Effect.gen(function* () {
-        const folder = yield* temporaryFolder
-        const groups = grown(
-          out,
-          inFlight,
-          moved(100, { type: "top_up", request_id: "pay_1" }),
-          moved(-1, { request_id: "re_2" })
-        )
-        const balanceIn = (place: string) => Effect.map(load(place), ({ accounts }) => accounts[0]?.head.balance)
-        assert.strictEqual(yield* balanceIn(yield* killed(yield* temporaryFolder, groups)), -311)
-        yield* written(folder, groups.slice(0, -2))
-        assert.strictEqual(yield* balanceIn(folder), -410)
-        yield* takeSnapshot(folder)
-        const left = yield* killed(folder, groups.slice(-2)) // money went out before the snapshot
-        assert.strictEqual(yield* balanceIn(left), -311)
-        yield* takeSnapshot(left)
-        assert.strictEqual(yield* balanceIn(left), -311)
-      }).pipe(Effect.scoped)
+  it.live.each(goneBy)("takes a balance that went below 0 by %s and by a call that was admitted before", ([, out]) =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const groups = grown(
+        out,
+        inFlight,
+        moved(100, { type: "top_up", request_id: "pay_1" }),
+        moved(-1, { request_id: "re_2" })
+      )
+      const balanceIn = (place: string) => Effect.map(load(place), ({ accounts }) => accounts[0]?.head.balance)
+      assert.strictEqual(yield* balanceIn(yield* killed(yield* temporaryFolder, groups)), -311)
+      yield* written(folder, groups.slice(0, -2))
+      assert.strictEqual(yield* balanceIn(folder), -410)
+      yield* takeSnapshot(folder)
+      const left = yield* killed(folder, groups.slice(-2)) // money went out before the snapshot
+      assert.strictEqual(yield* balanceIn(left), -311)
+      yield* takeSnapshot(left)
+      assert.strictEqual(yield* balanceIn(left), -311)
+    }).pipe(Effect.scoped)
   )
 
-  it.live("knows what was booked", () =>
+  it.live("knows which refund was booked", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(folder, grown(moved(-5_000), inFlight, aRefund(inFlight)))
@@ -369,7 +370,7 @@ describe("a start with a balance below 0", () => {
       /entry 42 of account acct_a( \(number 64\))? leaves a balance of -20 credits/
     ]
   ]
-  it.live.each(refusals)("is refused where %s", ([, drafts, problem]) =>
+  it.live.each(refusals)("refuses a balance below 0 where %s", ([, drafts, problem]) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const left = yield* killed(folder, grown(...drafts))
@@ -379,7 +380,7 @@ describe("a start with a balance below 0", () => {
   )
 })
 
-describe("a start refuses a snapshot that is not what was written", () => {
+describe("a start with a damaged snapshot", () => {
   const refuses = startOf(snapshottedCopy)
   it.live.each([
     ["update snapshot_account set balance = balance + 1 where account_id = 'acct_a'", /its digest is another one/],
@@ -393,9 +394,9 @@ describe("a start refuses a snapshot that is not what was written", () => {
     ["delete from entry where sequence = 62", /the snapshot covers entry 62, and the last entry is 61/],
     ["delete from account where id = 'acct_b'", /key key_b belongs to account acct_b, which is not there/],
     ["delete from api_key where id = 'key_b'", /key key_b was charged, and is not there/]
-  ] as const)("%s", ([sql, problem]) => refuses(sql, problem))
+  ] as const)("refuses the ledger after: %s", ([sql, problem]) => refuses(sql, problem))
 
-  it.live("as a whole: nothing is served of such a ledger", () =>
+  it.live("serves nothing of such a ledger", () =>
     Effect.gen(function* () {
       const folder = yield* snapshottedCopy
       yield* inDatabase(folder, "update snapshot set sequence = 61")

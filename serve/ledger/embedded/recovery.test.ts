@@ -16,7 +16,7 @@ import { Effect } from "effect"
 import { openAccount } from "../decisions.ts"
 import { bytesOf } from "./journal-group.ts"
 
-describe("a start refuses a journal that does not follow the database", () => {
+describe("a start with a journal", () => {
   /** What the process had left if it had been killed with these groups in the journal. */
   const withJournal = Effect.fnUntraced(function* (spoil: (groups: ReturnType<typeof sampleGroups>) => typeof groups) {
     const folder = yield* temporaryFolder
@@ -49,7 +49,7 @@ describe("a start refuses a journal that does not follow the database", () => {
       firstEntry({ account_id: "acct_c" }),
       /entry 14 of account acct_c is of an account that is not there/
     ]
-  ] as const)("%s", ([, spoil, problem]) =>
+  ] as const)("refuses a journal that does not follow the database: %s", ([, spoil, problem]) =>
     Effect.gen(function* () {
       const { folder, journal } = yield* withJournal(spoil)
       const error = yield* refusal(folder)
@@ -60,7 +60,7 @@ describe("a start refuses a journal that does not follow the database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("in an account that only the journal knows", () =>
+  it.live("refuses a changed entry of an account that is only in the journal", () =>
     Effect.gen(function* () {
       const { folder, journal } = yield* withJournal((groups) => {
         const write = author()
@@ -78,7 +78,7 @@ describe("a start refuses a journal that does not follow the database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("and takes one that does", () =>
+  it.live("takes a journal that follows the database", () =>
     Effect.gen(function* () {
       const { folder } = yield* withJournal((groups) => groups)
       const state = yield* load(folder)

@@ -38,7 +38,7 @@ const expected = (groups: ReturnType<typeof sampleGroups>, accountId: string): R
 }
 
 describe("usage", () => {
-  it.live("is counted per UTC day, key and endpoint, with both days included", () =>
+  it.live("is counted per UTC day, key and endpoint, both ends of the period included", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(folder, sampleGroups())
@@ -52,7 +52,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("includes what is in the journal, and what came in many files", () =>
+  it.live("includes the journal, also when it fills many files", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
@@ -70,7 +70,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is the same at any moment, added up or not: in the journal, on the way into the database, and there", () =>
+  it.live("is the same, listed or summed, in the journal, on the way into the database and there", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
@@ -107,7 +107,7 @@ describe("usage", () => {
   it.live.each([
     "alter table usage_of_day drop key_hash; drop table usage_of_endpoint; drop table usage_of_month",
     "delete from usage_of_endpoint; delete from usage_of_month where key_id = 'key_a'"
-  ])("is there for a ledger of an earlier version, or of a time with one: %s", (earlier) =>
+  ])("is rebuilt after an earlier version has written the ledger: %s", (earlier) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
@@ -129,7 +129,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves the journal as it is, added up or not", () =>
+  it.live("leaves the journal as it is when it is listed or summed", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* opened(folder, (store) =>
@@ -144,7 +144,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts a charge once, when its file is taken up again after a crash", () =>
+  it.live("counts a charge once when its journal file is read again after a crash", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
@@ -178,7 +178,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("and spending leave out a call that was given back, whenever that was, with a snapshot between or not", () =>
+  it.live("leaves out a refunded call, as spending does, with and without a snapshot in between", () =>
     Effect.gen(function* () {
       for (const between of [takeSnapshot, () => Effect.void]) {
         const folder = yield* temporaryFolder
@@ -211,7 +211,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of an unknown account is an error, and of an account without calls is empty", () =>
+  it.live("fails for an unknown account, and is empty for an account without calls", () =>
     Effect.gen(function* () {
       const { administration } = yield* embeddedLedger(yield* temporaryFolder)
       const error = yield* Effect.flip(administration.usage(october))

@@ -64,7 +64,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of an empty ledger finds nothing", () =>
+  it.live("finds nothing wrong with an empty ledger", () =>
     Effect.gen(function* () {
       const nothing = { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems: [] }
       assert.deepStrictEqual(yield* verified(yield* temporaryFolder), nothing)
@@ -187,13 +187,13 @@ describe("a verification", () => {
       "update usage_of_day set key_hash = 1 where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
       ["the usage of key key_b on 2026-10-31 cannot be found by its key"]
     ]
-  ] as const)("finds behind the snapshot: %s", ([sql, problems]) =>
+  ] as const)("finds damage to what the snapshot covers: %s", ([sql, problems]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* problemsAfter(sql), [...problems])
     })
   )
 
-  it.live("of a ledger that was opened with a damage behind its snapshot finds it", () =>
+  it.live("finds damage that was there before the ledger was opened from its snapshot", () =>
     Effect.gen(function* () {
       const folder = yield* snapshottedCopy
       yield* inDatabase(
@@ -218,7 +218,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds nothing wrong with a call that was given back, and finds one that was given back twice", () =>
+  it.live("accepts a call that was refunded once, and finds one that was refunded twice", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const write = author()
@@ -231,7 +231,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds a payment that was booked twice, and a balance below 0 that no money has left", () =>
+  it.live("finds a payment that was booked twice, and a balance below 0 that no refund explains", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const write = author()
@@ -253,7 +253,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds entries that are gone behind the snapshot", () =>
+  it.live("finds missing entries that the snapshot covers", () =>
     Effect.gen(function* () {
       const problems = yield* problemsAfter("delete from entry where sequence = 6")
       assert.include(problems, "entry 7 follows entry 5, so entries are missing")
@@ -264,7 +264,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds a snapshot that is consistent in itself and wrong", () =>
+  it.live("finds a snapshot that is wrong although its digest is right", () =>
     Effect.gen(function* () {
       const folder = yield* snapshottedCopy
       const digest = `(select sha256(concat(sequence, e'\\n',
@@ -284,7 +284,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds a server that holds something else than what is stored", () =>
+  it.live("finds a difference between the running server and the database", () =>
     Effect.gen(function* () {
       const folder = yield* plainCopy
       const { problems } = yield* opened(folder, (store) =>
@@ -302,7 +302,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells at most 100 problems", () =>
+  it.live("reports at most 100 problems", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const write = author()

@@ -7,7 +7,7 @@ import { asOutage } from "./outages.ts"
 const gone = new SqlError({ reason: new ConnectionError({ cause: new Error("read ECONNRESET"), operation: "query" }) })
 
 describe("work in the database", () => {
-  it.effect("that loses its connection fails, and is no bug, also where the rollback or a migration says so", () =>
+  it.effect("fails as an outage when its connection is lost, also in a rollback or a migration", () =>
     Effect.gen(function* () {
       const migration = new MigrationError({ cause: gone, kind: "Failed", message: "Migration failed" })
       for (const defect of [gone, migration]) {
@@ -17,7 +17,7 @@ describe("work in the database", () => {
     })
   )
 
-  it.effect("that has a bug still has it", () =>
+  it.effect("still reports a bug as a defect", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(asOutage(Effect.die(new TypeError("a bug"))))
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
