@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { promisify } from "node:util"
 import { brotliCompress } from "node:zlib"
 
-export interface Asset {
+interface Asset {
   readonly path: string
   readonly type: string
   readonly body: string

@@ -13,7 +13,7 @@ export interface Bar {
   readonly value: number
 }
 
-export interface BarChart {
+interface BarChart {
   /** Unique on its page; letters, digits and hyphens. */
   readonly id: string
   readonly title: string

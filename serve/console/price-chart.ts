@@ -16,7 +16,7 @@ export interface PriceLine {
   }>
 }
 
-export interface PriceChart {
+interface PriceChart {
   /** Unique on its page; letters, digits and hyphens. */
   readonly id: string
   readonly title: string

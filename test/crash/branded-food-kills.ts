@@ -165,25 +165,42 @@ export const brandedFoodKills = ({ rounds }: { readonly rounds: number }) => {
       writeFileSync(file, bytes)
     }
 
+    const damages: Readonly<Record<string, (file: string) => void>> = {
+      missing: (file) => rmSync(file),
+      cut: (file) => truncateSync(file, Math.floor(readFileSync(file).length / 2)),
+      longer: (file) => rewrite(file, Buffer.concat([readFileSync(file), Buffer.from("x")])),
+      changed: (file) => {
+        const bytes = readFileSync(file)
+        const middle = bytes.length >> 1
+        bytes[middle] = (bytes[middle] ?? 0) ^ 1
+        rewrite(file, bytes)
+      }
+    }
+    const isEmpty = (file: string) => readFileSync(file).length === 0
+
+    it("refuses each file that is missing, cut, longer, or changed in one byte", async () => {
+      const copy = copyOf(home)
+      for (const name of names()) {
+        const file = path.join(foodsFolder(copy), name)
+        const bytes = readFileSync(file)
+        for (const [how, damage] of Object.entries(damages)) {
+          if (isEmpty(file) && how !== "missing" && how !== "longer") continue // nothing can be cut or changed
+          damage(file)
+          await expect(searchable(copy), `${name} ${how}`).rejects.toThrow()
+          rmSync(file, { force: true })
+          writeFileSync(file, bytes)
+        }
+      }
+      expect(await searchable(copy)).toBe(3)
+    })
+
     it("rebuilds a file that is missing, cut, longer, or changed in one byte", async () => {
       const copy = copyOf(home)
       const before = whole(copy)
-      const damages: Readonly<Record<string, (file: string) => void>> = {
-        missing: (file) => rmSync(file),
-        cut: (file) => truncateSync(file, Math.floor(readFileSync(file).length / 2)),
-        longer: (file) => rewrite(file, Buffer.concat([readFileSync(file), Buffer.from("x")])),
-        changed: (file) => {
-          const bytes = readFileSync(file)
-          const middle = bytes.length >> 1
-          bytes[middle] = (bytes[middle] ?? 0) ^ 1
-          rewrite(file, bytes)
-        }
-      }
-      const ways = Object.entries(damages)
-      for (const [index, name] of names().entries()) {
-        const file = path.join(foodsFolder(copy), name)
-        const [how, damage] = ways[readFileSync(file).length === 0 ? 0 : index % ways.length] ?? ["missing", rmSync]
-        damage(file)
+      const files = names().filter((name) => !isEmpty(path.join(foodsFolder(home), name)))
+      for (const [index, [how, damage]] of Object.entries(damages).entries()) {
+        const name = files[index] ?? ""
+        damage(path.join(foodsFolder(copy), name))
         expect(await opened(copy), `${name} ${how}`).toBe(3)
         expect(whole(copy), `${name} ${how}`).toEqual(before)
       }

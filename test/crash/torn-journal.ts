@@ -13,7 +13,7 @@ export const isJournal = (name: string): boolean => /^journal-\d+\.ndjson$/.test
 
 /** What is missing of the group. Without its beginning nothing tells that there was one. */
 export const tears = ["its end", "a hole in it", "its beginning"] as const
-export type Tear = (typeof tears)[number]
+type Tear = (typeof tears)[number]
 
 /** The group that a call would have added. */
 const another: Group = {

@@ -119,7 +119,7 @@ describe("a release that cannot be trusted", () => {
 describe("a full disk", () => {
   let large = ""
   beforeAll(() => {
-    large = written("large.zip", largeZip(3000))
+    large = written("large.zip", largeZip(1000))
   })
   const program = path.join(repository, "pipelines/bin/larder-ingest.mjs")
   /** Writing beyond so many kB of a file fails, as it does on a full disk. */
@@ -143,12 +143,12 @@ describe("a full disk", () => {
     )
 
   it.each([
-    ["opening the staging file", 40, /Staging failed: .*rows\.duckdb.* The disk is full/s],
-    ["archiving the zip", 300, /The raw archive .* cannot be written: EFBIG/],
-    ["unpacking it", 600, /branded_food\.csv cannot be written: EFBIG: .* Check free space/],
-    ["staging its rows", 1200, /Staging failed: .*release\.duckdb.* The disk is full/s],
+    ["opening the staging file", 20, /Staging failed: .*rows\.duckdb.* The disk is full/s],
+    ["archiving the zip", 90, /The raw archive .* cannot be written: EFBIG/],
+    ["unpacking it", 250, /food_nutrient\.csv cannot be written: EFBIG: .* Check free space/],
+    ["staging its rows", 400, /Staging failed: .*release\.duckdb.* The disk is full/s],
     ["copying the live generation", 2400, /Publishing failed while copying the live generation: .* The disk is full/],
-    ["writing the new one", 4000, /Publishing failed while writing it: .* The disk is full/]
+    ["writing the new one", 3300, /Publishing failed while writing it: .* The disk is full/]
   ])("fails the run while %s, and leaves the old generation live", async (_step, kilobytes, message) => {
     const copy = copyOf(home)
     const { code, stderr } = await loadWithin(copy, large, kilobytes)

@@ -82,7 +82,7 @@ export const methodJson = ({ customer, id, plays }: Method): Json => {
   }
 }
 
-export const failureJson = ({ failure, method }: Intent): Json | null =>
+const failureJson = ({ failure, method }: Intent): Json | null =>
   failure === null
     ? null
     : {

@@ -75,6 +75,7 @@ let isBusy = false
 const startShared = () =>
   fork(path.join(repository, "test/support/commands.ts"), {
     env: clean({ UV_THREADPOOL_SIZE: "16" }), // as `launch.mjs` sets it
+    execArgv: [], // as a user runs it
     stdio: ["ignore", "inherit", "inherit", "ipc"]
   })
 

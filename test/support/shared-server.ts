@@ -10,7 +10,7 @@ import { newDatabase } from "./postgres/new-database.ts"
 import { type Environment, startServer } from "./programs.ts"
 import { copyHome } from "./sample-home.ts"
 
-export interface SharedServer {
+interface SharedServer {
   readonly home: string
   readonly api: string
   readonly console: string

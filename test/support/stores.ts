@@ -58,7 +58,7 @@ const variant = {
   image_src: null as string | null,
   requires_shipping: true as boolean | null
 }
-export type VariantOfRow = typeof variant & { readonly variant_id: string }
+type VariantOfRow = typeof variant & { readonly variant_id: string }
 export const aVariant = (stated: Partial<VariantOfRow> & Pick<VariantOfRow, "variant_id">): VariantOfRow => ({
   ...variant,
   ...stated

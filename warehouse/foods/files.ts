@@ -30,10 +30,10 @@ const writeAll = (fd: number, bytes: Uint8Array) => {
   for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written)
 }
 
-/** Writes a file piece by piece, through a buffer of 1 MB. */
+/** Writes a file piece by piece, through a buffer of 128 KiB. */
 export class FileWriter {
   readonly #fd: number
-  readonly #buffer = Buffer.allocUnsafeSlow(2 ** 20)
+  readonly #buffer = Buffer.allocUnsafeSlow(2 ** 17)
   #filled = 0
   /** Bytes so far. */
   size = 0
@@ -174,7 +174,7 @@ export class PieceFile {
 export const eachLine = (file: string, each: (bytes: Buffer, from: number, to: number, place: number) => void) => {
   const fd = openSync(file, "r")
   try {
-    let buffer = Buffer.allocUnsafeSlow(2 ** 21)
+    let buffer = Buffer.allocUnsafeSlow(2 ** 17)
     let filled = 0
     let place = 0 // of the buffer in the file
     for (;;) {

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { insertLabels, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
+import { insertLabels, type LabelRow, labelsAlone, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect } from "effect"
 import { openFoods } from "../foods/open.ts"
@@ -8,7 +8,9 @@ import { stage } from "../staging.ts"
 import { brandedFood, foodTable } from "../tables.ts"
 import { carriedFolder } from "./carried.ts"
 import { completeFromLive } from "./complete.ts"
-import { attachLive, currentFile, requireCurrentFile } from "./layout.ts"
+import { attachLive, currentFile, type Layout, requireCurrentFile } from "./layout.ts"
+
+const publish = (layout: Layout, labels: ReadonlyArray<LabelRow>) => publishLabels(layout, labels, labelsAlone)
 
 const later = { release_on: "date '2025-12-18'", run_id: "'second'" }
 const earlier = { release_on: "date '2020-04-01'", run_id: "'second'" }
@@ -21,8 +23,8 @@ describe("merging by completing", () => {
   itWorks("takes what a later release states, nulls included, and keeps what its form cannot state", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishLabels(layout, label({ brand_name: "'Old'", footnote: "'kept'", category: "'Candy'" }))
-      const { run } = yield* publishLabels(layout, label({ brand_name: "'New'", form: "'csv'", ...later }))
+      yield* publish(layout, label({ brand_name: "'Old'", footnote: "'kept'", category: "'Candy'" }))
+      const { run } = yield* publish(layout, label({ brand_name: "'New'", form: "'csv'", ...later }))
       assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["published", 1, 0])
       assert.deepStrictEqual(yield* ask(layout, columns), [
         { brand_name: "New", footnote: "kept", category: null, run_id: "second", release_on: "2025-12-18" }
@@ -32,11 +34,8 @@ describe("merging by completing", () => {
   itWorks("takes from an earlier release only what the form of the later one cannot state", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishLabels(layout, label({ brand_name: "'Now'", form: "'csv'" }))
-      yield* publishLabels(
-        layout,
-        label({ brand_name: "'Then'", category: "'Candy'", footnote: "'found'", ...earlier })
-      )
+      yield* publish(layout, label({ brand_name: "'Now'", form: "'csv'" }))
+      yield* publish(layout, label({ brand_name: "'Then'", category: "'Candy'", footnote: "'found'", ...earlier }))
       assert.deepStrictEqual(yield* ask(layout, columns), [
         { brand_name: "Now", footnote: "found", category: null, run_id: "second", release_on: "2024-04-18" }
       ])
@@ -59,8 +58,8 @@ describe("merging by completing", () => {
     itWorks(`combines both forms of one release, with the ${first.brand_name} one first`, () =>
       Effect.gen(function* () {
         const layout = yield* aLayout
-        yield* publishLabels(layout, label(first))
-        yield* publishLabels(layout, label(second))
+        yield* publish(layout, label(first))
+        yield* publish(layout, label(second))
         assert.deepStrictEqual(yield* ask(layout, stated), [
           { brand_name: "JSON", category: "Candy", amounts: 1, quality_flags: ["gtin_check_digit"], form: "both" }
         ])
@@ -71,8 +70,8 @@ describe("merging by completing", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const lists = { trade_channels: "['GROCERY']", attributes: "[{'name': 'Nutrient Added', 'value': '5'}]" }
-      yield* publishLabels(layout, label({ brand_name: "'Now'", ...lists }))
-      const { run } = yield* publishLabels(
+      yield* publish(layout, label({ brand_name: "'Now'", ...lists }))
+      const { run } = yield* publish(
         layout,
         label({ brand_name: "'Now'", source_rows: "19", trade_channels: "['GROCERY']", ...later })
       )
@@ -86,8 +85,8 @@ describe("merging by completing", () => {
       const layout = yield* aLayout
       const wrong = { brand_name: "'Wrong'", footnote: "'Wrong'", category: "'Candy'", trade_channels: "['GROCERY']" }
       const amounts = "[{'nutrient_id': 1003, 'amount': 1, 'derivation_id': 70}]"
-      yield* publishLabels(layout, label({ ...wrong, nutrients: amounts, attributes: "[{'name': 'a', 'value': 'b'}]" }))
-      yield* publishLabels(
+      yield* publish(layout, label({ ...wrong, nutrients: amounts, attributes: "[{'name': 'a', 'value': 'b'}]" }))
+      yield* publish(
         layout,
         label({ category: "'Gum'", trade_channels: "[]", nutrients: "[]", quality_flags: "['no_nutrients']" })
       )
@@ -118,12 +117,12 @@ describe("merging by completing", () => {
       const found = () =>
         ask(layout, "select brand_name, footnote, not_a_significant_source_of as other, form from branded_food.food")
       const csv = { form: "'csv'", brand_name: "'Acme'", not_a_significant_source_of: "'FIBER'" }
-      yield* publishLabels(layout, label({ footnote: "'Wrong'" }))
-      yield* publishLabels(layout, label(csv))
+      yield* publish(layout, label({ footnote: "'Wrong'" }))
+      yield* publish(layout, label(csv))
       assert.deepStrictEqual(yield* found(), [{ brand_name: "Acme", footnote: "Wrong", other: "FIBER", form: "both" }])
-      yield* publishLabels(layout, label({}))
+      yield* publish(layout, label({}))
       assert.deepStrictEqual(yield* found(), [{ brand_name: "Acme", footnote: null, other: "FIBER", form: "both" }])
-      yield* publishLabels(layout, label({ form: "'both'", not_a_significant_source_of: "'FIBER'" }))
+      yield* publish(layout, label({ form: "'both'", not_a_significant_source_of: "'FIBER'" }))
       assert.deepStrictEqual(yield* found(), [{ brand_name: null, footnote: null, other: "FIBER", form: "both" }])
     })
   )
@@ -131,20 +130,17 @@ describe("merging by completing", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const found = () => ask(layout, "select brand_name, not_a_significant_source_of as other from branded_food.food")
-      yield* publishLabels(layout, label({ form: "'csv'", not_a_significant_source_of: "'FIBER'", ...earlier }))
-      yield* publishLabels(layout, label({ brand_name: "'Wrong'" }))
-      yield* publishLabels(layout, label({ brand_name: "'Acme'" }))
+      yield* publish(layout, label({ form: "'csv'", not_a_significant_source_of: "'FIBER'", ...earlier }))
+      yield* publish(layout, label({ brand_name: "'Wrong'" }))
+      yield* publish(layout, label({ brand_name: "'Acme'" }))
       assert.deepStrictEqual(yield* found(), [{ brand_name: "Acme", other: "FIBER" }])
     })
   )
   itWorks("keeps a label of which only the name is read again", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishLabels(layout, label({ form: "'csv'", brand_name: "'Acme'" }))
-      yield* publishLabels(
-        layout,
-        label({ form: "'csv'", description: "'GUM'", quality_flags: "['label_row_missing']" })
-      )
+      yield* publish(layout, label({ form: "'csv'", brand_name: "'Acme'" }))
+      yield* publish(layout, label({ form: "'csv'", description: "'GUM'", quality_flags: "['label_row_missing']" }))
       assert.deepStrictEqual(
         yield* ask(layout, "select description, brand_name, quality_flags from branded_food.food"),
         [{ description: "GUM", brand_name: "Acme", quality_flags: [] }]
@@ -154,7 +150,7 @@ describe("merging by completing", () => {
   itWorks("completes 20 labels in ranges of 7", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 20 }])
+      yield* publish(layout, [{ fdc_id: 1, up_to: 20 }])
       const { merge } = foodTable
       if (merge.by !== "completing") return assert.fail("labels are completed")
       const { filled } = yield* stage(layout, "run", brandedFood, (staging) =>
@@ -178,10 +174,8 @@ describe("derived tables", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const gum = { gtin_14: "'00000000000017'", category: "'Gum'" }
-      yield* publishLabels(layout, [{ fdc_id: 1, set: gum }])
-      yield* publishLabels(layout, [
-        { fdc_id: 2, set: { ...gum, category: "'Candy'", published_on: "date '2025-01-01'" } }
-      ])
+      yield* publish(layout, [{ fdc_id: 1, set: gum }])
+      yield* publish(layout, [{ fdc_id: 2, set: { ...gum, category: "'Candy'", published_on: "date '2025-01-01'" } }])
       assert.deepStrictEqual(
         yield* ask(
           layout,
@@ -202,7 +196,7 @@ describe("derived tables", () => {
       const layout = yield* aLayout
       const of = (gtin: string, more: Readonly<Record<string, string>>) => ({ gtin_14: `'${gtin}'`, ...more })
       const day = (text: string) => `date '${text}'`
-      yield* publishLabels(layout, [
+      yield* publish(layout, [
         { fdc_id: 12, set: of("a", { published_on: day("2024-01-01") }) },
         { fdc_id: 11, set: of("a", { published_on: day("2024-01-02") }) },
         { fdc_id: 22, set: of("b", { available_on: day("2024-01-01") }) },
@@ -227,7 +221,7 @@ describe("derived tables", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const named = "[{'fdc_id': 5, 'published_on': date '2019-04-01'}]"
-      yield* publishLabels(layout, [{ fdc_id: 7, set: { published_on: "null", earlier_versions: named } }])
+      yield* publish(layout, [{ fdc_id: 7, set: { published_on: "null", earlier_versions: named } }])
       assert.deepStrictEqual(
         yield* ask(layout, "select fdc_id, is_current from branded_food.version order by version"),
         [
@@ -242,7 +236,7 @@ describe("derived tables", () => {
       const layout = yield* aLayout
       const named =
         "[{'fdc_id': 5, 'published_on': date '2019-04-01'}, {'fdc_id': 4, 'published_on': date '2018-04-01'}]"
-      yield* publishLabels(layout, [
+      yield* publish(layout, [
         { fdc_id: 7, set: { gtin_14: "null", earlier_versions: named } },
         { fdc_id: 8, set: { gtin_14: "null", earlier_versions: "[{'fdc_id': 7, 'published_on': null}]" } },
         { fdc_id: 9, set: { gtin_14: "null" } }
@@ -285,7 +279,7 @@ describe("derived tables", () => {
   itWorks("count categories that differ only in case as one, in the most frequent spelling", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishLabels(layout, [
+      yield* publish(layout, [
         { fdc_id: 1, set: { category: "'CANDY'" } },
         { fdc_id: 2, up_to: 3, set: { category: "'Candy'" } }
       ])
@@ -299,7 +293,7 @@ describe("derived tables", () => {
       const layout = yield* aLayout
       const named =
         "[{'fdc_id': 5, 'published_on': date '2019-04-01'}, {'fdc_id': 6, 'published_on': date '2031-01-01'}]"
-      yield* publishLabels(layout, [{ fdc_id: 7, set: { earlier_versions: named } }])
+      yield* publish(layout, [{ fdc_id: 7, set: { earlier_versions: named } }])
       assert.deepStrictEqual(
         yield* ask(
           layout,

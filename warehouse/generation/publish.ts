@@ -82,10 +82,11 @@ const merge = Effect.fnUntraced(function* (
   { changed, redefined }: Reduced,
   base: Base
 ) {
-  if ("adopting" in base) {
+  const isAdopted = "adopting" in base
+  if (isAdopted || redefined) yield* define(db, publication.dataSet) // it takes longer than moving a few rows
+  if (isAdopted) {
     if (base.adopting !== undefined) yield* takeOver(db, base.adopting)
   } else {
-    if (redefined) yield* define(db, publication.dataSet) // binding the views takes longer than moving a few rows
     yield* db.run(`attach ${literal(publication.stagedFile)} as staged (read_only)`)
     yield* Effect.forEach(changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
     yield* db.run("detach staged")

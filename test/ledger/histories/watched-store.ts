@@ -9,7 +9,7 @@ import type { Death } from "./subject.ts"
 /** Puts what a killed process would leave behind in another place. `write` writes the group that is under way. */
 export type LeaveBehind = (death: Death, write: () => Promise<void>) => Promise<void>
 
-export interface WatchedStore extends LedgerStore {
+interface WatchedStore extends LedgerStore {
   isOut: boolean
   /** Resolves when the process has died: at the next group, or at once. Nothing is written from then on, nor twice left. */
   readonly dieAtNextGroup: (death: Death) => Promise<void>

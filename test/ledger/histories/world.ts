@@ -22,7 +22,7 @@ const clockAt = (now: () => number): Clock.Clock => ({
 })
 
 /** A key as a server has handed it out before it was edited or revoked. */
-export interface StaleView {
+interface StaleView {
   readonly server: number
   readonly key: KeyModel
   readonly view: ApiKeyView

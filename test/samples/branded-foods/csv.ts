@@ -10,7 +10,7 @@ import { Labels, type ReleaseSize } from "./labels.ts"
 import { derivations, fromDailyValue, nutrients } from "./nutrients.ts"
 import { Sinks } from "./sink.ts"
 
-export interface CsvCounts {
+interface CsvCounts {
   readonly foods: number
   readonly products: number
   readonly nutrient_rows: number

@@ -12,7 +12,7 @@ import { Labels, type ReleaseSize } from "./labels.ts"
 import { derivations, nutrients } from "./nutrients.ts"
 import { Sinks } from "./sink.ts"
 
-export interface JsonCounts {
+interface JsonCounts {
   readonly foods: number
   readonly nutrients: number
 }

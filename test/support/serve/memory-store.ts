@@ -9,7 +9,7 @@ import { monthOf } from "@larder/serve/ledger/moments.ts"
 import type { Account, ApiKey, Entry } from "@larder/serve/ledger/records.ts"
 import { Effect, Stream } from "effect"
 
-export interface MemoryStore extends LedgerStore {
+interface MemoryStore extends LedgerStore {
   readonly entries: ReadonlyArray<Entry>
   /** While this is set, groups are refused with it. */
   failure: Error | undefined

@@ -2,7 +2,7 @@
 
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { type Staging, stage } from "@larder/warehouse/staging.ts"
-import { brandedFood } from "@larder/warehouse/tables.ts"
+import { brandedFood, type DataSet } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { aRun, publishStaged } from "./pantry.ts"
 
@@ -37,15 +37,27 @@ const insert = ({ fdc_id, set = {}, up_to = fdc_id }: LabelRow) => {
 export const insertLabels = ({ db }: Staging, labels: ReadonlyArray<LabelRow>) =>
   Effect.forEach(labels, (label) => db.run(insert(label)), { discard: true })
 
+/** The tables of branded foods without their index, which takes longer than all the rest of a small publication. */
+export const labelsAlone: DataSet = {
+  schema: brandedFood.schema,
+  tables: brandedFood.tables,
+  views: brandedFood.views.filter(({ name }) => name === "current_food"),
+  countStatedRows: brandedFood.countStatedRows
+}
+
 /** A whole run that stages these labels, and publishes them. */
-export const publishLabels = Effect.fnUntraced(function* (layout: Layout, labels: ReadonlyArray<LabelRow>) {
+export const publishLabels = Effect.fnUntraced(function* (
+  layout: Layout,
+  labels: ReadonlyArray<LabelRow>,
+  dataSet = brandedFood
+) {
   const { run_id } = aRun()
-  const { file, filled } = yield* stage(layout, run_id, brandedFood, (staging) =>
+  const { file, filled } = yield* stage(layout, run_id, dataSet, (staging) =>
     Effect.andThen(
       insertLabels(staging, labels),
       staging.db.rows("select sum(source_rows)::integer as rows from branded_food.food")
     )
   )
   const run = aRun({ run_id, pipeline: "branded-foods", rows_read: Number(filled[0]?.rows) })
-  return yield* publishStaged(layout, brandedFood, file, run)
+  return yield* publishStaged(layout, dataSet, file, run)
 }, Effect.scoped)

@@ -76,7 +76,7 @@ const main = async () => {
   process.exit(Exit.isSuccess(exit) ? 0 : 1)
 }
 
-export interface OtherProcess {
+interface OtherProcess {
   readonly child: ChildProcess
   /** The next line that it prints. */
   readonly nextLine: Effect.Effect<string>

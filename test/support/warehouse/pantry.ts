@@ -89,7 +89,7 @@ export interface Found {
   readonly rejects?: ReadonlyArray<string>
 }
 
-export const noChecks: ReadonlyArray<Check> = []
+const noChecks: ReadonlyArray<Check> = []
 
 export const aRun = (run: Partial<RunRecord> = {}): RunRecord => ({
   run_id: `run-${randomUUID()}`,

@@ -11,7 +11,7 @@ import { aLayout, aRun, ask, publishStaged } from "./pantry.ts"
 type Value = string | number | boolean | null | ReadonlyArray<Value> | { readonly [key: string]: Value }
 type Columns = Readonly<Record<string, Value>>
 
-export interface ProductRead {
+interface ProductRead {
   readonly id: string
   readonly variants?: ReadonlyArray<Columns>
   readonly set?: Columns

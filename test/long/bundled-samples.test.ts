@@ -6,10 +6,10 @@ import { buffer } from "node:stream/consumers"
 import { gunzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openPromise } from "yauzl"
+import * as brandedFoods from "../samples/branded-foods/generate.ts"
+import * as commodities from "../samples/commodities/generate.ts"
+import * as storefronts from "../samples/storefronts/generate.ts"
 import { repository } from "../support/repository.ts"
-import * as brandedFoods from "./branded-foods/generate.ts"
-import * as commodities from "./commodities/generate.ts"
-import * as storefronts from "./storefronts/generate.ts"
 
 type Unpacked = ReadonlyMap<string, Buffer>
 
