@@ -1,4 +1,4 @@
-import { hasValidChecksum } from "@larder/serve/access/api-key.ts"
+import { hasValidChecksum, newApiKey } from "@larder/serve/access/api-key.ts"
 import { describe, expect, it } from "vitest"
 import { createKey, operate } from "../support/api/operator.ts"
 import { raw } from "../support/api/raw.ts"
@@ -88,7 +88,8 @@ describe("401: a missing or malformed header", () => {
 })
 
 describe("401: a key that is unknown or revoked, with one message for both", () => {
-  it("rejects a well-formed key that was never created", async () => {
+  it("rejects a well-formed key that was never created, whether its checksum is right or wrong", async () => {
+    expect(errorOf(await withHeader(`Bearer ${newApiKey()}`))).toBe(unknown)
     expect(errorOf(await withHeader(`Bearer svc_data_${"a".repeat(64)}`))).toBe(unknown)
     const { key } = api.key()
     const other = key.endsWith("A") ? "B" : "A"

@@ -90,6 +90,10 @@ describe("paths", () => {
     expect(errorOf(await api.get(path))).toBe(noSuchEndpoint)
   })
 
+  it("takes a path with a percent-encoded letter for another path", async () => {
+    expect(errorOf(await api.get("/v1/%63ommodities?commodity=butter"))).toMatch(/^404 not_found/)
+  })
+
   it("decodes a percent-encoded letter in the query", async () => {
     const plain = await api.get("/v1/commodities?commodity=butter")
     const { status, text } = await api.client().call("/v1/commodities?commodity=%62utter", { key: api.key().key })
