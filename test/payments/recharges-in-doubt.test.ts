@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing/billing.ts"
 import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
-import { Clock, Effect, Fiber, type Scope } from "effect"
+import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
 import { aWhile, begin, paidTimes, settingsOf, spendAndTell } from "./recharging.ts"
 import { inEachShop, type Shop, until } from "./shop.ts"
 
@@ -98,10 +98,19 @@ inEachShop((name, within) => {
     plays("is booked once when an event arrives before a slow answer", (shop) =>
       Effect.gen(function* () {
         const { processor } = shop.stand
+        const overtaken = yield* Deferred.make<void>()
+        let isAnswered = false
         const slow = {
           ...processor,
           charge: (asked: Parameters<typeof processor.charge>[0]) =>
-            Effect.tap(processor.charge(asked), () => Effect.sleep("3 seconds"))
+            Effect.tap(processor.charge(asked), () =>
+              Effect.andThen(
+                Deferred.await(overtaken),
+                Effect.sync(() => {
+                  isAnswered = true
+                })
+              )
+            )
         }
         yield* shop.visit(
           (billing) =>
@@ -113,7 +122,9 @@ inEachShop((name, within) => {
               const { body, header } = yield* shop.stand.event(payment?.id ?? "")
               yield* billing.webhook(body, header)
               assert.strictEqual(yield* shop.balance, 21_000)
-              yield* Effect.sleep("3500 millis")
+              yield* Deferred.succeed(overtaken, undefined)
+              yield* until(Effect.sync(() => isAnswered))
+              yield* aWhile
               assert.strictEqual(yield* shop.balance, 21_000)
             }),
           { processor: slow }

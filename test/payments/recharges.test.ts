@@ -149,7 +149,7 @@ inEachShop((name, within) => {
           const together = {
             ...administration,
             account: (asked: { readonly account_id: string }) =>
-              Effect.delay(administration.account(asked), "700 millis")
+              Effect.delay(administration.account(asked), "700 millis") // so both servers look before one has charged
           }
           yield* shop.visit(
             (billing) =>
@@ -157,11 +157,11 @@ inEachShop((name, within) => {
                 (other) =>
                   Effect.gen(function* () {
                     yield* begin(shop, billing)
-                    yield* Effect.sleep("1500 millis")
+                    yield* aWhile
                     yield* shop.spend(14_000)
                     for (const server of [billing, other]) server.charged(shop.account_id)
                     yield* until(paidTimes(shop, 2))
-                    yield* Effect.sleep("2500 millis")
+                    yield* Effect.andThen(aWhile, aWhile) // each look takes 700 ms more
                     assert.strictEqual(yield* shop.stand.paid, 2)
                     yield* shop.checkBooks
                   }),
@@ -181,6 +181,7 @@ inEachShop((name, within) => {
           const late = {
             ...administration,
             account: (asked: { readonly account_id: string }) =>
+              // its first look is old by the time it has the claim: meanwhile the other server recharges
               Effect.tap(administration.account(asked), () => (looks++ === 0 ? Effect.sleep("2 seconds") : Effect.void))
           }
           yield* shop.visit((billing) =>
