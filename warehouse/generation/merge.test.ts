@@ -287,6 +287,21 @@ describe("a run with nothing new", () => {
       assert.strictEqual(again.run.outcome, "unchanged")
     })
   )
+  itWorks("publishes all the same when this version comments on a table in other words", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const { dataSet, price } = pantry
+      const inOtherWords = { ...price, record: price.record.annotate({ description: "Today's prices." }) }
+      const tables = dataSet.tables.map((table) => (table === price ? inOtherWords : table))
+      const of = { ...pantry, dataSet: { ...dataSet, tables } }
+      const { run } = yield* publishFound(layout, { prices: [apples] }, { of })
+      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
+      const comment = "select comment from duckdb_tables() where database_name = 'asked' and table_name = 'price'"
+      assert.deepStrictEqual(yield* ask(layout, comment), [{ comment: "Today's prices." }])
+      assert.strictEqual((yield* publishFound(layout, { prices: [apples] }, { of })).run.outcome, "unchanged")
+    })
+  )
   itWorks("stays partial when some feeds were missing", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
