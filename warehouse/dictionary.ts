@@ -65,10 +65,13 @@ export const comment = Effect.fnUntraced(function* (db: DuckDb["Service"], state
 /** Creates what is not there yet of the `ingest` schema and one data set, without comments: all or nothing, one fsync. */
 export const defineBare = (db: DuckDb["Service"], dataSet: DataSet) => db.run(inOneTransaction(tablesAndViews(dataSet)))
 
-/** The same with comments. */
+/** Comments on the tables and views of a data set, which are there. */
+export const commentOn = (db: DuckDb["Service"], dataSet: DataSet) => comment(db, comments(dataSet))
+
+/** Creates and comments. */
 export const define = Effect.fnUntraced(function* (db: DuckDb["Service"], dataSet: DataSet) {
   yield* defineBare(db, dataSet)
-  yield* comment(db, comments(dataSet))
+  yield* commentOn(db, dataSet)
 })
 
 /** Whether a database that is attached as `live` lacks a comment of this version. */

@@ -4,7 +4,7 @@
  */
 import { constants, copyFile } from "node:fs/promises"
 import { Effect, FileSystem, Option, Path, PlatformError, Schema } from "effect"
-import { define } from "../dictionary.ts"
+import { commentOn, define } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import { cellsOf, checkResultTable, type DataSet, type Records, runTable, type Table } from "../tables.ts"
 import { canAdopt, takeOver } from "./adopt.ts"
@@ -82,11 +82,11 @@ const merge = Effect.fnUntraced(function* (
   { changed, redefined }: Reduced,
   base: Base
 ) {
-  const isAdopted = "adopting" in base
-  if (isAdopted || redefined) yield* define(db, publication.dataSet) // it takes longer than moving a few rows
-  if (isAdopted) {
+  if ("adopting" in base) {
+    yield* commentOn(db, publication.dataSet)
     if (base.adopting !== undefined) yield* takeOver(db, base.adopting)
   } else {
+    if (redefined) yield* define(db, publication.dataSet) // binding the views takes longer than moving a few rows
     yield* db.run(`attach ${literal(publication.stagedFile)} as staged (read_only)`)
     yield* Effect.forEach(changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
     yield* db.run("detach staged")
