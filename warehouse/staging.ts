@@ -3,7 +3,7 @@
  * set and of `ingest`. It is filled without holding up anybody, and removed when the run ends.
  */
 import { Effect, FileSystem, Path, Schema, Scope } from "effect"
-import { defineBare } from "./dictionary.ts"
+import { define } from "./dictionary.ts"
 import { DuckDb, type DuckDbError } from "./duckdb.ts"
 import { type Layout, writableDirectory } from "./generation/layout.ts"
 import { withLock } from "./generation/lock.ts"
@@ -91,7 +91,7 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(file)
       yield* db.run("set checkpoint_threshold = '1TB'") // one at the end: each on the way would write half-full row groups again
-      yield* defineBare(db, dataSet)
+      yield* define(db, dataSet)
       const add: Staging["add"] = (table, records) =>
         records.length === 0 ? Effect.void : db.append(table.schema, table.name, cellsOf(table, records))
       const result = yield* fill({ file, add, db })

@@ -3,7 +3,7 @@
  * there will be, writing them a second time would cost more than all the rest of the publication.
  */
 import { Effect, FileSystem } from "effect"
-import { define, defineBare } from "../dictionary.ts"
+import { define } from "../dictionary.ts"
 import { DuckDb, identifier } from "../duckdb.ts"
 import { checkResultTable, type DataSet, dataSets, ingestTables, runTable, type Table } from "../tables.ts"
 import { haveDefinitionsChanged, requireSameTables } from "./definitions.ts"
@@ -32,7 +32,7 @@ export const canAdopt = Effect.fnUntraced(function* (dataSet: DataSet, stagedFil
   const others = dataSets.filter(({ schema }) => schemas.includes(schema))
   if (schemas.includes(dataSet.schema) || others.length < schemas.length) return false
   for (const other of others) {
-    yield* defineBare(db, other)
+    yield* define(db, other)
     const same = yield* requireSameTables(db, other, live).pipe(
       Effect.as(true),
       Effect.catchTag("TablesDiffer", () => Effect.succeed(false))

@@ -3,7 +3,6 @@
  * version has just defined, and the live generation, attached as `live`.
  */
 import { Effect, Schema } from "effect"
-import { lacksComments } from "../dictionary.ts"
 import { type DuckDb, literal } from "../duckdb.ts"
 import { type DataSet, tablesOf } from "../tables.ts"
 
@@ -55,19 +54,17 @@ export const requireSameTables = Effect.fnUntraced(function* (db: Db, dataSet: D
 })
 
 const macros = (ours: string) => `
-  union all select database_name, schema_name, function_name, null, macro_definition
-    from duckdb_functions() where ${ours}
-  union all select database_name, schema_name, function_name, 'comment', comment
+  union all select database_name, schema_name, function_name, null, macro_definition, comment
     from duckdb_functions() where ${ours}`
 
 /** Each is listed once for both databases. DuckDB lists the thousands of functions that it brings along, too, in 20 ms. */
 const definitions = (schemas: string, hasMacros: boolean) => {
   const ours = `database_name in (current_database(), 'live') and schema_name in (${schemas})`
   return `
-  select database_name, schema_name, table_name as name, column_name as part, data_type as definition
+  select database_name, schema_name, table_name as name, column_name as part, data_type as definition, comment
     from duckdb_columns() where ${ours}
-  union all select database_name, schema_name, table_name, null, 'table' from duckdb_tables() where ${ours}
-  union all select database_name, schema_name, view_name, null, sql from duckdb_views() where ${ours}
+  union all select database_name, schema_name, table_name, null, 'table', comment from duckdb_tables() where ${ours}
+  union all select database_name, schema_name, view_name, null, sql, comment from duckdb_views() where ${ours}
   ${hasMacros ? macros(ours) : ""}`
 }
 
@@ -81,5 +78,5 @@ export const haveDefinitionsChanged = Effect.fnUntraced(function* (db: Db, dataS
      except select * exclude (database_name) from defined where database_name = 'live'
      limit 1`
   )
-  return changed.length > 0 || (yield* lacksComments(db, dataSet))
+  return changed.length > 0
 })

@@ -4,7 +4,7 @@
  */
 import { constants, copyFile } from "node:fs/promises"
 import { Effect, FileSystem, Option, Path, PlatformError, Schema } from "effect"
-import { commentOn, define } from "../dictionary.ts"
+import { define } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import { cellsOf, checkResultTable, type DataSet, type Records, runTable, type Table } from "../tables.ts"
 import { canAdopt, takeOver } from "./adopt.ts"
@@ -83,7 +83,6 @@ const merge = Effect.fnUntraced(function* (
   base: Base
 ) {
   if ("adopting" in base) {
-    yield* commentOn(db, publication.dataSet)
     if (base.adopting !== undefined) yield* takeOver(db, base.adopting)
   } else {
     if (redefined) yield* define(db, publication.dataSet) // binding the views takes longer than moving a few rows
