@@ -1,11 +1,7 @@
-import { cpSync } from "node:fs"
 import path from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import {
   aCharge,
-  aKey,
-  append,
-  aRefund,
   author,
   inDatabase,
   load,
@@ -19,12 +15,8 @@ import {
   written
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Exit, Scope } from "effect"
-import fc from "fast-check"
-import { Line } from "../administration.ts"
 import { hashOf } from "../chain.ts"
-import { type Decision, openAccount } from "../decisions.ts"
-import type { Draft, Group } from "../machine.ts"
-import { entryTypes } from "../records.ts"
+import type { Decision } from "../decisions.ts"
 import { openDatabase } from "./ledger-database.ts"
 import { checkSinceSnapshot, readState } from "./opening.ts"
 
@@ -32,47 +24,6 @@ const coveredNow = "select sequence::integer as n from snapshot"
 
 const plainCopy = sampleCopy({ withSnapshot: false })
 const snapshottedCopy = sampleCopy({ withSnapshot: true })
-
-describe("the hash that DuckDB computes", () => {
-  const text = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text))
-  const moment = fc
-    .date({ min: new Date("1970-01-01"), max: new Date("2999-12-31"), noInvalidDate: true })
-    .map((date) => date.toISOString())
-  /** An entry that carries a key counts for its usage, and there it has an endpoint. */
-  const called = fc.oneof(
-    fc.constant({ account_id: "acct_b", key_id: null, endpoint: null }),
-    fc.record({ account_id: fc.constant("acct_a"), key_id: text, endpoint: text })
-  )
-  const rest = fc.record({
-    type: fc.constantFrom(...entryTypes.filter((type) => type !== "charge")),
-    occurred_at: moment,
-    credits: fc.nat(1e9),
-    budget_credits: fc.option(fc.nat(1e12)),
-    request_id: fc.option(text),
-    note: fc.option(text)
-  })
-  const draft = fc.tuple(called, rest).map(([call, others]) => ({ ...call, ...others }))
-
-  it.live("equals the written hash for each of 2,000 random entries", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const write = author()
-      const drafts = fc.sample(draft, { numRuns: 2_000, seed: 20_261_030 })
-      const births = [openAccount("acct_a", "A", 0), openAccount("acct_b", "B", 0)]
-      const keyIds = new Set(drafts.flatMap(({ key_id }) => key_id ?? []))
-      const keys = Array.from(keyIds, (id) => aKey(id, "acct_a"))
-      yield* written(folder, [...births, { keys }, { entries: drafts }].map(write))
-      assert.strictEqual((yield* load(folder)).sequence, 2_002)
-    }).pipe(Effect.scoped)
-  )
-
-  it.each(["\ud800", "half \udc00 a pair", "line\nbreak", "\u0000", "  "])(
-    "never has to handle the note %j, which is rejected before",
-    (note) => {
-      assert.throws(() => Line.make(note))
-    }
-  )
-})
 
 describe("a start", () => {
   it.live("reads the same state from a snapshot as from the beginning", () =>
@@ -289,93 +240,6 @@ describe("a start with damaged entries", () => {
       yield* written(folder, grown({ entries: [{ ...overdrawn, credits: -4_601 }] }))
       const error = yield* refusal(folder)
       assert.match(error.message, /entry 42 of account acct_a \(number 63\) leaves a balance of -1 credits/)
-    }).pipe(Effect.scoped)
-  )
-})
-
-describe("a start with a balance below 0", () => {
-  const moved = (credits: number, entry: Partial<Draft> = {}): Draft => ({
-    ...aCharge("re_1", { credits, key_id: null, endpoint: null, budget_credits: null, note: "money went out" }),
-    type: "refund",
-    ...entry
-  })
-  const grown = (...drafts: ReadonlyArray<Draft>) => {
-    const write = author()
-    return [...sampleGroups(write), ...drafts.map((draft) => write({ entries: [draft] }))]
-  }
-  const inFlight = aCharge("req_63", { occurred_at: "2026-11-01T00:00:00.000Z" })
-
-  /** What a kill leaves that comes after these groups: they are in the journal. */
-  const killed = Effect.fnUntraced(function* (folder: string, groups: ReadonlyArray<Group>) {
-    const left = path.join(yield* temporaryFolder, "killed")
-    const copy = Effect.sync(() => cpSync(folder, left, { recursive: true }))
-    yield* opened(folder, (store) => Effect.andThen(append(store, groups), copy))
-    return left
-  })
-
-  const goneBy: ReadonlyArray<readonly [string, Draft]> = [
-    ["a refund", moved(-5_000)],
-    ["a dispute", moved(-5_000, { type: "adjustment" })]
-  ]
-  it.live.each(goneBy)("takes a balance that went below 0 by %s and by a call that was admitted before", ([, out]) =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const groups = grown(
-        out,
-        inFlight,
-        moved(100, { type: "top_up", request_id: "pay_1" }),
-        moved(-1, { request_id: "re_2" })
-      )
-      const balanceIn = (place: string) => Effect.map(load(place), ({ accounts }) => accounts[0]?.head.balance)
-      assert.strictEqual(yield* balanceIn(yield* killed(yield* temporaryFolder, groups)), -311)
-      yield* written(folder, groups.slice(0, -2))
-      assert.strictEqual(yield* balanceIn(folder), -410)
-      yield* takeSnapshot(folder)
-      const left = yield* killed(folder, groups.slice(-2)) // money went out before the snapshot
-      assert.strictEqual(yield* balanceIn(left), -311)
-      yield* takeSnapshot(left)
-      assert.strictEqual(yield* balanceIn(left), -311)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("knows which refund was booked", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      yield* written(folder, grown(moved(-5_000), inFlight, aRefund(inFlight)))
-      yield* takeSnapshot(folder)
-      const { booked } = yield* load(folder)
-      assert.deepStrictEqual(booked, [{ account_id: "acct_a", type: "refund", reference: "re_1" }])
-    }).pipe(Effect.scoped)
-  )
-
-  const refusals: ReadonlyArray<readonly [string, ReadonlyArray<Draft>, RegExp]> = [
-    [
-      "more was charged than money went out",
-      [moved(-20), { ...inFlight, credits: -4_620, budget_credits: 9_000 }],
-      /entry 43 of account acct_a( \(number 64\))? leaves a balance of -40 credits/
-    ],
-    [
-      "money went out only afterwards",
-      [{ ...inFlight, credits: -4_620, budget_credits: 9_000 }, moved(-5_000)],
-      /entry 42 of account acct_a( \(number 63\))? leaves a balance of -20 credits/
-    ],
-    [
-      "something else took it out",
-      [moved(-5_000, { type: "top_up" })],
-      /entry 42 of account acct_a( \(number 63\))? leaves a balance of -400 credits/
-    ],
-    [
-      "money went out of another account",
-      [moved(-20, { account_id: "acct_b" }), { ...inFlight, credits: -4_620, budget_credits: 9_000 }],
-      /entry 42 of account acct_a( \(number 64\))? leaves a balance of -20 credits/
-    ]
-  ]
-  it.live.each(refusals)("refuses a balance below 0 where %s", ([, drafts, problem]) =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const left = yield* killed(folder, grown(...drafts))
-      assert.match((yield* refusal(left)).message, problem)
-      assert.match((yield* refusal(folder)).message, problem)
     }).pipe(Effect.scoped)
   )
 })
