@@ -41,7 +41,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } }, // a second, where nothing is said
     maxWorkers: Math.max(4, availableParallelism()), // on two cores four: tests also wait for processes and disks
-    // Tests run each line a few times: to optimise code, and to collect garbage often, takes a fifth of the time.
+    // Most code runs only a few times in a test: optimising it, and frequent garbage collection, would take a fifth more CPU.
     execArgv: ["--no-opt", "--min-semi-space-size=32", "--max-semi-space-size=64"],
     isolate: false, // no file leaves anything behind in its process, and a new process for each takes a tenth of the time
     sequence: { sequencer: SlowestFirst },

@@ -71,6 +71,6 @@ describe("a listener on all interfaces", () => {
   })
 })
 
-it("a listener on one address keeps it, whatever host a request names", () => {
+it("a listener on one address keeps it, even if a request names another host", () => {
   assert.strictEqual(addressFor("http://192.168.1.5:8081", "larder.lan"), "http://192.168.1.5:8081")
 })

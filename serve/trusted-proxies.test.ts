@@ -9,7 +9,7 @@ const trusting = (text: string) => {
 const loopback = (peer: string, forwardedFor: string | null) => callerOf(here, peer, forwardedFor)
 
 describe("a caller", () => {
-  it("is the peer itself when it is not a trusted proxy, whatever its headers say", () => {
+  it("is the peer itself when it is not a trusted proxy, and ignores its headers", () => {
     assert.strictEqual(loopback("192.0.2.7", null), "192.0.2.7")
     assert.strictEqual(loopback("192.0.2.7", "198.51.100.1"), "192.0.2.7")
     assert.strictEqual(loopback("::ffff:192.0.2.7", "198.51.100.1"), "192.0.2.7")

@@ -173,7 +173,7 @@ describe("a check", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("rows_do_not_contradict finds rows that contradict each other, and no other rejects", () =>
+  it.effect("rows_do_not_contradict finds rows that contradict each other, and ignores other rejects", () =>
     Effect.gen(function* () {
       const reject = (reason: string) =>
         `insert into ingest.reject values ('commodities', 'gov-mars/1603', 'run', 'payload', 2, '${reason}', '{}')`

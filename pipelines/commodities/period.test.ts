@@ -21,7 +21,7 @@ describe("a printed day", () => {
     (text) => assert.isUndefined(parseDay(text))
   )
 
-  it("reads any day of the years 1 to 9999 without leading zeros, and none that does not exist", () => {
+  it("reads any day of the years 1 to 9999 without leading zeros, and rejects days that do not exist", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9999 }),

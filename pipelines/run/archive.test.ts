@@ -288,7 +288,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("keeps recordings like network answers, and marks one that stands in for a query as not exact", () =>
+  it.effect("archives recordings like network answers, and marks a recording of another query as not exact", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const recordings = yield* makeFolder

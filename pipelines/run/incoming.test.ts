@@ -45,7 +45,7 @@ layer(NodeServices.layer)("incoming payloads", (it) => {
     })
   )
 
-  it.effect("deletes a part that was not written to for an hour, whichever machine left it", () =>
+  it.effect("deletes a partial file after an hour without writes, also one of another machine", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })

@@ -76,7 +76,7 @@ describe("turns", () => {
 })
 
 describe("a host that throttles", () => {
-  it.effect("is not asked by anybody for as long as it says", () =>
+  it.effect("gets no request of another task before its Retry-After has passed", () =>
     Effect.gen(function* () {
       const [pacing, log] = [makePacing(policy), [] as string[]]
       yield* pacing.pause("x.test", 20_000)

@@ -30,7 +30,7 @@ const ask = (folder: string, address: string) =>
   )
 
 layer(NodeServices.layer)("a recording", (it) => {
-  it.effect("answers its address, and knows nothing but its bytes", () =>
+  it.effect("answers its address with its bytes, and has no headers", () =>
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1603`)
       const { answer, text } = yield* readText({ url: `${url}/1603` }).pipe(Effect.provide(replayOrigin(folder)))

@@ -14,7 +14,7 @@ const cost = (status: number): CallCost => ({
 const failure = (json: unknown, status: number) => failureOf(json, JSON.stringify(json), cost(status))
 
 describe("the error of an answer", () => {
-  it.each(errorTypes)("is a class of its own for type $type, with status, id and message", ({ status, type }) => {
+  it.each(errorTypes)("has its own class for type $type, with status, id and message", ({ status, type }) => {
     const error = failure({ error: { type, message: "What happened" } }, status)
     assert.isTrue(error instanceof LarderError)
     assert.deepStrictEqual(

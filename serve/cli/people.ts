@@ -59,7 +59,7 @@ const withdraw = Command.make(
     )
     yield* print(json, withdrawn, [`The link of ${withdrawn.id} is not good any more.`])
   }, withPeople)
-).pipe(Command.withDescription("Withdraw an invitation that nobody has used"))
+).pipe(Command.withDescription("Withdraw an unused invitation"))
 
 const peopleLines = (account: string, people: ReadonlyArray<Person>) =>
   people.length === 0

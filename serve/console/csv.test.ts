@@ -56,7 +56,7 @@ describe("a CSV file", () => {
     .map((characters) => characters.join(""))
   const beginsAsFormula = (cell: string) => signs.includes(cell.replace(/^[\s"]+/, "").charAt(0))
 
-  it.effect("has no cell that begins as a formula, whichever separator it is opened with", () =>
+  it.effect("has no cell that a spreadsheet reads as a formula, with any separator", () =>
     Effect.promise(() =>
       fc.assert(
         fc.asyncProperty(texts, texts, async (key, note) => {

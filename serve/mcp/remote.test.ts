@@ -35,7 +35,7 @@ const messageOf = (promise: Promise<unknown>) =>
   )
 
 describe("tools of an API", () => {
-  it("fails as unreachable when nobody listens at the address", async () => {
+  it("fails as unreachable when no server listens at the address", async () => {
     const url = await answering(200, "")
     server?.close()
     assert.strictEqual(

@@ -60,7 +60,7 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(ofKnown("her browser", 299_000)), 0)
   })
 
-  it("delays a known browser from the sixth attempt on, and nobody else", () => {
+  it("delays a known browser from the sixth attempt on, and no other caller", () => {
     const { ofKnown, ofStranger } = makeAttempts()
     for (let failure = 0; failure < 5; failure++) ofKnown("one browser", 0)
     assert.strictEqual(secondsOf(ofKnown("one browser", 0)), 1)
@@ -75,7 +75,7 @@ describe("failed sign-ins", () => {
     assert.strictEqual(secondsOf(ofStranger("a@example.com", "2001:db8:1:99::1", 0)), 0)
   })
 
-  it("delays an IPv6 /48 from the 201st attempt on, and a /64 from the 21st, whatever the e-mail", () => {
+  it("delays an IPv6 /48 from the 201st attempt on, and a /64 from the 21st, for any e-mail", () => {
     const { ofStranger } = makeAttempts()
     const guess = (network: number, guess: number) =>
       ofStranger(`p${network}-${guess}@example.com`, `2001:db8:0:${network}::${guess}`, 0)
@@ -95,7 +95,7 @@ describe("failed sign-ins", () => {
     assert.deepStrictEqual(waits, [0, 0, 0, 0, 1])
   })
 
-  it("delays one address from the 21st attempt on, whatever the e-mail", () => {
+  it("delays one address from the 21st attempt on, for any e-mail", () => {
     assert.deepStrictEqual(
       waitsOf(23, (number) => `p${number}@example.com`),
       [1, 2, 4]

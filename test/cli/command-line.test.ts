@@ -70,7 +70,7 @@ describe("a command", () => {
     assert.deepStrictEqual([(await exit)[0], await errors], [0, ""])
   })
 
-  it("logs to stderr as JSON when nobody watches", async () => {
+  it("logs to stderr as JSON when stderr is not a terminal", async () => {
     const { stderr, stdout } = await program("end", "log")
     assert.strictEqual(stdout, "")
     assert.strictEqual(JSON.parse(stderr).message, "fetched")

@@ -178,7 +178,7 @@ describe("errors", () => {
     const error = await failing(withKey(narrow.key).getStore(store))
     expect([error.name, error.message]).toEqual(["Forbidden", "This key is not scoped to get-store"])
   })
-  it("fails with NotFound for an id that names no record, whatever characters it has", async () => {
+  it("fails with NotFound for an unknown id, also with /, ?, % and # in it", async () => {
     const error = await failing(larder.getStore("platform_store_a/b?c=%2F#d"))
     expect([error.name, error.message]).toEqual(["NotFound", "Unknown store: platform_store_a/b?c=%2F#d"])
   })

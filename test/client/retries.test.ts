@@ -154,7 +154,7 @@ describe("nothing else is retried", () => {
     expect((await failing(larder.searchStores())).name).toBe("UnknownAnswer")
     expect(asked).toHaveLength(1)
   })
-  it("fails with NoAnswer when nobody listens", async () => {
+  it("fails with NoAnswer when no server listens", async () => {
     const url = await answering(fine)
     server?.close()
     const error = await failing(new Larder({ key, url }).searchStores())

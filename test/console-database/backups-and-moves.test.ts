@@ -128,7 +128,7 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of what a server kee
 })
 
 describe("a backup of a running server", () => {
-  it.live("keeps people and payments but no sessions: everybody signs in again", () =>
+  it.live("keeps people and payments but no sessions: people sign in again", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* sampleHome, yield* home]
       const place = placeIn(folder)

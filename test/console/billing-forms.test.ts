@@ -133,7 +133,7 @@ describe("a top-up", () => {
     expect((await pay("4242424242424242")).kind).not.toBe("paid")
   })
 
-  it("shows a payment from another tab to somebody who goes back without paying", async () => {
+  it("shows a payment from another tab to a person who goes back without paying", async () => {
     const before = await balanceOf(who)
     const { back, pay, payment_id } = await beginByCard(who, "80")
     expect((await pay("4242424242424242")).kind).toBe("paid")
@@ -197,7 +197,7 @@ describe("auto-recharge", () => {
   })
 
   it.each(amounts)(
-    "rejects the amount %j and a trigger that is no amount, each at its field",
+    "rejects the amount %j and a trigger that is not an amount, each at its field",
     async (typed, problem) => {
       const { status, text } = await save(typed, "many")
       expect(status).toBe(422)
@@ -220,7 +220,7 @@ describe("auto-recharge", () => {
     expect([errorAt(text, "recharge_amount"), valueAt(text, "recharge_amount")]).toEqual(["", "75.50"])
   })
 
-  it("is switched on with its amounts, changed, and switched off whatever the fields contain", async () => {
+  it("is switched on with its amounts, changed, and switched off even if its fields are invalid", async () => {
     expect((await save("75.50", "20")).headers.get("location")).toBe("/billing")
     expect((await settingsOf(who)).recharge).toMatchObject({ is_on: true, cents: 7_550, trigger_credits: 20_000 })
     const shown = await who.browser.get(path)
@@ -328,7 +328,7 @@ describe("auto-recharge on the pages of the console", () => {
     for (const { text } of [billing, own]) expect(text).toContain(whyCardsAreSaved)
   })
 
-  it("shows no amounts as settings before anybody has chosen them", async () => {
+  it("shows no amounts as settings before they are chosen", async () => {
     await payByCard(who, "10", "4000000000000341") // 15,000 credits; every later charge is declined
     const { text } = await who.browser.get("/billing")
     expect(sectionOf(text, "auto-recharge")).not.toContain("$")

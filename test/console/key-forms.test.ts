@@ -139,7 +139,7 @@ describe("a key", () => {
     expect(created.text).toContain("&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;amp;")
   })
 
-  it("is shown on a page without repeated ids, whatever its name is", async () => {
+  it("is shown on a page without repeated ids, also with the name of a section", async () => {
     const { browser } = await site.signedIn()
     const { text } = await browser.post("/keys/new", { ...newKey, name: "Ready to use" })
     const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)

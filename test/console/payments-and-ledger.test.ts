@@ -141,7 +141,7 @@ describe("the ledger", () => {
     expect(text).not.toContain("req_of_other")
   })
 
-  it("links back to billing, and to a file of all entries whatever is shown", async () => {
+  it("links back to billing, and to a file of all entries, also from a filtered page", async () => {
     const { text } = await mine.browser.get("/billing/ledger?what=grants")
     expect(linkCalled(text, "Back to billing")).toBe("/billing")
     expect(linkCalled(text, "Download all as CSV")).toBe("/billing/ledger.csv")

@@ -81,7 +81,7 @@ describe("a form of auto-recharge that was opened before a change", () => {
     expect([(await send(text, "50")).status, (await settings()).recharge.cents]).toEqual([409, 40_00])
   })
 
-  it("switches auto-recharge off, whatever was changed meanwhile", async () => {
+  it("switches auto-recharge off, even if it was changed meanwhile", async () => {
     const { text } = await who.browser.get(path)
     const choice = { ...hiddenIn(text), recharge_amount: "40", trigger: "5", is_on: "yes" }
     await who.browser.post(path, choice)

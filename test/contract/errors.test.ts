@@ -6,7 +6,7 @@ const api = served()
 const malformed = "401 unauthorized: Missing or malformed Authorization: Bearer header"
 
 describe("the first failure wins", () => {
-  it("answers 404 to an unknown path, whatever else is wrong", async () => {
+  it("answers 404 to an unknown path before it reports any other fault", async () => {
     for (const [method, key] of [
       ["GET", undefined],
       ["POST", undefined],

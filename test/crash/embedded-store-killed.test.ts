@@ -63,7 +63,7 @@ describe("a group that was not written to its end", () => {
 })
 
 describe("a journal file that is used again", () => {
-  it.effect("never returns entries of an older file, wherever the process is killed", () =>
+  it.effect("never returns entries of an older file, at each step at which the process is killed", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const live = path.join(folder, "live")
@@ -147,7 +147,7 @@ describe("a damaged journal", () => {
   )
 })
 
-describe("a journal that is taken up into the database", () => {
+describe("a journal that is moved into the database", () => {
   it.effect("adds its entries once when the process died before the file was removed", () =>
     Effect.gen(function* () {
       const edits: Group = { accounts: [], keys: [aKey({ name: "edited", revision: 2 })], entries: [] }

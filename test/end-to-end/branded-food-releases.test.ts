@@ -209,7 +209,7 @@ describe("a release after another one", () => {
     expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
   })
 
-  it("replaces what an older release says about a label, in whatever order they are loaded", async () => {
+  it("replaces what an older release says about a label, in either order of loading", async () => {
     const home = folderOfTest()
     const stated = (label: Partial<Label>) => [aLabel({ fdc_id: 820, ...label })]
     const record = async () => (await recordsOf(home, [820]))[0]

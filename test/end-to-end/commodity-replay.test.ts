@@ -207,7 +207,7 @@ describe("a report with odd rows", () => {
 })
 
 describe("prices that are restated as null", () => {
-  it("keep the last four prices of barrels, wherever the nulls stand in the payload", async () => {
+  it("keep the last four prices of barrels, with nulls before or after them in the payload", async () => {
     const copy = copyOf(home)
     const good: ReadonlyArray<readonly [string, string]> = [
       ["05/10/2025", "1.9056"],

@@ -89,7 +89,7 @@ const theRecordings = () => {
     expect(Number(row?.undecided)).toBeLessThan(Number(row?.products) * 0.05)
   })
 
-  it("give each product and each variant an id of its own", async () => {
+  it("give each product and each variant its own id", async () => {
     expect(
       await find(`
         select (select count(*) = count(distinct product_id) from storefront.product) as products,

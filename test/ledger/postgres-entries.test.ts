@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { admitted, client, database, endpoint, entriesOf, giveBack, hold, keyOf, open } from "./shared-ledger.ts"
 
 describe("the entries in the database", () => {
-  it.live("form the same hash chain as in the embedded ledger, whatever a note says", () =>
+  it.live("form the same hash chain as in the embedded ledger, also with unusual characters in a note", () =>
     Effect.gen(function* () {
       const ledger = yield* open(yield* database)
       const key = yield* keyOf(ledger)

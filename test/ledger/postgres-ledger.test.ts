@@ -119,7 +119,7 @@ describe("servers that share a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hold nothing any more after they stop", () =>
+  it.live("release all holds when they stop", () =>
     Effect.gen(function* () {
       const url = yield* database
       const staying = yield* open(url)

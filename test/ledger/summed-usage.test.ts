@@ -124,7 +124,7 @@ describe.each(Object.entries(places))("usage added up in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is the sum of its rows, wherever in a month the period begins and ends", () =>
+  it.live("is the sum of its rows, also for periods that begin and end within a month", () =>
     Effect.gen(function* () {
       const { opening } = yield* place
       const check = Effect.fnUntraced(function* ({ administration }: LedgerAccess, account_id: string, id: string) {

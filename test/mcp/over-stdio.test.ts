@@ -139,7 +139,7 @@ describe("larder-serve mcp", () => {
     expect(stderr).not.toContain("secret")
   })
 
-  it("exits with 2 when nobody knows the port of the API", async () => {
+  it("exits with 2 when the port of the API is unknown", async () => {
     const environment = { LARDER_API_KEY: api.key().key, LARDER_PORT: "0" }
     const { code, stderr, stdout } = await run("larder-serve", ["mcp"], environment)
     expect([code, stdout]).toEqual([2, ""])

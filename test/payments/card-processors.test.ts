@@ -215,7 +215,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.deepStrictEqual(found && short(found), paid(5000))
     }))
 
-  test("lets nobody pay on a page that was closed", ({ checkout, kept, look, pay, processor }) =>
+  test("rejects a payment on a closed page", ({ checkout, kept, look, pay, processor }) =>
     Effect.gen(function* () {
       const { asked, opened } = yield* checkout("pay_1", 5000)
       const sought = { ...asked, reference: opened.reference, customer: null, card: null }

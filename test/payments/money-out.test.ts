@@ -44,7 +44,7 @@ describe("a dispute of an earlier version", () => {
 
 inEachShop((name, within) => {
   describe(`money that goes back with ${name}`, () => {
-    it.live("takes credits once for each refund, however often and in whatever order it is reported", () =>
+    it.live("takes credits once for each refund, even if it is reported repeatedly and in another order", () =>
       within(({ account_id, balance, buy, checkBooks, moved, stand, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {

@@ -213,35 +213,33 @@ inEachShop((name, within) => {
     it.live.each([
       ["declined_later", /declined/i],
       ["owner_always", /owner|confirm|bank|authentic/i]
-    ] as const)(
-      "is switched off by a failing card, and keeps the reason until somebody saves it as off: %s",
-      ([card, why]) =>
-        within((shop) =>
-          shop.visit((billing) =>
-            Effect.gen(function* () {
-              yield* begin(shop, billing, { card })
-              yield* spendAndTell(shop, billing, 14_000)
-              yield* until(isOff(shop, billing))
-              const { off_reason, running } = yield* settingsOf(shop, billing)
-              assert.isFalse(running)
-              assert.match(
-                off_reason ?? "",
-                /^A recharge of \$20\.00 with Visa ending in \d{4} failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. /
-              )
-              assert.match(off_reason ?? "", why)
-              billing.charged(shop.account_id)
-              yield* aWhile
-              assert.deepStrictEqual(yield* shop.moved, [["top_up", 10_000]])
-              const on = yield* billing.saveRecharge(shop.account_id, {
-                is_on: false,
-                cents: 30_00,
-                trigger_credits: 1_000
-              })
-              assert.deepInclude(on.recharge, { off_reason: null, cents: 30_00 })
-              yield* shop.checkBooks
+    ] as const)("is switched off by a failing card, and keeps the reason until it is saved as off: %s", ([card, why]) =>
+      within((shop) =>
+        shop.visit((billing) =>
+          Effect.gen(function* () {
+            yield* begin(shop, billing, { card })
+            yield* spendAndTell(shop, billing, 14_000)
+            yield* until(isOff(shop, billing))
+            const { off_reason, running } = yield* settingsOf(shop, billing)
+            assert.isFalse(running)
+            assert.match(
+              off_reason ?? "",
+              /^A recharge of \$20\.00 with Visa ending in \d{4} failed on \d{1,2} \w+ \d{4}, \d\d:\d\d UTC\. /
+            )
+            assert.match(off_reason ?? "", why)
+            billing.charged(shop.account_id)
+            yield* aWhile
+            assert.deepStrictEqual(yield* shop.moved, [["top_up", 10_000]])
+            const on = yield* billing.saveRecharge(shop.account_id, {
+              is_on: false,
+              cents: 30_00,
+              trigger_credits: 1_000
             })
-          )
+            assert.deepInclude(on.recharge, { off_reason: null, cents: 30_00 })
+            yield* shop.checkBooks
+          })
         )
+      )
     )
 
     it.live("needs a saved card, and is switched off without a reason when the card is removed", () =>

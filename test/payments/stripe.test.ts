@@ -61,7 +61,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("is unavailable when nobody listens, when it hangs up, and when its answer makes no sense", () =>
+  it.live("is unavailable when no server listens, when it hangs up, and when its answer makes no sense", () =>
     Effect.gen(function* () {
       const { host, processor, saved } = yield* afterOnePayment
       const charge = (id: string) => Effect.flip(processor.charge({ ...asked(id), ...saved }))
@@ -111,7 +111,7 @@ describe("Stripe", () => {
     })
   )
 
-  it.live("does not accept the payment of somebody else as ours", () =>
+  it.live("does not accept the reference of another payment", () =>
     Effect.gen(function* () {
       const { opened, processor } = yield* afterOnePayment
       const error = yield* Effect.flip(processor.look(sought("pay_2", { reference: opened.reference })))

@@ -82,7 +82,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("expires with its page when nobody pays", () =>
+    it.live("expires with its page when it is not paid", () =>
       within(({ account_id, form, moved, putForward, visit }) =>
         visit((billing) =>
           Effect.gen(function* () {

@@ -107,7 +107,7 @@ export const inTwoServers = (pairs: ReadonlyArray<Pair>, steps: number): void =>
   inEachShop((name, within) => {
     describe(`two servers with ${name}`, () => {
       it.live(
-        "book each payment, refund and dispute once, whatever happens at the same time",
+        "book each payment, refund and dispute once, through concurrent requests, events and outages",
         () =>
           within((shop) =>
             Effect.gen(function* () {

@@ -33,7 +33,7 @@ const withoutToken = ({ token: _, ...invitation }: OpenInvitation & { readonly t
 describe.each(consolePlaceNames)("a link for the first person in %s", (name) => {
   const at = peopleAt(name)
 
-  it.effect("makes an operator, and is printed only while there is nobody", () =>
+  it.effect("makes an operator, and is printed only until the first person has joined", () =>
     at(() =>
       Effect.gen(function* () {
         const { person } = yield* accept(yield* printed, "a@example.com")
@@ -55,7 +55,7 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
     )
   )
 
-  it.effect("stops working when somebody joins by another link, even after that person is removed", () =>
+  it.effect("stops working when a person joins by another link, even after that person is removed", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -71,7 +71,7 @@ describe.each(consolePlaceNames)("a link for the first person in %s", (name) => 
     )
   )
 
-  it.effect("does not work while somebody can sign in", () =>
+  it.effect("does not work while any person can sign in", () =>
     at(() =>
       Effect.gen(function* () {
         const first = yield* printed

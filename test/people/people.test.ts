@@ -57,7 +57,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
     )
   )
 
-  it.effect("gets the address that the invitation names, whatever is typed", () =>
+  it.effect("gets the address of the invitation, even if another one is typed", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People
@@ -92,7 +92,7 @@ describe.each(consolePlaceNames)("a person in %s", (name) => {
     )
   )
 
-  it.effect("shares no link and no address with somebody who uses it at the same time", () =>
+  it.effect("joins alone when two people use one link or one address at the same time", () =>
     at(() =>
       Effect.gen(function* () {
         const people = yield* People

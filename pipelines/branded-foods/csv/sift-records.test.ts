@@ -85,7 +85,7 @@ describe("good records of a CSV file", () => {
     })
   )
 
-  it.effect("writes each record with a line feed at its end, whatever ended it before", () =>
+  it.effect("writes each record with a line feed at its end, also when it had another line ending", () =>
     Effect.map(sifted('\uFEFFid,name\r\n1,one\n2,two\r\n3,"a\r\nb"'), ({ bad, good, records }) => {
       assert.strictEqual(good, 'id,name\n1,one\n2,two\n3,"a\r\nb"\n')
       assert.deepStrictEqual(bad, [])

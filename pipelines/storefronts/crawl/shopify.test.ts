@@ -204,7 +204,7 @@ describe("the currency of a shop's prices", () => {
 })
 
 describe("collections", () => {
-  it.live("have the listed members in the shop's order, whatever count it states", () =>
+  it.live("have the listed members in the shop's order, over all pages, with non-ASCII handles", () =>
     Effect.gen(function* () {
       const collections = { "grød-og-brød": [[3, 1], [2]], empty: [] }
       const { batches, read } = yield* readShop({ pages: [[1, 2, 3]], collections })

@@ -39,7 +39,7 @@ describe("descriptions as text", () => {
     )
   })
 
-  it("number lists in digits from 1, whatever the HTML asks for", () => {
+  it("number lists in digits from 1, even if the HTML asks for letters or another start", () => {
     assert.deepStrictEqual(lines('<ol type="i" start="100000">before<li>Mix</li></ol>'), ["before", "1. Mix"])
   })
 

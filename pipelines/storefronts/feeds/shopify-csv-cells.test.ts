@@ -73,7 +73,7 @@ describe("cells of a variant", () => {
     assert.strictEqual((await variantWith({ "Variant Grams": grams }))?.grams, expected)
   })
 
-  it("give each variant an id of its own, whatever its options hold", async () => {
+  it("give each variant its own id, also when options contain separators", async () => {
     const values = [
       ["a/b", "c", ""],
       ["a", "b/c", ""],

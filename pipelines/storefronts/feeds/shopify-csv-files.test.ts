@@ -94,7 +94,7 @@ describe("an export in another form", () => {
     )
   })
 
-  it("gives each product once, whatever characters are in its cells", async () => {
+  it("gives each product once, also with line breaks, quotes and commas in its cells", async () => {
     const cell = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r\n", "é", " "), maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 20 }), async (titles) => {

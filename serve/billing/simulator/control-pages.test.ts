@@ -70,7 +70,7 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends all mishaps with one button, whatever the fields contain", () =>
+  it.live("ends all mishaps with one button, even if the fields are invalid", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* opened
       yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })

@@ -258,7 +258,7 @@ describe("a customer in the console", () => {
       expect(await balance(page)).toBe(54_940)
     }))
 
-  it("edits a key without changing its secret, and revokes it for good", () =>
+  it("edits a key without changing its secret, and revokes it permanently", () =>
     scene(async (page) => {
       await page.goto("/keys")
       await press(page, page.getByRole("link", { name: "price dashboard", exact: true }))
