@@ -43,6 +43,7 @@ export default defineConfig({
     maxWorkers: Math.max(4, availableParallelism()), // on two cores four: tests also wait for processes and disks
     // Most code runs only a few times in a test: optimising it, and frequent garbage collection, would take a fifth more CPU.
     execArgv: ["--no-opt", "--min-semi-space-size=32", "--max-semi-space-size=64"],
+    experimental: { viteModuleRunner: false }, // Node itself loads the files, as it does for the programs: less work
     isolate: false, // no file leaves anything behind in its process, and a new process for each takes a tenth of the time
     sequence: { sequencer: SlowestFirst },
     projects: [
