@@ -40,7 +40,7 @@ export const answerOf = Effect.fnUntraced(function* (
     from: 0,
     total: null,
     file,
-    body: Stream.mapError(fs.stream(file, { chunkSize: 1 << 20 }), unreadable)
+    body: Stream.mapError(fs.stream(file, { chunkSize: 1 << 18 }), unreadable)
   } satisfies Answer as Answer
 })
 

@@ -54,7 +54,7 @@ const makePairSteps = () => {
   return steps
 }
 
-const pieceBytes = 1 << 20
+const pieceBytes = 1 << 18
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 const pairSteps = makePairSteps()

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises"
 import { type FoodReject, payloadBytes, payloadOf } from "./food-list.ts"
 
 const lineFeed = 0x0a
-const pieceBytes = 1 << 20
+const pieceBytes = 1 << 18
 
 /** Bytes of a file, the last one not included. Of a chunk: some whole lines. */
 export interface Range {

@@ -29,7 +29,7 @@ type Results = Awaited<ReturnType<AxeBuilder["analyze"]>>
 
 /** The first look brings axe into the page; the others find it there. */
 const violationsIn = async (page: Page, isFirst: boolean, without: ReadonlyArray<string>) => {
-  const options = { resultTypes: ["violations" as const] }
+  const options = { resultTypes: ["violations" as const], preload: false }
   if (!isFirst) {
     const rules = { ...options, runOnly: { type: "rule", values: ofTheLook } }
     const about = JSON.stringify([{ exclude: without.map((part) => [part]) }, rules])
