@@ -313,22 +313,3 @@ describe("many calls at once", () => {
     )
   })
 })
-
-describe("a restart", () => {
-  it("keeps exactly the balance and what was spent of budgets this month", async () => {
-    clock.set("2033-05-31T12:00:00.000Z")
-    const rich = await createKey(api.home())
-    const poor = await createKey(api.home(), { account: rich.account_id, budget: 30 })
-    const spent = await createKey(api.home(), { budget: 20 })
-    await times(2, cheap, spent) // in the month before
-    clock.set("2033-06-01T00:00:00.000Z")
-    await times(3, cheap, poor)
-    await call(dear, rich)
-    expect(remainingOf(await call(cheap, spent))).toBe(10)
-    await api.restart()
-    expect(errorOf(await call(cheap, poor))).toBe(capReached)
-    expect(remainingOf(await call(cheap, rich))).toBe(5_000 - 30 - 100 - 10)
-    expect(remainingOf(await call(cheap, spent))).toBe(0)
-    expect(errorOf(await call(cheap, spent))).toBe(capReached)
-  })
-})
