@@ -9,23 +9,26 @@ const using = <A, E>(work: (passwords: Passwords["Service"]) => Effect.Effect<A,
   Passwords.use(work).pipe(Effect.provide(Passwords.layer))
 
 describe("passwords", () => {
-  it.effect("stores scrypt's parameters, a salt and a hash, which differ for the same password", () =>
-    using(({ isRight, keep }) =>
-      Effect.gen(function* () {
-        const one = yield* keep(password, "a@example.com")
-        const two = yield* keep(password, "a@example.com")
-        assert.match(one, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
-        assert.notStrictEqual(one, two)
-        assert.deepStrictEqual(
-          yield* Effect.all([
-            isRight(password, one, "known"),
-            isRight(password, two, "stranger"),
-            isRight(`${password}.`, one, "known")
-          ]),
-          [true, true, false]
-        )
-      })
-    )
+  it.effect(
+    "stores scrypt's parameters, a salt and a hash, which differ for the same password, however its letters are composed",
+    () =>
+      using(({ isRight, keep }) =>
+        Effect.gen(function* () {
+          const password = "grüße aus köln"
+          const one = yield* keep(password.normalize("NFC"), "a@example.com")
+          const two = yield* keep(password, "a@example.com")
+          assert.match(one, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+          assert.notStrictEqual(one, two)
+          assert.deepStrictEqual(
+            yield* Effect.all([
+              isRight(password.normalize("NFD"), one, "known"),
+              isRight(password, two, "stranger"),
+              isRight(`${password}.`, one, "known")
+            ]),
+            [true, true, false]
+          )
+        })
+      )
   )
 
   it.effect("accepts a password that was stored with older parameters", () =>
@@ -33,15 +36,6 @@ describe("passwords", () => {
       Effect.gen(function* () {
         assert.strictEqual(yield* isRight(password, older, "known"), true)
         assert.strictEqual(yield* isRight("another one here", older, "known"), false)
-      })
-    )
-  )
-
-  it.effect("accepts a password whose letters are composed in another way", () =>
-    using(({ isRight, keep }) =>
-      Effect.gen(function* () {
-        const kept = yield* keep("grüße aus köln", "a@example.com".normalize("NFC"))
-        assert.isTrue(yield* isRight("grüße aus köln".normalize("NFD"), kept, "known"))
       })
     )
   )

@@ -1,4 +1,4 @@
-/** Where pages and links lead when no public address is set. Servers of its own, with passwords at their full cost. */
+/** Where pages and links lead when no public address is set. A server of its own, with passwords at their full cost. */
 import { rmSync } from "node:fs"
 import { request } from "node:http"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
@@ -89,21 +89,4 @@ describe("a server on all interfaces of its machine", () => {
       expect(forged.status).toBe(403)
     }
   )
-})
-
-it("a console with its own loopback host stays local while the API is public", async () => {
-  const home = copyHome(inject("sampleHome"))
-  const hosts = { LARDER_HOST: "0.0.0.0", LARDER_CONSOLE_HOST: "127.0.0.1" }
-  const server = await startServer(home, hosts)
-  try {
-    const other = (url: string) => `http://127.0.0.2:${portOf(url)}`
-    expect((await fetch(`${other(server.api)}/openapi.json`)).status).toBe(200)
-    await expect(fetch(`${other(server.console)}/sign-in`)).rejects.toThrow()
-    expect((await fetch(`${server.console}/sign-in`)).status).toBe(200)
-    expect(await (await fetch(`${other(server.api)}/docs`)).text()).not.toContain(portOf(server.console))
-    expect(server.logs()).not.toContain("without https")
-  } finally {
-    await server.stop()
-    rmSync(home, { recursive: true, force: true })
-  }
 })

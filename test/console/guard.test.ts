@@ -1,6 +1,6 @@
 import { request } from "node:http"
 import { pages } from "@larder/serve/console/pages.ts"
-import { describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
 import { keyIn, password, servedConsole, servedConsoleAlone } from "../support/console/served-console.ts"
 
@@ -30,8 +30,12 @@ const foreign: ReadonlyArray<readonly [what: string, headers: () => Record<strin
 ]
 
 describe("forms", () => {
+  let operator: Awaited<ReturnType<typeof site.signedIn>>
+  beforeAll(async () => {
+    operator = await site.signedIn({ is_operator: true })
+  })
   it.each(foreign)("rejects a form %s on every page with 403, and changes nothing", async (_what, headers) => {
-    const { account, browser } = await site.signedIn({ is_operator: true })
+    const { account, browser } = operator
     const session = browser.cookies.get("larder_session")
     for (const path of forms) {
       const { status, text } = await browser.post(path, { ...newKey, current: password, next: "x" }, headers())

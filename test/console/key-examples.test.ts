@@ -72,19 +72,30 @@ describe("the examples of a new key", () => {
     expect(printed.stdout).toMatch(/credits left: \d/)
   })
 
-  it.each(scopes)("run with the scope %s only, unchanged or with the id that the page asks for", async (scope) => {
-    const page = await pageOf([scope])
-    for (const [id, start] of [
-      ["curl", inTerminal],
-      ["typescript", inNode]
-    ] as const) {
-      const { note, text } = exampleIn(page, id)
-      const placeholder = needed(text)
-      if (placeholder === undefined) expect(note).toBe("")
-      else expect(note).toContain(`Replace ${placeholder} by the id of a`)
-      const ready = placeholder === undefined ? text : text.replace(placeholder, ids[placeholder])
-      const { code, stdout } = await start(ready)
-      expect([code, stdout]).toEqual([0, expect.stringMatching(id === "curl" ? /^\{"data":/ : /credits left: \d/)])
+  /** An example that is ready to run: unchanged, or with the id that the page asks for. */
+  const ready = async (scope: Scope, id: "curl" | "typescript") => {
+    const { note, text } = exampleIn(await pageOf([scope]), id)
+    const placeholder = needed(text)
+    if (placeholder === undefined) expect(note).toBe("")
+    else expect(note).toContain(`Replace ${placeholder} by the id of a`)
+    return placeholder === undefined ? text : text.replace(placeholder, ids[placeholder])
+  }
+
+  it.each(scopes)(
+    "run in a terminal with the scope %s only, unchanged or with the id that the page asks for",
+    async (scope) => {
+      const { code, stdout } = await inTerminal(await ready(scope, "curl"))
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^\{"data":/)])
     }
+  )
+
+  it("run in TypeScript with each scope alone, unchanged or with the id that the page asks for", async () => {
+    for (const scope of scopes) writeFileSync(path.join(folder, `${scope}.ts`), await ready(scope, "typescript"))
+    const all = scopes.map((scope) => `await import("./${scope}.ts")\nconsole.log("${scope} ran")`)
+    const { code, stderr, stdout } = await inNode(all.join("\n"))
+    expect([code, stderr]).toEqual([0, ""])
+    const printed = stdout.split(/^.* ran\n/m)
+    for (const [index, scope] of scopes.entries())
+      expect([scope, printed[index]]).toEqual([scope, expect.stringMatching(/credits left: \d/)])
   })
 })

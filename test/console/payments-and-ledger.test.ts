@@ -51,13 +51,13 @@ const paid = (
     })
   )
 
-const calls = 120
+const calls = 80
 const payments: Array<Awaited<ReturnType<typeof paid>>> = []
 
 beforeAll(async () => {
   mine = await console.signedIn(formula)
   other = await console.signedIn("Other")
-  for (let index = 0; index < 30; index++)
+  for (let index = 0; index < 26; index++)
     payments.push(await paid(mine, 1_000 + index, `submission-${String(index).padStart(12, "0")}`))
   for (const note of notes) {
     await console.run(

@@ -1,6 +1,6 @@
 /** Pages, cursors and categories of branded foods, over the bundled samples. */
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
-import { describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, served } from "../support/api/served.ts"
 
@@ -18,7 +18,10 @@ const textFields = [
 describe("pages and categories of branded foods", () => {
   const api = served()
   const pageAt = async (query: string) => (await api.get(`/v1/branded-foods?${query}`)).json as Page
-  const listed = async () => (await pagesOf(api.get, "/v1/branded-foods?limit=200")).flat() as unknown as Page["data"]
+  let whole: Page["data"]
+  beforeAll(async () => {
+    whole = (await pagesOf(api.get, "/v1/branded-foods?limit=200")).flat() as unknown as Page["data"]
+  })
   const categories = async () =>
     (
       (await api.get("/v1/branded-foods/categories")).json as {
@@ -27,7 +30,7 @@ describe("pages and categories of branded foods", () => {
     ).data
 
   it("gives 50 rows by default and 200 at most, ordered by fdc_id, each row once", async () => {
-    const all = await listed()
+    const all = whole
     expect(all.length).toBeGreaterThan(500)
     const ids = all.map(({ fdc_id }) => fdc_id)
     expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b))
@@ -47,7 +50,7 @@ describe("pages and categories of branded foods", () => {
   it.each(["%", "\\", '"', "'", ",", "é", "ß", "10", "0%"])(
     "finds '%s' in every label that contains it",
     async (text) => {
-      const rows = (await listed()) as unknown as ReadonlyArray<Readonly<Record<string, unknown>>>
+      const rows = whole as unknown as ReadonlyArray<Readonly<Record<string, unknown>>>
       for (const [filter, fields] of textFields) {
         const expected = rows.filter((row) =>
           fields.some((field) =>
@@ -77,9 +80,8 @@ describe("pages and categories of branded foods", () => {
   })
 
   it("counts the products of each category as the search finds them", async () => {
-    const all = await listed()
     const counted = new Map<string, number>()
-    for (const { category } of all) if (category !== null) counted.set(category, (counted.get(category) ?? 0) + 1)
+    for (const { category } of whole) if (category !== null) counted.set(category, (counted.get(category) ?? 0) + 1)
     const data = await categories()
     expect(data.length).toBeGreaterThan(30)
     expect(new Map(data.map(({ category, product_count }) => [category, product_count]))).toEqual(counted)

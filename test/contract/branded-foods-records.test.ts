@@ -2,10 +2,13 @@
  * What a label becomes: the record of the interface, field by field, the same from either form of a release; and which label
  * of a product is current.
  */
+import { renameSync, rmSync } from "node:fs"
+import path from "node:path"
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
-import { describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { servedAlone } from "../support/api/served.ts"
-import { aLabel, forms, homeWith } from "../support/label-releases.ts"
+import { aLabel, type Form, forms, homeWith } from "../support/label-releases.ts"
+import { run, untilServed } from "../support/programs.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
 import { nutritionRules } from "./branded-food-nutrition-rules.ts"
 import { histories, products, versions, versionsBrand } from "./branded-food-versions.ts"
@@ -16,9 +19,26 @@ const labels = [complete, { data_source: "", publication_date: "" }, ...rules.ma
   (stated, index) => aLabel({ ...stated, fdc_id: 1000 + index })
 )
 
+/** The order of the rows tells nothing. */
+const homeOf = (form: Form) => homeWith([...labels, ...versions].toReversed(), form)
+const [firstForm] = forms
+const api = servedAlone({ home: () => homeOf(firstForm) })
+
+/** Has the server change to a generation that was published elsewhere from the other form alone. */
+const changeTo = async (form: Form) => {
+  const home = await homeOf(form)
+  for (const name of ["larder-000001.duckdb", "larder-000001.duckdb.foods"]) {
+    const moved = name.replace("000001", "000002")
+    renameSync(path.join(home, "warehouse", name), path.join(api.home(), "warehouse", moved))
+  }
+  rmSync(home, { recursive: true })
+  const { code } = await run("larder-ingest", ["rollback", "larder-000002"], { LARDER_HOME: api.home() })
+  expect(code).toBe(0)
+  await untilServed(api.server(), "larder-000002")
+}
+
 describe.each(forms)("the %s form of a release", (form) => {
-  // the order of the rows tells nothing
-  const api = servedAlone({ home: () => homeWith([...labels, ...versions].toReversed(), form) })
+  beforeAll(() => (form === firstForm ? undefined : changeTo(form)))
 
   describe("a record", () => {
     const record = async (fdcId: number): Promise<Expected> => {

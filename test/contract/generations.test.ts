@@ -1,10 +1,16 @@
+/**
+ * Generations that a server changes to while it runs: with other numbers, and with data sets that are not loaded, which then
+ * answer as if they were empty: everything but rows is in force.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { gunzipSync } from "node:zlib"
-import { describe, expect, it } from "vitest"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Effect } from "effect"
+import { beforeAll, describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
-import { servedAlone } from "../support/api/served.ts"
+import { errorOf, servedAlone } from "../support/api/served.ts"
 import { run, untilServed } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
@@ -56,6 +62,8 @@ const versioned = async () => {
   const { headers, text } = await api.get(classIII)
   return [headers["x-data-version"], text]
 }
+const emptyPage = '{"data":[],"next_cursor":null}'
+const notWhole = "400 invalid_request: limit must be a whole number of at least 1"
 
 describe("a new generation", () => {
   it("replaces numbers under a client whose cursors stay valid, also after a restart and a rollback", async () => {
@@ -88,5 +96,134 @@ describe("a new generation", () => {
     expect(events).toEqual([])
     const slugs = (pages.flat() as Catalog["data"]).map(({ slug }) => slug)
     expect(slugs).toEqual(data.map(({ slug }) => slug)) // every row that was there throughout, once
+  })
+})
+
+describe("branded foods that are not loaded", () => {
+  beforeAll(() => rollback("larder-000001")) // it has commodities alone
+
+  it.each([
+    "",
+    "?name=gum",
+    "?brand=x",
+    "?category=Chewing%20Gum%20%26%20Mints",
+    "?barcode=0059642932491",
+    "?barcode=not-digits",
+    "?ingredient=dextrose",
+    "?name=&brand=&category=&barcode=&ingredient=&cursor=",
+    "?name=%25&limit=200"
+  ])("answers the search with an empty page, and charges it: '%s'", async (query) => {
+    const { headers, status, text } = await api.get(`/v1/branded-foods${query}`)
+    expect([status, text, headers["x-credits-charged"]]).toEqual([200, emptyPage, "10"])
+  })
+
+  it("answers an empty list of categories, and charges it", async () => {
+    const { headers, status, text } = await api.get("/v1/branded-foods/categories")
+    expect([status, text, headers["x-credits-charged"]]).toEqual([200, '{"data":[]}', "10"])
+  })
+
+  it("names branded foods as missing in /readyz", async () => {
+    const ready = await (await fetch(`${api.server().console}/readyz`)).json()
+    expect(ready).toMatchObject({ status: "ready", missing: expect.arrayContaining(["branded_foods"]) })
+  })
+
+  it("answers 404 to an id, and charges nothing", async () => {
+    const id = "data_branded_food_0soq3xi"
+    const reply = await api.get(`/v1/branded-foods/${id}`)
+    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([
+      `404 not_found: Unknown branded food: ${id}`,
+      "0"
+    ])
+  })
+})
+
+describe("storefronts that are not loaded", () => {
+  beforeAll(() => rollback("larder-000001"))
+
+  it.each([
+    "",
+    "?query=bakery",
+    "?category=food_beverages_and_tobacco",
+    "?country=US",
+    "?country=us",
+    "?country=",
+    "?query=&category=&cursor=",
+    "?limit=200",
+    "?limit=201",
+    `?limit=${"9".repeat(400)}`
+  ])("answers the search with an empty page, and charges it: '%s'", async (query) => {
+    const { headers, status, text } = await api.get(`/v1/stores${query}`)
+    expect([status, text, headers["x-credits-charged"]]).toEqual([200, emptyPage, "100"])
+  })
+
+  it.each([
+    ["/v1/stores/platform_store_x", "store: platform_store_x"],
+    ["/v1/stores/platform_store_x/products", "store: platform_store_x"],
+    ["/v1/stores/platform_store_x/collections", "store: platform_store_x"],
+    ["/v1/products/platform_product_x", "product: platform_product_x"]
+  ])("answers 404 to an id, and charges nothing: %s", async (path, message) => {
+    const reply = await api.get(path)
+    expect([errorOf(reply), reply.headers["x-credits-charged"]]).toEqual([`404 not_found: Unknown ${message}`, "0"])
+  })
+
+  it.each(["/v1/stores/x/products", "/v1/stores/x/collections"])(
+    "takes a `limit` above 200, however large: %s",
+    async (path) => {
+      for (const limit of ["200", "201", "100000", "9".repeat(400)]) {
+        expect((await api.get(`${path}?limit=${limit}`)).status).toBe(404) // past the 400: the store is what is unknown
+      }
+    }
+  )
+
+  it.each(["/v1/stores", "/v1/stores/x/products", "/v1/stores/x/collections"])(
+    "rejects a `limit` that is not a whole number of at least 1: %s",
+    async (path) => {
+      for (const limit of ["0", "-1", "1.5", "x", "", "1e2", "%2B1"]) {
+        expect(errorOf(await api.get(`${path}?limit=${limit}`))).toBe(notWhole)
+      }
+    }
+  )
+
+  it.each(["USA", "U", "1A", "Ü1"])("rejects a `country` that is not a two-letter code: %s", async (country) => {
+    expect(errorOf(await api.get(`/v1/stores?country=${encodeURIComponent(country)}`))).toMatch(
+      /^400 invalid_request: country /
+    )
+  })
+})
+
+describe("a warehouse without commodities", () => {
+  beforeAll(async () => {
+    const file = path.join(api.home(), "warehouse/larder-000007.duckdb")
+    await Effect.runPromise(
+      Effect.scoped(Effect.flatMap(DuckDb.readWrite(file), (db) => db.run("create schema storefront")))
+    )
+    await rollback("larder-000007")
+  })
+
+  it("is served, and /readyz names what is missing", async () => {
+    const response = await fetch(`${api.server().console}/readyz`)
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { status: "ready", generation: "larder-000007", missing: expect.arrayContaining(["commodities"]) }
+    ])
+  })
+
+  it.each([
+    ["/v1/commodities", '{"data":[]}'],
+    ["/v1/commodities?commodity=butter", '{"data":[]}'],
+    ["/v1/commodities?limit=10", '{"data":[],"next_cursor":null}'],
+    ["/v1/commodities?category=dairy", '{"data":[],"next_cursor":null}']
+  ])("answers empty catalogs: %s", async (target, text) => {
+    const reply = await api.get(target)
+    expect([reply.status, reply.text, reply.headers["x-data-version"]]).toEqual([200, text, "larder-000007"])
+  })
+
+  it("knows no series and no metric", async () => {
+    expect(errorOf(await api.get("/v1/commodities/prices?series=butter-sales-price-weekly"))).toBe(
+      "400 invalid_request: Unknown series: butter-sales-price-weekly"
+    )
+    expect(errorOf(await api.get("/v1/commodities/metric-values?metrics=a,b"))).toBe(
+      "400 invalid_request: Unknown metrics: a, b"
+    )
   })
 })

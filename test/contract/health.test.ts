@@ -1,11 +1,16 @@
+/** What the console listener tells of a server, and what the server answers while its disk is full or damaged. */
+import { chmodSync, readFileSync, realpathSync, truncateSync, writeFileSync } from "node:fs"
+import path from "node:path"
 import { version } from "@larder/schemas/version.ts"
-import { describe, expect, it } from "vitest"
+import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
+import { afterEach, beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
 import { errorOf, servedAlone } from "../support/api/served.ts"
 import { disk } from "./conditions.ts"
 
 const storage = disk()
-const api = servedAlone({ environment: storage.environment })
+const hosts = { LARDER_HOST: "0.0.0.0", LARDER_CONSOLE_HOST: "127.0.0.1" }
+const api = servedAlone({ environment: { ...storage.environment, ...hosts } })
 const onConsole = (path: string) => fetch(`${api.server().console}${path}`)
 const json = async (path: string) => {
   const response = await onConsole(path)
@@ -29,6 +34,16 @@ describe("the console listener", () => {
   it("has its own port", () => {
     expect(api.server().console).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(api.server().console).not.toBe(api.server().api)
+  })
+
+  it("with its own loopback host stays local while the API is public", async () => {
+    const { api: address, console, logs } = api.server()
+    const other = (url: string) => `http://127.0.0.2:${new URL(url).port}`
+    expect((await fetch(`${other(address)}/openapi.json`)).status).toBe(200)
+    await expect(fetch(`${other(console)}/sign-in`)).rejects.toThrow()
+    expect((await fetch(`${console}/sign-in`)).status).toBe(200)
+    expect(await (await fetch(`${other(address)}/docs`)).text()).not.toContain(new URL(console).port)
+    expect(logs()).not.toContain("without https")
   })
 
   it("/healthz says that the server is alive, and its version", async () => {
@@ -118,4 +133,52 @@ describe("a ledger that cannot be written", () => {
     const entries = await statement(api.home(), key.account_id)
     expect(entries.map(({ credits }) => credits)).toEqual([5_000, -10])
   })
+})
+
+describe("records of branded foods that are damaged under a running server", () => {
+  let records = ""
+  let whole = Buffer.alloc(0)
+  let id = ""
+  beforeAll(async () => {
+    const folder = carriedFolder(realpathSync(path.join(api.home(), "warehouse/larder.duckdb")), "foods")
+    records = path.join(folder, "records.tsv")
+    whole = readFileSync(records)
+    chmodSync(records, 0o644)
+    const { json } = await api.get("/v1/branded-foods?limit=1")
+    id = (json as { readonly data: ReadonlyArray<{ readonly id: string }> }).data[0]?.id ?? ""
+  })
+  afterEach(() => writeFileSync(records, whole))
+
+  /** In place: the server has the file open. */
+  const damages: ReadonlyArray<readonly [damage: string, damage: () => void, told: RegExp]> = [
+    [
+      "overwritten",
+      () => writeFileSync(records, Buffer.alloc(whole.length)),
+      /records\.tsv.*has another line where that of/
+    ],
+    ["cut", () => truncateSync(records, 10), /records\.tsv.*ends before byte \d+/]
+  ]
+
+  it.each(damages)(
+    "%s: answers 500 `internal` free of charge, logs it, and still answers what needs no records",
+    async (_damage, damage, told) => {
+      const key = await createKey(api.home())
+      const get = (target: string) => api.get(target, { key: key.key })
+      const targets = [`/v1/branded-foods/${id}`, "/v1/branded-foods", "/v1/branded-foods?ingredient=salt&limit=1"]
+      damage()
+      for (const target of targets) {
+        const failed = await get(target)
+        expect(errorOf(failed)).toBe("500 internal: An unexpected error occurred")
+        expect(failed.headers["x-credits-charged"]).toBe("0")
+      }
+      expect(errorOf(await get("/v1/branded-foods/none"))).toBe("404 not_found: Unknown branded food: none")
+      expect((await get("/v1/branded-foods?name=no+such+food+anywhere")).text).toBe('{"data":[],"next_cursor":null}')
+      expect((await get("/v1/branded-foods/categories")).status).toBe(200)
+      writeFileSync(records, whole)
+      for (const target of targets) expect((await get(target)).status).toBe(200)
+      expect(api.server().logs()).toMatch(told)
+      const entries = await statement(api.home(), key.account_id)
+      expect(entries.map(({ credits }) => credits)).toEqual([5_000, -10, -10, -10, -10, -10])
+    }
+  )
 })

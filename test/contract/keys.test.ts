@@ -3,10 +3,11 @@ import { readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
 import { scopes } from "@larder/schemas/scopes.ts"
 import { hasValidChecksum } from "@larder/serve/access/api-key.ts"
+import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import { describe, expect, it } from "vitest"
 import { createKey, operate, statement } from "../support/api/operator.ts"
 import { errorOf, servedAlone } from "../support/api/served.ts"
-import { admin, run } from "../support/programs.ts"
+import { admin } from "../support/programs.ts"
 import { standingClock } from "./conditions.ts"
 
 const clock = standingClock("2031-01-15T12:00:00.000Z") // budgets are counted per month
@@ -60,13 +61,9 @@ describe("accounts and keys by the command line", () => {
     expect(listed).toEqual([expect.objectContaining(edited)])
     expect(JSON.stringify(listed)).not.toContain(key)
 
-    const { stdout } = await run("larder-serve", ["ledger", "export", "--account", id, "--json"], {
-      LARDER_HOME: api.home()
-    })
     const entry = (type: string, credits: number, balance: number, of: object = { key_id: null, endpoint: null }) =>
       expect.objectContaining({ type, credits, balance, ...of })
-    const lines = stdout.trim().split("\n")
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect(await statement(api.home(), id)).toEqual([
       entry("grant", 5_000, 5_000),
       entry("charge", -10, 4_990, { key_id: created.id, endpoint: "/v1/commodities" }),
       entry("charge", -100, 4_890, { key_id: created.id, endpoint: "/v1/stores" }),
@@ -78,8 +75,22 @@ describe("accounts and keys by the command line", () => {
   })
 })
 
-describe("the text of a key", () => {
-  it("is kept in no file, log, answer or metric, also after a restart, which loses no change of keys", async () => {
+describe("a restart", () => {
+  const monthlyCap = "402 insufficient_balance: Monthly spend cap reached"
+  const remaining = async (path: string, { key }: NewKey) =>
+    Number((await api.get(path, { key })).headers["x-credits-remaining"])
+
+  it("keeps balances, spent budgets and changes of keys, and the text of a key stays out of files, logs and metrics", async () => {
+    const rich = await createKey(api.home())
+    const poor = await createKey(api.home(), { account: rich.account_id, budget: 30 })
+    const spent = await createKey(api.home(), { budget: 20 })
+    clock.set("2031-01-31T12:00:00.000Z")
+    for (const left of [10, 0]) expect(await remaining(target, spent)).toBe(left)
+    clock.set("2031-02-01T00:00:00.000Z") // a new month
+    for (const left of [20, 10, 0]) expect(await remaining(target, poor)).toBe(left)
+    await api.get("/v1/stores", { key: rich.key })
+    expect(await remaining(target, spent)).toBe(10)
+
     const { account_id, id, key } = await createKey(api.home(), { scopes: ["search-commodities"], budget: 20 })
     const replies = [
       await api.get(target, { key }),
@@ -112,6 +123,10 @@ describe("the text of a key", () => {
     })
     await nowhere()
     expect(errorOf(await api.get(target, { key }))).toBe(revoked)
-    expect(errorOf(await api.get(target, { key: paused }))).toBe("402 insufficient_balance: Monthly spend cap reached")
+    expect(errorOf(await api.get(target, { key: paused }))).toBe(monthlyCap)
+    expect(errorOf(await api.get(target, { key: poor.key }))).toBe(monthlyCap)
+    expect(await remaining(target, rich)).toBe(5_000 - 30 - 100 - 10)
+    expect(await remaining(target, spent)).toBe(0)
+    expect(errorOf(await api.get(target, { key: spent.key }))).toBe(monthlyCap)
   })
 })

@@ -106,11 +106,11 @@ describe("a cursor", () => {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
   const damages: ReadonlyArray<readonly [string, (cursor: string) => ReadonlyArray<string>]> = [
     [
-      "changed",
+      "changed by a bit",
       (cursor) =>
         [...cursor].flatMap((kept, at) =>
-          [...alphabet]
-            .filter((other) => other !== kept)
+          [1, 2, 4, 8, 16, 32]
+            .map((bit) => alphabet.charAt(alphabet.indexOf(kept) ^ bit))
             .map((other) => cursor.slice(0, at) + other + cursor.slice(at + 1))
         )
     ],

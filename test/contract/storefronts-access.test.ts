@@ -1,5 +1,7 @@
 /** Keys, prices, parameters and errors of the five storefront endpoints. */
+
 import type { Scope } from "@larder/schemas/scopes.ts"
+import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey, operate } from "../support/api/operator.ts"
 import { errorOf, served } from "../support/api/served.ts"
@@ -14,10 +16,13 @@ const firstId = async (path: string) => {
 }
 const withIds = (path: string) =>
   path.replace(/platform_(?:store_shop|product_bread)/, (name) => ids[name as keyof typeof ids])
+let poor: NewKey
 beforeAll(async () => {
   await operate(api.home(), (ledger) =>
     ledger.creditAccount({ account_id: api.key().account_id, credits: 90_000, note: "calls" })
   )
+  poor = await createKey(api.home())
+  for (let call = 0; call < 50; call++) expect((await api.get("/v1/stores", { key: poor.key })).status).toBe(200)
   ids.platform_store_shop = await firstId("/v1/stores")
   ids.platform_product_bread = await firstId(`/v1/stores/${ids.platform_store_shop}/products`)
 })
@@ -68,9 +73,6 @@ describe.each(endpoints)("%s", (template, scope, parameters) => {
     expect(await costsNothing(`${path}?nothing=1`, capped.key)).toBe(
       "400 invalid_request: Unknown query parameter: nothing"
     )
-
-    const poor = await createKey(api.home())
-    for (let call = 0; call < 50; call++) expect((await api.get(path, { key: poor.key })).status).toBe(200)
     expect(await costsNothing(path, poor.key)).toBe("402 insufficient_balance: Insufficient balance")
   })
 

@@ -1,7 +1,7 @@
 /** Searches that have much to read: they answer rightly, and leave the event loop to others meanwhile. */
-import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { builtFoods } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import { textFiles } from "./build-text.ts"
@@ -23,6 +23,7 @@ const labels = Array.from({ length: count }, (_, i) => ({
   brand_owner: "Acme",
   ingredients: i % 20 === 0 ? turned(i, ", ") : `${i % 2 === 0 ? "sugar" : "salt"}, ${"water, ".repeat(200)}`
 }))
+const built = onceForFile(builtFoods(labels))
 const apart = { name: "apple", ingredient: "salt" }
 
 /** How often a search can be left, and what it finds. */
@@ -51,14 +52,14 @@ const counted = (folder: string, filters: FoodFilters) =>
 describe("a search with much to read", () => {
   itWorks("looks at every text, with a pause after each, when two common filters never match together", () =>
     Effect.gen(function* () {
-      const { found, pauses } = yield* counted(yield* builtFoods(labels), apart)
+      const { found, pauses } = yield* counted(yield* built, apart)
       assert.deepStrictEqual(found, [])
       assert.isAtLeast(pauses, count / 2)
     })
   )
   itWorks("finds a text of 3,000 words, and pauses between them", () =>
     Effect.gen(function* () {
-      const folder = yield* builtFoods(labels)
+      const folder = yield* built
       const { found, pauses } = yield* counted(folder, { ingredient: turned(700, ", ").toUpperCase() })
       assert.deepStrictEqual(found, [701])
       assert.isAbove(pauses, 32)
@@ -80,7 +81,7 @@ describe("a search with much to read", () => {
   )
   itWorks("leaves the event loop to others, also when 32 searches run at once", () =>
     Effect.gen(function* () {
-      const foods = yield* openFoods(join(yield* builtFoods(labels)))
+      const foods = yield* openFoods(yield* built)
       let turns = 0
       let next = setImmediate(function again() {
         turns++

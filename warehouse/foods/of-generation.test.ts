@@ -1,8 +1,8 @@
-import { readdirSync, rmSync, statSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
+import { labelsAlone, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
 import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
@@ -12,9 +12,8 @@ describe("missing files of branded foods", () => {
   itWorks("are made once when several open them at the same time, and are read-only", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }])
+      yield* publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }], labelsAlone)
       const file = yield* FileSystem.FileSystem.use((fs) => fs.realPath(layout.link))
-      rmSync(`${file}.foods`, { recursive: true })
       const db = yield* DuckDb.readOnly(file)
       const opened = yield* Effect.all(
         [1, 2, 3].map(() => foodsOf(layout, file, db)),

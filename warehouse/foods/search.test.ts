@@ -165,7 +165,7 @@ describe("the search of branded foods", () => {
       })
       const failed: Array<unknown> = []
       let hits = 0
-      for (const [filter, some] of fc.sample(fc.tuple(filters, limits), { numRuns: 1000, seed: 7 })) {
+      for (const [filter, some] of fc.sample(fc.tuple(filters, limits), { numRuns: 600, seed: 7 })) {
         const expected = scan(all, filter)
         const least = Math.ceil(expected.length / 20) // pages: else most of the time goes into the long lists
         const found = yield* pages(
@@ -177,7 +177,7 @@ describe("the search of branded foods", () => {
         if (JSON.stringify(found) !== JSON.stringify(expected)) failed.push({ filter, some, found, expected })
       }
       assert.deepStrictEqual(failed.slice(0, 3), [])
-      assert.isAbove(hits, 400) // else the filters are too strange to tell anything
+      assert.isAbove(hits, 240) // else the filters are too strange to tell anything
     })
   )
 })

@@ -190,23 +190,23 @@ describe("reads during several swaps", () => {
       const read = live.use(({ db, model }) =>
         Effect.gen(function* () {
           const days = yield* countDays(db)
-          yield* Effect.sleep("2 millis")
+          yield* Effect.sleep("10 millis")
           const price = yield* priceOfDay(db)
           assert.deepStrictEqual([days, price], [model, model])
           seen.set(model ?? 0, (seen.get(model ?? 0) ?? 0) + 1)
         })
       )
-      const readers = yield* Effect.forEach(Array.from({ length: 8 }), () =>
+      const readers = yield* Effect.forEach(Array.from({ length: 4 }), () =>
         Effect.forkChild(Effect.repeat(read, { while: () => publishing }))
       )
-      for (let day = 2; day <= 5; day++) {
+      for (let day = 2; day <= 4; day++) {
         yield* publishElsewhere(layout, day)
         yield* until(() => seen.has(day))
       }
       publishing = false
       yield* Effect.forEach(readers, (reader) => Fiber.join(reader))
-      assert.deepStrictEqual([...seen.keys()].sort(), [1, 2, 3, 4, 5])
-      for (let day = 1; day <= 4; day++) assert.isTrue(yield* isClosed(`${layout.dir}/larder-00000${day}.duckdb`))
+      assert.deepStrictEqual([...seen.keys()].sort(), [1, 2, 3, 4])
+      for (let day = 1; day <= 3; day++) assert.isTrue(yield* isClosed(`${layout.dir}/larder-00000${day}.duckdb`))
     })
   )
 })

@@ -1,6 +1,8 @@
 import { statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import {
   aLayout,
   apples,
@@ -17,84 +19,82 @@ import { stage } from "../staging.ts"
 import { type DataSet, rawFileTable, rejectTable } from "../tables.ts"
 import type { Layout } from "./layout.ts"
 
-describe("merging by adding", () => {
-  itWorks("adds rows whose key is new, and counts the others as unchanged", () =>
+/** A first run, a second that brings something new to each table, and a third that differs in ignored columns only. */
+const threeRuns = onceForFile(
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    const quince = { item: "quince", price: "4.0000" }
+    const first = yield* publishFound(layout, {
+      shelves: ["cellar", "kitchen"],
+      prices: [apples, pears, { ...quince, price: "3.9000" }, quince].map((price) => ({ ...price, run_id: "first" })),
+      deliveries: [
+        { item: "apple", quantity: 5, run_id: "first" },
+        { item: "quince", quantity: 5, run_id: "first" },
+        { item: "quince", quantity: 6, run_id: "first" }
+      ]
+    })
+    const found = {
+      shelves: ["kitchen"],
+      prices: [
+        { ...pears, price: "2.5000", run_id: "second" },
+        { item: "plum", price: "3.0000", run_id: "second" }
+      ],
+      deliveries: [
+        { item: "apple", quantity: 7, run_id: "second" }, // the same key: what was said first stays
+        { item: "pear", quantity: 1, run_id: "second" },
+        { item: "apple", note: "again", quantity: 2, run_id: "second" }
+      ]
+    }
+    const second = yield* publishFound(layout, found)
+    const prices = found.prices.map((price) => ({ ...price, seen_on: "2026-02-05", run_id: "third" }))
+    const third = yield* publishFound(layout, { shelves: ["kitchen"], prices })
+    return { layout, runs: [first.run, second.run, third.run] }
+  })
+)
+const rows = (sql: string) => Effect.flatMap(threeRuns, ({ layout }) => ask(layout, sql))
+
+describe("merging", () => {
+  itWorks("counts what is new and what is unchanged, and finds nothing new in ignored columns", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, { deliveries: [{ item: "apple", quantity: 5, run_id: "first" }] })
-      const { run } = yield* publishFound(layout, {
-        deliveries: [
-          { item: "apple", quantity: 7, run_id: "second" }, // the same key: what was said first stays
-          { item: "pear", quantity: 1, run_id: "second" },
-          { item: "apple", note: "again", quantity: 2, run_id: "second" }
-        ]
-      })
-      assert.deepStrictEqual([run.rows_read, run.rows_loaded, run.rows_unchanged], [3, 2, 1])
+      const { runs } = yield* threeRuns
       assert.deepStrictEqual(
-        yield* ask(layout, "select item, quantity, note, run_id from pantry.delivery order by all"),
+        runs.map(({ outcome, rows_loaded, rows_read, rows_unchanged }) => [
+          outcome,
+          rows_read,
+          rows_loaded,
+          rows_unchanged
+        ]),
         [
-          { item: "apple", quantity: 2, note: "again", run_id: "second" },
-          { item: "apple", quantity: 5, note: null, run_id: "first" },
-          { item: "pear", quantity: 1, note: null, run_id: "second" }
+          ["published", 7, 5, 2],
+          ["published", 5, 4, 1],
+          ["unchanged", 2, 0, 2]
         ]
       )
     })
   )
-  itWorks("keeps the first of several staged rows with one key", () =>
+  itWorks("by adding keeps what was said first, also of several staged rows with one key", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const { run } = yield* publishFound(layout, {
-        deliveries: [
-          { item: "apple", quantity: 5 },
-          { item: "apple", quantity: 6 }
-        ]
-      })
-      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
-      assert.deepStrictEqual(yield* ask(layout, "select quantity from pantry.delivery"), [{ quantity: 5 }])
-    })
-  )
-})
-
-describe("merging by replacing", () => {
-  itWorks("replaces rows that differ, adds new ones, and keeps the others", () =>
-    Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, {
-        prices: [
-          { ...apples, run_id: "first" },
-          { ...pears, run_id: "first" }
-        ]
-      })
-      const { run } = yield* publishFound(layout, {
-        prices: [
-          { ...pears, price: "2.5000", run_id: "second" },
-          { item: "plum", price: "3.0000", run_id: "second" }
-        ]
-      })
-      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [2, 0])
-      assert.deepStrictEqual(yield* ask(layout, "select item, price, run_id from pantry.price order by item"), [
-        { item: "apple", price: "1.2500", run_id: "first" },
-        { item: "pear", price: "2.5000", run_id: "second" },
-        { item: "plum", price: "3.0000", run_id: "second" }
+      assert.deepStrictEqual(yield* rows("select item, quantity, note, run_id from pantry.delivery order by all"), [
+        { item: "apple", quantity: 2, note: "again", run_id: "second" },
+        { item: "apple", quantity: 5, note: null, run_id: "first" },
+        { item: "pear", quantity: 1, note: null, run_id: "second" },
+        { item: "quince", quantity: 5, note: null, run_id: "first" }
       ])
     })
   )
-  itWorks("keeps the last of several staged rows with one key", () =>
+  itWorks("by replacing takes rows that differ and the last of several staged ones, and keeps the others", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples, { ...apples, price: "1.3000" }] })
-      assert.deepStrictEqual(yield* ask(layout, "select price from pantry.price"), [{ price: "1.3000" }])
+      assert.deepStrictEqual(yield* rows("select item, price, seen_on, run_id from pantry.price order by item"), [
+        { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "first" },
+        { item: "pear", price: "2.5000", seen_on: "2026-01-05", run_id: "second" },
+        { item: "plum", price: "3.0000", seen_on: "2026-01-05", run_id: "second" },
+        { item: "quince", price: "4.0000", seen_on: "2026-01-05", run_id: "first" }
+      ])
     })
   )
-  itWorks("finds nothing new when only the run and the ignored columns differ", () =>
+  itWorks("by replacing all leaves exactly the staged rows", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [{ ...apples, seen_on: "2026-01-05", run_id: "first" }] })
-      const { run } = yield* publishFound(layout, { prices: [{ ...apples, seen_on: "2026-02-05", run_id: "second" }] })
-      assert.strictEqual(run.outcome, "unchanged")
-      assert.deepStrictEqual(yield* ask(layout, "select seen_on, run_id from pantry.price"), [
-        { seen_on: "2026-01-05", run_id: "first" }
-      ])
+      assert.deepStrictEqual(yield* rows("from pantry.shelf"), [{ shelf: "kitchen", position: 1 }])
     })
   )
 })
@@ -180,12 +180,12 @@ describe("merging rejects", () => {
     { sha: "a", mapping: "1", rejects: { shop: [1, 2], "shop/prices.csv": [7], shopping: [1] } },
     { sha: "b", mapping: "1", rejects: { shop: [1] } }
   ]
+  const withRejects = copied(Effect.tap(aLayout, (layout) => publishRejects(layout, first)))
   const all = ["a shop 1", "a shop 2", "a shop/prices.csv 7", "a shopping 1", "b shop 1"]
 
   itWorks("keeps rejects of payloads that are not read again, or are read with the same result", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishRejects(layout, first)
+      const layout = yield* withRejects
       assert.deepStrictEqual(yield* rejected(layout), all)
       assert.strictEqual((yield* publishRejects(layout, first)).run.outcome, "unchanged")
       yield* publishRejects(layout, [{ sha: "c", mapping: "1", rejects: { shop: [3] } }])
@@ -194,8 +194,7 @@ describe("merging rejects", () => {
   )
   itWorks("keeps only the rejects of the last reading of a payload, and those of its bytes in another feed", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishRejects(layout, first)
+      const layout = yield* withRejects
       yield* publishRejects(layout, [{ sha: "a", mapping: "2", rejects: { shop: [2, 3] } }])
       assert.deepStrictEqual(yield* rejected(layout), ["a shop 2", "a shop 3", "a shopping 1", "b shop 1"])
       yield* publishRejects(layout, [{ sha: "a", mapping: "3", rejects: {} }])
@@ -204,8 +203,7 @@ describe("merging rejects", () => {
   )
   itWorks("deletes rejects that the same mapping does not find again", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishRejects(layout, first)
+      const layout = yield* withRejects
       const { run } = yield* publishRejects(layout, [{ sha: "a", mapping: "1", rejects: { shop: [1] } }])
       assert.strictEqual(run.outcome, "published")
       assert.deepStrictEqual(yield* rejected(layout), ["a shop 1", "a shopping 1", "b shop 1"])
@@ -231,20 +229,8 @@ describe("merging rows with lists by replacing", () => {
   )
 })
 
-describe("merging by replacing all", () => {
-  itWorks("leaves exactly the staged rows, and finds nothing new when they are the same", () =>
-    Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, { shelves: ["cellar", "kitchen"] })
-      const { run } = yield* publishFound(layout, { shelves: ["kitchen"] })
-      assert.strictEqual(run.generation, "larder-000002")
-      assert.deepStrictEqual(yield* ask(layout, "from pantry.shelf"), [{ shelf: "kitchen", position: 1 }])
-      assert.strictEqual((yield* publishFound(layout, { shelves: ["kitchen"] })).run.outcome, "unchanged")
-    })
-  )
-})
-
 describe("a run with nothing new", () => {
+  const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
   itWorks("publishes nothing: no file appears and the link stays", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -275,8 +261,7 @@ describe("a run with nothing new", () => {
   )
   itWorks("publishes all the same when this version defines a view that the live generation lacks", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] })
+      const layout = yield* withApples
       const { dataSet } = pantry
       const ddl = "create or replace view pantry.cheap as select item from pantry.price where price < 1"
       const newer: DataSet = { ...dataSet, views: [...dataSet.views, { schema: "pantry", name: "cheap", ddl }] }
@@ -289,8 +274,7 @@ describe("a run with nothing new", () => {
   )
   itWorks("publishes all the same when this version comments on a table in other words", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] })
+      const layout = yield* withApples
       const { dataSet, price } = pantry
       const inOtherWords = { ...price, record: price.record.annotate({ description: "Today's prices." }) }
       const tables = dataSet.tables.map((table) => (table === price ? inOtherWords : table))
@@ -304,8 +288,7 @@ describe("a run with nothing new", () => {
   )
   itWorks("stays partial when some feeds were missing", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] })
+      const layout = yield* withApples
       const { run } = yield* publishFound(layout, { prices: [apples] }, { run: { outcome: "partial" } })
       assert.deepStrictEqual([run.outcome, run.generation], ["partial", null])
     })

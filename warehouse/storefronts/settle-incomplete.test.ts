@@ -1,15 +1,9 @@
 /** Reads that did not come to everything, and runs that end in another order than they read. */
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
-import {
-  history,
-  listed,
-  momentOf,
-  publishReads,
-  sightings,
-  storesOfFile
-} from "@larder/test/support/warehouse/store-reads.ts"
+import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 
 const stores = storesOfFile()
@@ -130,52 +124,48 @@ describe("a partial read", () => {
 })
 
 describe("a failed read", () => {
+  const address = { url: "https://www.shop.example/en" }
+  const told = { day: 1, set: address }
+  const silent = stores("silent", told, { day: 2, status: "failed" }, { day: 3, status: "partial" })
+  const moving = stores("moving", told, { day: 2, status: "partial", set: { url: "https://shop.example/ro" } })
+  const back = stores("back", told, { day: 2 })
   itWorks("keeps the address that the store gave for itself, as does a partial read without one", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const url = () => ask(layout, "select url from storefront.store")
-      const told = (address: string) => ({ set: { url: address } })
-      yield* publishReads(layout, { day: 1, ...told("https://www.shop.example/en") })
-      yield* publishReads(layout, { day: 2, status: "failed" })
-      assert.deepStrictEqual(yield* url(), [{ url: "https://www.shop.example/en" }])
-      yield* publishReads(layout, { day: 3, status: "partial" })
-      assert.deepStrictEqual(yield* url(), [{ url: "https://www.shop.example/en" }])
-      yield* publishReads(layout, { day: 4, status: "partial", ...told("https://shop.example/ro") })
-      assert.deepStrictEqual(yield* url(), [{ url: "https://shop.example/ro" }])
-      yield* publishReads(layout, { day: 5 })
-      assert.deepStrictEqual(yield* url(), [{ url: "https://shop.example.com" }])
+      assert.deepStrictEqual(yield* silent.rows("url", "store"), [address])
+      assert.deepStrictEqual(yield* moving.rows("url", "store"), [{ url: "https://shop.example/ro" }])
+      assert.deepStrictEqual(yield* back.rows("url", "store"), [{ url: "https://back.example.com" }])
     })
+  )
+  const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
+  // the currency of the store list is not that of the rows that stay
+  const blocked = { status: "failed", set: { currency: "USD", outcome: "blocked" } } as const
+  const failing = stores(
+    "failing",
+    { day: 1, set: facts, products: [bread], collections: [{ id: "fresh" }] },
+    { day: 2, ...blocked },
+    { day: 3, ...blocked }
   )
   itWorks("changes only the store's row, however often it fails", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
-      yield* publishReads(layout, { day: 1, set: facts, products: [bread], collections: [{ id: "fresh" }] })
-      const before = [yield* sightings(layout), yield* history(layout), yield* listed(layout)]
-      for (const day of [2, 3]) {
-        // the currency of the store list is not that of the rows that stay
-        yield* publishReads(layout, { day, status: "failed", set: { currency: "USD", outcome: "blocked" } })
-      }
-      assert.deepStrictEqual([yield* sightings(layout), yield* history(layout), yield* listed(layout)], before)
+      assert.deepStrictEqual(yield* failing.sightings, [
+        ["bread", 1, 1, true],
+        ["fresh", 1, 1, true]
+      ])
+      assert.deepStrictEqual(yield* failing.history, [[1, "bread.1", "first_seen", 4.5]])
+      assert.deepStrictEqual(yield* failing.listed, ["bread"])
+      const times = "first_seen_at, fetched_at, read_at, fetch_status, outcome"
+      assert.deepStrictEqual(yield* failing.rows(`${Object.keys(facts).join(", ")}, ${times}`, "store"), [
+        {
+          ...facts,
+          first_seen_at: momentOf(1),
+          fetched_at: momentOf(1),
+          read_at: momentOf(3),
+          fetch_status: "failed",
+          outcome: "blocked"
+        }
+      ])
       assert.deepStrictEqual(
-        yield* ask(
-          layout,
-          `select ${Object.keys(facts).join(", ")}, first_seen_at, fetched_at, read_at, fetch_status, outcome
-           from storefront.store`
-        ),
-        [
-          {
-            ...facts,
-            first_seen_at: momentOf(1),
-            fetched_at: momentOf(1),
-            read_at: momentOf(3),
-            fetch_status: "failed",
-            outcome: "blocked"
-          }
-        ]
-      )
-      assert.deepStrictEqual(
-        yield* ask(layout, "select fetch_status from storefront.store_read order by read_at"),
+        yield* failing.rows("fetch_status", "store_read", "read_at"),
         ["complete", "failed", "failed"].map((fetch_status) => ({ fetch_status }))
       )
     })
@@ -183,23 +173,43 @@ describe("a failed read", () => {
 })
 
 describe("two runs at the same time", () => {
-  itWorks("end with what was read later, whichever is published first", () =>
+  /** Runs whose later reads are published first, and the last of them. */
+  const publishedInReverse = onceForFile(
     Effect.gen(function* () {
       const layout = yield* aLayout
-      yield* publishReads(layout, { day: 5, products: [bread, tea] })
+      yield* publishReads(
+        layout,
+        { day: 5, products: [bread, tea] },
+        { day: 2, store: "failing", status: "failed" },
+        { day: 1, store: "failing-twice", products: [{ id: "milk" }] }
+      )
+      yield* publishReads(
+        layout,
+        { day: 3, store: "failing-twice", status: "failed" },
+        { day: 1, store: "failing", products: [{ id: "cheese" }] }
+      )
       const { run } = yield* publishReads(
         layout,
         { day: 4, products: [cake] },
-        { day: 4, store: "other", products: [{ id: "juice" }] }
+        { day: 4, store: "other", products: [{ id: "juice" }] },
+        { day: 2, store: "failing-twice", status: "failed" }
       )
+      return { layout, run }
+    })
+  )
+  itWorks("end with what was read later, whichever is published first", () =>
+    Effect.gen(function* () {
+      const { layout, run } = yield* publishedInReverse
       assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
-      assert.deepStrictEqual(yield* listed(layout), ["juice", "bread", "tea"])
-      assert.deepStrictEqual(yield* sightings(layout), [
+      assert.deepStrictEqual(yield* listed(layout, "shop"), ["bread", "tea"])
+      assert.deepStrictEqual(yield* listed(layout, "other"), ["juice"])
+      assert.deepStrictEqual(yield* sightings(layout, "shop"), [
         ["bread", 5, 5, true],
-        ["juice", 4, 4, true],
         ["tea", 5, 5, true]
       ])
-      assert.deepStrictEqual(yield* ask(layout, "select run_id, store_id from storefront.store_read order by all"), [
+      const reads =
+        "select run_id, store_id from storefront.store_read where store_id in ('shop', 'other') order by all"
+      assert.deepStrictEqual(yield* ask(layout, reads), [
         { run_id: "run-4", store_id: "other" },
         { run_id: "run-4", store_id: "shop" },
         { run_id: "run-5", store_id: "shop" }
@@ -208,15 +218,10 @@ describe("two runs at the same time", () => {
   )
   itWorks("keep what the earlier one found when the later one failed", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishReads(layout, { day: 2, status: "failed" })
-      yield* publishReads(layout, { day: 1, products: [bread] })
-      assert.deepStrictEqual(yield* listed(layout), ["bread"])
-      yield* publishReads(layout, { day: 4, status: "failed" })
-      yield* publishReads(layout, { day: 3, status: "failed" })
-      assert.deepStrictEqual(yield* ask(layout, "select fetched_at, read_at from storefront.store"), [
-        { fetched_at: momentOf(1), read_at: momentOf(4) }
-      ])
+      const { layout } = yield* publishedInReverse
+      assert.deepStrictEqual(yield* listed(layout, "failing"), ["cheese"])
+      const times = "select fetched_at, read_at from storefront.store where store_id = 'failing-twice'"
+      assert.deepStrictEqual(yield* ask(layout, times), [{ fetched_at: momentOf(1), read_at: momentOf(3) }])
     })
   )
   itWorks("leave nothing of the earlier read that the later one withdraws", () =>

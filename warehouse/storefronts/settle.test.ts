@@ -1,15 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
-import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
-import {
-  history,
-  listed,
-  momentOf,
-  publishReads,
-  sightings,
-  storesOfFile
-} from "@larder/test/support/warehouse/store-reads.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { aLayout, apples, ask, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
 
 const stores = storesOfFile()
@@ -17,111 +10,112 @@ const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
 const cake = { id: "cake" }
 const tea = { id: "tea" }
 
-describe("the first read of a store", () => {
-  itWorks("lists what it found, as first and last seen then, and begins the history of every variant", () =>
+describe("a store that is read twice, beside another data set", () => {
+  const found = { products: [bread, cake], collections: [{ id: "fresh", set: { product_ids: ["bread"] } }] }
+  const readTwice = onceForFile(
     Effect.gen(function* () {
       const layout = yield* aLayout
-      const { run } = yield* publishReads(layout, { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] })
-      assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["published", 3, 0])
-      assert.deepStrictEqual(yield* listed(layout), ["bread", "cake"])
-      assert.deepStrictEqual(yield* sightings(layout), [
-        ["bread", 1, 1, true],
-        ["cake", 1, 1, true],
-        ["fresh", 1, 1, true]
-      ])
-      assert.deepStrictEqual(yield* ask(layout, "from storefront.variant_change where product_id = 'bread'"), [
-        {
-          variant_id: "bread.1",
-          product_id: "bread",
-          store_id: "shop",
-          seen_at: momentOf(1),
-          change: "first_seen",
-          price: "4.5000",
-          compare_at_price: null,
-          currency: "USD",
-          available: true
-        }
-      ])
+      yield* publishFound(layout, { prices: [apples] })
+      const first = yield* publishReads(layout, { day: 1, ...found })
+      const afterFirst = { listed: yield* listed(layout), sightings: yield* sightings(layout) }
+      const second = yield* publishReads(layout, { day: 2, ...found })
+      return { layout, first, afterFirst, second }
     })
   )
-  itWorks("works beside another data set, too", () =>
+  itWorks("lists what the first read found, as first and last seen then, and begins the history of every variant", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishLabels(layout, [{ fdc_id: 1 }])
-      yield* publishReads(layout, { day: 1, products: [bread] })
-      assert.deepStrictEqual(yield* sightings(layout), [["bread", 1, 1, true]])
-      yield* publishReads(layout, { day: 2, products: [bread] })
-      assert.deepStrictEqual(yield* sightings(layout), [["bread", 1, 2, true]])
-      assert.deepStrictEqual(yield* ask(layout, "select fdc_id from branded_food.food"), [{ fdc_id: 1 }])
+      const { afterFirst, first } = yield* readTwice
+      assert.deepStrictEqual([first.run.outcome, first.run.rows_loaded, first.run.rows_unchanged], ["published", 3, 0])
+      assert.deepStrictEqual(afterFirst, {
+        listed: ["bread", "cake"],
+        sightings: [
+          ["bread", 1, 1, true],
+          ["cake", 1, 1, true],
+          ["fresh", 1, 1, true]
+        ]
+      })
     })
   )
-  itWorks("leaves a store without rows and time of reading when it fails, until one succeeds", () =>
-    Effect.gen(function* () {
-      const layout = yield* aLayout
-      const store =
-        "select day(first_seen_at)::integer as first, day(fetched_at)::integer as fetched, country, currency"
-      const stores = () => ask(layout, `${store} from storefront.store`)
-      yield* publishReads(layout, { day: 1, status: "failed", set: { country: "RO", currency: "RON" } })
-      assert.deepStrictEqual(yield* stores(), [{ first: 1, fetched: null, country: "RO", currency: "RON" }])
-      // Nothing was ever read in the old currency: what the operator says now counts.
-      yield* publishReads(layout, { day: 2, status: "failed", set: { country: "MD", currency: "MDL" } })
-      assert.deepStrictEqual(yield* stores(), [{ first: 1, fetched: null, country: "MD", currency: "MDL" }])
-      assert.deepStrictEqual(yield* listed(layout), [])
-      yield* publishReads(layout, { day: 3, products: [bread] })
-      assert.deepStrictEqual(yield* stores(), [{ first: 1, fetched: 3, country: null, currency: null }])
-      assert.deepStrictEqual(yield* sightings(layout), [["bread", 3, 3, true]])
-    })
+  itWorks(
+    "records a read that finds everything as it was, moves the times of what it saw, and changes nothing else",
+    () =>
+      Effect.gen(function* () {
+        const { layout, second } = yield* readTwice
+        const { outcome, rows_loaded, rows_unchanged } = second.run
+        assert.deepStrictEqual([outcome, rows_loaded, rows_unchanged], ["published", 0, 3])
+        const first = { change: "first_seen", seen_at: momentOf(1), store_id: "shop" }
+        const state = { compare_at_price: null, currency: "USD", available: true }
+        assert.deepStrictEqual(yield* ask(layout, "from storefront.variant_change order by variant_id"), [
+          { variant_id: "bread.1", product_id: "bread", ...first, price: "4.5000", ...state },
+          { variant_id: "cake.1", product_id: "cake", ...first, price: "2.5000", ...state }
+        ])
+        assert.deepStrictEqual(yield* sightings(layout), [
+          ["bread", 1, 2, true],
+          ["cake", 1, 2, true],
+          ["fresh", 1, 2, true]
+        ])
+        const unchanged = "select run_id, day(fetched_at)::integer as fetched"
+        assert.deepStrictEqual(
+          yield* ask(layout, `${unchanged} from storefront.product union ${unchanged} from storefront.collection`),
+          [{ run_id: "run-1", fetched: 1 }]
+        )
+        assert.deepStrictEqual(
+          yield* ask(layout, "select first_seen_at, fetched_at, read_at, run_id from storefront.store"),
+          [{ first_seen_at: momentOf(1), fetched_at: momentOf(2), read_at: momentOf(2), run_id: "run-2" }]
+        )
+        assert.deepStrictEqual(yield* ask(layout, "select run_id, read_at from storefront.store_read order by all"), [
+          { run_id: "run-1", read_at: momentOf(1) },
+          { run_id: "run-2", read_at: momentOf(2) }
+        ])
+        assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
+      })
   )
 })
 
-describe("a read that finds everything as it was", () => {
-  itWorks("records itself, moves the times of the store and of what it saw, and changes nothing else", () =>
+describe("a store whose first reads fail", () => {
+  const failures = [
+    { day: 1, status: "failed", set: { country: "RO", currency: "RON" } },
+    { day: 2, status: "failed", set: { country: "MD", currency: "MDL" } }
+  ] as const
+  const failed = stores("failed", failures[0])
+  const failedTwice = stores("failed-twice", ...failures)
+  const succeeding = stores("succeeding", ...failures, { day: 3, products: [bread] })
+  itWorks("has no rows and no time of reading, until a read succeeds", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const found = { products: [bread, cake], collections: [{ id: "fresh", set: { product_ids: ["bread"] } }] }
-      yield* publishReads(layout, { day: 1, ...found })
-      const before = yield* history(layout)
-      const { run } = yield* publishReads(layout, { day: 2, ...found })
-      assert.deepStrictEqual([run.outcome, run.rows_loaded, run.rows_unchanged], ["published", 0, 3])
-      assert.deepStrictEqual(yield* history(layout), before)
-      assert.deepStrictEqual(yield* sightings(layout), [
-        ["bread", 1, 2, true],
-        ["cake", 1, 2, true],
-        ["fresh", 1, 2, true]
+      const store = "day(first_seen_at)::integer as first, day(fetched_at)::integer as fetched, country, currency"
+      assert.deepStrictEqual(yield* failed.rows(store, "store"), [
+        { first: 1, fetched: null, country: "RO", currency: "RON" }
       ])
-      const unchanged = "select run_id, day(fetched_at)::integer as fetched"
-      assert.deepStrictEqual(
-        yield* ask(layout, `${unchanged} from storefront.product union ${unchanged} from storefront.collection`),
-        [{ run_id: "run-1", fetched: 1 }]
-      )
-      assert.deepStrictEqual(
-        yield* ask(layout, "select first_seen_at, fetched_at, read_at, run_id from storefront.store"),
-        [{ first_seen_at: momentOf(1), fetched_at: momentOf(2), read_at: momentOf(2), run_id: "run-2" }]
-      )
-      assert.deepStrictEqual(yield* ask(layout, "select run_id, read_at from storefront.store_read order by all"), [
-        { run_id: "run-1", read_at: momentOf(1) },
-        { run_id: "run-2", read_at: momentOf(2) }
+      // Nothing was ever read in the old currency: what the operator says now counts.
+      assert.deepStrictEqual(yield* failedTwice.rows(store, "store"), [
+        { first: 1, fetched: null, country: "MD", currency: "MDL" }
       ])
+      assert.deepStrictEqual(yield* failedTwice.listed, [])
+      assert.deepStrictEqual(yield* succeeding.rows(store, "store"), [
+        { first: 1, fetched: 3, country: null, currency: null }
+      ])
+      assert.deepStrictEqual(yield* succeeding.sightings, [["bread", 3, 3, true]])
     })
   )
 })
 
 describe("a product that states something new", () => {
+  const told = [
+    { day: 1, products: [{ id: "tea", set: { vendor: "Leaf", body_text: "Green" } }] },
+    { day: 2, products: [{ id: "tea", set: { product_type: "Leaf", body_text: "Green" } }] }
+  ]
+  const moved = stores("moved", ...told)
+  const emptied = stores("emptied", ...told, { day: 3, products: [{ id: "tea", set: { product_type: "Leaf" } }] })
   itWorks("gets a new row, also when a value only moved to another column or a text became null", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      const rows = () => ask(layout, "select vendor, product_type, body_text, run_id from storefront.product")
-      yield* publishReads(layout, { day: 1, products: [{ id: "tea", set: { vendor: "Leaf", body_text: "Green" } }] })
-      yield* publishReads(layout, {
-        day: 2,
-        products: [{ id: "tea", set: { product_type: "Leaf", body_text: "Green" } }]
-      })
-      assert.deepStrictEqual(yield* rows(), [
+      const row = "vendor, product_type, body_text, run_id"
+      assert.deepStrictEqual(yield* moved.rows(row, "product"), [
         { vendor: null, product_type: "Leaf", body_text: "Green", run_id: "run-2" }
       ])
-      yield* publishReads(layout, { day: 3, products: [{ id: "tea", set: { product_type: "Leaf" } }] })
-      assert.deepStrictEqual(yield* rows(), [{ vendor: null, product_type: "Leaf", body_text: null, run_id: "run-3" }])
-      assert.deepStrictEqual(yield* history(layout), [[1, "tea.1", "first_seen", 2.5]])
+      assert.deepStrictEqual(yield* emptied.rows(row, "product"), [
+        { vendor: null, product_type: "Leaf", body_text: null, run_id: "run-3" }
+      ])
+      assert.deepStrictEqual(yield* emptied.history, [[1, "tea.1", "first_seen", 2.5]])
     })
   )
 })
@@ -185,79 +179,86 @@ describe("a complete read", () => {
       )
     })
   )
+  const same = stores(
+    "same",
+    { day: 1, products: [bread, tea] },
+    { day: 2, products: [tea] },
+    { day: 3, products: [bread, tea] }
+  )
   itWorks("records that a product comes back as it was, without writing its row again", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishReads(layout, { day: 1, products: [bread, tea] })
-      yield* publishReads(layout, { day: 2, products: [tea] })
-      const { run } = yield* publishReads(layout, { day: 3, products: [bread, tea] })
-      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [0, 2])
-      assert.deepStrictEqual((yield* history(layout)).at(-1), [3, "bread.1", "back", 4.5])
-      assert.deepStrictEqual(yield* listed(layout), ["bread", "tea"])
+      assert.deepStrictEqual(yield* same.rows("product_id, run_id", "product"), [
+        { product_id: "same/bread", run_id: "run-1" },
+        { product_id: "same/tea", run_id: "run-1" }
+      ])
+      assert.deepStrictEqual((yield* same.history).at(-1), [3, "bread.1", "back", 4.5])
+      assert.deepStrictEqual(yield* same.listed, ["bread", "tea"])
     })
   )
+  const closing = stores("closing", { day: 1, products: [bread] }, { day: 2 })
   itWorks("withdraws everything when the store lists nothing", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishReads(layout, { day: 1, products: [bread] })
-      const { run } = yield* publishReads(layout, { day: 2 })
-      assert.strictEqual(run.outcome, "published")
-      assert.deepStrictEqual(yield* sightings(layout), [["bread", 1, 1, false]])
-      assert.deepStrictEqual(yield* listed(layout), [])
+      assert.deepStrictEqual(yield* closing.sightings, [["bread", 1, 1, false]])
+      assert.deepStrictEqual(yield* closing.listed, [])
     })
   )
+  const forgotten = stores("forgotten", { day: 1, products: [tea] })
   itWorks("leaves other stores as they are, even if they are no longer read", () =>
     Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishReads(layout, { day: 1, products: [bread] }, { day: 1, store: "other", products: [tea] })
-      yield* publishReads(layout, { day: 2 })
-      yield* publishReads(layout, { day: 3 })
-      assert.deepStrictEqual(yield* listed(layout), ["tea"])
-      assert.deepStrictEqual(
-        yield* ask(layout, "select store_id, day(read_at)::integer as day from storefront.store order by all"),
-        [
-          { store_id: "other", day: 1 },
-          { store_id: "shop", day: 3 }
-        ]
-      )
+      assert.deepStrictEqual(yield* forgotten.listed, ["tea"])
+      assert.deepStrictEqual(yield* forgotten.rows("day(read_at)::integer as day", "store"), [{ day: 1 }])
     })
   )
 })
 
 describe("the history of a variant", () => {
-  const states = [
-    { price: 4 },
-    { price: 3, compare_at_price: 4 },
-    { price: 3, compare_at_price: 4, available: false },
-    { price: 3, compare_at_price: 4, available: false, sku: "B-1", title: "Large" }, // nothing of the four
-    { price: 3, compare_at_price: 4, currency: "EUR" },
-    { price: null },
-    { price: 4 }
-  ]
+  const reduced = { price: 3, compare_at_price: 4 }
+  const states = {
+    reduced: [{ price: 4 }, reduced, { price: 4 }],
+    "sold-out": [reduced, { ...reduced, available: false }],
+    renamed: [reduced, { ...reduced, sku: "B-1", title: "Large" }], // nothing of the four
+    "in-euros": [reduced, { ...reduced, sku: "B-1" }, { ...reduced, currency: "EUR" }],
+    unpriced: [reduced, { price: null }, { price: 4 }]
+  }
   const pricing = stores(
     "pricing",
-    ...states.map((state, index) => {
-      const variants = [{ variant_id: "bread.1", ...state }, { variant_id: "bread.2" }]
-      return { day: index + 1, products: [{ id: "bread", variants }, tea] }
+    ...[0, 1, 2].map((read) => {
+      const variants = Object.entries(states).map(([variant_id, found]) => ({
+        variant_id,
+        ...(found[read] ?? found.at(-1))
+      }))
+      return { day: read + 1, products: [{ id: "bread", variants }, tea] }
     })
   )
   itWorks("has a row for each read that found another price, reduction, currency or availability", () =>
     Effect.gen(function* () {
       const state = "day(seen_at)::integer as day, change, price, compare_at_price as was, currency, available"
-      assert.deepStrictEqual(
-        (yield* pricing.rows(`variant_id, ${state}`, "variant_change", "seen_at")).flatMap(({ variant_id, ...row }) =>
-          variant_id === "pricing/bread.1" ? [row] : []
-        ),
-        [
-          { day: 1, change: "first_seen", price: "4.0000", was: null, currency: "USD", available: true },
-          { day: 2, change: "changed", price: "3.0000", was: "4.0000", currency: "USD", available: true },
-          { day: 3, change: "changed", price: "3.0000", was: "4.0000", currency: "USD", available: false },
-          { day: 5, change: "changed", price: "3.0000", was: "4.0000", currency: "EUR", available: true },
-          { day: 6, change: "changed", price: null, was: null, currency: "USD", available: true },
-          { day: 7, change: "changed", price: "4.0000", was: null, currency: "USD", available: true }
-        ]
-      )
-      assert.strictEqual((yield* pricing.history).filter(([, variant]) => variant !== "bread.1").length, 2)
+      const rows = yield* pricing.rows(`variant_id, ${state}`, "variant_change", "seen_at")
+      const of = (variant: string) =>
+        rows.flatMap(({ variant_id, ...row }) => (variant_id === `pricing/${variant}` ? [row] : []))
+      const full = { price: "4.0000", was: null, currency: "USD", available: true }
+      const cut = { price: "3.0000", was: "4.0000", currency: "USD", available: true }
+      const seen = { day: 1, change: "first_seen" }
+      const changed = (day: number) => ({ day, change: "changed" })
+      assert.deepStrictEqual(of("reduced"), [
+        { ...seen, ...full },
+        { ...changed(2), ...cut },
+        { ...changed(3), ...full }
+      ])
+      assert.deepStrictEqual(of("sold-out"), [
+        { ...seen, ...cut },
+        { ...changed(2), ...cut, available: false }
+      ])
+      assert.deepStrictEqual(of("renamed"), [{ ...seen, ...cut }])
+      assert.deepStrictEqual(of("in-euros"), [
+        { ...seen, ...cut },
+        { ...changed(3), ...cut, currency: "EUR" }
+      ])
+      assert.deepStrictEqual(of("unpriced"), [
+        { ...seen, ...cut },
+        { ...changed(2), price: null, was: null, currency: "USD", available: true },
+        { ...changed(3), ...full }
+      ])
     })
   )
   const of = (...ids: ReadonlyArray<number>) => [

@@ -89,11 +89,11 @@ describe("a read that is repeated from the archive", () => {
 
   it.live("gives the same for a store with more products than can be paged through", () =>
     Effect.gen(function* () {
-      const pages = Array.from({ length: 101 }, (_, n) => range(n * 250 + 1, (n + 1) * 250))
+      const pages = Array.from({ length: 101 }, (_, n) => [n + 1])
       const errors = "Page * Limit exceeds the 25000 limit."
       const refuse = on(101, (response) => response.writeHead(400).end(JSON.stringify({ errors })) !== undefined)
       const { read } = yield* readTwice({ pages }, refuse)
-      assert.deepStrictEqual([read.outcome, read.products_read], ["window", 25_000])
+      assert.deepStrictEqual([read.outcome, read.products_read], ["window", 100])
     })
   )
 

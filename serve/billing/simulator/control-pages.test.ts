@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Redacted } from "effect"
 import { formOf } from "../../console/form.ts"
@@ -36,19 +37,21 @@ const opened = Effect.gen(function* () {
   }
   return { simulator, pages, reference, visit }
 })
+/** For the tests of mishaps, which leave no payment behind. */
+const withMishaps = onceForFile(opened)
 const payment = "/simulator/payments/:reference"
 
 describe("the simulator's pages for operators", () => {
   it.live("marks every page as for operators only", () =>
     Effect.gen(function* () {
-      const { pages } = yield* opened
+      const { pages } = yield* withMishaps
       assert.isTrue(pages.every(({ operatorsOnly }) => operatorsOnly === true))
     }).pipe(Effect.scoped)
   )
 
   it.live("plays mishaps and says which ones are played now", () =>
     Effect.gen(function* () {
-      const { simulator, visit } = yield* opened
+      const { simulator, visit } = yield* withMishaps
       const before = yield* visit("/simulator")
       assert.include(before, "pay_1")
       assert.include(before, "All is well: nothing goes wrong now.")
@@ -72,7 +75,7 @@ describe("the simulator's pages for operators", () => {
 
   it.live("ends all mishaps with one button, even if the fields are invalid", () =>
     Effect.gen(function* () {
-      const { simulator, visit } = yield* opened
+      const { simulator, visit } = yield* withMishaps
       yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })
       assert.match(
         yield* visit("/simulator"),
@@ -88,7 +91,7 @@ describe("the simulator's pages for operators", () => {
     "answers 422 to %j and changes nothing",
     (fields) =>
       Effect.gen(function* () {
-        const { simulator, visit } = yield* opened
+        const { simulator, visit } = yield* withMishaps
         const before = yield* simulator.mishaps
         const text = yield* visit("/simulator", { slow: "0", events: "once", ...fields })
         assert.match(text, /^422 Simulator\n/)

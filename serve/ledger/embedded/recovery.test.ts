@@ -1,6 +1,7 @@
-import { writeFileSync } from "node:fs"
+import { cpSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import {
   aCharge,
   aKey,
@@ -17,13 +18,13 @@ import { openAccount } from "../decisions.ts"
 import { bytesOf } from "./journal-group.ts"
 
 describe("a start with a journal", () => {
+  const firstTwenty = onceForFile(Effect.tap(temporaryFolder, (folder) => written(folder, sampleGroups().slice(0, 20))))
   /** What the process had left if it had been killed with these groups in the journal. */
   const withJournal = Effect.fnUntraced(function* (spoil: (groups: ReturnType<typeof sampleGroups>) => typeof groups) {
     const folder = yield* temporaryFolder
-    const groups = sampleGroups()
-    yield* written(folder, groups.slice(0, 20))
+    cpSync(yield* firstTwenty, folder, { recursive: true })
     const journal = path.join(folder, "journal-000001.ndjson")
-    writeFileSync(journal, Buffer.concat(spoil(groups.slice(20)).map((group) => bytesOf(1, group))))
+    writeFileSync(journal, Buffer.concat(spoil(sampleGroups().slice(20)).map((group) => bytesOf(1, group))))
     return { folder, journal }
   })
   const firstEntry = (change: object) => (groups: ReturnType<typeof sampleGroups>) =>

@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { define } from "@larder/warehouse/dictionary.ts"
 import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { buildFoods } from "@larder/warehouse/foods/build.ts"
-import { brandedFood } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Schema } from "effect"
+import { labelsAlone } from "./label-rows.ts"
 
 /** Columns of `branded_food.food`, as far as they are stated, and whether the version is current. */
 export type Food = Readonly<Record<string, unknown>> & { readonly fdc_id: number; readonly is_current?: boolean }
@@ -29,9 +29,13 @@ export const aFolder = FileSystem.FileSystem.use((fs) =>
 )
 
 /** A database with these label versions; all of them are current that do not say otherwise. */
-export const aDatabase = Effect.fnUntraced(function* (folder: string, foods: ReadonlyArray<Food>, nutrients = "") {
+export const aDatabase = Effect.fnUntraced(function* (
+  folder: string,
+  foods: ReadonlyArray<Food>,
+  { dataSet = labelsAlone, nutrients = "" } = {}
+) {
   const db = yield* DuckDb.readWrite(join(folder, "foods.duckdb"))
-  yield* define(db, brandedFood)
+  yield* define(db, dataSet)
   const columns = yield* db.all(Column, columnsOfFood)
   const types = columns.map(({ column_name, data_type }) => `${identifier(column_name)}: ${literal(data_type)}`)
   const lines = join(folder, "foods.json")

@@ -137,12 +137,9 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
 /** A whole run, called `run-<day>`: stages what was read of each store, and publishes it. */
 export const publishReads = Effect.fnUntraced(function* (layout: Layout, ...reads: ReadonlyArray<StoreRead>) {
   const run_id = `run-${reads[0]?.day}`
+  const rows = reads.flatMap((read) => rowsOf(read, run_id))
   const { file } = yield* stage(layout, run_id, storefront, ({ db }) =>
-    Effect.forEach(
-      reads.flatMap((read) => rowsOf(read, run_id)),
-      (sql) => db.run(sql),
-      { discard: true }
-    )
+    db.run(["begin", ...rows, "commit"].join(";\n"))
   )
   const found = reads.flatMap(({ collections = [], products = [] }) => [...products, ...collections])
   const run = aRun({ run_id, pipeline: "storefronts", rows_read: found.length })
