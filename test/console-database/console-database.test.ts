@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -11,10 +12,13 @@ import {
   type Statements
 } from "@larder/serve/console-database/console-database.ts"
 import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
+import { allTables } from "@larder/serve/console-database/tables.ts"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
+import { onceForFile } from "../support/once-for-file.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { startPostgres } from "../support/postgres/server.ts"
+import type { Environment } from "../support/programs.ts"
 import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 
 const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
@@ -22,11 +26,14 @@ const insert = "insert into console.simulated (id, kind, body) values ($1, 'test
 const rows = ConsoleDatabase.use(({ all }) => all(Row, "select id, body from console.simulated order by id"))
 
 describe.each(consolePlaceNames)("the console's database in %s", (name) => {
+  const kept = onceForFile(Effect.flatMap(consolePlaces[name], ({ layer }) => Layer.build(layer)))
+  /** On tables that are opened once, and empty each time. */
   const opened = <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
     Effect.gen(function* () {
-      const { layer } = yield* consolePlaces[name]
-      return yield* Effect.provide(work, layer)
-    }).pipe(Effect.scoped)
+      const { run } = yield* ConsoleDatabase
+      yield* Effect.forEach(allTables, (table) => run(`delete from console.${table}`), { discard: true })
+      return yield* work
+    }).pipe((emptied) => Effect.flatMap(kept, (services) => Effect.provideContext(emptied, services)))
 
   it.live("returns texts, numbers and booleans in the type in which they were written", () =>
     opened(
@@ -166,38 +173,48 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("holds every transaction that returned, and no half of one, after the process is killed", () =>
-    Effect.gen(function* () {
-      const { environment, layer } = yield* consolePlaces[name]
-      const told = yield* Effect.promise(() => killedWriter(environment))
-      assert.isAbove(told, 20)
-      const ids = (yield* Effect.provide(rows, layer)).map(({ id }) => id)
-      const numbers = (prefix: string) =>
-        ids.flatMap((id) => (id.startsWith(prefix) ? [Number(id.slice(prefix.length))] : [])).sort((a, b) => a - b)
-      assert.deepStrictEqual(numbers("first-"), numbers("second-"))
-      assert.deepStrictEqual(
-        numbers("first-"),
-        numbers("first-").map((_, index) => index + 1)
-      )
-      assert.isAtLeast(numbers("first-").length, told)
-    }).pipe(Effect.scoped)
+  const beside = name === "PostgreSQL" ? "is also open to others" : "is open to nobody else"
+  it.live(
+    `${beside} while a process writes, and keeps each transaction that returned, and no half, after its kill`,
+    () =>
+      Effect.gen(function* () {
+        const { environment, layer } = yield* consolePlaces[name]
+        const meanwhile = Effect.exit(Effect.provide(rows, Layer.fresh(layer)))
+        const { exit, told } = yield* killedWriter(environment, meanwhile)
+        if (name === "PostgreSQL") assert.isTrue(Exit.isSuccess(exit))
+        else assert.isTrue(Exit.isFailure(exit) && /is held by another process/.test(Cause.pretty(exit.cause)))
+        assert.isAbove(told, 20)
+        const ids = (yield* Effect.provide(rows, layer)).map(({ id }) => id)
+        const numbers = (prefix: string) =>
+          ids.flatMap((id) => (id.startsWith(prefix) ? [Number(id.slice(prefix.length))] : [])).sort((a, b) => a - b)
+        assert.deepStrictEqual(numbers("first-"), numbers("second-"))
+        assert.deepStrictEqual(
+          numbers("first-"),
+          numbers("first-").map((_, index) => index + 1)
+        )
+        assert.isAtLeast(numbers("first-").length, told)
+      }).pipe(Effect.scoped)
   )
 })
 
 const writer = fileURLToPath(new URL("./writer.ts", import.meta.url))
 
 /** Kills it in the middle of its work; answers with the last number whose transaction had returned. */
-const killedWriter = async (environment: Readonly<Record<string, string>>) => {
-  const child = spawn(process.execPath, [writer], { env: environment, stdio: ["ignore", "pipe", "inherit"] })
-  const ended = once(child, "exit")
-  let told = 0
-  for await (const line of createInterface({ input: child.stdout })) {
-    told = Number(line)
-    if (told === 50) child.kill("SIGKILL")
-  }
-  await ended
-  return told
-}
+const killedWriter = <A>(environment: Environment, meanwhile: Effect.Effect<A>) =>
+  Effect.promise(async () => {
+    const child = spawn(process.execPath, [writer], { env: environment, stdio: ["ignore", "pipe", "inherit"] })
+    const lines = createInterface({ input: child.stdout })
+    let told = 0
+    lines.on("line", (line) => {
+      told = Number(line)
+    })
+    await once(lines, "line")
+    const exit = await Effect.runPromise(meanwhile)
+    while (told < 50 && child.exitCode === null) await setTimeout(5)
+    child.kill("SIGKILL")
+    await once(lines, "close")
+    return { exit, told }
+  })
 
 describe("the console's database in PostgreSQL", () => {
   it.live("creates its tables once when five servers start at the same time", () =>
@@ -256,20 +273,6 @@ describe("the console's database in PostgreSQL", () => {
           ["after", "before"]
         )
       }).pipe(Effect.provide(postgresConsole(Redacted.make(url))))
-    }).pipe(Effect.scoped)
-  )
-})
-
-describe("the console's database in an embedded DuckDB", () => {
-  it.live("cannot be opened while another process has it open", () =>
-    Effect.gen(function* () {
-      const { environment, layer } = yield* consolePlaces["an embedded DuckDB"]
-      const child = spawn(process.execPath, [writer], { env: environment, stdio: ["ignore", "pipe", "inherit"] })
-      yield* Effect.promise(() => once(createInterface({ input: child.stdout }), "line"))
-      const exit = yield* Effect.exit(Effect.provide(rows, layer))
-      child.kill("SIGKILL")
-      yield* Effect.promise(() => once(child, "exit"))
-      assert.isTrue(Exit.isFailure(exit) && /is held by another process/.test(Cause.pretty(exit.cause)))
     }).pipe(Effect.scoped)
   )
 })

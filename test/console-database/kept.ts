@@ -9,7 +9,7 @@ import { assert } from "@effect/vitest"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { allTables } from "@larder/serve/console-database/tables.ts"
 import { People } from "@larder/serve/people/people.ts"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { type Account, openShop } from "../payments/shop.ts"
 import { simulatorStand } from "../payments/simulator-stand.ts"
 import { type Place, storesIn } from "../payments/stores.ts"
@@ -100,6 +100,28 @@ export const fill = (place: Place) =>
 
 export const rowsAt = (place: Place) => opened(place, rows)
 
+const Recharge = Schema.Struct({
+  is_on: Schema.Boolean,
+  cents: Schema.Int,
+  off_reason: Schema.NullOr(Schema.String)
+})
+/** What is there, and what the session, the invitation and the recharge of earlier are worth. */
+export const lookAt = (place: Place, { invitation, session }: Pick<Kept, "invitation" | "session">) =>
+  opened(
+    place,
+    Effect.gen(function* () {
+      const people = yield* People
+      const { all } = yield* ConsoleDatabase
+      const [recharge] = yield* all(Recharge, "select is_on, cents, off_reason from console.recharge")
+      return {
+        rows: yield* rows,
+        isSignedIn: Option.isSome(yield* people.session(session)),
+        isInvited: Option.isSome(yield* people.invitation(invitation)),
+        recharge
+      }
+    })
+  )
+
 /** Signs in, finds the payments, and lets the customer finish the open one: each is in the ledger once. */
 export const goOn = (place: Place, { account, open, paid }: Kept) =>
   opened(
@@ -131,25 +153,4 @@ export const goOn = (place: Place, { account, open, paid }: Kept) =>
       ])
       yield* shop.checkBooks
     }).pipe(Effect.scoped)
-  )
-
-export const isSignedIn = (place: Place, token: string) =>
-  opened(
-    place,
-    People.use((people) => Effect.map(people.session(token), ({ _tag }) => _tag === "Some"))
-  )
-export const isInvited = (place: Place, token: string) =>
-  opened(
-    place,
-    People.use((people) => Effect.map(people.invitation(token), ({ _tag }) => _tag === "Some"))
-  )
-export const recharge = (place: Place) =>
-  opened(
-    place,
-    ConsoleDatabase.use(({ all }) =>
-      all(
-        Schema.Struct({ is_on: Schema.Boolean, cents: Schema.Int, off_reason: Schema.NullOr(Schema.String) }),
-        "select is_on, cents, off_reason from console.recharge"
-      )
-    )
   )

@@ -1,3 +1,6 @@
 import { brandedFoodKills } from "./branded-food-kills.ts"
 
-brandedFoodKills({ rounds: 0 })
+brandedFoodKills(
+  ["it stages", "that folder holds some files", "that folder has its name", "the database has its name"],
+  0
+)

@@ -7,7 +7,7 @@ import type { Diary } from "./diary.ts"
 
 const connections = 32
 /** What a caller waits after a 503. It is told a second; a run has less patience. */
-const pause = 50
+const pause = 250
 /** A call that takes longer hangs. */
 const longestAnswer = 30_000
 

@@ -1,7 +1,7 @@
 /**
  * Kills real servers with -9 under load, again and again over one embedded ledger: calling, starting, and with a journal
- * that a power cut has torn. Each 200 that a caller has received is charged once, whatever the moment. Two kills meet all
- * of that but a full journal, which the long run meets.
+ * that a power cut has torn. In the end one is told to stop under load. Each 200 that a caller has received is charged once,
+ * whatever the moment. Two kills meet all of that but a full journal, which the long run meets.
  */
 import { readdirSync } from "node:fs"
 import path from "node:path"
@@ -12,6 +12,7 @@ import type { Place } from "./cast.ts"
 import type { Chance } from "./chance.ts"
 import { type History, history } from "./history.ts"
 import { historiesWith, longest, portion } from "./kills.ts"
+import { stopUnderLoad } from "./stop-under-load.ts"
 import { isJournal, tearJournal, tears } from "./torn-journal.ts"
 
 const newestJournal = ({ home }: Place) => readdirSync(path.join(home, "ledger")).filter(isJournal).sort().at(-1)
@@ -62,7 +63,7 @@ const powerCut = ({ cashier, chance, count, diary, place }: History) => {
 export const embeddedLedgerKills = (most: { readonly kills: number }) =>
   describe("an embedded ledger whose server is killed with -9 under load", () => {
     it.each(historiesWith(most.kills))(
-      "has one charge for each 200 that a caller received, and no other ($kills kills)",
+      "has one charge for each 200 that a caller received, and no other, after $kills kills and a stop that answers all",
       async ({ kills }) => {
         await history("embedded ledger", {}, async (its) => {
           const { books, cast, chance, count, place } = its
@@ -80,7 +81,7 @@ export const embeddedLedgerKills = (most: { readonly kills: number }) =>
             expect(await its.cashier.again()).toEqual([])
             await books.check()
           }
-          await server.stop()
+          await stopUnderLoad(its, server)
           await books.check() // by commands that open the ledger themselves
         })
       },

@@ -1,3 +1,6 @@
 import { publishKills } from "./publish-kills.ts"
 
-publishKills({ rounds: 0 })
+publishKills(
+  ["it has fetched a payload", "it writes to the copy", "the new generation gets its name", "the link has swung"],
+  0
+)

@@ -1,7 +1,7 @@
 /**
  * Kills real ingest runs where it hurts most: at the moments when files appear, seen by watching the folders. Whatever the
- * moment, the old or the new generation is live and whole, and the next run completes. One run is looked at in all of its
- * moments; `rounds` says how often a run is killed at each of them, each time a little later.
+ * moment, the old or the new generation is live and whole, and the next run completes. One run is looked at in all of the
+ * given moments; `rounds` says how often a run is killed at each of them, each time a little later.
  */
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
@@ -61,19 +61,23 @@ const isWriting = (home: string) => warehouse(home).some((name) => name.endsWith
 const hasSwung = (home: string) => generationOf(home) === "larder-000002.duckdb"
 
 /** Moments of a run on a home that has one generation, in their order. */
-const moments: ReadonlyArray<readonly [string, Moment]> = [
-  ["its staging folder appears", appears(isStaging)],
-  ["its staging file appears", appears((home) => staged(home).includes("rows.duckdb"))],
-  ["it has fetched a payload", appears((home) => fetched(home) > 1)],
-  ["it has staged everything", goes((home) => staged(home).includes("rows.duckdb.wal"))],
-  ["the copy of the live generation appears", appears(isBuilding)],
-  ["it writes to the copy", appears(isWriting)],
-  ["the copy has been written", goes(isWriting)],
-  ["the new generation gets its name", appears((home) => warehouse(home).includes("larder-000002.duckdb"))],
-  ["the new link appears", appears((home) => warehouse(home).includes(".larder.duckdb.next") || hasSwung(home))],
-  ["the link has swung", appears(hasSwung)],
-  ["it has tidied up", goes(isStaging)]
-]
+const moments = {
+  "its staging folder appears": appears(isStaging),
+  "its staging file appears": appears((home) => staged(home).includes("rows.duckdb")),
+  "it has fetched a payload": appears((home) => fetched(home) > 1),
+  "it has staged everything": goes((home) => staged(home).includes("rows.duckdb.wal")),
+  "the copy of the live generation appears": appears(isBuilding),
+  "it writes to the copy": appears(isWriting),
+  "the copy has been written": goes(isWriting),
+  "the new generation gets its name": appears((home) => warehouse(home).includes("larder-000002.duckdb")),
+  "the new link appears": appears((home) => warehouse(home).includes(".larder.duckdb.next") || hasSwung(home)),
+  "the link has swung": appears(hasSwung),
+  "it has tidied up": goes(isStaging)
+} satisfies Readonly<Record<string, Moment>>
+type Name = keyof typeof moments
+export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
+/** Later a run may have ended before it was seen. */
+const hasEnded = everyMoment.slice(6)
 
 const replayKilled = (home: string, moment: Moment, delay = 0, signal: NodeJS.Signals = "SIGKILL") =>
   runKilled(home, ["commodities", "--replay", newer], moment, { delay, signal })
@@ -99,7 +103,7 @@ const expectRecovered = async (copy: string) => {
   await expectComplete(copy)
 }
 
-export const publishKills = ({ rounds }: { readonly rounds: number }) => {
+export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
   describe("a run that is killed with -9", () => {
     let left: ReadonlyArray<Left> = []
     beforeAll(async () => {
@@ -108,31 +112,26 @@ export const publishKills = ({ rounds }: { readonly rounds: number }) => {
       left = await leftAt(
         stopped,
         args,
-        moments.map(([, moment]) => moment)
+        names.map((name) => moments[name])
       )
       removeFolder(stopped)
     })
     afterAll(() => left.map(({ home }) => removeFolder(home)))
 
-    it.each(moments.map(([moment], index) => ({ moment, index })))(
-      "leaves a whole generation when $moment, and the next run completes",
-      async ({ index }) => {
-        const { home: copy = "", wasRunning } = left[index] ?? {}
-        if (index < 6) expect(wasRunning).toBe(true) // later it may have ended before it was seen
-        await expectRecovered(copy)
-      }
-    )
+    it.each(names)("leaves a whole generation when %s, and the next run completes", async (name) => {
+      const { home: copy = "", wasRunning } = left[names.indexOf(name)] ?? {}
+      if (!hasEnded.includes(name)) expect(wasRunning).toBe(true)
+      await expectRecovered(copy)
+    })
 
     for (let round = 0; round < rounds; round++) {
-      for (const [index, [moment, comes]] of moments.entries()) {
-        const delay = round * 7
-        it(`leaves a whole generation ${delay} ms after ${moment}, and the next run completes`, async () => {
-          const copy = copyOf(home)
-          const { signal } = await replayKilled(copy, comes, delay)
-          if (round === 0 && index < 6) expect(signal).toBe("SIGKILL")
-          await expectRecovered(copy)
-        })
-      }
+      const delay = round * 7
+      it.each(names)(`leaves a whole generation ${delay} ms after %s, and the next run completes`, async (name) => {
+        const copy = copyOf(home)
+        const { signal } = await replayKilled(copy, moments[name], delay)
+        if (round === 0 && !hasEnded.includes(name)) expect(signal).toBe("SIGKILL")
+        await expectRecovered(copy)
+      })
     }
 
     it("leaves no warehouse in an empty home, and the next run makes one", async () => {
@@ -153,25 +152,22 @@ export const publishKills = ({ rounds }: { readonly rounds: number }) => {
         JSON.parse(readFileSync(path.join(home, "journal", name), "utf8"))
       )
 
-    for (const [moment, comes] of [
-      ["it stages", appears((home) => fetched(home) > 1)],
-      ["it builds", appears(isBuilding)]
-    ] as const) {
-      it(`tidies up, exits with 130 and is recorded when interrupted while ${moment}`, async () => {
-        const copy = copyOf(home)
+    it("tidies up, exits with 130 and is recorded, both while it stages and while it builds", async () => {
+      const copy = copyOf(home)
+      const interrupted = { run: { outcome: "interrupted", message: "interrupted", generation: null } }
+      const fetchedBefore = fetched(copy)
+      for (const [times, comes] of [appears((home) => fetched(home) > fetchedBefore), appears(isBuilding)].entries()) {
         const { code, stdout } = await replayKilled(copy, comes, 0, "SIGINT")
         expect(code).toBe(130)
         expect(stdout).toBe("")
         expect(namesIn(path.join(copy, "staging"))).toEqual([])
         expect(warehouse(copy).sort()).toEqual([".publish.lock", "larder-000001.duckdb", "larder.duckdb"])
-        expect(journal(copy)).toMatchObject([
-          { run: { outcome: "interrupted", message: "interrupted", generation: null } }
-        ])
-        await expectComplete(copy)
-        const [runs] = await query(copy, "select outcome from ingest.run order by started_at")
-        expect(runs).toEqual([{ outcome: "published" }, { outcome: "interrupted" }, { outcome: "published" }])
-        expect(journal(copy)).toEqual([])
-      })
-    }
+        expect(journal(copy)).toMatchObject(Array.from({ length: times + 1 }, () => interrupted))
+      }
+      await expectComplete(copy)
+      const [runs] = await query(copy, "select outcome from ingest.run order by started_at")
+      expect(runs?.map(({ outcome }) => outcome)).toEqual(["published", "interrupted", "interrupted", "published"])
+      expect(journal(copy)).toEqual([])
+    })
   })
 }

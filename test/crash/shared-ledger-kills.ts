@@ -1,7 +1,8 @@
 /**
  * Kills with -9, again and again under load, one of two servers that share a ledger in PostgreSQL, or the database, or both
  * at once. A killed server is started again while the other one goes on; of a killed database both recover by themselves,
- * and answer 503 until then. Three kills meet each victim once.
+ * and answer 503 until then. In the end one server is told to stop under load. Two kills meet a server and the database; the
+ * long run kills both at once, too.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -10,6 +11,7 @@ import type { Server } from "../support/programs.ts"
 import type { Callers } from "./callers.ts"
 import { type History, history } from "./history.ts"
 import { historiesWith, longest } from "./kills.ts"
+import { stopUnderLoad } from "./stop-under-load.ts"
 
 /** Waits until the server says that it is ready, or that it is not. */
 const until = async ({ console: operators }: Server, status: 200 | 503) => {
@@ -84,7 +86,7 @@ export const sharedLedgerKills = (most: { readonly kills: number }) =>
     afterAll(() => postgres.remove())
 
     it.each(historiesWith(most.kills))(
-      "has one charge for each 200 that a caller received, and no other ($kills kills)",
+      "has one charge for each 200 that a caller received, and no other, after $kills kills and a stop that answers all",
       async ({ kills }) => {
         const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
         await history("ledger in PostgreSQL", environment, async (its) => {
@@ -95,6 +97,8 @@ export const sharedLedgerKills = (most: { readonly kills: number }) =>
             expect(await its.cashier.again()).toEqual([])
             await its.books.check()
           }
+          for (const server of servers.slice(1)) await stopUnderLoad(its, server)
+          await its.books.check()
         })
       },
       longest

@@ -1,3 +1,3 @@
 import { storefrontKills } from "./storefront-kills.ts"
 
-storefrontKills({ rounds: 0 })
+storefrontKills(["its rows are loaded", "the database has its name"], 0) // while it builds, a server is looked at

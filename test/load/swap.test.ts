@@ -9,7 +9,7 @@ import { copyHome } from "../support/sample-home.ts"
 
 const callers = 16
 const prices = "/v1/commodities/prices"
-const swings = 6
+const swings = 3
 /** The samples end on 29 September, the generation after them has one more day. */
 const newestOf: Readonly<Record<string, string>> = { "larder-000003": "2026-09-29", "larder-000004": "2026-09-30" }
 

@@ -1,3 +1,3 @@
-import { brandedFoodKills } from "../crash/branded-food-kills.ts"
+import { brandedFoodKills, everyMoment } from "../crash/branded-food-kills.ts"
 
-brandedFoodKills({ rounds: 10 })
+brandedFoodKills(everyMoment, 10)

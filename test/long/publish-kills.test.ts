@@ -1,3 +1,3 @@
-import { publishKills } from "../crash/publish-kills.ts"
+import { everyMoment, publishKills } from "../crash/publish-kills.ts"
 
-publishKills({ rounds: 10 })
+publishKills(everyMoment, 10)

@@ -1,3 +1,3 @@
-import { storefrontKills } from "../crash/storefront-kills.ts"
+import { everyMoment, storefrontKills } from "../crash/storefront-kills.ts"
 
-storefrontKills({ rounds: 10 })
+storefrontKills(everyMoment, 10)

@@ -5,11 +5,13 @@ import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import type { Looked } from "@larder/serve/billing/processor.ts"
 import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
-import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
-import { Clock, Effect, Layer, Redacted, type Scope } from "effect"
+import { allTables } from "@larder/serve/console-database/tables.ts"
+import { Clock, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { inject } from "vitest"
+import { onceForFile } from "../support/once-for-file.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { simulatorStand } from "./simulator-stand.ts"
 import type { Stand } from "./stand.ts"
@@ -20,14 +22,24 @@ const folder = Effect.acquireRelease(
   (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
 )
 
-const within = (database: Layer.Layer<ConsoleDatabase, unknown>) =>
-  Effect.flatMap(Layer.build(database), (services) => Effect.provide(simulatorStand, services))
+/** Opened once: that takes longer than most tests. Its tables are empty each time. */
+const within = (opened: Effect.Effect<Context.Context<ConsoleDatabase>, unknown, Scope.Scope>) => {
+  const kept = onceForFile(opened)
+  return Effect.gen(function* () {
+    const services = yield* kept
+    const { run } = Context.get(services, ConsoleDatabase)
+    yield* Effect.forEach(allTables, (table) => run(`delete from console.${table}`), { discard: true })
+    return yield* Effect.provide(simulatorStand, services)
+  })
+}
 
 const stands: Readonly<Record<string, Effect.Effect<Stand, unknown, Scope.Scope>>> = {
-  "the simulator in a folder": Effect.flatMap(folder, (made) => within(embeddedConsole(made))),
-  "the simulator in PostgreSQL": Effect.flatMap(
-    Effect.promise(() => newDatabase(inject("postgresUrl"))),
-    (url) => within(postgresConsole(Redacted.make(url)))
+  "the simulator in a folder": within(Effect.flatMap(folder, (made) => Layer.build(embeddedConsole(made)))),
+  "the simulator in PostgreSQL": within(
+    Effect.flatMap(
+      Effect.promise(() => newDatabase(inject("postgresUrl"))),
+      (url) => Layer.build(postgresConsole(Redacted.make(url)))
+    )
   ),
   Stripe: stripeStand
 }

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Billing } from "@larder/serve/billing/billing.ts"
 import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
-import { Effect, References, type Scope } from "effect"
-import { inEachShop, inHaste, places, type Shop, shopAt, until } from "./shop.ts"
+import { Effect, type Scope } from "effect"
+import { inEachShop, inHaste, type Shop, until } from "./shop.ts"
 
 type Open = Billing["Service"]
 
@@ -29,33 +29,6 @@ const tell = ({ stand }: Shop, billing: Open, id: string) =>
 const keeping = (processor: CardProcessor): CardProcessor => ({
   ...processor,
   forget: () => Effect.fail(new ProcessorUnavailable({ processor: processor.name, cause: new Error("503") }))
-})
-
-describe("a saved card of an earlier version", () => {
-  it.live.each(Object.entries(places))("is forgotten when it is replaced: %s", ([, made]) =>
-    Effect.gen(function* () {
-      const inShop = shopAt(yield* made)
-      const account = yield* inShop((shop, billing) =>
-        Effect.gen(function* () {
-          yield* shop.buy(billing, 20_00, "good")
-          yield* shop.database.run("alter table console.customer drop column card_since")
-          yield* shop.database.run("drop table console.card_to_forget")
-          return shop
-        })
-      )
-      yield* inShop(
-        (shop, billing) =>
-          Effect.gen(function* () {
-            assert.strictEqual(yield* brand(shop, billing), "visa")
-            shop.form(20_00) // the first form of this account was sent before
-            yield* shop.buy(billing, 20_00, "mastercard")
-            assert.strictEqual(yield* brand(shop, billing), "mastercard")
-            yield* shop.checkCards
-          }),
-        account
-      )
-    }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "Fatal"), Effect.orDie)
-  )
 })
 
 inEachShop((name, within) => {

@@ -1,46 +1,7 @@
 /** Refunds and disputes: credits go once, and come back once. Half a minute. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Billing } from "@larder/serve/billing/billing.ts"
-import { Effect, References } from "effect"
-import { inEachShop, places, type Shop, shopAt, until } from "./shop.ts"
-
-describe("a dispute of an earlier version", () => {
-  it.live.each(Object.entries(places))("is lost when the bank says so, and takes no more credits: %s", ([, made]) =>
-    Effect.gen(function* () {
-      const inShop = shopAt(yield* made)
-      const told = (shop: Shop, billing: Billing["Service"], id: string) =>
-        Effect.gen(function* () {
-          const { body, header } = yield* shop.stand.event(id)
-          yield* billing.webhook(body, header)
-          const { reversals } = yield* billing.payment(shop.account_id, id)
-          return reversals.map(({ is_lost, state }) => ({ is_lost, state }))
-        })
-      const before = yield* inShop((shop, billing) =>
-        Effect.gen(function* () {
-          const id = yield* shop.buy(billing, 20_00, "good")
-          const dispute = yield* shop.stand.dispute(id)
-          assert.deepStrictEqual(yield* told(shop, billing, id), [{ is_lost: false, state: "taken" }])
-          yield* shop.database.run("alter table console.reversal drop column is_lost")
-          return { account: shop, dispute, id }
-        })
-      )
-      yield* inShop(
-        (shop, billing) =>
-          Effect.gen(function* () {
-            assert.deepStrictEqual(yield* told(shop, billing, before.id), [{ is_lost: false, state: "taken" }])
-            yield* shop.stand.closeDispute(before.id, before.dispute, "lost")
-            assert.deepStrictEqual(yield* told(shop, billing, before.id), [{ is_lost: true, state: "taken" }])
-            assert.deepStrictEqual(yield* shop.moved, [
-              ["top_up", 20_000],
-              ["adjustment", -20_000]
-            ])
-            yield* shop.checkBooks
-          }),
-        before.account
-      )
-    }).pipe(Effect.scoped, Effect.provideService(References.MinimumLogLevel, "Fatal"), Effect.orDie)
-  )
-})
+import { Effect } from "effect"
+import { inEachShop, until } from "./shop.ts"
 
 inEachShop((name, within) => {
   describe(`money that goes back with ${name}`, () => {

@@ -15,7 +15,7 @@ import { allTables } from "@larder/serve/console-database/tables.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
-import { Clock, Context, Effect, Exit, Layer, References, Schema, Scope, Stream } from "effect"
+import { Clock, Context, Effect, Exit, Layer, References, Schema, Scope, Semaphore, Stream } from "effect"
 import { afterAll, inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"
 import { simulatorStand } from "./simulator-stand.ts"
@@ -194,12 +194,13 @@ export const everyPair: ReadonlyArray<Pair> = [
 /**
  * Stores of a kind that are opened once and used by one test after another: opening them is most of what a small test costs.
  * The console's tables are empty each time; the ledger keeps the accounts of earlier tests, which have nothing to do with
- * another one's. Stores in which a test failed are not used again.
+ * another one's. Stores in which a test failed are not used again. No more than two tests have some at once.
  */
 const storesForMany = (store: keyof typeof places) => {
   type Stores = Layer.Success<ReturnType<typeof storesIn>>
   const kept = Scope.makeUnsafe()
   const free: Array<Context.Context<Stores>> = []
+  const atOnce = Semaphore.makeUnsafe(2)
   const open = Effect.gen(function* () {
     return yield* Layer.build(storesIn(yield* places[store]))
   }).pipe(Scope.provide(kept), Effect.provideService(References.MinimumLogLevel, "Fatal"))
@@ -212,7 +213,7 @@ const storesForMany = (store: keyof typeof places) => {
       yield* Effect.forEach(allTables, (table) => run(`delete from console.${table}`), { discard: true })
       free.push(stores)
       return done
-    })
+    }).pipe(atOnce.withPermit)
 }
 
 /** A group of tests for each kind of store and each processor, each test in a shop of its own. */

@@ -40,7 +40,7 @@ export const spender = (key: string, prefix: string) =>
 
 /** Waits for what happens beside the test; its time-out is the limit. */
 export const until = <E, R>(isSo: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(isSo, (so) => (so ? Effect.void : Effect.andThen(Effect.sleep("40 millis"), until(isSo))))
+  Effect.flatMap(isSo, (so) => (so ? Effect.void : Effect.andThen(Effect.sleep("150 millis"), until(isSo))))
 
 /** A clock that runs like the others and can be put forward. Sleeping takes its time. */
 export const adjustableClock = Effect.map(Clock.Clock, (real) => {

@@ -2,4 +2,4 @@
 import { pairs } from "./shop.ts"
 import { inTwoServers } from "./two-servers.ts"
 
-inTwoServers(pairs, 60)
+inTwoServers(pairs, 30)

@@ -1,3 +1,0 @@
-import { stopsUnderLoad } from "./stops-under-load.ts"
-
-stopsUnderLoad({ stops: 1 })

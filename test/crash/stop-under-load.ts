@@ -1,0 +1,15 @@
+/** Tells a server to stop while callers go on calling: each call that it has received is answered. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { expect } from "vitest"
+import type { Server } from "../support/programs.ts"
+import type { History } from "./history.ts"
+
+export const stopUnderLoad = async ({ call, chance, count }: History, server: Server) => {
+  const callers = call(server)
+  await callers.underWay
+  await sleep(chance.between(0, 400))
+  count("calls in flight at SIGTERM", callers.waiting())
+  callers.tolerate("refused connections")
+  expect(await server.stop("SIGTERM")).toBe(130)
+  await callers.end()
+}
