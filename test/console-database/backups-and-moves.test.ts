@@ -1,5 +1,15 @@
 /** What the console keeps, in backups, after a restore, and on its way into PostgreSQL: by the commands of operators. */
-import { copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -121,13 +131,21 @@ describe("a backup of a running server", () => {
       assert.strictEqual((yield* asked(browser.get("/billing"))).status, 200)
       yield* Effect.promise(() => server.stop())
 
-      const here = restored(other, file)
-      yield* command({ LARDER_HOME: other }, "ledger", "verify")
-      assert.isTrue(existsSync(path.join(here.folder, "console-tables.duckdb")))
-      const { rows, ...others } = yield* lookAt(here, kept)
-      assert.deepStrictEqual(others, { isSignedIn: false, isInvited: false, recharge: isOff })
-      assert.deepStrictEqual(rows.session, [])
-      yield* goOn(here, kept)
+      renameSync(place.folder, path.join(folder, "ledger-broken"))
+      restored(folder, file)
+      yield* command({ LARDER_HOME: folder }, "ledger", "verify")
+      assert.isTrue(existsSync(path.join(place.folder, "console-tables.duckdb")))
+      const next = yield* serving(folder)
+      const again = makeBrowser(next.console)
+      for (const [name, cookie] of browser.cookies) again.cookies.set(name, cookie)
+      assert.strictEqual((yield* asked(again.get("/billing"))).status, 303)
+      assert.strictEqual((yield* asked(again.post("/sign-in", { email, password }))).status, 303)
+      const billing = yield* asked(again.get("/billing"))
+      assert.strictEqual(billing.status, 200)
+      assert.include(billing.text, afterRestore)
+      assert.include(billing.text, kept.paid)
+      yield* Effect.promise(() => next.stop())
+      yield* goOn(place, kept)
     }).pipe(Effect.scoped)
   )
 })
