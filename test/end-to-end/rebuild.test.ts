@@ -1,14 +1,14 @@
-/** The raw archive alone gives the warehouse back. Stores, and releases from files, are rebuilt in tests of their own. */
+/** The raw archive alone gives the warehouse back. Stores are rebuilt in tests of their own. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { aClose, bodyOf, everyFeed, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { run } from "../support/programs.ts"
 import { derivedOf, recordsOf } from "./branded-foods.ts"
 import { copyOf, generationOf, recordOf, removeFolder, replay, temporaryFolder } from "./ingesting.ts"
-import { foodsIn } from "./small-releases.ts"
 
 const closes = feedNamed("gov-mars/1603")
 
@@ -19,7 +19,7 @@ const everything = `
   union all select 'label', to_json(v)::varchar from branded_food.version v
   union all select 'raw file', to_json(r)::varchar from ingest.raw_file r
   union all select 'cursor', to_json(c)::varchar from ingest.cursor c
-  union all select 'run', run_id || ' ' || outcome || ' ' || rows_read || ' ' || rows_loaded from ingest.run
+  union all select 'run', run_id || ' ' || origin || ' ' || outcome || ' ' || rows_read || ' ' || rows_loaded from ingest.run
   order by all`
 
 const rowsOf = (home: string) =>
@@ -44,7 +44,8 @@ describe("larder-ingest rebuild", () => {
     const partial = await replay(home, { [closes.feed]: bodyOf(closes, days) }, ...october)
     expect(recordOf(partial)).toMatchObject({ outcome: "partial", rows_loaded: 1 })
     expect(recordOf(await replay(home, everyFeed(), "--dry-run"))).toMatchObject({ dry_run: true, generation: null })
-    expect((await run("larder-ingest", ["branded-foods"], { LARDER_HOME: home })).code).toBe(0)
+    await ingestLabels(home, "csv", [aLabel({ fdc_id: 4_000_000 }), aLabel({ fdc_id: 4_000_001 })])
+    await ingestLabels(home, "json", [aLabel({ fdc_id: 4_000_000, footnote: "A note" })], "2026-08-31")
     const { code, stderr, stdout } = await run("larder-ingest", ["rebuild", "--into", into, "--json"], {
       LARDER_HOME: home,
       LARDER_SOURCES: "live"
@@ -61,6 +62,7 @@ describe("larder-ingest rebuild", () => {
     expect(runs.map(({ outcome, pipeline }) => [pipeline, outcome])).toEqual([
       ["commodities", "published"],
       ["commodities", "partial"],
+      ["branded-foods", "published"],
       ["branded-foods", "published"]
     ])
     expect(existsSync(path.join(into, "raw"))).toBe(false)
@@ -68,15 +70,15 @@ describe("larder-ingest rebuild", () => {
 
   it("gives the same rows and ids from the archive alone", async () => {
     const [before, after] = [await rowsOf(home), await rowsOf(into)]
-    expect(before.length).toBeGreaterThan(3000)
+    expect(before.length).toBeGreaterThan(100)
     expect(after).toEqual(before)
   })
 
   it("gives the same categories, nutrition and served records, with their original fetch times", async () => {
-    const ids = await foodsIn(home)
-    expect(ids.length).toBeGreaterThan(1000)
     expect(await derivedOf(into)).toEqual(await derivedOf(home))
-    expect(await recordsOf(into, ids)).toEqual(await recordsOf(home, ids))
+    const records = await recordsOf(home, [4_000_000, 4_000_001])
+    expect(records).toMatchObject([{ footnote: "A note" }, { footnote: null }])
+    expect(await recordsOf(into, [4_000_000, 4_000_001])).toEqual(records)
   })
 
   it("exits with 1 and names a payload that is not what was fetched", async () => {
