@@ -77,10 +77,10 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     /food\.csv line 1: the file is empty: not even a header/
   ],
   [
-    "a CSV release of which no row can be read",
-    "rubbish.zip",
-    zipOf(...changed("food.csv", (text) => text.replaceAll(/^"\d+"/gm, '"x"'))),
-    /The release holds no label: all of its rows were rejected, such as record 2: /
+    "a header with more columns than the rows, so that no row can be read",
+    "shifted.zip",
+    zipOf(...changed("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))),
+    /holds no label: all of its rows were rejected, such as record 2: it has 5 instead of 6 fields/
   ],
   ["an empty JSON release", "empty.json", jsonRelease([]), /The release holds no label: it is empty/],
   [
@@ -93,13 +93,12 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
 
 describe("a release that cannot be trusted", () => {
   it.each(releases)("fails the run and leaves the old generation live: %s", async (_fault, name, content, message) => {
-    const copy = copyOf(home)
-    const { code, stderr, stdout } = await load(copy, written(name, content))
+    const { code, stderr, stdout } = await load(home, written(name, content))
     expect(stderr).toMatch(message)
     expect(stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
     expect(code).toBe(1)
     expect(stdout).toBe("")
-    await expectOldFoods(copy)
+    await expectOldFoods(home)
   })
 
   it("is recorded as failed by the next run that publishes", async () => {
@@ -107,11 +106,10 @@ describe("a release that cannot be trusted", () => {
     await load(copy, written("cut.zip", zip.subarray(0, 300)))
     const { code } = await load(copy, written("other.zip", zip))
     expect(code).toBe(0)
-    const [runs] = await query(copy, "select outcome, message from ingest.run order by started_at")
+    const [runs] = await query(copy, "select outcome, message from ingest.run order by started_at desc limit 2")
     expect(runs).toMatchObject([
       { outcome: "published" },
-      { outcome: "failed", message: expect.stringMatching(/cut\.zip cannot be read/) },
-      { outcome: "published" }
+      { outcome: "failed", message: expect.stringMatching(/cut\.zip cannot be read/) }
     ])
   })
 })
@@ -124,7 +122,7 @@ describe("a full disk", () => {
   })
   const program = path.join(repository, "pipelines/bin/larder-ingest.mjs")
   /** Writing beyond so many kB of a file fails, as it does on a full disk. */
-  const loadWithin = (copy: string, file: string, kilobytes: number) =>
+  const loadWithin = (file: string, kilobytes: number) =>
     ended(
       spawn(
         "bash",
@@ -139,7 +137,7 @@ describe("a full disk", () => {
           "--file",
           file
         ],
-        { env: { ...process.env, LARDER_HOME: copy }, stdio: ["ignore", "pipe", "pipe"] }
+        { env: { ...process.env, LARDER_HOME: home }, stdio: ["ignore", "pipe", "pipe"] }
       )
     )
 
@@ -148,34 +146,21 @@ describe("a full disk", () => {
     ["unpacking it", 250, /food_nutrient\.csv cannot be written: EFBIG: .* Check free space/],
     ["staging its rows", 400, /Staging failed: .*release\.duckdb.* The disk is full/s]
   ])("fails the run while %s, and leaves the old generation live", async (_step, kilobytes, message) => {
-    const copy = copyOf(home)
-    const { code, stderr } = await loadWithin(copy, large, kilobytes)
+    const { code, stderr } = await loadWithin(large, kilobytes)
     expect(stderr).toMatch(message)
     expect(code).toBe(1)
-    await expectOldFoods(copy)
+    await expectOldFoods(home)
   })
 
   it("fails the run while the index is built, and leaves the old generation live", async () => {
-    const copy = copyOf(home)
     const fullDisk = pathToFileURL(path.join(import.meta.dirname, "../contract/preload/full-disk.mjs"))
     const { code, stderr } = await run(
       "larder-ingest",
       ["branded-foods", "--json", "--file", written("other.zip", zip)],
-      { LARDER_HOME: copy, NODE_OPTIONS: `--import=${fullDisk}`, TEST_FULL_DISK: import.meta.filename }
+      { LARDER_HOME: home, NODE_OPTIONS: `--import=${fullDisk}`, TEST_FULL_DISK: import.meta.filename }
     )
     expect(stderr).toMatch(/Publishing failed while writing the files beside it: .*ENOSPC.* The disk is full/)
     expect(code).toBe(1)
-    await expectOldFoods(copy)
-  })
-})
-
-describe("a header with more columns than the rows", () => {
-  it("fails the run, says that rows have 5 instead of 6 fields, and leaves the old generation live", async () => {
-    const copy = copyOf(home)
-    const content = changed("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))
-    const { code, stderr } = await load(copy, written("shifted.zip", zipOf(...content)))
-    expect(stderr).toMatch(/all of its rows were rejected, such as record 2: it has 5 instead of 6 fields/)
-    expect(code).toBe(1)
-    await expectOldFoods(copy)
+    await expectOldFoods(home)
   })
 })

@@ -2,6 +2,7 @@
  * What looks wrong in a label is flagged and published as it is: every flag, beside a label that is just right. Then what the
  * tables for analysts say of labels without a barcode, and of nutrients that stand twice. All labels are in one release of each form.
  */
+import path from "node:path"
 import { QualityFlagRow } from "@larder/schemas/branded-food/tables.ts"
 import { Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -136,10 +137,18 @@ const issuedAgain = (stated: Partial<Label>) => [
   aLabel({ gtin_upc: "059642932491", ...stated, fdc_id: 3005 })
 ]
 
+/** Its row in branded_food.csv is missing. */
+const labelWithoutRow = 3006
+
 const homes: Record<Form, string> = { json: temporaryFolder(), csv: temporaryFolder() }
 beforeAll(async () => {
   const everything = [...labels, ...withoutBarcode, ...withDailyValues, withUnnumberedVitamins, ...issuedAgain(before)]
-  for (const form of forms) await ingestLabels(homes[form], form, everything)
+  await ingestLabels(homes.json, "json", everything)
+  const rows = csvRowsOf([...everything, aLabel({ ...right, fdc_id: labelWithoutRow })])
+  const folder = path.join(homes.csv, "FoodData_Central_branded_food_csv_2026-04-30")
+  const branded_food = rows.branded_food.filter(({ fdc_id }) => fdc_id !== String(labelWithoutRow))
+  writeCsv(folder, { ...rows, branded_food })
+  await ingestFile(homes.csv, folder)
 })
 afterAll(() => Object.values(homes).forEach(removeFolder))
 
@@ -162,12 +171,8 @@ it("the dictionary explains the flags that are tested here, and label_row_missin
 })
 
 it("flags a label that only food.csv has with label_row_missing, and no other label", async () => {
-  const home = folderOfTest()
-  const rows = csvRowsOf([1, 2].map((fdc_id) => aLabel({ ...right, fdc_id })))
-  const folder = folderOfTest()
-  writeCsv(folder, { ...rows, branded_food: rows.branded_food.slice(1) })
-  await ingestFile(home, folder)
-  expect(await flagsOf(home)).toEqual(new Map([[1, "gtin_missing label_row_missing"]]))
+  const flags = [...(await flagsOf(homes.csv))].filter(([, found]) => found.includes("label_row_missing"))
+  expect(flags).toEqual([[labelWithoutRow, "gtin_missing label_row_missing"]])
 })
 
 it.each([

@@ -159,37 +159,35 @@ describe("a CSV release with odd fields", () => {
 
 describe("a CSV release with unusable dictionaries", () => {
   /** A release of one label with these dictionaries, each of which is faulty. */
-  const loadWith = async (dictionaries: Readonly<Record<string, string>>, derivation_id?: string) => {
+  const loadWith = async (dictionaries: Readonly<Record<string, string>>) => {
     const folder = folderOfTest()
     const home = path.join(folder, "home")
     const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
     const rows = csvRowsOf([aLabel({ fdc_id: 1, nutrients: [{ nutrient_id: 1003, amount: "10" }] })])
-    const food_nutrient = rows.food_nutrient.map((row) => ({ ...row, ...(derivation_id && { derivation_id }) }))
-    writeCsv(release, { ...rows, food_nutrient })
+    writeCsv(release, { ...rows, food_nutrient: rows.food_nutrient.map((row) => ({ ...row, derivation_id: "1.5" })) })
     for (const [file, content] of Object.entries(dictionaries)) writeFileSync(path.join(release, file), content)
     const { run, stderr } = await loaded(home, release)
     expect(run).toMatchObject({ rows_read: 3, rows_loaded: 3, rows_rejected: 0 })
     return { home, stderr }
   }
 
-  it("is loaded with warnings about an empty dictionary and one without a needed column", async () => {
-    const { stderr } = await loadWith({
+  it("is loaded with warnings about an empty dictionary and a header that does not end", async () => {
+    const { home, stderr } = await loadWith({
       "food_nutrient_derivation.csv": "",
-      "nutrient.csv": '"id","nm"\n"1","x"\n'
+      "nutrient.csv": `"id${"x".repeat(70_000)}`
     })
     expect(stderr).toMatch(/the file is empty/)
-    expect(stderr).toMatch(/the header has no column name, unit_name/)
-  })
-
-  it("is loaded with a warning about a header that does not end, and reads the derivation 1.5 as none", async () => {
-    const { home, stderr } = await loadWith({ "nutrient.csv": `"id${"x".repeat(70_000)}` }, "1.5")
     expect(stderr).toMatch(/does not end within 65536 bytes/)
     const [amounts] = await query(home, "select derivation_id from branded_food.nutrient_amount")
-    expect(amounts).toEqual([{ derivation_id: null }])
+    expect(amounts).toEqual([{ derivation_id: null }]) // 1.5 is none
   })
 
-  it("is loaded with a warning that counts the broken records of a dictionary", async () => {
-    const { stderr } = await loadWith({ "nutrient.csv": '"id","name","unit_name"\n"90001","5" pipe","MG"\n' })
+  it("is loaded with warnings about a missing column, and one that counts the broken records", async () => {
+    const { stderr } = await loadWith({
+      "food_nutrient_derivation.csv": '"id","nm"\n"1","x"\n',
+      "nutrient.csv": '"id","name","unit_name"\n"90001","5" pipe","MG"\n'
+    })
+    expect(stderr).toMatch(/the header has no column code/)
     expect(stderr).toMatch(/records of a dictionary cannot be read.*"nutrient\.csv","records":1/)
   })
 })

@@ -8,7 +8,8 @@ import { feeds } from "@larder/pipelines/commodities/catalog.ts"
 import { NothingRead, ReadFailed } from "@larder/pipelines/run/pipeline.ts"
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect } from "effect"
-import { aBlockRow, aClose, blocks, bodyOf, feedNamed } from "../support/pipelines/commodity-payloads.ts"
+import { onceForFile } from "../support/once-for-file.ts"
+import { aBlockRow, aClose, type Bodies, blocks, bodyOf, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { only, rowsIn, runLive, serving, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { startUpstream, type Upstream } from "../support/pipelines/upstream.ts"
 
@@ -36,40 +37,45 @@ const contentsOf = (folder: string) =>
     .map((file) => `${file}\n${readFileSync(file, "latin1")}`)
     .join("\n")
 
+/** Three runs: of new reports, of the same ones, and of a revised price while no other report answers. */
+const threeRuns = onceForFile(
+  Effect.gen(function* () {
+    const home = yield* temporaryHome
+    const warnings: Array<string> = []
+    const listen = (message: string) => warnings.push(message)
+    const newField = aClose({ last_trade: "09:59" })
+    let bodies: Bodies = { ...only(blocks.feed), [closes.feed]: bodyOf(closes, [newField]) }
+    const upstream = yield* startUpstream(serving(() => bodies))
+    const first = yield* runLive({ home, upstream, listen })
+    const again = yield* runLive({ home, upstream, listen, id: "run-2" })
+    const asked = queriesOf(upstream, "1603")
+    const revised = aClose({ last_trade: "09:58", close_price: 1.4, published_date: "09/30/2026 10:57:02" })
+    bodies = { [closes.feed]: bodyOf(closes, [revised]) }
+    const third = yield* runLive({ home, upstream, listen, id: "run-3" })
+    return { home, warnings, asked, first, again, third }
+  }).pipe(Effect.provide(NodeServices.layer))
+)
+
 describe("a live run of commodities", () => {
   it.live("reads the whole history first, and in the next run looks back 45 days from where it ended", () =>
     Effect.gen(function* () {
-      const home = yield* temporaryHome
-      let bodies = only(closes.feed, blocks.feed)
-      const upstream = yield* startUpstream(serving(() => bodies))
-      const first = yield* runLive({ home, upstream })
-      assert.deepStrictEqual(queriesOf(upstream, "1603"), [null])
-
-      const again = yield* runLive({ home, upstream, id: "run-2" })
+      const { again, asked, first, home, third } = yield* threeRuns
       const window = `report_begin_date=${american(daysBefore("2026-09-29", 45))}:${american(daysBefore(today(), -14))}`
-      assert.deepStrictEqual(queriesOf(upstream, "1603"), [null, window])
+      assert.deepStrictEqual(asked, [null, window])
       assert.deepStrictEqual(
         [again.run.outcome, again.run.rows_loaded, again.run.rows_unchanged],
         ["unchanged", 0, first.rows_read]
       )
-
-      const revised = aBlockRow({
-        cheese_40_Price: "1.6150",
-        published_date: "10/07/2026 13:04:36",
-        week_ending_date: "10/03/2026"
-      })
-      bodies = { ...bodies, [blocks.feed]: bodyOf(blocks, [aBlockRow(), revised]) }
-      const third = yield* runLive({ home, upstream, id: "run-3" })
       assert.deepStrictEqual([third.run.outcome, third.run.rows_loaded], ["published", 1])
       const versions = yield* rowsIn(
         home,
-        "select value_text, published_at::varchar as published_at, run_id from commodity.price_version where metric_name = 'cheese_block_sales_price_weekly' and not is_final order by published_at"
+        "select value_text, run_id from commodity.price_version where metric_name = 'butter_exch_spot_close_daily' order by published_at"
       )
       assert.deepStrictEqual(versions, [
-        { value_text: "1.6140", published_at: "2026-09-30 13:04:36", run_id: "run-1" },
-        { value_text: "1.6150", published_at: "2026-10-07 13:04:36", run_id: "run-3" }
+        { value_text: "1.39", run_id: "run-1" },
+        { value_text: "1.4", run_id: "run-3" }
       ])
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 
   it.live("fails when the service ignores the window and answers with other days", () =>
@@ -202,17 +208,11 @@ describe("a service that is down", () => {
 
   it.live("loses nothing of what earlier runs loaded from it", () =>
     Effect.gen(function* () {
-      const home = yield* temporaryHome
-      let bodies = only(closes.feed, blocks.feed)
-      const upstream = yield* startUpstream(serving(() => bodies))
-      yield* runLive({ home, upstream })
-      const row = aClose({ report_date: "09/30/2026", report_begin_date: "09/30/2026" })
-      bodies = { [closes.feed]: bodyOf(closes, [row]) }
-      const { run, unavailable } = yield* runLive({ home, upstream, id: "run-2" })
-      assert.deepStrictEqual([unavailable.length, run.rows_loaded], [feeds.length - 1, 1])
+      const { home, third } = yield* threeRuns
+      assert.lengthOf(third.unavailable, feeds.length - 1)
       const values = "select value_text from commodity.price where metric_name = 'cheese_block_sales_price_weekly'"
       assert.deepStrictEqual(yield* rowsIn(home, values), [{ value_text: "1.6140" }])
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 
   it.live("makes the run publish nothing when no other service answers, with a reason for each feed", () =>
@@ -229,18 +229,14 @@ describe("a service that is down", () => {
 describe("a field that the source adds", () => {
   it.live("causes one warning per feed, and is recorded", () =>
     Effect.gen(function* () {
-      const home = yield* temporaryHome
-      const warnings: Array<string> = []
-      const listen = (message: string) => warnings.push(message)
-      let row = aClose({ last_trade: "09:59" })
-      const upstream = yield* startUpstream(serving(() => ({ [closes.feed]: bodyOf(closes, [row]) })))
-      yield* runLive({ home, upstream, listen })
-      row = aClose({ last_trade: "09:58", report_date: "09/30/2026", report_begin_date: "09/30/2026" })
-      yield* runLive({ home, upstream, listen, id: "run-2" })
-      assert.strictEqual(warnings.filter((warning) => warning.includes("last_trade")).length, 1)
+      const { home, warnings } = yield* threeRuns
+      assert.lengthOf(
+        warnings.filter((warning) => warning.includes("last_trade")),
+        1
+      )
       assert.deepStrictEqual(yield* rowsIn(home, "select feed, field, run_id, example from ingest.unknown_field"), [
         { feed: "gov-mars/1603", field: "last_trade", run_id: "run-1", example: '"09:59"' }
       ])
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 })

@@ -4,6 +4,7 @@ import { newKey, type Server, startServer, untilServed } from "../support/progra
 import {
   all,
   bakeryExport,
+  creamery,
   domain,
   idOf,
   type Name,
@@ -27,6 +28,8 @@ export interface Left {
   readonly changes: number
   readonly outcome: string | undefined
   readonly store: Row
+  /** How the read of the creamery ended, its products that are listed, and how many of its variants are gone. */
+  readonly creamery: readonly [outcome: string | undefined, listed: number, gone: number]
   readonly api: {
     readonly store: Row
     /** Native ids of the products that are listed. */
@@ -91,15 +94,23 @@ const readOnce = async (home: string, files: Files) => {
 }
 
 const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> => {
-  const [products = [], collections = [], sightings = [], changes = [], [count] = [], [store = {}] = []] = await query(
-    home,
-    jsonOf("product", "product_id"),
-    jsonOf("collection", "collection_id"),
-    jsonOf("sighting", "kind, id"),
-    changesOf(run),
-    "select count(*)::integer as n from storefront.variant_change",
-    `select * from storefront.store where domain = '${domain}'`
-  )
+  const [products = [], collections = [], sightings = [], changes = [], [count] = [], [store = {}] = [], [other] = []] =
+    await query(
+      home,
+      jsonOf("product", "product_id"),
+      jsonOf("collection", "collection_id"),
+      jsonOf("sighting", "kind, id"),
+      changesOf(run),
+      `select count(*)::integer as n from storefront.variant_change join storefront.store using (store_id)
+     where domain = '${domain}'`,
+      `select * from storefront.store where domain = '${domain}'`,
+      `select
+       (select count(*)::integer from storefront.listing join storefront.store using (store_id)
+        where domain = '${creamery}') as listed,
+       (select count(*)::integer from storefront.variant_change join storefront.store using (store_id)
+        where domain = '${creamery}' and change = 'gone') as gone`
+    )
+  const outcomes = await outcomesOf(home)
   const rows = (found: ReadonlyArray<Row>) => found.map(({ row }): unknown => JSON.parse(String(row)))
   return {
     run,
@@ -108,13 +119,14 @@ const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> =
     sightings: rows(sightings),
     told: changes.map(inWords).sort(),
     changes: Number(count?.n),
-    outcome: (await outcomesOf(home))[domain],
+    outcome: outcomes[domain],
     store,
+    creamery: [outcomes[creamery], Number(other?.listed), Number(other?.gone)],
     api
   }
 }
 
-/** Reads the stores ten times into a home, with the record of each run. */
+/** Reads the stores seven times into a home, with the record of each run. */
 export async function* readEach(home: string) {
   for (const name of names) yield { name, record: await readOnce(home, reads[name]) }
 }

@@ -1,11 +1,16 @@
-/** Recordings of ten reads of a dairy, one after the other, and of a bakery that never changes; ids as they must become. */
+/**
+ * Recordings of reads of a dairy, one after the other, of a creamery that loses its products, and of a bakery that never changes;
+ * ids as they must become.
+ */
 import { createHash } from "node:crypto"
 import { shopifyPages } from "./storefronts.ts"
 
 export const domain = "dairy.example"
+export const creamery = "creamery.example"
 export const bakery = "bakery.example"
 export const stores = [
   { domain, name: "Dairy", kind: "shopify", location: `https://${domain}`, currency: "EUR" },
+  { domain: creamery, name: "Creamery", kind: "shopify", location: `https://${creamery}`, currency: "EUR" },
   { domain: bakery, name: "Bakery", kind: "shopify-csv", location: "bakery.csv", currency: "GBP" }
 ]
 export const bakeryExport = `Handle,Title,Option1 Value,Variant Price
@@ -80,27 +85,24 @@ const changed: Shelf = {
 const fewer: Shelf = { 1: changed[1] ?? {}, 2: { 21: one }, 3: { 31: one }, 4: { 41: one }, 5: { 51: one } }
 const again: Shelf = { ...fewer, 2: changed[2] ?? {}, 6: { 61: { price: "7.25" } } }
 
-/** As `changed`, but for a product that has lost its title. */
-const untitled = () => {
-  const page = pageOf(changed, "")
-  const products = page.products.map((product) => (product.id === 6 ? { ...product, title: "" } : product))
-  return { ...whole(changed), ...shopifyPages(domain, [{ products }], { collections: [cheeses] }), ...members(changed) }
-}
+/** The creamery with its four products, with one that has lost its title, and with one product alone. */
+const four: Shelf = { 1: { 1: one }, 2: { 2: one }, 3: { 3: one }, 4: { 4: one } }
+const creameryWith = (...pages: ReadonlyArray<unknown>) => shopifyPages(creamery, pages)
+const untitled = pageOf(four, "").products.map((product) => (product.id === 4 ? { ...product, title: "" } : product))
+const shrunk = creameryWith(pageOf({ 1: { 1: one } }, ""))
 
-/** Recordings of each read: the store, or the part of it that answers. */
+/** Recordings of each read: the stores, or the part of them that answers. */
 export const reads = {
-  first: whole(all),
-  same: whole(all, "2026-10-02T00:00:00Z"),
-  changed: whole(changed),
-  unusable: untitled(),
-  fewer: whole(fewer),
+  first: { ...whole(all), ...creameryWith(pageOf(four, "")) },
+  same: { ...whole(all, "2026-10-02T00:00:00Z"), ...creameryWith({ products: untitled }) },
+  changed: { ...whole(changed), ...shrunk },
+  fewer: { ...whole(fewer), ...shrunk },
   partial: {
+    ...shrunk,
     [`${domain}/products.json?limit=250&page=1`]: pageOf({ 1: { 11: { price: "7.00" } } }, "") // and no second page
   },
-  failed: {},
-  again: whole(again),
-  shrunk: whole({ 1: changed[1] ?? {} }),
-  confirmed: whole({ 1: changed[1] ?? {} })
+  failed: shrunk,
+  again: { ...whole(again), ...shrunk }
 }
 export type Name = keyof typeof reads
 export const names = Object.keys(reads) as ReadonlyArray<Name> // keys of a literal object

@@ -25,23 +25,16 @@ const sliceInto = (folder: string) => {
 
 const theSlice = () => {
   const folder = temporaryFolder()
-  const [home, otherHome, namedHome] = ["home", "other", "named"].map((name) => path.join(folder, name)) as [
-    string,
-    string,
-    string
-  ]
-  const ends: { plain?: Ended; appended?: Ended; named?: Ended } = {}
+  const [home, otherHome] = [path.join(folder, "home"), path.join(folder, "other")]
+  const ends: { plain?: Ended; appended?: Ended } = {}
   beforeAll(async () => {
     ends.plain = await ingest(home, sliceInto(path.join(folder, "slice")))
 
     const appended = sliceInto(path.join(folder, "appended"))
     const [, ...others] = readFileSync(sample("slice-2023-10/food_sample_100.csv"), "utf8").split("\n")
     appendFileSync(path.join(appended, "food.csv"), `\n${others.join("\n")}`) // the last line has no end
+    cpSync(sample("dictionary-2022-10"), appended, { recursive: true, filter: (file) => !file.endsWith("PROVENANCE") })
     ends.appended = await ingest(otherHome, appended)
-
-    const named = sliceInto(path.join(folder, "with-dictionaries"))
-    cpSync(sample("dictionary-2022-10"), named, { recursive: true, filter: (file) => !file.endsWith("PROVENANCE") })
-    ends.named = await ingest(namedHome, named)
   })
   afterAll(() => removeFolder(folder))
 
@@ -165,21 +158,13 @@ const theSlice = () => {
       rows_rejected: Number(plain.rows_rejected) - amounts
     })
     expect((await rejectsOf(otherHome)).map(({ feed }) => feed)).toEqual(["gov-fdc/csv/branded_food.csv"])
-    expect(await labelsOf(otherHome)).toEqual(await labelsOf(home))
   })
 
-  it("gives the same labels with dictionaries beside it, and keeps every known nutrient", async () => {
-    const counts = ({ rows_loaded, rows_read, rows_rejected, rows_unchanged }: ReturnType<typeof recordOf>) => [
-      rows_read,
-      rows_loaded,
-      rows_unchanged,
-      rows_rejected
-    ]
-    expect(counts(runOf(ends.named))).toEqual(counts(runOf(ends.plain)))
-    expect(await labelsOf(namedHome)).toEqual(await labelsOf(home))
-    expect(await derivedOf(namedHome)).toEqual(await derivedOf(home))
+  it("gives the same labels beside dictionaries and other foods, and keeps every known nutrient", async () => {
+    expect(await labelsOf(otherHome)).toEqual(await labelsOf(home))
+    expect(await derivedOf(otherHome)).toEqual(await derivedOf(home))
     const dictionary = "select nutrient_id, number, name, unit from branded_food.nutrient order by nutrient_id"
-    const [[before = []], [after = []]] = [await query(home, dictionary), await query(namedHome, dictionary)]
+    const [[before = []], [after = []]] = [await query(home, dictionary), await query(otherHome, dictionary)]
     expect(after).toEqual(expect.arrayContaining([...before]))
   })
 }

@@ -2,6 +2,6 @@
 import { it } from "vitest"
 import { expectConstantMemory } from "../support/pipelines/large-feeds.ts"
 
-it.each(["google-merchant", "shopify-csv"] as const)("reads 60 MB of a %s feed in constant memory", (kind) =>
-  expectConstantMemory(kind, 60)
+it.each(["google-merchant", "shopify-csv"] as const)("reads 25 MB of a %s feed in constant memory", (kind) =>
+  expectConstantMemory(kind, 25)
 )

@@ -4,10 +4,10 @@ import { Effect, Semaphore } from "effect"
 import { expectManyReads } from "../support/pipelines/many-stores.ts"
 import { network, range, readOnce, startShop, storeAt } from "../support/pipelines/store-host.ts"
 
-describe("200 stores", () => {
+describe("100 stores", () => {
   // test/long reads a thousand
   it.live("are read side by side, each one request at a time, in memory that does not grow with them", () =>
-    expectManyReads(200, 64)
+    expectManyReads(100, 32)
   )
 })
 

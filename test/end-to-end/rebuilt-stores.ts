@@ -2,8 +2,7 @@
 import { expect } from "vitest"
 import { run } from "../support/programs.ts"
 import { jsonOf } from "./dairy-reads.ts"
-import { folderOfTest } from "./ingesting.ts"
-import { rowsOf } from "./storefronts.ts"
+import { folderOfTest, query } from "./ingesting.ts"
 
 const tables = [
   ["store", "store_id"],
@@ -16,16 +15,16 @@ const tables = [
   ["collection_listing", "store_id, place"]
 ] as const
 
+const rowsOf = ([table, order]: (typeof tables)[number]) =>
+  table.startsWith("(") ? `select to_json(t)::varchar as row from ${table} t order by ${order}` : jsonOf(table, order)
+
 export const expectSameStoresRebuilt = async (home: string) => {
   const into = folderOfTest()
   const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
   expect(code, stderr).toBe(0)
-  for (const [table, order] of tables) {
-    const sql = table.startsWith("(")
-      ? `select to_json(t)::varchar as row from ${table} t order by ${order}`
-      : jsonOf(table, order)
-    const [before, now] = await Promise.all([rowsOf(home, sql), rowsOf(into, sql)])
-    expect(before.length, table).toBeGreaterThan(0)
-    expect(now, table).toEqual(before)
+  const [before, now] = await Promise.all([home, into].map((folder) => query(folder, ...tables.map(rowsOf))))
+  for (const [index, [table]] of tables.entries()) {
+    expect(before?.[index]?.length, table).toBeGreaterThan(0)
+    expect(now?.[index], table).toEqual(before?.[index])
   }
 }

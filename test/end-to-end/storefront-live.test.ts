@@ -11,7 +11,7 @@ import { afterAll, beforeAll } from "vitest"
 import { ingestLive } from "../support/pipelines/live-runs.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import { type Ended, type Environment, run } from "../support/programs.ts"
-import { copyOf, folderOfTest, generationOf, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { copyOf, folderOfTest, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, rowsOf, writeFiles } from "./storefronts.ts"
 
 const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
@@ -203,18 +203,16 @@ good,,M,8.00,,
     )
   })
 
-  it("publishes when no row is new, and keeps the rows of a store that is no longer in the list", async () => {
+  it("keeps the rows of a store that is no longer in the list, and names a file that is a page", async () => {
     const home = copyOf(set.home)
-    const before = generationOf(home)
-    writeFiles(set.storeFiles, { "other.csv": "<!DOCTYPE html><html><title>Log in</title></html>" })
-    const again = await set.ingest({ LARDER_HOME: home })
-    assert.strictEqual(again.code, 0, again.stderr)
-    assert.notStrictEqual(generationOf(home), before)
-    assert.strictEqual((await outcomesOf(home))["other.example"], "failed html")
-    writeFiles(set.storeFiles, { "other.csv": "Handle,Title,Variant Price\noat,Oat bread,1.10\n" })
-    set.writeList([other])
-    const alone = await set.ingest({ LARDER_HOME: home })
-    assert.strictEqual(alone.code, 0, alone.stderr)
+    writeFiles(set.storeFiles, {
+      "other.csv": "Handle,Title,Variant Price\noat,Oat bread,1.10\n",
+      "page.csv": "<!DOCTYPE html><html><title>Log in</title></html>"
+    })
+    set.writeList([other, { ...other, domain: "page.example", location: "page.csv" }])
+    const later = await set.ingest({ LARDER_HOME: home })
+    assert.strictEqual(later.code, 0, later.stderr)
+    assert.strictEqual((await outcomesOf(home))["page.example"], "failed html")
     const listed = `select domain, count(*)::integer as n from storefront.listing join storefront.store using (store_id)
       group by all order by all`
     assert.deepStrictEqual(await rowsOf(home, listed), [

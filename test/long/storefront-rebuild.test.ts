@@ -1,4 +1,4 @@
-/** The archive of ten reads of the same stores gives their whole history back. The short form, of two reads, runs in CI. */
+/** The archive of seven reads of the same stores gives their whole history back. The short form, of two reads, runs in CI. */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { readEach } from "../end-to-end/dairy-reads.ts"
 import { names } from "../end-to-end/dairy-recordings.ts"
@@ -11,5 +11,5 @@ beforeAll(async () => {
 })
 afterAll(() => removeFolder(home))
 
-it("rebuilds stores that were read ten times with the same products, ids, times and history", () =>
+it("rebuilds stores that were read seven times with the same products, ids, times and history", () =>
   expectSameStoresRebuilt(home))

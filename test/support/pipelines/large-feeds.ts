@@ -51,7 +51,7 @@ const feeds = {
 }
 
 /** Megabytes that the heap may grow by while a feed of any size is read. */
-const mostGrowth = 30
+const mostGrowth = 15
 
 export const expectConstantMemory = async (kind: keyof typeof feeds, megabytes: number) => {
   const { bytes, read, rowsPerMegabyte } = feeds[kind]

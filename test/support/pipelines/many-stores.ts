@@ -14,13 +14,13 @@ const heap = Effect.sync(() => {
 })
 /** What stays: on a slow disk the last files of the archive are still on their way to it. */
 const settledHeap = Effect.map(
-  Effect.forEach(range(1, 10), () => Effect.delay(heap, "100 millis")),
+  Effect.forEach(range(1, 4), () => Effect.delay(heap, "250 millis")),
   (looks) => Math.min(...looks)
 )
 
 /** What remains of a store after its read may be this much: lanes, connections. Its products have more than twice as much. */
-const perStore = 20_000
-const body_html = `<p>${"A text. ".repeat(300)}</p>`
+const perStore = 40_000
+const body_html = `<p>${"A text. ".repeat(600)}</p>`
 
 /** Reads so many stores, so many at once, and expects no more memory after the second half of them than after the first. */
 export const expectManyReads = (stores: number, atOnce: number) =>
