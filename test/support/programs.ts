@@ -64,10 +64,11 @@ const places = new Set([
   ...["LARDER_STORES", "LARDER_STORE_FILES", "LARDER_PRIVATE_HOSTS"],
   ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_CONSOLE_PORT"]
 ])
-/** A command that ends, and whose output is text. */
+/** A command that ends, and that does not pipe a file to its output. */
 const canShare = ({ args, environment, program }: Command) =>
   Object.keys(environment).every((name) => places.has(name)) &&
-  !(program === "larder-serve" && (args[0] === "start" || args.includes("export")))
+  !(program === "larder-serve" && args[0] === "start") &&
+  !args.some((arg) => arg === "--csv" || arg === "--parquet")
 
 let shared: ChildProcess | undefined
 let isBusy = false
