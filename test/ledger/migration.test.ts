@@ -45,13 +45,15 @@ const history = Effect.fnUntraced(function* ({ administration, authenticate, hol
   yield* administration.revokeKey({ key_id: revoked.id })
   yield* administration.creditAccount({ account_id: first.id, credits: 10_000, note: 'wire "4711", ünpaid' })
   yield* Effect.promise(async () => {
-    for (let call = 0; call < 300; call++) {
+    const charge = async (call: number) => {
       const view = await authenticate(call % 3 === 0 ? other.key : key.key)
       if (view === undefined) throw new Error("unknown key")
       const moment = october + call * 6 * 3_600_000
       const admission = await hold(view, call % 2 === 0 ? "/v1/stores" : "/v1/branded-foods", 10, moment)
       if ("held" in admission) await admission.held.commit(`req_${call}`)
     }
+    for (let call = 0; call < 300; call += 10)
+      await Promise.all(Array.from({ length: 10 }, (_, of) => charge(call + of)))
   })
   return { accounts: [first.id, second.id], key, revoked }
 })
