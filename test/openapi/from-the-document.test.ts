@@ -25,7 +25,7 @@ const numberIn = (variable: string): number | undefined => {
   assert.match(text, /^-?\d{1,10}$/, `${variable} must be an integer`)
   return Number(text)
 }
-const runs = numberIn("LARDER_TEST_RUNS") ?? 1_600
+const runs = numberIn("LARDER_TEST_RUNS") ?? 1_800
 const seed = numberIn("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
 
 interface Purse {
@@ -99,7 +99,7 @@ const shown = (asked: Asked): Asked =>
   Object.assign(asked, { [fc.toStringMethod]: () => `${asked.caller}: GET ${asked.target}` })
 
 /** So many requests meet every status of every operation several times. */
-const enoughRuns = 1_500
+const enoughRuns = 1_700
 
 describe("requests that are made from the document", () => {
   it("get the status and the message that it foresees, and are charged only when they succeed", async () => {
