@@ -44,7 +44,7 @@ describe("a command", () => {
     assert.deepStrictEqual(await program("--version"), { code: 0, stdout: "program v1.2.3\n", stderr: "" })
   })
 
-  it.each([[[]], [["end"]], [["end", "nowhere"]], [["begin"]], [["end", "succeed", "--loudly"]]])(
+  it.each([[[]], [["end", "nowhere"]], [["end", "succeed", "--loudly"]]])(
     "exits with 2 and prints the usage on stderr when it is called as %j",
     async (args) => {
       const { code, stderr, stdout } = await program(...args)

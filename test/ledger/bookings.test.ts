@@ -116,21 +116,23 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.each([
-    { credits: 0 },
-    { credits: 1.5 },
-    { credits: -1 },
-    { type: "auto_recharge", credits: -1 },
-    { type: "refund", credits: 0 },
-    { reference: "" },
-    { reference: "two\nlines" },
-    { note: "two\nlines" }
-  ] as const)("refuses to book %j", (wrong) =>
+  it.live("refuses to book an amount that cannot be, and a reference or a note that is not one line", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const key = yield* keyOf(ledger)
-      const exit = yield* Effect.exit(ledger.administration.book(aTopUp(key.account_id, wrong)))
-      assert.strictEqual(exit._tag, "Failure")
+      for (const wrong of [
+        { credits: 0 },
+        { credits: 1.5 },
+        { credits: -1 },
+        { type: "auto_recharge", credits: -1 },
+        { type: "refund", credits: 0 },
+        { reference: "" },
+        { reference: "two\nlines" },
+        { note: "two\nlines" }
+      ] as const) {
+        const exit = yield* Effect.exit(ledger.administration.book(aTopUp(key.account_id, wrong)))
+        assert.strictEqual(exit._tag, "Failure", JSON.stringify(wrong))
+      }
       assert.strictEqual((yield* entriesOf(ledger, key)).length, 1)
     }).pipe(Effect.scoped)
   )

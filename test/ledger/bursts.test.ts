@@ -1,3 +1,3 @@
 import { bursts } from "./bursts.ts"
 
-bursts({ calls: 300, connections: 150 })
+bursts({ calls: 200, connections: 100 })

@@ -1,12 +1,20 @@
-/** What a command changes is in force for the next call on each of two servers. Twenty seconds. */
+/** What a command changes is in force for the next call on each of two servers: the shared one, and one beside it. */
 import type { NewKey } from "@larder/serve/ledger/administration.ts"
-import { describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { ask } from "../support/api/client.ts"
-import type { CreatedKey } from "../support/programs.ts"
-import { site } from "./site.ts"
+import { admin, type CreatedKey, newKey as newKeyIn, type Server, startServer } from "../support/programs.ts"
 
 describe("a command on a ledger that two servers share", () => {
-  const { command, newKey, servers } = site("two servers over one PostgreSQL")
+  const { api, environment, home } = inject("sharedServer")
+  const { LARDER_LEDGER_URL = "" } = environment
+  const command = <A>(...args: ReadonlyArray<string>) => admin<A>(home, args, { LARDER_LEDGER_URL })
+  const newKey = () => newKeyIn(home, { environment: { LARDER_LEDGER_URL } })
+  let second: Server
+  beforeAll(async () => {
+    second = await startServer(home, environment)
+  })
+  afterAll(() => second?.stop())
+  const servers = () => [{ api }, second]
 
   const call = async (api: string, { key }: CreatedKey, target = "/v1/stores") => {
     const { json, status } = await ask(api, target, { key })

@@ -78,7 +78,9 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
       /^1,acct_\w+,1,grant,\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z,,,5000,5000,,,starting balance,[0-9a-f]{64}$/
     )
   })
+})
 
+describe("ledger export", () => {
   it("exits with 2 when two formats are given", async () => {
     const { code, stderr } = await run("larder-serve", ["ledger", "export", "--account", "acct_a", "--csv", "--json"], {
       LARDER_HOME: home

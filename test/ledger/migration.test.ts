@@ -12,7 +12,7 @@ import { placeOf } from "@larder/serve/ledger/postgres/database.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
-import { newDatabase } from "../support/postgres/new-database.ts"
+import { lentDatabase } from "../support/postgres/new-database.ts"
 import { run } from "../support/programs.ts"
 
 const october = Date.parse("2026-10-15T12:00:00.000Z")
@@ -21,7 +21,7 @@ const home = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-home-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
-const database = Effect.promise(() => newDatabase(inject("postgresUrl")))
+const database = Effect.suspend(() => lentDatabase(inject("postgresUrl")))
 const openEmbedded = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
 const refusal = (folder: string) => Effect.scoped(Effect.flip(openEmbedded(folder)))
 const openPostgres = (url: string) => Effect.flatMap(home, (folder) => postgresLedger(Redacted.make(url), folder))
@@ -45,13 +45,15 @@ const history = Effect.fnUntraced(function* ({ administration, authenticate, hol
   yield* administration.revokeKey({ key_id: revoked.id })
   yield* administration.creditAccount({ account_id: first.id, credits: 10_000, note: 'wire "4711", ünpaid' })
   yield* Effect.promise(async () => {
-    for (let call = 0; call < 300; call++) {
+    const charge = async (call: number) => {
       const view = await authenticate(call % 3 === 0 ? other.key : key.key)
       if (view === undefined) throw new Error("unknown key")
       const moment = october + call * 6 * 3_600_000
       const admission = await hold(view, call % 2 === 0 ? "/v1/stores" : "/v1/branded-foods", 10, moment)
       if ("held" in admission) await admission.held.commit(`req_${call}`)
     }
+    for (let call = 0; call < 300; call += 10)
+      await Promise.all(Array.from({ length: 10 }, (_, of) => charge(call + of)))
   })
   return { accounts: [first.id, second.id], key, revoked }
 })

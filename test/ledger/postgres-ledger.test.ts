@@ -1,9 +1,10 @@
 /** The ledger in PostgreSQL, seen from inside one process: two of them share a database here as two servers do. */
 import { mkdtempSync } from "node:fs"
 import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
-import type { Held } from "@larder/serve/ledger/ledger.ts"
+import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { breakableWire } from "./breakable-wire.ts"
 import {
@@ -15,6 +16,7 @@ import {
   endpoint,
   entriesOf,
   hold,
+  type Key,
   keyOf,
   november,
   october,
@@ -133,26 +135,36 @@ describe("servers that share a ledger", () => {
   )
 })
 
-describe("an account that somebody has locked in the database", () => {
-  it.live("has its calls rejected without a charge, and is served again when it is free", () =>
+describe("a lock that somebody holds in the database", () => {
+  /** Holds it until the returned effect lets it go. */
+  const lock = Effect.fnUntraced(function* (url: string, statement: string, params: ReadonlyArray<string> = []) {
+    const sql = yield* client(url)
+    const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const locking = yield* sql
+      .unsafe(statement, params)
+      .pipe(
+        Effect.andThen(Deferred.succeed(locked, undefined)),
+        Effect.andThen(Deferred.await(release)),
+        sql.withTransaction,
+        Effect.forkChild
+      )
+    yield* Deferred.await(locked)
+    return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(locking))
+  })
+  /** Calls are refused for five seconds after a lock was met. */
+  const untilServed = (ledger: LedgerAccess, key: Key, credits = 5_000) =>
+    Effect.promise(async () => {
+      const patient = (): Promise<Held> => admitted(ledger, key, credits).catch(() => sleep(50).then(patient))
+      ;(await patient()).release()
+    })
+
+  it.live("has calls of its account rejected without a charge, which is served again when it is free", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledger = yield* open(url)
       const [stuck, other] = yield* Effect.all([keyOf(ledger), keyOf(ledger)])
       const before = yield* Effect.promise(() => admitted(ledger, stuck, 100))
-      const sql = yield* client(url)
-      const release = yield* Deferred.make<void>()
-      const locked = yield* Deferred.make<void>()
-      const locking = yield* sql
-        .withTransaction(
-          Effect.gen(function* () {
-            yield* sql`select * from ledger.account where id = ${stuck.account_id} for update`
-            yield* Deferred.succeed(locked, undefined)
-            yield* Deferred.await(release)
-          })
-        )
-        .pipe(Effect.forkChild)
-      yield* Deferred.await(locked)
+      const free = yield* lock(url, "select from ledger.account where id = $1 for update", [stuck.account_id])
       const outcomes = yield* Effect.promise(() =>
         Promise.allSettled([
           before.commit("req_stuck"),
@@ -165,15 +177,36 @@ describe("an account that somebody has locked in the database", () => {
         ["rejected", "rejected", ...Array.from({ length: 5 }, () => "fulfilled")]
       )
       assert.isTrue(ledger.writable())
-      yield* Deferred.succeed(release, undefined)
-      yield* Fiber.join(locking)
-      yield* Effect.promise(async () => {
-        const patient = async (): Promise<Held> => admitted(ledger, stuck, 5_000).catch(patient)
-        ;(await patient()).release()
-      })
+      yield* free
+      yield* untilServed(ledger, stuck)
       assert.strictEqual((yield* entriesOf(ledger, stuck)).length, 1)
       assert.strictEqual((yield* entriesOf(ledger, other)).length, 6)
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "has calls rejected without a charge when it is of all accounts, which are served again when it is free",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const ledger = yield* open(url)
+        const keys = yield* Effect.all([keyOf(ledger), keyOf(ledger)])
+        const before = yield* Effect.promise(() => Promise.all(keys.map((key) => admitted(ledger, key, 100))))
+        const free = yield* lock(url, "lock table ledger.account in access exclusive mode")
+        const charging = Promise.allSettled(before.map((held, call) => held.commit(`req_${call}`)))
+        yield* Effect.sleep("3 seconds") // a group waits for one of them
+        yield* free
+        const charges = yield* Effect.promise(() => charging)
+        assert.include(
+          charges.map(({ status }) => status),
+          "rejected"
+        )
+        for (const [index, key] of keys.entries()) {
+          const isCharged = charges[index]?.status === "fulfilled"
+          yield* untilServed(ledger, key, isCharged ? 4_900 : 5_000)
+          assert.strictEqual((yield* entriesOf(ledger, key)).length, isCharged ? 2 : 1)
+        }
+      }).pipe(Effect.scoped)
   )
 })
 

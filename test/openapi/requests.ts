@@ -152,10 +152,10 @@ const queryOf = (operation: OpenApiOperation, known: Known, names: ReadonlyArray
 
 const idOf = (known: ReadonlyArray<string>): fc.Arbitrary<string> =>
   fc.oneof(
-    { weight: 6, arbitrary: written(fc.constantFrom(...known), inPath) },
+    { weight: 5, arbitrary: written(fc.constantFrom(...known), inPath) },
     { weight: 2, arbitrary: written(anyText, inPath) },
     {
-      weight: 1,
+      weight: 2,
       arbitrary: fc
         .constantFrom(...known)
         .chain((id) => fc.constantFrom(id.toUpperCase(), `${id}0`, id.slice(0, -1), `${id}%00`, `%20${id}`, `${id}%2F`))
@@ -163,9 +163,10 @@ const idOf = (known: ReadonlyArray<string>): fc.Arbitrary<string> =>
   )
 
 const callerOf = fc.oneof(
-  { weight: 14, arbitrary: fc.constant<Caller>("all") },
-  { weight: 3, arbitrary: fc.constantFrom<Caller>("nobody", "stranger", "mumbler") },
-  { weight: 8, arbitrary: fc.constantFrom<Caller>("even", "odd", "broke", "paused") }
+  { weight: 9, arbitrary: fc.constant<Caller>("all") },
+  { weight: 4, arbitrary: fc.constantFrom<Caller>("nobody", "stranger", "mumbler") },
+  { weight: 5, arbitrary: fc.constantFrom<Caller>("even", "odd") },
+  { weight: 7, arbitrary: fc.constantFrom<Caller>("broke", "paused") }
 )
 
 export const requestsOf = (document: OpenApiDocument, known: Known): fc.Arbitrary<Asked> => {

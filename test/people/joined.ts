@@ -16,6 +16,9 @@ export const password = "correct horse battery"
 
 const started = Date.parse("2026-11-01T00:00:00.000Z")
 
+/** What a pool of connections does every few seconds, it would do a million times when a test moves the clock by days. */
+const onRealTime = <A, E>(layer: Layer.Layer<A, E>) => Layer.effectContext(TestClock.withLive(Layer.build(layer)))
+
 /** On new tables, from 2026-11-01 on; with passwords that cost nothing, unless others are given. */
 export const peopleAt =
   (name: (typeof consolePlaceNames)[number], passwords = Passwords.layerTest) =>
@@ -23,7 +26,7 @@ export const peopleAt =
     Effect.gen(function* () {
       yield* TestClock.setTime(started)
       const place = yield* consolePlaces[name]
-      return yield* Effect.provide(work(place), peopleWith(passwords).pipe(Layer.provideMerge(place.layer)))
+      return yield* Effect.provide(work(place), peopleWith(passwords).pipe(Layer.provideMerge(onRealTime(place.layer))))
     }).pipe(Effect.scoped)
 
 /** An invited person who has chosen a password. */

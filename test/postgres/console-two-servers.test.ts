@@ -1,10 +1,10 @@
 /** One console behind several addresses: two running servers over one PostgreSQL, and people who meet now one, now the other. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Browser, makeBrowser } from "../support/console/browser.ts"
-import { password, servedConsoleAlone } from "../support/console/served-console.ts"
+import { password, servedConsole } from "../support/console/served-console.ts"
 import { type Server, startServer } from "../support/programs.ts"
 
-const site = servedConsoleAlone()
+const site = servedConsole()
 let second: Server
 beforeAll(async () => {
   second = await startServer(site.home(), site.environment())

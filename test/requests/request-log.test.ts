@@ -31,12 +31,16 @@ const gathered = (calls: ReadonlyArray<NotedRequest>) => {
 const refused = { status: 402, credits: 0, key_id: "key_b" }
 const days = { from: "2026-10-31", to: "2026-11-30" }
 
-describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
-  const at = <A, E>(work: Effect.Effect<A, E, RequestLog | ConsoleDatabase>) =>
+const logIn =
+  (name: (typeof consolePlaceNames)[number]) =>
+  <A, E>(work: Effect.Effect<A, E, RequestLog | ConsoleDatabase>) =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces[name]
       return yield* Effect.provide(work, layerRequestLog.pipe(Layer.provideMerge(layer)))
     }).pipe(Effect.scoped)
+
+describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
+  const at = logIn(name)
 
   it.live("returns the noted calls, newest first, by key, endpoint, status and id", () =>
     at(
@@ -256,25 +260,6 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
     )
   )
 
-  it.live("drops calls beyond what it may hold, and counts them", () =>
-    at(
-      Effect.gen(function* () {
-        const log = yield* RequestLog
-        const key_id = "k".repeat(1_000)
-        const noted = 40_000
-        for (let number = 0; number < noted; number++)
-          log.note(call(number, { account_id: `acct_${number % 40}`, key_id }))
-        const held = noted - log.dropped()
-        assert.isAbove(held, 20_000)
-        assert.isBelow(held, noted)
-        const [newest] = yield* log.latest({ account_id: `acct_${(held - 1) % 40}`, limit: 1 })
-        assert.strictEqual(newest?.id, call(held - 1).id)
-        for (let number = 0; number < noted; number++) log.note(call(number))
-        assert.strictEqual(log.dropped(), noted - held) // of one account the latest suffice
-      })
-    )
-  )
-
   it.live("drops and counts calls that cannot be written, and works again afterwards", () =>
     at(
       Effect.gen(function* () {
@@ -289,6 +274,27 @@ describe.each(consolePlaceNames)("the log of requests in %s", (name) => {
         log.note(call(3))
         assert.deepStrictEqual(yield* log.latest({ account_id: "acct_a", limit: 5 }), [call(3)])
         assert.strictEqual(log.dropped(), 2)
+      })
+    )
+  )
+})
+
+describe("the log of requests", () => {
+  it.live("drops calls beyond what it may hold, and counts them", () =>
+    logIn("PostgreSQL")(
+      Effect.gen(function* () {
+        const log = yield* RequestLog
+        const key_id = "k".repeat(1_000)
+        const noted = 40_000
+        for (let number = 0; number < noted; number++)
+          log.note(call(number, { account_id: `acct_${number % 40}`, key_id }))
+        const held = noted - log.dropped()
+        assert.isAbove(held, 20_000)
+        assert.isBelow(held, noted)
+        const [newest] = yield* log.latest({ account_id: `acct_${(held - 1) % 40}`, limit: 1 })
+        assert.strictEqual(newest?.id, call(held - 1).id)
+        for (let number = 0; number < noted; number++) log.note(call(number))
+        assert.strictEqual(log.dropped(), noted - held) // of one account the latest suffice
       })
     )
   )

@@ -58,16 +58,17 @@ export interface Command {
   readonly environment: Environment
 }
 
-/** Settings that say where sources, homes and listeners are. With any other a program may behave otherwise, or load other code. */
+/** Settings that say where sources, homes and listeners are, and who calls. With any other a program may behave otherwise, or load other code. */
 const places = new Set([
   ...["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"],
   ...["LARDER_STORES", "LARDER_STORE_FILES", "LARDER_PRIVATE_HOSTS"],
-  ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_CONSOLE_PORT"]
+  ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_PORT", "LARDER_CONSOLE_PORT", "LARDER_API_KEY"]
 ])
-/** A command that ends, and whose output is text. */
+/** A command that ends, and that does not pipe a file to its output. */
 const canShare = ({ args, environment, program }: Command) =>
   Object.keys(environment).every((name) => places.has(name)) &&
-  !(program === "larder-serve" && (args[0] === "start" || args.includes("export")))
+  !(program === "larder-serve" && args[0] === "start") &&
+  !args.some((arg) => arg === "--csv" || arg === "--parquet")
 
 let shared: ChildProcess | undefined
 let isBusy = false

@@ -112,8 +112,8 @@ export const histories = (
   )
 }
 
-/** So many histories meet each of these twenty times and more; else they would prove less than they seem to. */
-export const enoughRuns = 100
+/** So many histories meet each of these ten times and more; else they would prove less than they seem to. */
+export const enoughRuns = 70
 const whatHappens = [
   "held",
   "insufficient_balance",

@@ -5,6 +5,13 @@ import { Effect, Redacted } from "effect"
 
 const secret = () => randomBytes(12).toString("hex")
 
+/** Runs statements that take no parameters, each in a transaction of its own. */
+const tell = (url: string, ...statements: ReadonlyArray<string>) =>
+  PgClient.PgClient.use((sql) => Effect.forEach(statements, (statement) => sql.unsafe(statement))).pipe(
+    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })),
+    Effect.runPromise
+  )
+
 /**
  * The URL of a new empty database on the server with this superuser's URL. It belongs to a role of its own without any
  * privilege: that is what hosted servers give.
@@ -12,15 +19,29 @@ const secret = () => randomBytes(12).toString("hex")
 export const newDatabase = async (url: string): Promise<string> => {
   const name = `larder_${secret()}`
   const password = secret()
-  await Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    // These two statements take no parameters; names and password are hexadecimal digits.
-    yield* sql.unsafe(`create role ${name} login password '${password}'`)
-    yield* sql.unsafe(`create database ${name} owner ${name}`)
-  }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })), Effect.runPromise)
+  // names and password are hexadecimal digits
+  await tell(url, `create role ${name} login password '${password}'`, `create database ${name} owner ${name}`)
   const database = new URL(url)
   database.username = name
   database.password = password
   database.pathname = name
   return database.href
 }
+
+/** Databases that tests have given back, by their server. */
+const free = new Map<string, Array<string>>()
+
+/** The same until the scope ends. Then it is emptied for the next test, in a fifth of the time that a new one takes. */
+export const lentDatabase = (url: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => free.get(url)?.pop() ?? newDatabase(url)),
+    (database) =>
+      Effect.promise(async () => {
+        await tell(
+          database,
+          "select pg_terminate_backend(pid) from pg_stat_activity where usename = user and pid <> pg_backend_pid()",
+          "drop owned by current_user cascade"
+        )
+        free.set(url, [...(free.get(url) ?? []), database])
+      })
+  )

@@ -1,9 +1,9 @@
-/** Calls that meet a lock, as a forgotten session of an operator holds it. Each lasts for six seconds. */
+/** Calls of two servers that meet a lock, as a forgotten session of an operator holds it. Each lasts for six seconds. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 import { describe, expect, inject, it } from "vitest"
+import { connected, through } from "../ledger/outage.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
-import { connected, through } from "./outage.ts"
 
 /** Longer than a server waits for an answer. */
 const lockedFor = 6_000
