@@ -19,7 +19,7 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
-const support = (...names: ReadonlyArray<string>) => names.map((name) => `test/support/${name}.ts`)
+const globalSetup = "test/support/set-up.ts"
 
 /** Suites that `npm test` runs, beside the unit tests. */
 const surface = ["contract", "client", "console", "house"]
@@ -57,7 +57,7 @@ export default defineConfig({
           name: "surface",
           include: inSuites(surface),
           provide: { ledger: "in its folder" },
-          globalSetup: support("sample-home", "shared-server")
+          globalSetup
         }
       },
       {
@@ -66,7 +66,7 @@ export default defineConfig({
           name: "all",
           include: [...inSuites(others), ...named(overPostgres)],
           provide: { ledger: "in PostgreSQL" },
-          globalSetup: support("sample-home", "postgres/shared", "shared-server")
+          globalSetup
         }
       },
       {
@@ -76,7 +76,7 @@ export default defineConfig({
           include: inSuites(long),
           testTimeout: 3_600_000,
           provide: { ledger: "in PostgreSQL" },
-          globalSetup: support("sample-home", "postgres/shared", "shared-server")
+          globalSetup
         }
       }
     ]

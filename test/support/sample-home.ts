@@ -2,12 +2,11 @@
  * A `LARDER_HOME` that was filled by one real run of the bundled samples, made once for all tests of a run. Tests copy it;
  * nobody writes to it.
  */
-import { spawnSync } from "node:child_process"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import type { TestProject } from "vitest/node"
-import { repository } from "./repository.ts"
+import { ended, start } from "./programs.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -15,14 +14,12 @@ declare module "vitest" {
   }
 }
 
-export default (project: TestProject) => {
+/** Fills it; answers how to remove it. */
+export const provideSampleHome = async (project: TestProject) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-sample-"))
-  const ingest = path.join(repository, "pipelines/bin/larder-ingest.mjs")
-  const { status, stderr } = spawnSync(process.execPath, [ingest, "all", "--json"], {
-    env: { ...process.env, LARDER_HOME: home, LARDER_SOURCES: "sample" },
-    encoding: "utf8"
-  })
-  if (status !== 0) throw new Error(`the bundled samples could not be ingested:\n${stderr}`)
+  const ingest = start("larder-ingest", ["all"], { LARDER_HOME: home, LARDER_SOURCES: "sample" })
+  const { code, stderr } = await ended(ingest)
+  if (code !== 0) throw new Error(`the bundled samples could not be ingested:\n${stderr}`)
   project.provide("sampleHome", home)
   return () => rmSync(home, { recursive: true, force: true })
 }

@@ -28,7 +28,8 @@ declare module "vitest" {
 /** The name under which the shared server answers the paged shape. */
 export const dataHost = "data.larder.test"
 
-export default async (project: TestProject) => {
+/** Starts it over the sample home that was provided; answers how to end it. */
+export const provideServer = async (project: TestProject) => {
   const { ledger, postgresUrl, sampleHome } = project.getProvidedContext()
   const home = copyHome(sampleHome)
   const shared = ledger === "in PostgreSQL" ? { LARDER_LEDGER_URL: await newDatabase(postgresUrl) } : {}

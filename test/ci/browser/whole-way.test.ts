@@ -30,7 +30,7 @@ const until = async (page: Page, says: string | RegExp) => {
   for (let looks = 0; looks < 300; looks++) {
     const text = await content(page)
     if (typeof says === "string" ? text.includes(says) : says.test(text)) return
-    await sleep(100)
+    await sleep(300)
     await page.reload()
   }
   throw new Error(`${page.url()} never said ${says}; it says:\n${await content(page)}`)

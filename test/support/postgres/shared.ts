@@ -9,7 +9,8 @@ declare module "vitest" {
   }
 }
 
-export default async (project: TestProject) => {
+/** Starts it; answers how to end it. */
+export const providePostgres = async (project: TestProject) => {
   // it would look through each of hundreds of databases every minute, long after their tests
   const server = await startPostgres(["autovacuum=off"])
   project.provide("postgresUrl", server.url)
