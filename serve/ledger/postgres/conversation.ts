@@ -57,6 +57,8 @@ export const converse = async (
   const membership = await joinServers(statements, doubts)
   let pending: Group | undefined
   let writing: Promise<void> | undefined
+  /** Parts of a refused group that are still to be sent, one after the other. */
+  let parts: Array<Group> = []
   let lost: LedgerUnavailable | undefined
   /** Until when the calls of an account are refused. */
   const locked = new Map<string, number>()
@@ -94,10 +96,12 @@ export const converse = async (
   }
 
   /** A charge was refused, such as one whose request id was used before, or an account is locked. Others shall not suffer. */
-  const sendApart = async (group: Group, parts: ReadonlyArray<Group>, cause: unknown): Promise<void> => {
+  const sendApart = async (group: Group, apart: ReadonlyArray<Group>, cause: unknown): Promise<void> => {
     const isSuspect = (part: Group) => Number(lockouts.has(accountOf(part)))
-    if (parts.length > 1) for (const part of parts.toSorted((a, b) => isSuspect(a) - isSuspect(b))) await send(part)
-    else if (wasLockedOut(cause) && isPatient(group)) sendAgain(group)
+    if (apart.length > 1) {
+      parts.unshift(...apart.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
+      for (let part = parts.shift(); part !== undefined; part = parts.shift()) await send(part)
+    } else if (wasLockedOut(cause) && isPatient(group)) sendAgain(group)
     else giveUp(group, cause)
   }
 
@@ -170,8 +174,10 @@ export const converse = async (
     counters.failed_groups++
     listener.lost(lost)
     refuse(lost, [...group.keys.values(), ...group.holds])
-    if (pending !== undefined) refuse(lost, [...pending.keys.values(), ...pending.holds, ...pending.charges]) // never sent
+    const unsent = pending === undefined ? parts : [...parts, pending]
+    for (const { charges, holds, keys } of unsent) refuse(lost, [...keys.values(), ...holds, ...charges])
     pending = undefined
+    parts = []
     const isMember = await membership.rejoin(group.charges.map(waitingCharge), (error) => {
       lost = notWritten(error)
     })
