@@ -40,7 +40,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } }, // a second, where nothing is said
-    maxWorkers: Math.max(4, availableParallelism()), // on two cores four: tests also wait for processes and disks
+    maxWorkers: Math.max(5, availableParallelism()), // on two cores five: tests also wait for processes and disks
     // Most code runs only a few times in a test: optimising it, and frequent garbage collection, would take a fifth more CPU.
     execArgv: ["--no-opt", "--min-semi-space-size=32", "--max-semi-space-size=64"],
     experimental: { viteModuleRunner: false }, // Node itself loads the files, as it does for the programs: less work
