@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { setTimeout } from "node:timers/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -204,15 +204,17 @@ const killedWriter = <A>(environment: Environment, meanwhile: Effect.Effect<A>) 
   Effect.promise(async () => {
     const child = spawn(process.execPath, [writer], { env: environment, stdio: ["ignore", "pipe", "inherit"] })
     const lines = createInterface({ input: child.stdout })
+    const closed = once(lines, "close")
+    const hasEnded = () => child.exitCode !== null || child.signalCode !== null
     let told = 0
     lines.on("line", (line) => {
       told = Number(line)
     })
     await once(lines, "line")
     const exit = await Effect.runPromise(meanwhile)
-    while (told < 50 && child.exitCode === null) await setTimeout(5)
+    while (told < 50 && !hasEnded()) await sleep(5)
     child.kill("SIGKILL")
-    await once(lines, "close")
+    await closed
     return { exit, told }
   })
 

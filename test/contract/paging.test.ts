@@ -106,10 +106,10 @@ describe("a cursor", () => {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
   const damages: ReadonlyArray<readonly [string, (cursor: string) => ReadonlyArray<string>]> = [
     [
-      "changed by a bit",
+      "changed by a bit, and at its end by any other character",
       (cursor) =>
         [...cursor].flatMap((kept, at) =>
-          [1, 2, 4, 8, 16, 32]
+          (at === cursor.length - 1 ? Array.from({ length: 63 }, (_, n) => n + 1) : [1, 2, 4, 8, 16, 32])
             .map((bit) => alphabet.charAt(alphabet.indexOf(kept) ^ bit))
             .map((other) => cursor.slice(0, at) + other + cursor.slice(at + 1))
         )

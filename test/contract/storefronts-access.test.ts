@@ -1,5 +1,4 @@
 /** Keys, prices, parameters and errors of the five storefront endpoints. */
-
 import type { Scope } from "@larder/schemas/scopes.ts"
 import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import { beforeAll, describe, expect, it } from "vitest"

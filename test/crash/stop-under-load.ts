@@ -1,4 +1,4 @@
-/** Tells a server to stop while callers go on calling: each call that it has received is answered. */
+/** Tells a server to stop, by either signal, while callers go on calling: each call that it has received is answered. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import type { Server } from "../support/programs.ts"
@@ -8,8 +8,8 @@ export const stopUnderLoad = async ({ call, chance, count }: History, server: Se
   const callers = call(server)
   await callers.underWay
   await sleep(chance.between(0, 400))
-  count("calls in flight at SIGTERM", callers.waiting())
+  count("calls in flight at a stop", callers.waiting())
   callers.tolerate("refused connections")
-  expect(await server.stop("SIGTERM")).toBe(130)
+  expect(await server.stop(chance.between(0, 1) === 0 ? "SIGTERM" : "SIGINT")).toBe(130)
   await callers.end()
 }

@@ -242,7 +242,7 @@ describe("a record whose id appeared before", () => {
   it("is rejected with its line number, even in another chunk of the JSON form", async () => {
     const home = folderOfTest()
     const broken = Array.from({ length: 1000 }, () => "x") // with so many rejects, a chunk ends after this piece
-    const longer = recordOf(302, { padding: "x".repeat(2_000_000) }) // than a piece, which has 1 MB
+    const longer = recordOf(302, { padding: "x".repeat(600_000) }) // than a piece, which has 256 KiB
     const lines = [recordOf(301), ...broken, longer, recordOf(301, { description: "TWICE" })]
     await loaded(home, "release.json", jsonRelease(lines))
     expect(await foodsIn(home)).toEqual([301, 302])

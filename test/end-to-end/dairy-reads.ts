@@ -28,8 +28,8 @@ export interface Left {
   readonly changes: number
   readonly outcome: string | undefined
   readonly store: Row
-  /** How the read of the creamery ended, its products that are listed, and how many of its variants are gone. */
-  readonly creamery: readonly [outcome: string | undefined, listed: number, gone: number]
+  /** How the read of the creamery ended, its products that are listed, how many of its variants are gone, and all titles. */
+  readonly creamery: readonly [outcome: string | undefined, listed: number, gone: number, titles: string]
   readonly api: {
     readonly store: Row
     /** Native ids of the products that are listed. */
@@ -108,7 +108,9 @@ const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> =
        (select count(*)::integer from storefront.listing join storefront.store using (store_id)
         where domain = '${creamery}') as listed,
        (select count(*)::integer from storefront.variant_change join storefront.store using (store_id)
-        where domain = '${creamery}' and change = 'gone') as gone`
+        where domain = '${creamery}' and change = 'gone') as gone,
+       (select string_agg(title, ', ' order by native_id) from storefront.product join storefront.store using (store_id)
+        where domain = '${creamery}') as titles`
     )
   const outcomes = await outcomesOf(home)
   const rows = (found: ReadonlyArray<Row>) => found.map(({ row }): unknown => JSON.parse(String(row)))
@@ -121,7 +123,7 @@ const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> =
     changes: Number(count?.n),
     outcome: outcomes[domain],
     store,
-    creamery: [outcomes[creamery], Number(other?.listed), Number(other?.gone)],
+    creamery: [outcomes[creamery], Number(other?.listed), Number(other?.gone), String(other?.titles)],
     api
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { withPublishLock } from "@larder/warehouse/generation/lock.ts"
 import { Effect, FileSystem } from "effect"
 import { itWorks } from "../support/it-works.ts"
@@ -113,6 +114,21 @@ describe("a full disk", () => {
       Effect.provide(NodeServices.layer)
     )
   )
+  /** Publishes in a process whose files may only grow to the room that there is for a warehouse of this size. */
+  const publishInRoom = Effect.fnUntraced(function* (
+    layout: Layout,
+    room: (size: number) => number,
+    deliveries: ReturnType<typeof items>
+  ) {
+    const fs = yield* FileSystem.FileSystem
+    const blocks = Math.floor(room(Number((yield* fs.stat(layout.link)).size)) / 512)
+    const publisher = yield* otherProcess(
+      { do: "publish", home: layout.home, found: { deliveries } },
+      `trap '' XFSZ; ulimit -f ${blocks}` // writing beyond it fails, as it does on a full disk
+    )
+    return yield* publisher.ended
+  })
+  const roomForLess = (size: number) => size - 4096
   for (const [when, room, found, says] of [
     [
       "rows are staged",
@@ -122,7 +138,7 @@ describe("a full disk", () => {
     ],
     [
       "the live generation is copied",
-      (size: number) => size - 4096,
+      roomForLess,
       items("pear", 5),
       /Publishing failed while copying the live generation: EFBIG.*The disk is full: a publication needs room for a second copy of the warehouse\. Nothing was published; the previous generation stays live\./
     ],
@@ -138,12 +154,7 @@ describe("a full disk", () => {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* filled
         const before = (yield* fs.readDirectory(layout.dir)).sort()
-        const blocks = Math.floor(room(Number((yield* fs.stat(layout.link)).size)) / 512)
-        const publisher = yield* otherProcess(
-          { do: "publish", home: layout.home, found: { deliveries: found } },
-          `trap '' XFSZ; ulimit -f ${blocks}` // writing beyond it fails, as it does on a full disk
-        )
-        const { code, stderr } = yield* publisher.ended
+        const { code, stderr } = yield* publishInRoom(layout, room, found)
         assert.strictEqual(code, 1, stderr)
         assert.match(stderr, says)
         assert.deepStrictEqual((yield* fs.readDirectory(layout.dir)).sort(), before)
@@ -155,6 +166,7 @@ describe("a full disk", () => {
   itWorks("does not keep the next run from publishing", () =>
     Effect.gen(function* () {
       const layout = yield* filled
+      assert.strictEqual((yield* publishInRoom(layout, roomForLess, items("pear", 5))).code, 1)
       yield* publishFound(layout, { deliveries: items("plum", 1) })
       assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, rows + 1)
     })

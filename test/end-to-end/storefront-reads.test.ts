@@ -72,14 +72,15 @@ describe("a read of stores", () => {
   })
 
   it("keeps a product listed as it was when its row cannot be used", () => {
-    const now = after("same")
+    const [before, now] = [after("first"), after("same")]
     expect(now.run.rows_rejected).toBe(1)
-    expect(now.creamery).toEqual(["complete complete", 4, 0])
+    expect(now.creamery).toEqual(before.creamery)
+    expect(now.creamery.slice(0, 3)).toEqual(["complete complete", 4, 0])
   })
 
   it("withdraws nothing when it finds less than half, until the next read finds the same", () => {
-    expect(after("changed").creamery).toEqual(["partial shrunk", 4, 0])
-    expect(after("fewer").creamery).toEqual(["complete complete", 1, 3])
+    expect(after("changed").creamery.slice(0, 3)).toEqual(["partial shrunk", 4, 0])
+    expect(after("fewer").creamery.slice(0, 3)).toEqual(["complete complete", 1, 3])
   })
 
   it("withdraws a missing product when it is complete: from lists and collection, and the API answers 404", () => {

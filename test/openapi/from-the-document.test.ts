@@ -25,7 +25,7 @@ const numberIn = (variable: string): number | undefined => {
   assert.match(text, /^-?\d{1,10}$/, `${variable} must be an integer`)
   return Number(text)
 }
-const runs = numberIn("LARDER_TEST_RUNS") ?? 1_200
+const runs = numberIn("LARDER_TEST_RUNS") ?? 1_800
 const seed = numberIn("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
 
 interface Purse {

@@ -1,4 +1,4 @@
-/** Refunds and disputes: credits go once, and come back once. Half a minute. */
+/** Refunds and disputes: credits go once, and come back once. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { inEachShop, until } from "./shop.ts"

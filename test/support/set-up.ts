@@ -6,13 +6,20 @@ import { provideServer } from "./shared-server.ts"
 
 export default async (project: TestProject) => {
   const { ledger } = project.getProvidedContext()
-  const removing = await Promise.all([
-    provideSampleHome(project),
-    ...(ledger === "in PostgreSQL" ? [providePostgres(project)] : [])
-  ])
-  const stop = await provideServer(project)
-  return async () => {
-    await stop()
-    for (const remove of removing) await remove()
+  const removing: Array<() => unknown> = []
+  const provided = async (made: Promise<() => unknown>) => void removing.unshift(await made)
+  const remove = async () => {
+    for (const one of removing) await one()
+  }
+  try {
+    const making = [provided(provideSampleHome(project))]
+    if (ledger === "in PostgreSQL") making.push(provided(providePostgres(project)))
+    await Promise.allSettled(making) // so that whatever was made is removed
+    await Promise.all(making)
+    await provided(provideServer(project))
+    return remove
+  } catch (cause) {
+    await remove()
+    throw cause
   }
 }

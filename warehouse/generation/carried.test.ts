@@ -2,7 +2,12 @@ import { rmSync, statSync, symlinkSync, unlinkSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { type LabelRow, labelsAlone, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
+import {
+  type LabelRow,
+  labelsAlone,
+  labelsWithFiles,
+  publishLabels
+} from "@larder/test/support/warehouse/label-rows.ts"
 import {
   aLayout,
   apples,
@@ -15,7 +20,6 @@ import {
   publishStaged
 } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
-import { buildFoods } from "../foods/build.ts"
 import { openFoods } from "../foods/open.ts"
 import { stage } from "../staging.ts"
 import { commodity, seriesTable } from "../tables.ts"
@@ -34,9 +38,8 @@ const foodsIn = (layout: Layout, ids: ReadonlyArray<number> = []) =>
     })
   )
 
-/** Labels with the files that are made of them, without the views, whose definition takes longer than all the rest. */
 const publishWithFiles = (layout: Layout, labels: ReadonlyArray<LabelRow>) =>
-  publishLabels(layout, labels, { ...labelsAlone, files: { name: "foods", build: buildFoods } })
+  publishLabels(layout, labels, labelsWithFiles)
 
 describe("files that a generation carries", () => {
   itWorks("are made from its own labels, read-only, and exist before it is live", () =>

@@ -1,10 +1,15 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { insertLabels, type LabelRow, labelsAlone, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
+import {
+  insertLabels,
+  type LabelRow,
+  labelsAlone,
+  labelsWithFiles,
+  publishLabels
+} from "@larder/test/support/warehouse/label-rows.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect } from "effect"
-import { buildFoods } from "../foods/build.ts"
 import { openFoods } from "../foods/open.ts"
 import { stage } from "../staging.ts"
 import { foodTable } from "../tables.ts"
@@ -288,7 +293,7 @@ describe("derived tables", () => {
       yield* publishLabels(
         layout,
         spellings.map((category, index) => ({ fdc_id: index + 1, set: { category: `'${category}'` } })),
-        { ...labelsAlone, files: { name: "foods", build: buildFoods } }
+        labelsWithFiles
       )
       const counts = yield* ask(layout, "from branded_food.category")
       const file = yield* Effect.flatMap(currentFile(layout), Effect.fromOption)

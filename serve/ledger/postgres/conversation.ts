@@ -76,10 +76,14 @@ export const converse = async (
     const group = pending
     if (group === undefined) return
     pending = undefined
-    writing = send(group).then(() => {
+    writing = sendAll(group).then(() => {
       writing = undefined
       if (pending !== undefined) setImmediate(write)
     })
+  }
+
+  const sendAll = async (group: Group) => {
+    for (let part: Group | undefined = group; part !== undefined; part = parts.shift()) await send(part)
   }
 
   const send = async (group: Group): Promise<void> => {
@@ -89,19 +93,17 @@ export const converse = async (
       else succeed(group, answer)
     } catch (cause) {
       const concernsAccounts = group.charges.length + group.holds.length > 0 // else a whole table is locked
-      if (wasLockedOut(cause) && concernsAccounts) await sendApart(group, accountByAccount(group), cause)
-      else if (wasRefused(cause) && group.charges.length > 0) await sendApart(group, chargeByCharge(group), cause)
+      if (wasLockedOut(cause) && concernsAccounts) sendApart(group, accountByAccount(group), cause)
+      else if (wasRefused(cause) && group.charges.length > 0) sendApart(group, chargeByCharge(group), cause)
       else await lose(group, cause)
     }
   }
 
   /** A charge was refused, such as one whose request id was used before, or an account is locked. Others shall not suffer. */
-  const sendApart = async (group: Group, apart: ReadonlyArray<Group>, cause: unknown): Promise<void> => {
+  const sendApart = (group: Group, apart: ReadonlyArray<Group>, cause: unknown) => {
     const isSuspect = (part: Group) => Number(lockouts.has(accountOf(part)))
-    if (apart.length > 1) {
-      parts.unshift(...apart.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
-      for (let part = parts.shift(); part !== undefined; part = parts.shift()) await send(part)
-    } else if (wasLockedOut(cause) && isPatient(group)) sendAgain(group)
+    if (apart.length > 1) parts.unshift(...apart.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
+    else if (wasLockedOut(cause) && isPatient(group)) sendAgain(group)
     else giveUp(group, cause)
   }
 
@@ -174,6 +176,7 @@ export const converse = async (
     counters.failed_groups++
     listener.lost(lost)
     refuse(lost, [...group.keys.values(), ...group.holds])
+    // never sent, or part of a group that was refused: nothing of them is written
     const unsent = pending === undefined ? parts : [...parts, pending]
     for (const { charges, holds, keys } of unsent) refuse(lost, [...keys.values(), ...holds, ...charges])
     pending = undefined

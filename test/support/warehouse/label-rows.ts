@@ -1,5 +1,6 @@
 /** Labels of branded foods in a warehouse of their own, for tests of what is published with them. */
 
+import { buildFoods } from "@larder/warehouse/foods/build.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { type Staging, stage } from "@larder/warehouse/staging.ts"
 import { brandedFood, type DataSet } from "@larder/warehouse/tables.ts"
@@ -44,6 +45,9 @@ export const labelsAlone: DataSet = {
   views: brandedFood.views.filter(({ name }) => name === "current_food"),
   countStatedRows: brandedFood.countStatedRows
 }
+
+/** Labels with the files that are made of them, without the views, whose definition takes longer than all the rest. */
+export const labelsWithFiles: DataSet = { ...labelsAlone, files: { name: "foods", build: buildFoods } }
 
 /** A whole run that stages these labels, and publishes them. */
 export const publishLabels = Effect.fnUntraced(function* (
