@@ -12,7 +12,10 @@ const coders = {
 type Coding = keyof typeof coders
 const preferred: ReadonlyArray<Coding> = ["zstd", "br", "gzip"]
 
-/** The coding that the caller likes best among ours; undefined where it accepts none. */
+/**
+ * The coding that the caller likes best among ours; undefined where it accepts none. `*` allows any, and gets gzip, which
+ * every reader knows; `x-gzip` is its old name.
+ */
 export const codingFor = (acceptEncoding: string | null): Coding | undefined => {
   if (acceptEncoding === null) return undefined
   const weights = new Map<string, number>()
@@ -21,7 +24,8 @@ export const codingFor = (acceptEncoding: string | null): Coding | undefined => 
     const weight = parameters.find((parameter) => parameter.startsWith("q="))
     weights.set(coding, weight === undefined ? 1 : Number(weight.slice(2)) || 0)
   }
-  const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get("*") ?? 0
+  const gzipped = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*")
+  const weightOf = (coding: Coding) => (coding === "gzip" ? gzipped : weights.get(coding)) ?? 0
   const best = preferred.toSorted((a, b) => weightOf(b) - weightOf(a))[0]
   return best !== undefined && weightOf(best) > 0 ? best : undefined
 }

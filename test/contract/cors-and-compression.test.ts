@@ -71,6 +71,10 @@ describe("compression of large bodies", () => {
     ["gzip;q=0.5, br;q=0.9", "br"],
     ["br;q=0.1, gzip;q=0.2", "gzip"],
     ["deflate, gzip", "gzip"],
+    ["x-gzip", "gzip"],
+    ["*", "gzip"],
+    ["br;q=0, *;q=0.5", "gzip"],
+    ["gzip;q=0, zstd, *", "zstd"],
     ["gzip;q=1.0, identity;q=0.5, *;q=0", "gzip"]
   ])("answers Accept-Encoding: %s with %s", async (accepted, coding) => {
     const plain = await api.get(large)
@@ -81,8 +85,8 @@ describe("compression of large bodies", () => {
     expect(headers.vary).toMatch(/accept-encoding/i)
   })
 
-  it.each(["gzip, deflate, br, zstd", "*"])("answers Accept-Encoding: %s with gzip, br or zstd", async (accepted) => {
-    const { headers, text } = await api.get(large, { headers: { "accept-encoding": accepted } })
+  it("answers with gzip, br or zstd to a caller who accepts all of them", async () => {
+    const { headers, text } = await api.get(large, { headers: { "accept-encoding": "gzip, deflate, br, zstd" } })
     expect(["gzip", "br", "zstd"]).toContain(headers["content-encoding"])
     expect(text).toBe((await api.get(large)).text)
   })
