@@ -160,7 +160,7 @@ const make = Effect.gen(function* () {
           )
         )
       },
-      Effect.tap((signedIn) => noted("signed in by a one-time link", signedIn))
+      Effect.tap((signedIn) => Effect.andThen(count("signed_in"), noted("signed in by a one-time link", signedIn)))
     ),
     signIn: Effect.fn("People.signIn")(
       function* ({ address, email: typed, known_browser, password }) {

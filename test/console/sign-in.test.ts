@@ -299,6 +299,8 @@ it("operators see sign-in attempts, and by ids only who made, changed and revoke
   await site.browser().post("/sign-in", { email, password })
   const after = await Promise.all(["signed_in", "refused", "put_off"].map(metric))
   expect(after).toEqual([(before[0] ?? 0) + 1, (before[1] ?? 0) + 1, before[2]])
+  await site.signedIn() // by a link
+  expect(await metric("signed_in")).toBe((after[0] ?? 0) + 1)
 
   const key = { name: "Dashboard", access: "all", budget: "25" }
   const made = keyIn((await browser.post("/keys/new", key)).text) ?? "none"
