@@ -5,6 +5,7 @@
  */
 import { Effect, FileSystem, Layer, Path, type PlatformError, Schema, Stream } from "effect"
 import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
+import { pieceBytes } from "./pieces.ts"
 
 export const fileScheme = "file:"
 
@@ -40,7 +41,7 @@ export const answerOf = Effect.fnUntraced(function* (
     from: 0,
     total: null,
     file,
-    body: Stream.mapError(fs.stream(file, { chunkSize: 1 << 18 }), unreadable)
+    body: Stream.mapError(fs.stream(file, { chunkSize: pieceBytes }), unreadable)
   } satisfies Answer as Answer
 })
 

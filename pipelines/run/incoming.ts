@@ -6,6 +6,7 @@
 import { createHash, randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
+import { pieceBytes } from "./pieces.ts"
 
 /** A part that nobody wrote to for an hour is abandoned: a body that stalls is given up within minutes. */
 export const abandonedAfter = 3_600_000
@@ -62,7 +63,7 @@ export const receive = Effect.fnUntraced(function* <E, R>(
   const copy = Effect.fnUntraced(function* (from: string) {
     // it would go on after an interrupt, and leave its file behind
     yield* Effect.uninterruptible(Effect.andThen(fs.copyFile(from, part), fs.chmod(part, 0o644)))
-    yield* Stream.runForEach(fs.stream(part, { chunkSize: 1 << 18 }), count) // the copy: what it is of may change meanwhile
+    yield* Stream.runForEach(fs.stream(part, { chunkSize: pieceBytes }), count) // the copy: what it is of may change meanwhile
   })
   const write = Effect.gen(function* () {
     const opened = yield* fs.open(part, { flag: "wx" })

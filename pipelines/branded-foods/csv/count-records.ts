@@ -5,6 +5,7 @@
  */
 import { open } from "node:fs/promises"
 import { Effect } from "effect"
+import { pieceBytes } from "../../run/pieces.ts"
 import { HeaderUnreadable } from "./header.ts"
 
 const lineFeed = 0x0a
@@ -54,7 +55,6 @@ const makePairSteps = () => {
   return steps
 }
 
-const pieceBytes = 1 << 18
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 const pairSteps = makePairSteps()

@@ -5,10 +5,10 @@
 import { createReadStream, createWriteStream } from "node:fs"
 import type { FileHandle } from "node:fs/promises"
 import { pipeline } from "node:stream/promises"
+import { pieceBytes } from "../../run/pieces.ts"
 import { type FoodReject, payloadBytes, payloadOf } from "./food-list.ts"
 
 const lineFeed = 0x0a
-const pieceBytes = 1 << 18
 
 /** Bytes of a file, the last one not included. Of a chunk: some whole lines. */
 export interface Range {

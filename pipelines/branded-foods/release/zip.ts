@@ -8,6 +8,7 @@ import { pipeline } from "node:stream"
 import { crc32, createInflateRaw } from "node:zlib"
 import { Effect } from "effect"
 import { type Entry, openPromise, type ZipFile } from "yauzl"
+import { pieceBytes } from "../../run/pieces.ts"
 import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 import {
   baseOf,
@@ -34,12 +35,6 @@ export interface Zip {
   /** Unpacks into a file, in constant memory. What a failure leaves of it is removed with the folder that it lies in. */
   extract(member: Member, file: string): Effect.Effect<void, ZipUnusable | FileUnwritable>
 }
-
-/**
- * Pieces of 256 KiB: with the usual 16 KiB the calls between threads take three times as long as the inflating, with 64 KiB half
- * as long. Larger ones gain a tenth, and V8 collects garbage for every 32 MiB of them.
- */
-const pieceBytes = 1 << 18
 
 /** Why there is no list of members: a zip begins with its first member and ends with the list. */
 const whyNoZip = async (file: string, cause: unknown) => {
