@@ -4,9 +4,10 @@
  */
 
 import { startPostgres } from "../support/postgres/server.ts"
-import { admin, newKey, type Server, startServer } from "../support/programs.ts"
+import { type Server, startServer } from "../support/programs.ts"
 import { between, type Commits, commitsOf } from "./commits.ts"
 import { load, type Measured } from "./load.ts"
+import { richKey } from "./servers.ts"
 
 const connectionCounts = [1, 16, 64, 256]
 const rounds = 3
@@ -34,16 +35,6 @@ const measure = async ({ api, console, key }: Subject, request: string, connecti
 const middle = (rows: ReadonlyArray<Row>): Row | undefined =>
   rows.toSorted((a, b) => a.requests_per_second - b.requests_per_second)[Math.floor(rows.length / 2)]
 
-const rich = async (home: string, environment: Readonly<Record<string, string>>) => {
-  const key = await newKey(home, { budget: "1000000", environment })
-  await admin(
-    home,
-    ["accounts", "credit", "--account", key.account_id, "--usd", "1000000", "--note", "bench"],
-    environment
-  )
-  return key.key
-}
-
 /** Prints a table per number of connections, and answers what the embedded ledger loses with 64 of them, in per cent. */
 export const compareLedgers = async (options: {
   readonly home: string
@@ -59,7 +50,7 @@ export const compareLedgers = async (options: {
     const subjects: ReadonlyArray<Subject> = [
       { name: "without access and ledger", api: free.api, key: embedded.key },
       { name: "embedded ledger", api: embedded.api, key: embedded.key, console: embedded.console },
-      { name: "ledger in PostgreSQL", api: shared.api, key: await rich(home, environment), console: shared.console }
+      { name: "ledger in PostgreSQL", api: shared.api, key: await richKey(home, environment), console: shared.console }
     ]
     for (const subject of subjects) await load({ url: subject.api + request, key: subject.key, seconds: 2 }) // warm up
     for (const connections of connectionCounts) {

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { createInterface } from "node:readline"
-import { admin, newKey } from "../support/programs.ts"
+import { type Environment, newKey } from "../support/programs.ts"
 
 /** A server of this folder: it prints its address in its first line. */
 export const startChild = async (file: string, argument: string) => {
@@ -18,11 +18,8 @@ export const startChild = async (file: string, argument: string) => {
 }
 
 /** A key that no benchmark uses up. */
-export const richKey = async (home: string) => {
-  const { account_id, key } = await newKey(home, { budget: "1000000" })
-  await admin(home, ["accounts", "credit", "--account", account_id, "--usd", "1000000", "--note", "bench"])
-  return key
-}
+export const richKey = async (home: string, environment: Environment = {}) =>
+  (await newKey(home, { budget: "1000000", usd: "1000000", environment })).key
 
 /** What a real answer looks like: bare h3 gives back the same bytes and headers. */
 export const answerOf = async (url: string, key: string) => {

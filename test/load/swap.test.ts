@@ -4,7 +4,7 @@ import { openApi } from "@larder/schemas/openapi.ts"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { makeJudge, type Reply } from "../support/api/judge.ts"
 import { addGeneration } from "../support/more-generations.ts"
-import { admin, newKey, run, type Server, startServer } from "../support/programs.ts"
+import { newKey, run, type Server, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 
 const callers = 16
@@ -21,9 +21,7 @@ describe("a swap of generations under load", () => {
   beforeAll(async () => {
     home = copyHome(inject("sampleHome"))
     await addGeneration(home)
-    const created = await newKey(home, { budget: "10000" })
-    await admin(home, ["accounts", "credit", "--account", created.account_id, "--usd", "10000", "--note", "load"])
-    key = created.key
+    key = (await newKey(home, { budget: "10000", usd: "10000" })).key
     server = await startServer(home)
   })
   afterAll(async () => {

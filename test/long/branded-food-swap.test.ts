@@ -6,7 +6,7 @@ import { openApi } from "@larder/schemas/openapi.ts"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { goodZip, load } from "../end-to-end/small-releases.ts"
 import { makeJudge } from "../support/api/judge.ts"
-import { admin, newKey, type Server, startServer, untilServed } from "../support/programs.ts"
+import { newKey, type Server, startServer, untilServed } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 
 const callers = 6
@@ -33,9 +33,7 @@ describe("branded foods that are ingested while a server is called", () => {
   beforeAll(async () => {
     home = copyHome(inject("sampleHome"))
     folder = mkdtempSync(path.join(tmpdir(), "larder-release-"))
-    const created = await newKey(home, { budget: "10000" })
-    await admin(home, ["accounts", "credit", "--account", created.account_id, "--usd", "10000", "--note", "load"])
-    key = created.key
+    key = (await newKey(home, { budget: "10000", usd: "10000" })).key
     server = await startServer(home)
   })
   afterAll(async () => {

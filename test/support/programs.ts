@@ -194,13 +194,22 @@ export interface CreatedKey {
   readonly account_id: string
 }
 
+interface KeyOptions {
+  readonly scopes?: string
+  readonly budget?: string
+  /** Credited beyond the 5,000 credits. */
+  readonly usd?: string
+  readonly environment?: Environment
+}
+
 /** A new account with its 5,000 credits, and a key of it. */
 export const newKey = async (
   home: string,
-  options: { readonly scopes?: string; readonly budget?: string; readonly environment?: Environment } = {}
+  { budget = "100", environment = {}, scopes = "all", usd }: KeyOptions = {}
 ): Promise<CreatedKey> => {
-  const { budget = "100", environment = {}, scopes = "all" } = options
   const account = await admin<{ readonly id: string }>(home, ["accounts", "create", "--name", "Test"], environment)
+  const credit = ["accounts", "credit", "--account", account.id, "--note", "test"]
+  if (usd !== undefined) await admin(home, [...credit, "--usd", usd], environment)
   const settings = ["--name", "test", "--scopes", scopes, "--budget-usd", budget]
   return admin(home, ["keys", "create", "--account", account.id, ...settings], environment)
 }
