@@ -50,7 +50,7 @@ const rejects = (run_id: string) => {
     "v.domain",
     "v.raw_sha256",
     "v.position",
-    `'the id ' || v.native_id || ' stands in an earlier row, too'`,
+    `'duplicate id ' || v.native_id || ': an earlier row has it'`,
     "to_json(v)::varchar"
   )
   const orphan = row(

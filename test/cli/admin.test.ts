@@ -104,7 +104,7 @@ describe("an administrative command", () => {
     assert.strictEqual(account.balance_credits, 5000)
   })
 
-  it("waits until the ledger is let go", async () => {
+  it("waits until the ledger is released", async () => {
     let isDone = false
     const waiting = Effect.gen(function* () {
       const { administration } = yield* embeddedLedger(ledgerFolder())

@@ -100,7 +100,7 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of what a server kee
         recharge: rows.recharge ?? []
       })
       yield* goOn(here, kept)
-      // what was backed up goes on as it was
+      // the original is unchanged
       assert.deepStrictEqual(yield* lookAt(place, kept), before)
 
       if (url === undefined) return // a backup is the same file wherever it was made

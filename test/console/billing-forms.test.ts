@@ -133,7 +133,7 @@ describe("a top-up", () => {
     expect((await pay("4242424242424242")).kind).not.toBe("paid")
   })
 
-  it("shows a payment from another tab to a person who goes back without paying", async () => {
+  it("shows a payment made in another tab when the checkout is cancelled", async () => {
     const before = await balanceOf(who)
     const { back, pay, payment_id } = await beginByCard(who, "80")
     expect((await pay("4242424242424242")).kind).toBe("paid")

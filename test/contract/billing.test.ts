@@ -132,7 +132,7 @@ describe("charging", () => {
   })
 })
 
-/** The account whose balance the first of these tests spends; each of the others goes on with what the one before it has left. */
+/** The account whose balance the first of these tests spends. Each test continues with the balance that the previous one left. */
 let broke = ""
 
 describe("the balance", () => {

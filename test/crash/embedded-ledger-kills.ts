@@ -1,7 +1,7 @@
 /**
  * Kills real servers with -9 under load, again and again over one embedded ledger: calling, starting, and with a journal
  * that a power cut has torn. In the end one is told to stop under load. Each 200 that a caller has received is charged once,
- * whatever the moment. Two kills meet all of that but a full journal, which the long run meets.
+ * whatever the moment. Two kills cover all of that except a full journal, which the long run covers.
  */
 import { readdirSync } from "node:fs"
 import path from "node:path"

@@ -114,7 +114,7 @@ describe("a release that cannot be trusted", () => {
   })
 })
 
-/** Beside these steps of branded foods, `publish-together.test.ts` has those of every publication. */
+/** Steps that only branded foods have. Those of every publication are in `publish-together.test.ts`. */
 describe("a full disk", () => {
   let large = ""
   beforeAll(() => {

@@ -73,7 +73,7 @@ describe("a CSV release with broken lines", () => {
     [line("-5", "branded_food", "BELOW 0", "", "2024-04-18"), /fdc_id is "-5", which is no whole number/],
     [line("101.6", "branded_food", "NEARLY 102", "", "2024-04-18"), /fdc_id is "101\.6", which is no whole number/],
     [line("99999999999", "branded_food", "TOO LARGE", "", "2024-04-18"), /fdc_id is "99999999999", which is no whole/],
-    [foodLine(101, "TWICE"), /fdc_id 101 stands in an earlier row, too/],
+    [foodLine(101, "TWICE"), /duplicate fdc_id 101: an earlier row has it/],
     [foodLine(111, "NO DAY", "13/11/2020"), /publication_date in food\.csv is "13\/11\/2020", which is no day/],
     [foodLine(112, ""), /description in food\.csv is empty/],
     [line(113, "foundation_food", "NOT BRANDED", "", "2024-04-18")],
@@ -149,7 +149,7 @@ describe("a CSV release with broken lines", () => {
     expect(told("branded_food.csv")).toEqual([
       expect.stringMatching(/^5: its label was refused: publication_date in food\.csv is "13\/11\/2020"/),
       expect.stringMatching(/^6: its label was refused: description in food\.csv is empty/),
-      expect.stringMatching(/^7: fdc_id 101 stands in an earlier row, too/),
+      expect.stringMatching(/^7: duplicate fdc_id 101: an earlier row has it/),
       expect.stringMatching(
         /^8: its label was refused: serving_size in branded_food\.csv is "thirty", which is no size/
       ),
@@ -197,7 +197,7 @@ describe("a JSON release with broken records", () => {
     [recordOf(212, { servingSize: "thirty" }), /servingSize is "thirty", which is no size/],
     [recordOf(213, { foodNutrients: [{ amount: 3 }] }), /foodNutrients has no nutrient id/],
     [recordOf(214, { foodNutrients: "none" }), /foodNutrients is no list/],
-    [recordOf(201, { description: "TWICE" }), /fdcId 201 stands in an earlier line, too/],
+    [recordOf(201, { description: "TWICE" }), /duplicate fdcId 201: an earlier line has it/],
     ["[1, 2]", /the line does not begin with \{/],
     [recordOf(216, { fdcId: -5 }), /fdcId is "-5", which is no whole number/],
     [recordOf(217, { fdcId: 217.5 }), /fdcId is "217\.5", which is no whole number/],
@@ -247,6 +247,6 @@ describe("a record whose id appeared before", () => {
     await loaded(home, "release.json", jsonRelease(lines))
     expect(await foodsIn(home)).toEqual([301, 302])
     const last = (await rejectsOf(home)).at(-1)
-    expect(last).toMatchObject({ position: 1004, reason: "fdcId 301 stands in an earlier line, too" })
+    expect(last).toMatchObject({ position: 1004, reason: "duplicate fdcId 301: an earlier line has it" })
   })
 })

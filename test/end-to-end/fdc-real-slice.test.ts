@@ -160,7 +160,7 @@ const theSlice = () => {
     expect((await rejectsOf(otherHome)).map(({ feed }) => feed)).toEqual(["gov-fdc/csv/branded_food.csv"])
   })
 
-  it("gives the same labels beside dictionaries and other foods, and keeps every known nutrient", async () => {
+  it("gives the same labels when the release also has dictionaries and other foods, and keeps every known nutrient", async () => {
     expect(await labelsOf(otherHome)).toEqual(await labelsOf(home))
     expect(await derivedOf(otherHome)).toEqual(await derivedOf(home))
     const dictionary = "select nutrient_id, number, name, unit from branded_food.nutrient order by nutrient_id"

@@ -195,7 +195,7 @@ good,,M,8.00,,
       ),
       [
         "0: no row says what picture is called; rows: 1",
-        "3: the id good/S stands in an earlier row, too",
+        "3: duplicate id good/S: an earlier row has it",
         "6: no row says what nameless is called; rows: 2",
         "9: it has no handle",
         '10: its price is "free", which is no price'

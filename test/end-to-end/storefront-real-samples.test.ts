@@ -177,7 +177,7 @@ const theRecordings = () => {
     expect(rejects.length).toBe(158)
     for (const { payload, reason } of rejects) {
       const { native_id }: { readonly native_id: string } = JSON.parse(String(payload))
-      expect(reason).toBe(`the id ${native_id} stands in an earlier row, too`)
+      expect(reason).toBe(`duplicate id ${native_id}: an earlier row has it`)
     }
   })
 

@@ -1,4 +1,4 @@
-/** What a command changes is in force for the next call on each of two servers: the shared one, and one beside it. */
+/** A change by a command applies to the next call on each of two servers: the shared one and a second one. */
 import type { NewKey } from "@larder/serve/ledger/administration.ts"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { ask } from "../support/api/client.ts"

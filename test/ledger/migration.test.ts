@@ -12,7 +12,7 @@ import { placeOf } from "@larder/serve/ledger/postgres/database.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
-import { lentDatabase } from "../support/postgres/new-database.ts"
+import { pooledDatabase } from "../support/postgres/new-database.ts"
 import { run } from "../support/programs.ts"
 
 const october = Date.parse("2026-10-15T12:00:00.000Z")
@@ -21,7 +21,7 @@ const home = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-home-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
-const database = Effect.suspend(() => lentDatabase(inject("postgresUrl")))
+const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
 const openEmbedded = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
 const refusal = (folder: string) => Effect.scoped(Effect.flip(openEmbedded(folder)))
 const openPostgres = (url: string) => Effect.flatMap(home, (folder) => postgresLedger(Redacted.make(url), folder))

@@ -135,7 +135,7 @@ describe("servers that share a ledger", () => {
   )
 })
 
-describe("a lock that somebody holds in the database", () => {
+describe("a lock of another session in the database", () => {
   /** Holds it until the returned effect lets it go. */
   const lock = Effect.fnUntraced(function* (url: string, statement: string, params: ReadonlyArray<string> = []) {
     const sql = yield* client(url)

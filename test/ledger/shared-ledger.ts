@@ -7,13 +7,13 @@ import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
-import { lentDatabase } from "../support/postgres/new-database.ts"
+import { pooledDatabase } from "../support/postgres/new-database.ts"
 
 export const october = Date.parse("2026-10-31T23:59:59.999Z")
 export const november = Date.parse("2026-11-01T00:00:00.000Z")
 export const endpoint = "/v1/stores"
 
-export const database = Effect.suspend(() => lentDatabase(inject("postgresUrl")))
+export const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
 export const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
 afterAll(() => rmSync(doubts, { recursive: true }))
 export const open = (url: string, directory = doubts) => postgresLedger(Redacted.make(url), directory)

@@ -14,7 +14,7 @@ export default async (project: TestProject) => {
   try {
     const making = [provided(provideSampleHome(project))]
     if (ledger === "in PostgreSQL") making.push(provided(providePostgres(project)))
-    await Promise.allSettled(making) // so that whatever was made is removed
+    await Promise.allSettled(making) // so that everything that was made is removed
     await Promise.all(making)
     await provided(provideServer(project))
     return remove

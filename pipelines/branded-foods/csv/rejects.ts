@@ -29,7 +29,7 @@ const staged = (member: LabelMember, reason: string, from: string) => `
 
 /** Of rows with one fdc_id the first counts. */
 const repeated = (member: LabelMember) => `
-  select rowid as row, 'fdc_id ' || fdc_id || ' stands in an earlier row, too' as reason
+  select rowid as row, 'duplicate fdc_id ' || fdc_id || ': an earlier row has it' as reason
   from release.${member}
   qualify row_number() over (partition by fdc_id order by rowid) > 1`
 

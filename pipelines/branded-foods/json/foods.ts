@@ -183,7 +183,7 @@ const judged = `
   select
     * exclude (first_line) replace (coalesce(problem, if(
       first_line < line or fdc_id in (select fdc_id from branded_food.food),
-      'fdcId ' || fdc_id || ' stands in an earlier line, too',
+      'duplicate fdcId ' || fdc_id || ': an earlier line has it',
       null
     )) as problem)
   from (${labelsFrom(stated("chunk"), fieldNames)})

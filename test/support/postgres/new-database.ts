@@ -35,7 +35,7 @@ const free = new Map<string, Array<string>>()
  * The same until the scope ends. Then it is emptied for the next test, in a fifth of the time that a new one takes. Tests that
  * alter the role or the database, or work as superuser, take a new one.
  */
-export const lentDatabase = (url: string) =>
+export const pooledDatabase = (url: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => free.get(url)?.pop() ?? newDatabase(url)),
     (database) =>

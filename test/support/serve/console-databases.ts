@@ -7,7 +7,7 @@ import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
 import { Effect, type Layer, Redacted } from "effect"
 import { inject } from "vitest"
-import { lentDatabase } from "../postgres/new-database.ts"
+import { pooledDatabase } from "../postgres/new-database.ts"
 import type { Environment } from "../programs.ts"
 
 export interface ConsolePlace {
@@ -31,7 +31,7 @@ export const consolePlaces = {
   ),
   PostgreSQL: Effect.flatMap(folder, (home) =>
     Effect.map(
-      Effect.suspend(() => lentDatabase(inject("postgresUrl"))),
+      Effect.suspend(() => pooledDatabase(inject("postgresUrl"))),
       (url): ConsolePlace => ({
         layer: postgresConsole(Redacted.make(url)),
         environment: { LARDER_HOME: home, LARDER_LEDGER_URL: url }
