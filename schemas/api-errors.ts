@@ -85,5 +85,9 @@ export const noSuchEndpoint: ApiError = notFound("No such endpoint")
 export const internal: ApiError = { status: 500, type: "internal", message: "An unexpected error occurred" }
 /** Overloaded, or the ledger cannot be written: the same shape as every 5xx, to be retried. */
 export const unavailable: ApiError = { ...internal, status: 503 }
+/** A batch of calls is answered at once, so together its answers are bounded. */
+export const tooLargeTogether: ApiError = invalidRequest(
+  "The answers of one request take at most 8 MiB together: ask for fewer names or days, or in a request of its own"
+)
 /** The 404 of paths with an id. */
 export const unknownRecord = (record: string, id: string): ApiError => notFound(`Unknown ${record}: ${id}`)

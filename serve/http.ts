@@ -4,27 +4,12 @@ import { openApi } from "@larder/schemas/openapi.ts"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
 import { addDocs } from "./docs/docs.ts"
-import { codingFor, compress, smallestCompressed } from "./encoding.ts"
+import { sharedBody } from "./encoding.ts"
+import type { Turns } from "./fairness/turns.ts"
 import type { Assistants } from "./mcp/assistants.ts"
-import { type Answer, errorBody, type Pipeline, type PipelineNeeds } from "./pipeline.ts"
+import { errorBody, type Pipeline, type PipelineNeeds } from "./pipeline.ts"
 import type { Route } from "./route.ts"
-
-const respond = async (event: H3Event, { body, headers, status }: Answer): Promise<HTTPResponse> => {
-  const coding = body.length < smallestCompressed ? undefined : codingFor(event.req.headers.get("accept-encoding"))
-  const varies = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`
-  const vary = body.length < smallestCompressed ? {} : { vary: varies }
-  const plain = new HTTPResponse(body, {
-    status,
-    headers: { ...headers, ...vary, "content-length": String(Buffer.byteLength(body)) }
-  })
-  if (coding === undefined) return plain
-  const compressed = await compress(body, coding).catch(() => undefined)
-  if (compressed === undefined) return plain // it is paid for already: better large than lost
-  return new HTTPResponse(new Uint8Array(compressed), {
-    status,
-    headers: { ...headers, ...vary, "content-encoding": coding, "content-length": String(compressed.length) }
-  })
-}
+import { makeSending } from "./sending.ts"
 
 const preflight = {
   "access-control-allow-methods": "GET, OPTIONS",
@@ -64,6 +49,7 @@ interface ApiNeeds {
   readonly pipeline: Pipeline
   readonly routes: ReadonlyArray<Route>
   readonly assistants: Assistants
+  readonly turns: Turns
   readonly report: PipelineNeeds["report"]
   /** Version of the program. */
   readonly version: string
@@ -76,7 +62,8 @@ interface ApiNeeds {
 }
 
 export const makeApi = (needs: ApiNeeds) => {
-  const { assistants, consoleFor, dataHost, pipeline, publicUrl, report, routes, version } = needs
+  const { assistants, consoleFor, dataHost, pipeline, publicUrl, report, routes, turns, version } = needs
+  const { respond, respondShared } = makeSending(turns)
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.free(error.status, errorBody(error), headers))
 
@@ -109,7 +96,7 @@ export const makeApi = (needs: ApiNeeds) => {
       )
     )
 
-  const document = JSON.stringify(openApi({ version }))
+  const document = sharedBody(JSON.stringify(openApi({ version })))
   // h3 would answer malformed paths and its own faults in a shape of its own.
   const app = new H3({
     silent: true,
@@ -122,14 +109,14 @@ export const makeApi = (needs: ApiNeeds) => {
   for (const route of routes) app.all(route.endpoint.path, call(route))
   app.all(
     "/openapi.json",
-    get("/openapi.json", (event) => respond(event, pipeline.free(200, document)))
+    get("/openapi.json", (event) => respondShared(event, document, pipeline.free(200, "")))
   )
   app.all("/mcp", async (event) => {
     if (!isExact(event, ["", "mcp"])) return refuse(event, noSuchEndpoint)
     const answer = await assistants(event.req, isOn(dataHost, event))
     return answer.status === 204 ? new HTTPResponse(null, answer) : respond(event, answer)
   })
-  addDocs(app, { get, respond, free: pipeline.free, publicUrl, consoleFor })
+  addDocs(app, { get, respond, respondShared, free: pipeline.free, publicUrl, consoleFor })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app
 }

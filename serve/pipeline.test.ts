@@ -7,6 +7,8 @@ import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
 import { withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import { Deferred, Effect } from "effect"
+import { vi } from "vitest"
+import { makeTurns } from "./fairness/turns.ts"
 import { ledgerOver } from "./ledger/embedded/embedded-ledger.ts"
 import { makeMeters } from "./meters.ts"
 import { makePipeline } from "./pipeline.ts"
@@ -35,23 +37,30 @@ const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) 
   const pipeline = makePipeline({
     ledger,
     live,
+    turns: makeTurns(),
     meters: makeMeters(),
     now: Date.now,
     run: Effect.runPromiseExit,
     answered: () => {},
     report: (message) => reported.push(message)
   })
-  const call = (signal = new AbortController().signal) =>
+  /** The answer stays on its way until the test ends its turn. */
+  const unsent = (signal = new AbortController().signal) =>
     pipeline.answer({
-      route: route(getCommodityPrices, { read: () => read }),
+      route: route(getCommodityPrices, { expectedBytes: () => 0, read: () => read }),
       id: "",
       query: new URLSearchParams("series=a"),
       authorization: `Bearer ${key}`,
       onDataHost: false,
       signal
     })
+  const call = async (signal?: AbortSignal) => {
+    const answer = await unsent(signal)
+    answer.turn?.end()
+    return answer
+  }
   const charges = () => store.entries.filter(({ type }) => type === "charge")
-  return { call, charges, reported, store }
+  return { call, charges, reported, store, unsent }
 })
 
 describe("a call that was held and not answered with 200", () => {
@@ -136,6 +145,31 @@ describe("more calls than can be answered at once", () => {
       const paid = answers.filter((answer) => answer.status === 200).length
       assert.strictEqual(paid, 500) // 5,000 credits are 500 calls
       assert.strictEqual(charges().length, 500)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a key whose answers are not taken", () => {
+  it.live("waits five seconds for room, then answers 503 with Retry-After, and costs nothing", () =>
+    Effect.gen(function* () {
+      const { call, charges, unsent } = yield* over(Effect.succeed(`{"data":"${"x".repeat(5_000_000)}"}`))
+      const answers = yield* Effect.promise(() => Promise.all([unsent(), unsent()]))
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [200, 200]
+      )
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+      const waiting = call()
+      yield* Effect.promise(() => vi.advanceTimersByTimeAsync(5_000))
+      vi.useRealTimers()
+      const { headers, status } = yield* Effect.promise(() => waiting)
+      assert.strictEqual(status, 503)
+      assert.strictEqual(headers["retry-after"], "1")
+      assert.strictEqual(headers["x-credits-charged"], "0")
+      assert.strictEqual(charges().length, 2)
+      answers[0]?.turn?.end()
+      const next = yield* Effect.promise(() => call())
+      assert.strictEqual(next.status, 200)
     }).pipe(Effect.scoped)
   )
 })

@@ -10,6 +10,7 @@ import {
   malformedAuthorization,
   notScoped,
   spendCapReached,
+  tooLargeTogether,
   unavailable,
   unknownKey
 } from "@larder/schemas/api-errors.ts"
@@ -18,6 +19,7 @@ import type { Live } from "@larder/warehouse/generation/live.ts"
 import { Cause, Effect, Exit } from "effect"
 import { tokenOf } from "./access/bearer.ts"
 import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
+import { largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
 import { LedgerUnavailable } from "./ledger/errors.ts"
 import type { Held, LedgerAccess } from "./ledger/ledger.ts"
 import type { ApiKeyView, Refusal } from "./ledger/machine.ts"
@@ -37,6 +39,14 @@ export interface Call {
   readonly onDataHost: boolean
   /** Fires when the caller goes away. Until the commit that costs nothing. */
   readonly signal: AbortSignal
+  /** Of a request that has several calls; without it, the call waits for a turn of its own. */
+  readonly shared?: SharedTurn
+}
+
+/** The turn of a request that answers several calls at once, and what is left of the bytes that it may take. */
+export interface SharedTurn extends Turn {
+  /** Takes so many bytes for an answer; false where they are not left. */
+  readonly take: (bytes: number) => boolean
 }
 
 export interface Answer {
@@ -44,11 +54,14 @@ export interface Answer {
   /** JSON text. */
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
+  /** Ends when the answer has left; undefined where nothing waits for that. */
+  readonly turn?: Turn | undefined
 }
 
 export interface PipelineNeeds {
   readonly live: Live<ReadModel>
   readonly ledger: LedgerAccess
+  readonly turns: Turns
   readonly meters: Meters
   readonly now: () => number
   /** Runs a read; the fiber is interrupted when the signal fires. */
@@ -85,6 +98,7 @@ interface Admitted {
   readonly key: ApiKeyView
   readonly valid: Valid
   readonly held: Held
+  readonly turn: Turn
 }
 
 const refusals: Readonly<Record<Refusal, ApiError>> = {
@@ -108,7 +122,7 @@ const validate = (call: Call, model: ReadModel): Valid | ApiError => {
   return { values: read.value, request: { values: read.value, given, id, after, cursorAt, onDataHost } }
 }
 
-export const makePipeline = ({ answered, ledger, live, meters, now, report, run }: PipelineNeeds) => {
+export const makePipeline = ({ answered, ledger, live, meters, now, report, run, turns }: PipelineNeeds) => {
   let inFlight = 0
 
   const answer = (
@@ -157,8 +171,24 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run 
     return key.scopes.has(scope) ? validate(call, live.current().model) : notScoped(scope)
   }
 
-  /** From the key to the hold, again where the key was edited or revoked in between. */
-  const admit = async (call: Call, token: string, requestId: string): Promise<Admitted | Decided> => {
+  /** Waits until the key and its account have room for the call, and for a step of its own where it asks for much. */
+  const turnFor = async (call: Call, key: ApiKeyView, { request }: Valid): Promise<Turn | ApiError> => {
+    const expected = call.route.expectedBytes(request, live.current().model)
+    const turn = call.shared ?? (await turns.enter(key, expected, call.signal))
+    if (turn === "late") return unavailable
+    if (turn === "left") return callerLeft
+    if (expected >= largeBytes) await turns.step(key.account_id)
+    return turn
+  }
+
+  /** From the key to the hold, again where the key was edited or revoked in between. `began` is told of the turn. */
+  const admit = async (
+    call: Call,
+    token: string,
+    requestId: string,
+    began: (turn: Turn) => void
+  ): Promise<Admitted | Decided> => {
+    let turn: Turn | undefined
     for (;;) {
       const key = await ledger.authenticate(token)
       if (key === undefined) return refusal(requestId, unknownKey)
@@ -167,42 +197,64 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run 
         if (await ledger.isCurrent(key)) return refusal(requestId, valid, key)
         continue
       }
+      if (turn === undefined) {
+        const found = await turnFor(call, key, valid)
+        if ("status" in found) return refusal(requestId, found, key)
+        turn = found
+        began(turn)
+      }
       const { chargedAs, endpoint } = call.route
       const admission = await ledger.hold(key, chargedAs, endpoint.credits, now())
-      if ("held" in admission) return { key, valid, held: admission.held }
+      if ("held" in admission) return { key, valid, held: admission.held, turn }
       if (admission.refused !== "key_changed") return refusal(requestId, refusals[admission.refused], key)
     }
   }
 
-  const paid = async (call: Call, token: string, requestId: string): Promise<Decided> => {
-    const admitted = await admit(call, token, requestId)
-    if ("answer" in admitted) return admitted
-    const { held, key, valid } = admitted
+  /** Reads what was admitted, and makes the charge durable before the first byte leaves. */
+  const charge = async (call: Call, { held, key, turn, valid }: Admitted, requestId: string): Promise<Decided> => {
     const { endpoint } = call.route
+    const release = (error: ApiError) => {
+      held.release()
+      return refusal(requestId, error, key)
+    }
     const exit = await run(
       live.use((generation) =>
         Effect.map(call.route.read(valid.request, generation), (body) => ({ body, generation: generation.id }))
       ),
       { signal: call.signal }
     )
-    if (Exit.isFailure(exit)) {
-      held.release()
-      return refusal(requestId, failure(requestId, endpoint.id, exit.cause), key)
-    }
-    if (call.signal.aborted) {
-      held.release()
-      return refusal(requestId, callerLeft, key)
-    }
+    if (Exit.isFailure(exit)) return release(failure(requestId, endpoint.id, exit.cause))
+    if (call.signal.aborted) return release(callerLeft)
+    const { body, generation } = exit.value
+    if (call.shared === undefined) turn.holds(body.length)
+    else if (!call.shared.take(body.length)) return release(tooLargeTogether)
     const readAt = performance.now()
     try {
-      await held.commit(requestId) // on disk before the first byte leaves
+      await held.commit(requestId)
       meters.committed(performance.now() - readAt)
     } catch (cause) {
       report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
       return refusal(requestId, unavailable, key)
     }
-    const headers = accountHeaders(key, endpoint.credits, exit.value.generation)
-    return { answer: answer(requestId, 200, exit.value.body, headers), key }
+    return { answer: answer(requestId, 200, body, accountHeaders(key, endpoint.credits, generation)), key }
+  }
+
+  /** An answer that is paid for takes its turn along until it has left; every other ends it here. */
+  const paid = async (call: Call, token: string, requestId: string): Promise<Decided> => {
+    let own: Turn | undefined
+    try {
+      const admitted = await admit(call, token, requestId, (turn) => {
+        if (call.shared === undefined) own = turn
+      })
+      if ("answer" in admitted) return admitted
+      const { answer, key } = await charge(call, admitted, requestId)
+      if (answer.status !== 200) return { answer, key }
+      const turn = own
+      own = undefined
+      return { answer: { ...answer, turn }, key }
+    } finally {
+      own?.end()
+    }
   }
 
   const decide = (call: Call, requestId: string): Decided | Promise<Decided> => {

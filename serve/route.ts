@@ -40,17 +40,26 @@ export interface Route {
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
   /** Names that the catalogs do not have: the message of a 400. Asked before anything is paid or read. */
   readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => string | undefined
+  /** About how many bytes the answer will take, known before it is read: by that a call waits for its turn. */
+  readonly expectedBytes: (request: Request<Readonly<Record<string, unknown>>>, model: ReadModel) => number
   readonly read: (
     request: Request<Readonly<Record<string, unknown>>>,
     generation: Generation<ReadModel>
   ) => Effect.Effect<string, unknown>
 }
 
+/** A record of a food takes 2.4 kB on average, one of a product or a store half a kilobyte. */
+const bytesOfRecord = 3_000
+const bytesOfPage = ({ values: { limit } }: Request<Readonly<Record<string, unknown>>>) =>
+  bytesOfRecord * (typeof limit === "number" ? limit : 1)
+
 /** Ties a read to the types of its endpoint's parameters. */
 export const route = <P extends Parameters>(
   endpoint: Endpoint<P>,
   on: {
     readonly unknownNames?: (values: Values<P>, model: ReadModel) => string | undefined
+    /** By default that of a page of the largest records. */
+    readonly expectedBytes?: (request: Request<Values<P>>, model: ReadModel) => number
     readonly read: (request: Request<Values<P>>, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
   }
 ): Route => ({
@@ -59,5 +68,6 @@ export const route = <P extends Parameters>(
   parse: endpoint.read,
   // The pipeline hands back what `parse` of this very endpoint gave.
   unknownNames: (values, model) => on.unknownNames?.(values as Values<P>, model),
+  expectedBytes: (request, model) => on.expectedBytes?.(request as Request<Values<P>>, model) ?? bytesOfPage(request),
   read: (request, generation) => on.read(request as Request<Values<P>>, generation)
 })

@@ -17,6 +17,7 @@ import { ConsoleDatabase } from "./console-database/console-database.ts"
 import { layerConsoleDatabase } from "./console-database/place.ts"
 import { serveControl } from "./control.ts"
 import { demoKey } from "./demo.ts"
+import { makeTurns } from "./fairness/turns.ts"
 import { gaugesOf } from "./gauges.ts"
 import { makeApi } from "./http.ts"
 import { embeddedLedger } from "./ledger/embedded/embedded-ledger.ts"
@@ -67,11 +68,13 @@ const open = Effect.fnUntraced(function* () {
 
   const context = yield* Effect.context<Exclude<ConsoleServices, Billing | DataRead>>()
   const meters = makeMeters()
+  const turns = makeTurns()
   const report = (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) =>
     Effect.runForkWith(context)(Effect.annotateLogs(Effect.logError(message, cause), about))
   const pipeline = makePipeline({
     live,
     ledger,
+    turns,
     meters,
     now: Date.now,
     run: Effect.runPromiseExitWith(context),
@@ -112,6 +115,7 @@ const open = Effect.fnUntraced(function* () {
     pipeline,
     routes,
     assistants,
+    turns,
     report,
     version,
     dataHost: dataHostName,

@@ -265,7 +265,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   })
   app.use((event) => (hasControl(event.url) ? missing(event) : undefined))
   addHealth(app, needs.readiness, needs.meters, needs.gauges)
-  for (const { body, brotli, path, type } of assets) {
+  for (const { body, path, type } of assets) {
     const headers = {
       "x-content-type-options": "nosniff",
       "cross-origin-resource-policy": "same-origin",
@@ -273,11 +273,11 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       "cache-control": "public, max-age=31536000, immutable",
       vary: "Accept-Encoding"
     }
-    app.get(path, async (event) =>
-      /\bbr\b/.test(event.req.headers.get("accept-encoding") ?? "")
-        ? new HTTPResponse(await brotli(), { headers: { ...headers, "content-encoding": "br" } })
-        : new HTTPResponse(body, { headers })
-    )
+    app.get(path, async (event) => {
+      const { bytes, coding } = await body.for(event.req.headers.get("accept-encoding"))
+      const encoding = coding === undefined ? {} : { "content-encoding": coding }
+      return new HTTPResponse(bytes, { headers: { ...headers, ...encoding } })
+    })
   }
   for (const page of [signInPage, invitationPage]) app.all(page.path, servePublic(page))
   app.all("/sign-out", signOut)

@@ -1,33 +1,22 @@
 /** Styles, scripts and icon of the console. Their addresses carry a hash of what they hold, so browsers keep them for a year. */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { promisify } from "node:util"
-import { brotliCompress } from "node:zlib"
+import { type SharedBody, sharedBody } from "../encoding.ts"
 
 interface Asset {
   readonly path: string
   readonly type: string
-  readonly body: string
-  /** Compressed when it is first asked for: brotli at its best would take a tenth of a second of every start. */
-  readonly brotli: () => Promise<Uint8Array<ArrayBuffer>>
+  readonly body: SharedBody
 }
 
 const read = (file: string) => readFileSync(new URL(`./assets/${file}`, import.meta.url), "utf8")
 const uPlot = (file: string) => readFileSync(new URL(import.meta.resolve(`uplot/dist/${file}`)), "utf8")
 
-const assetOf = (name: string, ending: string, type: string, body = read(`${name}.${ending}`)): Asset => {
-  let packed: Promise<Uint8Array<ArrayBuffer>> | undefined
-  const pack = async () => new Uint8Array(await promisify(brotliCompress)(body))
-  return {
-    path: `/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
-    type,
-    body,
-    brotli: () => {
-      packed ??= pack()
-      return packed
-    }
-  }
-}
+const assetOf = (name: string, ending: string, type: string, text = read(`${name}.${ending}`)): Asset => ({
+  path: `/assets/${name}.${hash("sha256", text, "hex").slice(0, 12)}.${ending}`,
+  type,
+  body: sharedBody(text)
+})
 
 const css = "text/css; charset=utf-8"
 const style = assetOf("console", "css", css, uPlot("uPlot.min.css") + read("frame.css") + read("console.css"))

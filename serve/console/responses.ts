@@ -49,8 +49,10 @@ export const makeResponses = (
     const isCompressible = event.req.method === "GET" && text.length >= smallestCompressed
     const coding = isCompressible ? codingFor(event.req.headers.get("accept-encoding")) : undefined
     if (coding === undefined) return new HTTPResponse(text, { status, headers })
-    const packed = new Uint8Array(await compress(text, coding))
-    return new HTTPResponse(packed, { status, headers: [...headers, ["content-encoding", coding]] })
+    return new HTTPResponse(await compress(Buffer.from(text), coding), {
+      status,
+      headers: [...headers, ["content-encoding", coding]]
+    })
   }
 
   const redirect = (to: string, flash: Flash | undefined, more: ReadonlyArray<readonly [string, string]> = []) =>

@@ -4,11 +4,12 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { type SharedBody, sharedBody } from "../encoding.ts"
 
 export interface DocsAsset {
   readonly path: string
   readonly type: string
-  readonly body: string
+  readonly body: SharedBody
 }
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
@@ -16,7 +17,7 @@ const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf
 const assetOf = (name: string, ending: string, type: string, body: string): DocsAsset => ({
   path: `/docs/assets/${name}.${hash("sha256", body, "hex").slice(0, 12)}.${ending}`,
   type,
-  body
+  body: sharedBody(body)
 })
 
 const css = "text/css; charset=utf-8"

@@ -4,22 +4,23 @@
  */
 import { randomBytes } from "node:crypto"
 import { noSuchEndpoint } from "@larder/schemas/api-errors.ts"
-import { type EventHandler, type H3, type H3Event, HTTPResponse } from "h3"
-import { codingFor } from "../encoding.ts"
+import type { EventHandler, H3, H3Event, HTTPResponse } from "h3"
 import { type Answer, errorBody, type Pipeline } from "../pipeline.ts"
-import { docsAssets } from "./assets.ts"
+import type { Sending } from "../sending.ts"
+import { type DocsAsset, docsAssets } from "./assets.ts"
 import { filled } from "./facts.ts"
 import { guideAt, guidePaths } from "./guides.ts"
 import { guidePage, referencePage, referencePath } from "./layout.ts"
 import { llmsText } from "./llms.ts"
 import { htmlOf } from "./markdown.ts"
-import { type ScalarScript, scalarScript } from "./scalar-script.ts"
+import { scalarScript } from "./scalar-script.ts"
 
 /** What the API does with every path that it knows. */
 interface Listener {
   /** Exact paths, GET alone, OPTIONS and 405 like everywhere. */
   readonly get: (path: string, handler: (event: H3Event) => Promise<HTTPResponse>) => EventHandler
-  readonly respond: (event: H3Event, answer: Answer) => Promise<HTTPResponse>
+  readonly respond: Sending["respond"]
+  readonly respondShared: Sending["respondShared"]
   readonly free: Pipeline["free"]
   /** Address of the API in guides; by default, where the reader found it. */
   readonly publicUrl: string | undefined
@@ -71,7 +72,7 @@ const addressOf = ({ req, url }: H3Event): string => {
   return `${isSecure ? "https" : "http"}://${url.host}`
 }
 
-export const addDocs = (app: H3, { consoleFor, free, get, publicUrl, respond }: Listener): void => {
+export const addDocs = (app: H3, { consoleFor, free, get, publicUrl, respond, respondShared }: Listener): void => {
   const apiFor = (event: H3Event) => publicUrl ?? addressOf(event)
   const serve = (path: string, answer: (event: H3Event) => Promise<Answer>) =>
     app.all(
@@ -110,35 +111,19 @@ export const addDocs = (app: H3, { consoleFor, free, get, publicUrl, respond }: 
     })
   })
 
-  /** Four megabytes: not compressed for every visitor anew, as other answers are. */
-  const script = async (event: H3Event, { coded, plain: whole }: ScalarScript) => {
-    const coding = codingFor(event.req.headers.get("accept-encoding"))
-    const headers = {
-      "content-type": "text/javascript; charset=utf-8",
-      "cache-control": forAYear,
-      vary: "Accept-Encoding",
-      "x-content-type-options": "nosniff",
-      ...(coding !== undefined && { "content-encoding": coding })
-    }
-    const body = coding === undefined ? whole : await coded(coding)
-    return new HTTPResponse(body, { headers: free(200, "", headers).headers })
-  }
-
   /** What is at this address, whatever the method. */
-  const assetAt = async (path: string): Promise<((event: H3Event) => Promise<HTTPResponse>) | undefined> => {
+  const assetAt = async (path: string): Promise<Omit<DocsAsset, "path"> | undefined> => {
     const asset = docsAssets.find((asset) => asset.path === path)
-    if (asset !== undefined) {
-      const headers = { "content-type": asset.type, "cache-control": forAYear, "x-content-type-options": "nosniff" }
-      return (event) => respond(event, free(200, asset.body, headers))
-    }
-    if (!path.startsWith("/docs/assets/scalar.")) return undefined
-    const scalar = await scalarScript()
-    return path === `/docs/assets/${scalar.name}` ? (event) => script(event, scalar) : undefined
+    if (asset !== undefined || !path.startsWith("/docs/assets/scalar.")) return asset
+    const { body, name } = await scalarScript()
+    return path === `/docs/assets/${name}` ? { type: "text/javascript; charset=utf-8", body } : undefined
   }
 
   const assets = "/docs/assets/:name"
   app.all(assets, async (event) => {
-    const answer = await assetAt(event.url.pathname)
-    return answer === undefined ? respond(event, free(404, errorBody(noSuchEndpoint))) : get(assets, answer)(event)
+    const asset = await assetAt(event.url.pathname)
+    if (asset === undefined) return respond(event, free(404, errorBody(noSuchEndpoint)))
+    const headers = { "content-type": asset.type, "cache-control": forAYear, "x-content-type-options": "nosniff" }
+    return get(assets, () => respondShared(event, asset.body, free(200, "", headers)))(event)
   })
 }

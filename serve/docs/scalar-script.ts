@@ -4,16 +4,13 @@
  * and its route is called once. Nothing of it is loaded before somebody opens the reference.
  */
 import { hash } from "node:crypto"
-import { type codingFor, compress } from "../encoding.ts"
-
-type Coding = NonNullable<ReturnType<typeof codingFor>>
+import { type SharedBody, sharedBody } from "../encoding.ts"
 
 export interface ScalarScript {
   /** Name that changes with what it holds. */
   readonly name: string
-  readonly plain: string
-  /** Compressed once for each coding, when it is first asked for. */
-  readonly coded: (coding: Coding) => Promise<Uint8Array<ArrayBuffer>>
+  /** Four megabytes. */
+  readonly body: SharedBody
 }
 
 interface Route {
@@ -48,18 +45,8 @@ const scriptOf = async (): Promise<string> => {
 }
 
 const load = async (): Promise<ScalarScript> => {
-  const plain = await scriptOf()
-  const packed = new Map<Coding, Promise<Uint8Array<ArrayBuffer>>>()
-  const compressed = async (coding: Coding) => new Uint8Array(await compress(plain, coding))
-  return {
-    name: `scalar.${hash("sha256", plain, "hex").slice(0, 12)}.js`,
-    plain,
-    coded: (coding) => {
-      const body = packed.get(coding) ?? compressed(coding)
-      packed.set(coding, body)
-      return body
-    }
-  }
+  const script = await scriptOf()
+  return { name: `scalar.${hash("sha256", script, "hex").slice(0, 12)}.js`, body: sharedBody(script) }
 }
 
 let loading: Promise<ScalarScript> | undefined

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
+import { makeTurns } from "../fairness/turns.ts"
 import { ledgerOver } from "../ledger/embedded/embedded-ledger.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
@@ -31,6 +32,7 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
   const pipeline = makePipeline({
     live,
     ledger,
+    turns: makeTurns(),
     meters: makeMeters(),
     now: Date.now,
     run: Effect.runPromiseExit,

@@ -8,7 +8,7 @@ import {
 import type { Frequency } from "@larder/schemas/commodity/records.ts"
 import { yearsBefore } from "@larder/schemas/dates.ts"
 import type { CommodityModel, MetricModel } from "@larder/warehouse/read-models/commodity.ts"
-import { jsonOfRange } from "@larder/warehouse/read-models/points.ts"
+import { jsonOfRange, lengthOfRange } from "@larder/warehouse/read-models/points.ts"
 import { Effect } from "effect"
 import { type Request, type Route, route } from "../route.ts"
 
@@ -48,14 +48,22 @@ const paged = (
 /** How far back a metric goes where the call does not say, in calendar years. */
 const yearsBack: Readonly<Record<Frequency, number>> = { daily: 1, weekly: 1, biweekly: 1, monthly: 5, annual: 10 }
 
-const metricValues = (name: string, metric: MetricModel, from: string | undefined, to: string | undefined) => {
-  const newest = metric.points.days.at(-1)
+const rangeOf = ({ frequency, points }: MetricModel, from: string | undefined, to: string | undefined) => {
+  const newest = points.days.at(-1)
   const end = to ?? newest ?? null
-  const begin = from ?? (newest === undefined || end === null ? null : yearsBefore(end, yearsBack[metric.frequency]))
+  const begin = from ?? (newest === undefined || end === null ? null : yearsBefore(end, yearsBack[frequency]))
+  return { begin, end }
+}
+
+const metricValues = (name: string, metric: MetricModel, from: string | undefined, to: string | undefined) => {
+  const { begin, end } = rangeOf(metric, from, to)
   const points = begin === null || end === null ? "[]" : jsonOfRange(metric.points, begin, end)
   const head = { metric_name: name, unit: metric.unit, from: begin, to: end }
   return `${JSON.stringify(head).slice(0, -1)},"points":${points}}`
 }
+
+/** Of a name, its unit and its range, beside the points. */
+const bytesOfHead = 120
 
 /** Names were found before the call was paid for; one that is missing now is a fault, not an empty answer. */
 const known = <A>(catalog: ReadonlyMap<string, A>, name: string): A => {
@@ -78,6 +86,11 @@ export const commodityRoutes: ReadonlyArray<Route> = [
       const unknown = series.find((slug) => !commodities.series.has(slug))
       return unknown === undefined ? undefined : `Unknown series: ${unknown}`
     },
+    expectedBytes: ({ values: { from, series, to } }, { commodities }) =>
+      series.reduce(
+        (sum, slug) => sum + bytesOfHead + lengthOfRange(known(commodities.series, slug).points, from, to),
+        0
+      ),
     read: ({ values: { from, series, to } }, { model: { commodities } }) =>
       Effect.sync(() =>
         list(
@@ -93,6 +106,12 @@ export const commodityRoutes: ReadonlyArray<Route> = [
       const unknown = metrics.filter((name) => !commodities.metrics.has(name))
       return unknown.length === 0 ? undefined : `Unknown metrics: ${unknown.join(", ")}`
     },
+    expectedBytes: ({ values: { from, metrics, to } }, { commodities }) =>
+      metrics.reduce((sum, name) => {
+        const metric = known(commodities.metrics, name)
+        const { begin, end } = rangeOf(metric, from, to)
+        return sum + bytesOfHead + lengthOfRange(metric.points, begin ?? undefined, end ?? undefined)
+      }, 0),
     read: ({ values: { from, metrics, to } }, { model: { commodities } }) =>
       Effect.sync(() => list(metrics.map((name) => metricValues(name, known(commodities.metrics, name), from, to))))
   })

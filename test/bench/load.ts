@@ -20,12 +20,14 @@ export interface Load {
   readonly key: string
   readonly seconds: number
   readonly connections?: number
+  /** Other headers, one a line. */
+  readonly headers?: string
 }
 
 const endOfHead = "\r\n\r\n"
 const lengthOf = (head: string) => Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN)
 
-/** One connection until `until`; `answered` is told each status and how long it took. */
+/** One connection until `until`; `answered` is told each status and how long it took. Bodies are counted, not kept. */
 const call = (
   url: URL,
   nextRequest: () => string,
@@ -34,21 +36,26 @@ const call = (
 ) =>
   new Promise<void>((resolve) => {
     const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true })
-    let received = Buffer.alloc(0)
+    let head = ""
+    let missing = Number.POSITIVE_INFINITY
     let sentAt = 0
     const send = () => {
+      head = ""
+      missing = Number.POSITIVE_INFINITY
       sentAt = performance.now()
       socket.write(nextRequest(), "latin1")
     }
     socket.on("connect", send)
     socket.on("data", (piece) => {
-      received = received.length === 0 ? piece : Buffer.concat([received, piece])
-      const end = received.indexOf(endOfHead)
-      if (end < 0) return
-      const head = received.toString("latin1", 0, end)
-      if (received.length < end + endOfHead.length + lengthOf(head)) return
+      if (missing === Number.POSITIVE_INFINITY) {
+        const before = head.length
+        head += piece.toString("latin1")
+        const end = head.indexOf(endOfHead)
+        if (end < 0) return
+        missing = lengthOf(head.slice(0, end)) - (before + piece.length - end - endOfHead.length)
+      } else missing -= piece.length
+      if (missing > 0) return
       answered(Number(head.slice(9, 12)), performance.now() - sentAt)
-      received = Buffer.alloc(0)
       if (performance.now() < until) send()
       else socket.end()
     })
@@ -56,9 +63,16 @@ const call = (
     socket.on("close", () => resolve())
   })
 
-export const load = async ({ connections = 64, key, paths, seconds, url }: Load): Promise<Measured> => {
+export const load = async ({
+  connections = 64,
+  headers: more = "",
+  key,
+  paths,
+  seconds,
+  url
+}: Load): Promise<Measured> => {
   const at = new URL(url)
-  const headers = `HTTP/1.1\r\nHost: ${at.host}\r\nAuthorization: Bearer ${key}\r\n\r\n`
+  const headers = `HTTP/1.1\r\nHost: ${at.host}\r\nAuthorization: Bearer ${key}\r\n${more}\r\n`
   const requests = (paths ?? [at.pathname + at.search]).map((target) => `GET ${target} ${headers}`)
   let turn = 0
   const nextRequest = () => requests[turn++ % requests.length] ?? ""

@@ -4,6 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { scopes } from "@larder/schemas/scopes.ts"
+import { makeTurns } from "@larder/serve/fairness/turns.ts"
 import { makeApi } from "@larder/serve/http.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { listen } from "@larder/serve/listen.ts"
@@ -31,9 +32,11 @@ const open = Effect.gen(function* () {
   const layout = yield* layoutOf(process.argv[2] ?? "")
   const live = yield* watchLive(layout, loadReadModel(layout))
   const context = yield* Effect.context<never>()
+  const turns = makeTurns()
   const pipeline = makePipeline({
     live,
     ledger,
+    turns,
     meters: makeMeters(),
     now: Date.now,
     run: Effect.runPromiseExitWith(context),
@@ -47,6 +50,7 @@ const open = Effect.gen(function* () {
     pipeline,
     routes,
     assistants,
+    turns,
     report,
     version,
     dataHost: undefined,

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { getCommodityPrices } from "@larder/schemas/commodity/endpoints.ts"
+import { makeTurns } from "@larder/serve/fairness/turns.ts"
 import { makeApi } from "@larder/serve/http.ts"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { listen } from "@larder/serve/listen.ts"
@@ -46,9 +47,11 @@ export const waitingServer = Effect.gen(function* () {
   const statuses: Array<number> = []
   const answered = yield* Deferred.make<void>()
   const report = () => expect.unreachable("the operator is told of nothing")
+  const turns = makeTurns()
   const pipeline = makePipeline({
     ledger,
     live,
+    turns,
     meters: makeMeters(),
     now: Date.now,
     run: Effect.runPromiseExit,
@@ -60,7 +63,7 @@ export const waitingServer = Effect.gen(function* () {
   })
   const waits = Effect.as(Effect.andThen(Deferred.succeed(reading, undefined), Deferred.await(go)), '{"data":[]}')
   const routes = [route(getCommodityPrices, { read: () => waits })]
-  const about = { pipeline, routes, report, version: "1" }
+  const about = { pipeline, routes, turns, report, version: "1" }
   const assistants = makeAssistants({ ...about, ledger, dataVersion: () => generation.id, origins: new Set() })
   const app = makeApi({ ...about, assistants, dataHost: undefined, publicUrl: undefined, consoleFor: () => undefined })
   const url = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })

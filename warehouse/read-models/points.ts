@@ -33,11 +33,21 @@ const firstFrom = (days: ReadonlyArray<string>, day: string): number => {
   return low
 }
 
+/** Where the points of a range of days stand in `json`, both days included. An open end is undefined. */
+const rangeOf = ({ days, starts }: Points, from: string | undefined, to: string | undefined) => {
+  const first = from === undefined ? 0 : firstFrom(days, from)
+  const end = to === undefined ? days.length : firstFrom(days, `${to}~`)
+  return { start: starts[first] ?? 0, stop: starts[end] ?? 0 }
+}
+
 /** The points of a range of days, both ends included, as a JSON array. An open end is undefined. */
 export const jsonOfRange = (points: Points, from: string | undefined, to: string | undefined): string => {
-  const first = from === undefined ? 0 : firstFrom(points.days, from)
-  const end = to === undefined ? points.days.length : firstFrom(points.days, `${to}~`)
-  const start = points.starts[first] ?? 0
-  const stop = points.starts[end] ?? 0
+  const { start, stop } = rangeOf(points, from, to)
   return stop <= start ? "[]" : `[${points.json.slice(start, stop - 1)}]` // without the comma behind the last one
+}
+
+/** Length of that JSON array, without making it. */
+export const lengthOfRange = (points: Points, from: string | undefined, to: string | undefined): number => {
+  const { start, stop } = rangeOf(points, from, to)
+  return Math.max(0, stop - start) + 2
 }

@@ -1,0 +1,87 @@
+/**
+ * How an answer leaves: compressed as the caller likes, and a large one in pieces, each when the one before was taken and the
+ * caller's account may take a little of the event loop. A reader who stops reading holds up nobody else.
+ */
+import { availableParallelism } from "node:os"
+import { type H3Event, HTTPResponse } from "h3"
+import { type Bytes, type Coding, codingFor, compress, type SharedBody, smallestCompressed } from "./encoding.ts"
+import { makePlaces } from "./fairness/places.ts"
+import { largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
+import type { Answer } from "./pipeline.ts"
+
+/** Callers without a key share the turns of one account. */
+const visitors = ""
+
+/** Ends the turn when the last byte has gone to the operating system, or the connection is lost. */
+const endWith = ({ runtime }: H3Event, turn: Turn | undefined) => {
+  if (turn === undefined) return
+  const response = runtime?.node?.res
+  if (response === undefined || response.closed || response.destroyed) turn.end()
+  else response.once("close", turn.end)
+}
+
+export const makeSending = ({ step }: Turns) => {
+  /** One core stays for everything else. */
+  const compressing = makePlaces(Math.max(1, availableParallelism() - 1))
+
+  const inPieces = (body: Bytes, account: string): ReadableStream<Bytes> => {
+    let sent = 0
+    return new ReadableStream<Bytes>(
+      {
+        pull: async (controller) => {
+          await step(account)
+          controller.enqueue(body.subarray(sent, sent + largeBytes))
+          sent += largeBytes
+          if (sent >= body.length) controller.close()
+        }
+      },
+      { highWaterMark: 0 }
+    )
+  }
+
+  /** Undefined where it fails: what is paid for already had better arrive large than be lost. */
+  const compressed = async (body: Bytes, coding: Coding, account: string) => {
+    await compressing.enter(account)
+    try {
+      return await compress(body, coding)
+    } catch {
+      return undefined
+    } finally {
+      compressing.leave()
+    }
+  }
+
+  const withBody = ({ headers, status }: Answer, bytes: Bytes, coding: Coding | undefined, account: string) => {
+    const vary = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`
+    const encoding = coding === undefined ? {} : { "content-encoding": coding }
+    return new HTTPResponse(bytes.length <= largeBytes ? bytes : inPieces(bytes, account), {
+      status,
+      headers: { ...headers, vary, ...encoding, "content-length": String(bytes.length) }
+    })
+  }
+
+  return {
+    respond: async (event: H3Event, answer: Answer): Promise<HTTPResponse> => {
+      const { body, headers, status, turn } = answer
+      endWith(event, turn)
+      if (body.length < smallestCompressed) {
+        const length = { "content-length": String(Buffer.byteLength(body)) }
+        return new HTTPResponse(body, { status, headers: { ...headers, ...length } })
+      }
+      const account = turn?.account ?? visitors
+      const coding = codingFor(event.req.headers.get("accept-encoding"))
+      const plain = Buffer.from(body)
+      const packed = coding === undefined ? undefined : await compressed(plain, coding, account)
+      const bytes = packed ?? plain
+      turn?.holds(bytes.length)
+      return withBody(answer, bytes, packed && coding, account)
+    },
+    /** The same, of a body that is held once for all who ask for it. */
+    respondShared: async (event: H3Event, body: SharedBody, answer: Answer): Promise<HTTPResponse> => {
+      const { bytes, coding } = await body.for(event.req.headers.get("accept-encoding"))
+      return withBody(answer, bytes, coding, visitors)
+    }
+  }
+}
+
+export type Sending = ReturnType<typeof makeSending>

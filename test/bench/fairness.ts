@@ -1,0 +1,71 @@
+/** What accounts with many connections and large answers cost another account: the bars of fairness, in two minutes. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { cpus, tmpdir } from "node:os"
+import path from "node:path"
+import { Worker } from "node:worker_threads"
+import { run, startServer } from "../support/programs.ts"
+import type { HeavyCallers } from "./heavy-callers.ts"
+import { load, type Measured } from "./load.ts"
+import { richKey } from "./servers.ts"
+
+const seconds = 10
+const connectionsOfEach = 16
+const cheap = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
+const longest = Array.from({ length: 100 }, () => "butter-exch-spot-close-daily").join(",")
+const large = `/v1/commodities/prices?series=${longest}`
+
+const callHeavily = (callers: HeavyCallers) =>
+  new Promise<ReadonlyArray<Measured>>((resolve, reject) => {
+    const worker = new Worker(new URL("heavy-callers.ts", import.meta.url), { workerData: callers })
+    worker.once("message", resolve)
+    worker.once("error", reject)
+  })
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+export const measureFairness = async () => {
+  const home = mkdtempSync(path.join(tmpdir(), "larder-bench-"))
+  try {
+    await run("larder-ingest", ["all"], { LARDER_HOME: home })
+    const key = await richKey(home)
+    const heavy: Array<string> = []
+    for (let account = 0; account < 8; account++) heavy.push(await richKey(home))
+    const server = await startServer(home)
+    const answer = await fetch(server.api + large, { headers: { authorization: `Bearer ${key}` } })
+    const bytes = (await answer.arrayBuffer()).byteLength
+    console.log(`${cpus().length} cores, Node ${process.version}, large answers of ${bytes} bytes`)
+    const lone = { url: server.api + cheap, key, connections: 1 }
+    await load({ ...lone, seconds: 2 })
+    const table: Record<string, unknown> = {}
+    const alone = await load({ ...lone, seconds })
+    table["nobody else"] = { "cheap p50, ms": alone.p50_ms, "p99, ms": alone.p99_ms, failed: alone.failed }
+    for (const headers of ["", "Accept-Encoding: gzip\r\n", "Accept-Encoding: zstd\r\n"]) {
+      for (const accounts of [1, 8]) {
+        const callers = {
+          url: server.api + large,
+          keys: heavy.slice(0, accounts),
+          connections: connectionsOfEach,
+          headers
+        }
+        const others = callHeavily({ ...callers, seconds: seconds + 2 })
+        await pause(1000)
+        const beside = await load({ ...lone, seconds })
+        const measured = await others
+        const rate = measured.reduce((sum, one) => sum + one.requests_per_second, 0)
+        table[`${accounts} × ${connectionsOfEach} connections ${headers.trim()}`] = {
+          "cheap p50, ms": beside.p50_ms,
+          "p99, ms": beside.p99_ms,
+          failed: beside.failed,
+          "large answers/s": rate,
+          "their p50, ms": Math.max(...measured.map((one) => one.p50_ms)),
+          "their p99, ms": Math.max(...measured.map((one) => one.p99_ms)),
+          "their failures": measured.reduce((sum, one) => sum + one.failed, 0)
+        }
+      }
+    }
+    console.table(table)
+    await server.stop()
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
