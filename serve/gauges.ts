@@ -3,6 +3,7 @@
  * card processor's events.
  */
 import type { EventCounts } from "./billing/billing.ts"
+import type { Turns } from "./fairness/turns.ts"
 import type { LedgerAccess } from "./ledger/ledger.ts"
 import type { Gauge } from "./meters.ts"
 import type { SignIns } from "./people/people.ts"
@@ -11,12 +12,15 @@ import type { Pipeline } from "./pipeline.ts"
 export const gaugesOf = (
   ledger: LedgerAccess,
   pipeline: Pipeline,
+  turns: Turns,
   swaps: () => number,
   dropped: () => number,
   signIns: () => SignIns,
   events: () => EventCounts
 ): ReadonlyArray<Gauge> => [
   gauge("larder_requests_in_flight", "Calls that are being answered.", () => pipeline.inFlight()),
+  gauge("larder_requests_waiting", "Calls that wait for room of their key or account.", turns.waiting),
+  gauge("larder_unsent_bytes", "Bytes of answers that have not left.", turns.unsentBytes),
   counter("larder_generation_swaps_total", "New generations taken over since the start.", swaps),
   counter("larder_requests_not_logged_total", "Answered calls that the console's list of requests lacks.", dropped),
   counter("larder_ledger_charges_total", "Charges made durable.", () => ledger.counters.commits),

@@ -3,8 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import { methodNotAllowed } from "@larder/schemas/api-errors.ts"
-import { Effect, Schema } from "effect"
+import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
+import { makeReaders } from "./fairness/readers.ts"
 import { newRequestId } from "./request-id.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -91,10 +92,17 @@ interface Listening {
   readonly port: number
   /** Name of the setting that holds the port. */
   readonly setting: string
+  /** Whether unread answers hold as much memory as they may: then the slowest readers are cut off. */
+  readonly isFull?: () => boolean
 }
 
+const betweenLooks = "2 seconds"
+
 /** Listens and answers with the address. Port 0 takes a free one. */
-export const listen = Effect.fnUntraced(function* (app: H3, { host, port, setting, what }: Listening) {
+export const listen = Effect.fnUntraced(function* (
+  app: H3,
+  { host, isFull = () => false, port, setting, what }: Listening
+) {
   const server = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
@@ -120,6 +128,8 @@ export const listen = Effect.fnUntraced(function* (app: H3, { host, port, settin
         Effect.timeoutOrElse({ duration: longestDrain, orElse: () => Effect.sync(() => node.closeAllConnections()) })
       )
   )
+  const { look } = makeReaders({ answering: server.answering, isFull, now: Date.now })
+  yield* Effect.forkScoped(Effect.repeat(Effect.promise(look), Schedule.spaced(betweenLooks)))
   const address = server.node.address()
   const taken = typeof address === "object" && address !== null ? address.port : port
   return `http://${host.includes(":") ? `[${host}]` : host}:${taken}`

@@ -122,12 +122,12 @@ const open = Effect.fnUntraced(function* () {
     publicUrl: publicApiUrl,
     consoleFor: (hostname) => publicUrl ?? besides(hostname)
   })
-  const api = yield* listen(app, { what: "API", host, port, setting: "LARDER_PORT" })
+  const api = yield* listen(app, { what: "API", host, port, setting: "LARDER_PORT", isFull: turns.isFull })
   const { simulator } = payments
   const people = makeConsole<ConsoleServices>({
     readiness,
     meters,
-    gauges: gaugesOf(ledger, pipeline, live.swaps, requestLog.dropped, signIns, billing.events),
+    gauges: gaugesOf(ledger, pipeline, turns, live.swaps, requestLog.dropped, signIns, billing.events),
     pages: [...pages, ...(simulator === undefined ? [] : simulatorPages(simulator))],
     run: Effect.runPromiseExitWith(context.pipe(Context.add(Billing, billing), Context.add(DataRead, dataRead))),
     report,

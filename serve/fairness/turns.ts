@@ -27,7 +27,7 @@ const mebibyte = 2 ** 20
  */
 const ofKey: Bounds = { calls: 256, bytes: 8 * mebibyte }
 const ofAccount: Bounds = { calls: 512, bytes: 16 * mebibyte }
-/** Of all accounts. As long as it is reached, the slowest reader is cut off each second. */
+/** Of all accounts. As long as it is reached, the slowest readers are cut off, one after the other. */
 const mostBytes = 256 * mebibyte
 
 export const longestWaitMs = 5_000

@@ -1,0 +1,117 @@
+import { once } from "node:events"
+import { createServer, type ServerResponse } from "node:http"
+import { type AddressInfo, connect, type Socket } from "node:net"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { makeReaders } from "./readers.ts"
+
+const piece = Buffer.alloc(128 * 1024)
+
+/** A server that writes to each caller for as long as the caller takes, and looks at a clock that the tests turn. */
+const open = async (more: { readonly isFull?: () => boolean; readonly mostWaiting?: number } = {}) => {
+  const answering = new Set<ServerResponse>()
+  let now = 0
+  const readers = makeReaders({ answering, now: () => now, isFull: () => false, ...more })
+  const server = createServer((_request, response) => {
+    answering.add(response)
+    response.once("close", () => answering.delete(response))
+    const write = () => {
+      while (response.write(piece));
+      response.once("drain", write)
+    }
+    write()
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  const clients: Array<Socket> = []
+  return {
+    /** Comes in, and reads nothing by itself. */
+    caller: async (): Promise<Socket> => {
+      const client = connect(port, "127.0.0.1").on("error", () => {})
+      clients.push(client)
+      client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+      const [, response] = (await once(server, "request")) as [unknown, ServerResponse]
+      await vi.waitFor(() => expect(response.socket?.writableLength).toBeGreaterThan(0))
+      return response.socket as Socket
+    },
+    clients,
+    lookAt: (seconds: number) => {
+      now = seconds * 1_000
+      return readers.look()
+    },
+    close: () => {
+      for (const client of clients) client.destroy()
+      server.closeAllConnections()
+      server.close()
+    }
+  }
+}
+
+let opened: Awaited<ReturnType<typeof open>>
+afterEach(() => opened.close())
+
+/** Takes so many bytes. */
+const take = async (client: Socket | undefined, bytes: number) => {
+  for (let taken = 0; taken < bytes; ) {
+    const piece: Buffer | null = client?.read() ?? null
+    if (piece === null && client !== undefined) await once(client, "readable")
+    else taken += piece?.length ?? 0
+  }
+}
+
+describe("a connection for which bytes wait", () => {
+  beforeEach(async () => {
+    opened = await open()
+  })
+
+  it("is cut off after 30 seconds in which it took nothing, and not before", async () => {
+    const { caller, lookAt } = opened
+    const socket = await caller()
+    await lookAt(0)
+    await lookAt(29.9)
+    expect(socket.destroyed).toBe(false)
+    await lookAt(30)
+    expect(socket.destroyed).toBe(true)
+  })
+
+  it("stays while it takes 16 kB in each 30 seconds, though the operating system holds megabytes for it", async () => {
+    const { caller, clients, lookAt } = opened
+    const socket = await caller()
+    await lookAt(0)
+    const waiting = socket.writableLength
+    await take(clients[0], 300_000)
+    await lookAt(30)
+    expect(socket.destroyed).toBe(false)
+    expect(socket.writableLength).toBe(waiting) // nothing left the process meanwhile
+    await lookAt(60)
+    expect(socket.destroyed).toBe(true)
+  })
+})
+
+it("cuts off the slowest reader first while unread answers fill the memory, one at each look", async () => {
+  let full = true
+  opened = await open({ isFull: () => full })
+  const { caller, clients, lookAt } = opened
+  const stopped = await caller()
+  const slow = await caller()
+  await lookAt(0)
+  await take(clients[1], 300_000)
+  await lookAt(0.5)
+  expect([stopped.destroyed, slow.destroyed]).toEqual([false, false]) // too young to be judged
+  await lookAt(2)
+  expect([stopped.destroyed, slow.destroyed]).toEqual([true, false])
+  full = false
+  await lookAt(4)
+  expect(slow.destroyed).toBe(false)
+})
+
+it("lets no more connections wait than it may, and cuts off the slowest", async () => {
+  opened = await open({ mostWaiting: 2 })
+  const { caller, clients, lookAt } = opened
+  const sockets = [await caller(), await caller(), await caller()]
+  await lookAt(0)
+  await take(clients[0], 300_000)
+  await take(clients[2], 300_000)
+  await lookAt(2)
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, true, false])
+})

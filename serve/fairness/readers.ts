@@ -1,0 +1,84 @@
+/**
+ * Readers that stop reading. A connection that takes less than 16 kB in 30 seconds while bytes wait for it is cut off, with
+ * a key or without one; so are the slowest of all, where more wait than may. A call that is still being answered has nothing
+ * waiting, and is never cut off.
+ */
+import type { ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { readUnacknowledged } from "./unacknowledged.ts"
+
+const windowMs = 30_000
+const leastBytes = 16 * 1024
+/** Before it can be told how fast somebody reads. */
+const youngMs = 1_000
+
+interface Mark {
+  readonly at: number
+  readonly taken: number
+}
+
+interface Reader {
+  /** Since when bytes wait. */
+  readonly first: Mark
+  /** Where the last 30 seconds began. */
+  window: Mark
+  newest: Mark
+}
+
+/** Bytes a millisecond. */
+const speedOf = ({ first, newest }: Reader) => (newest.taken - first.taken) / (newest.at - first.at)
+
+interface Watch {
+  /** Answers that have not gone to the operating system as a whole. */
+  readonly answering: ReadonlySet<ServerResponse>
+  /** Whether unread answers hold as much memory as they may. */
+  readonly isFull: () => boolean
+  readonly now: () => number
+  /** Each has a piece of 128 KiB at most waiting for it, beside what its account holds. */
+  readonly mostWaiting?: number
+}
+
+export const makeReaders = ({ answering, isFull, mostWaiting = 1_024, now }: Watch) => {
+  const readers = new Map<Socket, Reader>()
+
+  const cutOff = (socket: Socket) => {
+    readers.delete(socket)
+    socket.destroy()
+  }
+
+  /** A connection gives its memory back a moment after it was cut off: while that is full, one goes at each look. */
+  const cutSlowest = () => {
+    const excess = Math.max(readers.size - mostWaiting, isFull() ? 1 : 0)
+    const bySpeed = [...readers]
+      .filter(([, { first, newest }]) => newest.at - first.at >= youngMs)
+      .sort(([, one], [, other]) => speedOf(one) - speedOf(other))
+    for (const [socket] of bySpeed.slice(0, excess)) cutOff(socket)
+  }
+
+  const measure = (socket: Socket, newest: Mark) => {
+    const reader = readers.get(socket)
+    if (reader === undefined) {
+      readers.set(socket, { first: newest, window: newest, newest })
+      return
+    }
+    reader.newest = newest
+    if (newest.at - reader.window.at < windowMs) return
+    if (newest.taken - reader.window.taken < leastBytes) cutOff(socket)
+    else reader.window = newest
+  }
+
+  return {
+    /** Looks at everybody once; to be called every few seconds. */
+    look: async (): Promise<void> => {
+      const at = now()
+      const waiting = new Set<Socket>()
+      for (const { socket } of answering) if (socket !== null && socket.writableLength > 0) waiting.add(socket)
+      for (const socket of readers.keys()) if (!waiting.has(socket)) readers.delete(socket)
+      if (waiting.size === 0) return
+      const unacknowledged = await readUnacknowledged()
+      for (const socket of waiting)
+        measure(socket, { at, taken: socket.bytesWritten - socket.writableLength - unacknowledged(socket) })
+      cutSlowest()
+    }
+  }
+}
