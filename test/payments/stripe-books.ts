@@ -124,14 +124,6 @@ export const openBooks = (now: () => number, page: () => string) => {
     const line = (params.line_items as Record<string, Params>)?.["0"] ?? {}
     const price = (line.price_data ?? {}) as Params
     if (params.mode !== "payment" || price.currency !== "usd") throw invalid("You must pay in usd here")
-    if (
-      params.customer !== undefined &&
-      (params.customer_email !== undefined || params.customer_creation !== undefined)
-    ) {
-      throw invalid("You may only specify one of these parameters: customer, customer_email.", {
-        code: "parameters_exclusive"
-      })
-    }
     for (const param of ["success_url", "cancel_url"]) {
       if (!URL.canParse(String(params[param]))) throw invalid("Not a valid URL", { code: "url_invalid", param })
     }

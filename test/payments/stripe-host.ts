@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { type Books, invalid, openBooks, Refusal } from "./stripe-books.ts"
 import { type Params, paramsOf } from "./stripe-form.ts"
 import type { Json } from "./stripe-objects.ts"
+import { refusalOf } from "./stripe-rules.ts"
 
 export const stripeKey = "sk_test_loopback_0123456789"
 export const webhookSecret = "whsec_loopback_0123456789"
@@ -20,38 +21,6 @@ interface Answer {
 interface Kept extends Answer {
   readonly request: string
   readonly until: number
-}
-
-/** What this project sends; anything else is a mistake that Stripe would refuse. */
-const known: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "POST /v1/checkout/sessions": [
-    "mode",
-    "line_items",
-    "allowed_payment_method_types",
-    "wallet_options",
-    "adaptive_pricing",
-    "customer",
-    "customer_creation",
-    "customer_email",
-    "client_reference_id",
-    "metadata",
-    "payment_intent_data",
-    "success_url",
-    "cancel_url"
-  ],
-  "POST /v1/payment_intents": [
-    "amount",
-    "currency",
-    "customer",
-    "payment_method",
-    "allowed_payment_method_types",
-    "automatic_payment_methods",
-    "off_session",
-    "confirm",
-    "description",
-    "metadata",
-    "expand"
-  ]
 }
 
 const matches = (object: Json, params: Params) => {
@@ -75,13 +44,14 @@ const list = (all: ReadonlyArray<Json>, params: Params, url: string): Json => {
 
 const route = (books: Books, method: string, path: string, params: Params): Json => {
   const isExpanded = params.expand !== undefined
-  const unknown = Object.keys(params).find((key) => known[`${method} ${path}`]?.includes(key) === false)
-  if (unknown !== undefined) {
-    throw invalid(`Received unknown parameter: ${unknown}`, { code: "parameter_unknown", param: unknown })
-  }
   const at = path.slice("/v1/".length)
   const [, kind = "", id = "", action = ""] =
     /^(checkout\/sessions|[a-z_]+)(?:\/([A-Za-z0-9_]+))?(?:\/([a-z]+))?$/.exec(at) ?? []
+  const wrong = refusalOf(
+    [method, kind, id === "" ? "" : ":id", action].filter((part) => part !== "").join(" "),
+    params
+  )
+  if (wrong !== undefined) throw invalid(wrong.message, { code: wrong.code, param: wrong.param })
   if (method === "POST" && at === "checkout/sessions") return books.createSession(params)
   if (method === "POST" && at === "payment_intents") return books.createIntent(params)
   if (method === "POST" && kind === "payment_methods" && action === "detach") return books.detach(id)

@@ -38,13 +38,13 @@ const sessionOf = (asked: ToCheckout, customer: string | null): Stripe.Checkout.
   }
 }
 
+/** `allowed_payment_method_types` excludes `automatic_payment_methods`; cards alone never redirect, so no `return_url` is needed. */
 const intentOf = ({ account_id, card, cents, customer, payment_id }: ToCharge): Stripe.PaymentIntentCreateParams => ({
   amount: cents,
   currency: "usd",
   customer,
   payment_method: card,
   allowed_payment_method_types: ["card"],
-  automatic_payment_methods: { enabled: true, allow_redirects: "never" },
   off_session: true,
   confirm: true,
   description: name,

@@ -1,0 +1,86 @@
+/**
+ * What Stripe refuses whoever asks: parameters that it does not know, and those that exclude each other. By its types and its
+ * changelog for 2026-10-28.endive. Only what this project sends is known here; anything else is a mistake.
+ */
+import type { Params } from "./stripe-form.ts"
+
+const aPage = ["limit", "starting_after"]
+
+/** By method and path, without the numbers of lists. `*` is any name. */
+const known: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "POST checkout/sessions": [
+    "mode",
+    "line_items.quantity",
+    "line_items.price_data.currency",
+    "line_items.price_data.unit_amount",
+    "line_items.price_data.product_data.name",
+    "allowed_payment_method_types",
+    "wallet_options.link.display",
+    "adaptive_pricing.enabled",
+    "customer",
+    "customer_creation",
+    "customer_email",
+    "client_reference_id",
+    "metadata.*",
+    "payment_intent_data.setup_future_usage",
+    "payment_intent_data.description",
+    "payment_intent_data.metadata.*",
+    "success_url",
+    "cancel_url"
+  ],
+  "GET checkout/sessions": ["created.gte", "created.lte", "payment_intent", ...aPage],
+  "GET checkout/sessions :id": ["expand"],
+  "POST checkout/sessions :id expire": [],
+  "POST payment_intents": [
+    "amount",
+    "currency",
+    "customer",
+    "payment_method",
+    "allowed_payment_method_types",
+    "automatic_payment_methods.enabled",
+    "automatic_payment_methods.allow_redirects",
+    "off_session",
+    "confirm",
+    "description",
+    "metadata.*",
+    "expand"
+  ],
+  "GET payment_intents": ["customer", "created.gte", "expand", ...aPage],
+  "GET payment_intents :id": ["expand"],
+  "POST payment_intents :id cancel": ["cancellation_reason", "expand"],
+  "GET refunds": ["payment_intent", ...aPage],
+  "GET disputes": ["payment_intent", ...aPage],
+  "GET payment_methods :id": [],
+  "POST payment_methods :id detach": [],
+  "GET customers :id": []
+}
+
+/** Of each, one at most. The types do not say so: it is in the changelog of 2026-07-29.dahlia, and in the reference of Checkout. */
+const exclusive: Readonly<Record<string, ReadonlyArray<readonly [string, string]>>> = {
+  "POST checkout/sessions": [
+    ["customer", "customer_email"],
+    ["customer", "customer_creation"]
+  ],
+  "POST payment_intents": [["allowed_payment_method_types", "automatic_payment_methods"]]
+}
+
+/** `line_items[0][quantity]` is `line_items.quantity`. */
+const namesIn = (params: Params, above = ""): ReadonlyArray<string> =>
+  Object.entries(params).flatMap(([key, value]) => {
+    const name = /^\d+$/.test(key) ? above : [above, key].filter((part) => part !== "").join(".")
+    return typeof value === "string" ? [name] : namesIn(value, name)
+  })
+
+const isAmong = (names: ReadonlyArray<string>) => (name: string) =>
+  names.includes(name) || names.includes(name.replace(/\.[^.]+$/, ".*"))
+
+export const refusalOf = (request: string, params: Params) => {
+  const unknown = namesIn(params).find((name) => !isAmong(known[request] ?? [])(name))
+  if (unknown !== undefined) {
+    return { code: "parameter_unknown", param: unknown, message: `Received unknown parameter: ${unknown}` }
+  }
+  const both = exclusive[request]?.find((names) => names.every((name) => params[name] !== undefined))
+  if (both === undefined) return undefined
+  const message = `You may only specify one of these parameters: ${both.join(", ")}.`
+  return { code: "parameters_exclusive", param: both[0], message }
+}
