@@ -29,7 +29,7 @@ export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailabl
   }
 }
 
-/** The event was not sent by the processor, or is too old. */
+/** The event was not sent by the processor, or not now. `problem` is one line for whoever set the events up: the answer to them. */
 export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent", { problem: Schema.String }) {
   override get message() {
     return this.problem

@@ -40,7 +40,7 @@ export const makeWebhook = ({ database, processor }: BillingNeeds, { look }: Pic
     if (now - toldAt < refusalsToldEvery) return
     toldAt = now
     yield* Effect.logWarning(
-      `An event was refused (${counts.refused} since the start). ${problem}. Where ${name} has sent it, the signing secret of its webhook endpoint is not the one that is set here, or a clock is wrong. Refunds and disputes are found late.`
+      `An event was refused (${counts.refused} since the start): ${problem} Until ${name}'s events are taken, refunds and disputes are found late.`
     )
   })
 

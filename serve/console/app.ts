@@ -245,7 +245,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       : responses.whole(answer.value.status, answer.value.body)
   }
 
-  /** An event of the card processor. It proves by its signature where it comes from; the processor reads only the status. */
+  /** An event of the card processor. It proves by its signature where it comes from. The processor heeds only the status, and shows the rest to its operator. */
   const webhook = async (event: H3Event) => {
     const body = await readText(event, mostWebhookBytes)
     if (body === "too long") return responses.empty(413, [])
@@ -253,7 +253,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     const exit = await run(Billing.use((billing) => billing.webhook(body.text, (name) => event.req.headers.get(name))))
     if (Exit.isSuccess(exit)) return responses.empty(204, [])
     const error = Cause.squash(exit.cause)
-    if (error instanceof ForgedEvent) return responses.empty(400, [])
+    if (error instanceof ForgedEvent) return responses.line(400, error.message)
     report("an event of the card processor was not taken", { path: event.url.pathname }, exit.cause)
     return responses.empty(isPassing(error) ? 503 : 500, []) // it is sent again
   }

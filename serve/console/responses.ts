@@ -31,6 +31,10 @@ export const makeResponses = (
   const empty = (status: number, more: ReadonlyArray<readonly [string, string]>) =>
     new HTTPResponse(null, { status, headers: headersOf([...more, ["content-length", "0"]]) })
 
+  /** For programs, and whoever reads what they noted. */
+  const line = (status: number, text: string) =>
+    new HTTPResponse(`${text}\n`, { status, headers: headersOf([["content-type", "text/plain; charset=utf-8"]]) })
+
   const document = async (
     event: H3Event,
     frame: Frame,
@@ -105,6 +109,6 @@ export const makeResponses = (
   const whole = async (status: number, body: Html) =>
     new HTTPResponse(String(await body), { status, headers: headersOf([["content-type", "text/html; charset=utf-8"]]) })
 
-  return { answered, document, empty, redirect, whole }
+  return { answered, document, empty, line, redirect, whole }
 }
 export type Responses = ReturnType<typeof makeResponses>

@@ -161,9 +161,14 @@ describe("events of the card processor", () => {
   const send = (body: string, headers: Record<string, string> = {}, path = "/webhooks/simulator") =>
     site.browser().ask(path, { method: "POST", body, headers: { "content-type": "application/json", ...headers } })
 
-  it("rejects unsigned events with 400, and an event of 1.1 MB with 413", async () => {
+  it("rejects unsigned events with 400 and the reason, and an event of 1.1 MB with 413", async () => {
     const event = JSON.stringify({ id: "evt_1", type: "payment.succeeded", payment_id: "pay_x" })
-    expect((await send(event)).status).toBe(400)
+    const { headers, status, text } = await send(event)
+    expect([status, headers.get("content-type"), text]).toEqual([
+      400,
+      "text/plain; charset=utf-8",
+      "The event carries no signature.\n"
+    ])
     const forged = { "simulator-signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}` }
     expect((await send(event, forged)).status).toBe(400)
     expect((await send("x".repeat(1_100_000))).status).toBe(413)
