@@ -29,6 +29,16 @@ export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailabl
   }
 }
 
+/** Nothing was made, and asked again the processor would say the same. The processor's own words are in the log. */
+export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
+  /** For the customer. */
+  problem: Schema.String
+}) {
+  override get message() {
+    return this.problem
+  }
+}
+
 /** The event was not sent by the processor, or not now. `problem` is one line for whoever set the events up: the answer to them. */
 export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent", { problem: Schema.String }) {
   override get message() {
@@ -96,7 +106,10 @@ export interface CardProcessor {
       readonly success_url: string
       readonly cancel_url: string
     }
-  ) => Answered<{ readonly url: string; readonly reference: string; readonly customer: string | null }>
+  ) => Effect.Effect<
+    { readonly url: string; readonly reference: string; readonly customer: string | null },
+    ProcessorUnavailable | PaymentRefused
+  >
   /** Charges a saved card without its owner. A decline is an answer (`failed`), and so is a card that needs its owner. */
   readonly charge: (asked: Asked & { readonly customer: string; readonly card: string }) => Answered<Looked>
   /** Undefined where the processor knows no such payment. */

@@ -5,7 +5,7 @@ import { BillingUnavailable, InvalidChoice, NoSavedCard, type SavedCard, type To
 import { findCustomer, savedCardOf } from "./card-rows.ts"
 import { cardText } from "./card-text.ts"
 import { paymentIdOf } from "./payment-id.ts"
-import { findPayment, insertPayment, markAsked, type PaymentRow, setReference } from "./payment-rows.ts"
+import { findPayment, insertPayment, markAsked, markLost, type PaymentRow, setReference } from "./payment-rows.ts"
 import type { Pursue } from "./pursue.ts"
 import { type BillingNeeds, nowText } from "./settle.ts"
 
@@ -94,6 +94,12 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
     return page.url
   })
 
+  /** It has failed, and says why; whoever wants to pay all the same begins another one. */
+  const refuse = Effect.fnUntraced(function* ({ id }: PaymentRow, problem: string) {
+    yield* markLost(database, id, { state: "failed", problem, card: null }, yield* nowText)
+    return undefined
+  })
+
   /** A browser that goes away does not break it off half way. */
   return Effect.fn("Billing.topUp")(function* (asked: TopUp) {
     yield* payable(asked.cents)
@@ -113,7 +119,8 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
               })
             )
           )
-        )
+        ),
+        Effect.catchTag("PaymentRefused", ({ problem }) => refuse(payment, problem))
       )
       return { url, id: payment.id }
     }

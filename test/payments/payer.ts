@@ -4,7 +4,7 @@
  * begins and one for each thing that it tells of, and in the end how often it has met each stage at which it can be killed.
  */
 import { openBilling } from "@larder/serve/billing/open-billing.ts"
-import { type CardProcessor, ForgedEvent, type ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
+import { type CardProcessor, ForgedEvent } from "@larder/serve/billing/processor.ts"
 import { longestDoubt } from "@larder/serve/billing/pursue.ts"
 import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
@@ -55,7 +55,7 @@ const processorOf = (url: string | null) =>
 
 /** Before the process is killed: what is written to a pipe is written at once. */
 const tell = (what: Told) => Effect.sync(() => process.stdout.write(`${what}\n`))
-const telling = <A>(question: Effect.Effect<A, ProcessorUnavailable>) =>
+const telling = <A, E>(question: Effect.Effect<A, E>) =>
   tell("asked").pipe(
     Effect.andThen(question),
     Effect.tap(() => tell("answered")),

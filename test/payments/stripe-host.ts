@@ -69,6 +69,8 @@ const route = (books: Books, method: string, path: string, params: Params): Json
   throw invalid(`Unrecognized request URL (${method}: ${path}).`, {}, 404)
 }
 
+const isPayment = (method: string, path: string) => method === "POST" && /\/(payment_intents|sessions)$/.test(path)
+
 const bodyOf = async (request: IncomingMessage) => {
   const chunks: Array<Buffer> = []
   for await (const chunk of request) chunks.push(chunk)
@@ -102,8 +104,10 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     loseNextAnswer: false,
     /** The next answer is no JSON. */
     nonsense: false,
-    /** Why Stripe refuses to charge saved cards, such as an account that may not. */
+    /** Why Stripe refuses new payments, such as an account that may not take them. */
     refuses: undefined as string | undefined,
+    /** Stripe takes the key no more, as after it was rolled. */
+    wrongKey: false,
     /** The next payment is not made, and 500 is kept under its idempotency key. */
     failNext: false
   }
@@ -118,8 +122,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
         mishaps.failNext = false
         return { status: 500, body: { error: { type: "api_error", message: "An unknown error occurred" } } }
       }
-      if (mishaps.refuses !== undefined && path === "/v1/payment_intents" && method === "POST")
-        throw invalid(mishaps.refuses)
+      if (mishaps.refuses !== undefined && isPayment(method, path)) throw invalid(mishaps.refuses)
       return { status: 200, body: route(books, method, path, params) }
     } catch (error) {
       if (error instanceof Refusal) return { status: error.status, body: { error: error.error } }
@@ -157,12 +160,11 @@ export const startStripeHost = async (now: () => number = Date.now) => {
         })
         .end(JSON.stringify(body))
     if (mishaps.outage === "503") return send({ status: 503, body: { error: { type: "api_error", message: "Down" } } })
-    if (request.headers.authorization !== `Bearer ${stripeKey}`) {
+    if (mishaps.wrongKey || request.headers.authorization !== `Bearer ${stripeKey}`) {
       const message = "Invalid API Key provided: sk_test_****"
       return send({ status: 401, body: { error: { type: "invalid_request_error", message } } })
     }
     const key = request.headers["idempotency-key"]
-    const isPayment = method === "POST" && /\/(payment_intents|sessions)$/.test(url.pathname)
     if (typeof key === "string" && underWay.has(key)) {
       const message = "There is currently another in-progress request using this Idempotent Key."
       return send({
@@ -177,7 +179,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
         : { ...answer(method, url.pathname, paramsOf(method === "GET" ? url.search.slice(1) : body)), replayed: false }
     if (mishaps.slow_ms > 0) await sleep(mishaps.slow_ms)
     if (typeof key === "string") underWay.delete(key)
-    if (isPayment && mishaps.loseNextAnswer) {
+    if (isPayment(method, url.pathname) && mishaps.loseNextAnswer) {
       mishaps.loseNextAnswer = false
       // cut off in the middle: the client asks once more, with the same key, where a connection closes without any answer
       response.writeHead(given.status, { "content-type": "application/json", "content-length": 5000 })

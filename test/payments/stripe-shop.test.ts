@@ -195,6 +195,46 @@ describe("a shop on Stripe", () => {
     )
   )
 
+  it.live("ends a checkout that Stripe refuses with the reason, not as an outage, and logs an error", () =>
+    inShop(({ account_id, checkBooks, form, host, stand, visit }) =>
+      Effect.gen(function* () {
+        const told: Array<string> = []
+        const logger = Logger.make(({ logLevel, message }) => {
+          told.push(`${logLevel} ${String(message)}`)
+        })
+        const why = "The card processor refuses the payment. Nothing was charged; the operator has been told."
+        yield* visit((billing) =>
+          Effect.gen(function* () {
+            const { asked } = form(20_00)
+            host.mishaps.refuses = "Your account cannot currently make live charges."
+            const answer = yield* billing.topUp(asked)
+            assert.deepInclude("payment" in answer && answer.payment, { state: "failed", problem: why })
+            host.mishaps.refuses = undefined
+            assert.deepStrictEqual(yield* billing.topUp(asked), answer) // the same form is the same payment
+            host.mishaps.wrongKey = true
+            const refused = yield* billing.topUp(form(30_00).asked)
+            assert.deepInclude("payment" in refused && refused.payment, { state: "failed", problem: why })
+            host.mishaps.wrongKey = false
+            assert.property(yield* billing.topUp(form(30_00).asked), "redirect")
+            const payments = yield* billing.payments(account_id, { before: null, limit: 9 })
+            assert.deepStrictEqual(
+              payments.map(({ state }) => state),
+              ["open", "failed", "failed"]
+            )
+          })
+        ).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Warn"))
+        assert.strictEqual(told.length, 2, told.join("\n"))
+        assert.match(
+          told[0] ?? "",
+          /^Error Stripe refuses the payment pay_\w+ of account acct_\w+, and nothing was charged: 400 .*live charges/
+        )
+        assert.match(told[1] ?? "", /^Error Stripe refuses the payment .*the key in LARDER_STRIPE_KEY is refused \(401/)
+        assert.strictEqual(yield* stand.paid, 0)
+        yield* checkBooks
+      })
+    )
+  )
+
   it.live("reports that another currency was received, and books nothing", () =>
     inShop(({ account_id, form, host, moved, stand, visit }) =>
       visit((billing) =>

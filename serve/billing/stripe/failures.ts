@@ -35,5 +35,9 @@ export const isMissing = (cause: unknown): boolean =>
 export const isInvalid = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeInvalidRequestError> =>
   cause instanceof Stripe.errors.StripeInvalidRequestError && (cause.statusCode === 400 || cause.statusCode === 404)
 
+/** The key may not do this, or is none any more. */
+export const isForbidden = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeError> =>
+  cause instanceof Stripe.errors.StripeError && (cause.statusCode === 401 || cause.statusCode === 403)
+
 /** The bank's answer is no. */
 export const isDeclined = (cause: unknown): boolean => cause instanceof Stripe.errors.StripeCardError

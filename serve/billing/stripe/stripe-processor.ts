@@ -6,9 +6,9 @@
  */
 import { Effect, Schema } from "effect"
 import type Stripe from "stripe"
-import type { CardProcessor } from "../processor.ts"
+import { type Asked, type CardProcessor, PaymentRefused } from "../processor.ts"
 import { paymentsOfEvents } from "./events.ts"
-import { asUnavailable, isDeclined, isInvalid, isMissing, sentenceOf, unavailable } from "./failures.ts"
+import { asUnavailable, isDeclined, isForbidden, isInvalid, isMissing, sentenceOf, unavailable } from "./failures.ts"
 import { gone, neverMade, refused } from "./looked.ts"
 import { makeLooking } from "./looking.ts"
 import type { StripeSettings } from "./settings.ts"
@@ -55,6 +55,11 @@ const intentOf = ({ account_id, card, cents, customer, payment_id }: ToCharge): 
 const Gone = Schema.Struct({ deleted: Schema.optionalKey(Schema.Boolean) })
 const Declined = Schema.Struct({ payment_intent: Schema.Struct({ id: Schema.String }) })
 
+const tellRefused = ({ account_id, payment_id }: Asked, cause: Parameters<typeof sentenceOf>[0], then = "") =>
+  Effect.logError(
+    `Stripe refuses the payment ${payment_id} of account ${account_id}, and nothing was charged: ${sentenceOf(cause)}.${then}`
+  )
+
 export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
   const stripe = openStripe(settings)
   const looking = makeLooking(stripe)
@@ -100,7 +105,13 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
             return yield* isStale ? open(asked, null, `${payment_id}-new-customer`) : refused
           })
         ),
-        Effect.catchTag("Refused", ({ cause }) => Effect.fail(asUnavailable(cause)))
+        Effect.catchTag("Refused", ({ cause }) =>
+          Effect.gen(function* () {
+            if (!isInvalid(cause) && !isForbidden(cause)) return yield* asUnavailable(cause)
+            yield* tellRefused(asked, cause)
+            return yield* new PaymentRefused({ problem: refused })
+          })
+        )
       )
       const { customer, id, url } = session
       if (url === null) return yield* unavailable(new Error(`${id} has no payment page: it is over`))
@@ -116,9 +127,7 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
             if (isDeclined(cause)) return yield* declined(cause)
             if (!isInvalid(cause)) return yield* asUnavailable(cause)
             if (!(yield* isSaved(asked.card, asked.customer))) return gone
-            yield* Effect.logError(
-              `Stripe refuses the payment ${asked.payment_id} of account ${asked.account_id}, and nothing was charged: ${sentenceOf(cause)}. Nobody tries it again; where it was a recharge, it is switched off.`
-            )
+            yield* tellRefused(asked, cause, " Nobody tries it again; where it was a recharge, it is switched off.")
             return refused
           })
         )
