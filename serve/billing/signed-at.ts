@@ -1,7 +1,7 @@
 /** When an event was signed, against the clock of this server: what was overheard cannot be sent again next week. */
 
 /** Seconds either way. */
-const tolerance = 300
+export const tolerance = 300
 
 /** What is wrong with a signature of `seconds` (Unix time); undefined where it is good. `now` in milliseconds. */
 export const wrongTime = (seconds: number, now: number): string | undefined => {

@@ -2,6 +2,7 @@
 import { accounts } from "./accounts.ts"
 import { keys } from "./keys.ts"
 import { ledger } from "./ledger.ts"
+import { payments } from "./payments.ts"
 import { people } from "./people.ts"
 
-export const adminCommands = [accounts, keys, people, ledger] as const
+export const adminCommands = [accounts, keys, people, payments, ledger] as const

@@ -285,6 +285,8 @@ export const openBooks = (now: () => number, page: () => string) => {
       payment_intents: (isExpanded: boolean) => [...intents.values()].map((it) => intentJson(it, isExpanded)),
       "checkout/sessions": (isExpanded: boolean) =>
         [...sessions.values()].map((it) => sessionJson(current(it), isExpanded)),
+      customers: () => [...customers].map((id): Json => ({ id, object: "customer" })),
+      payment_methods: () => [...methods.values()].map(methodJson),
       refunds: () => [...refunds.values()].map(refundJson),
       disputes: () => [...disputes.values()].map(disputeJson)
     }

@@ -6,12 +6,14 @@ import { createHash, createHmac, randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import { type Account, accountJson, countryJson, endpointJson, openAccount } from "./stripe-account.ts"
 import { type Books, invalid, openBooks, Refusal } from "./stripe-books.ts"
 import { type Params, paramsOf } from "./stripe-form.ts"
 import type { Json } from "./stripe-objects.ts"
 import { refusalOf } from "./stripe-rules.ts"
 
 export const stripeKey = "sk_test_loopback_0123456789"
+export const liveKey = "sk_live_loopback_0123456789"
 export const webhookSecret = "whsec_loopback_0123456789"
 
 interface Answer {
@@ -42,7 +44,10 @@ const list = (all: ReadonlyArray<Json>, params: Params, url: string): Json => {
   return { object: "list", url, has_more: start + limit < found.length, data }
 }
 
-const route = (books: Books, method: string, path: string, params: Params): Json => {
+/** Where restricted keys have their permissions. */
+const kindOf = (path: string) => /^\/v1\/(checkout\/sessions|[a-z_]+)/.exec(path)?.[1] ?? ""
+
+const route = (books: Books, account: Account, method: string, path: string, params: Params): Json => {
   const isExpanded = params.expand !== undefined
   const at = path.slice("/v1/".length)
   const [, kind = "", id = "", action = ""] =
@@ -57,6 +62,9 @@ const route = (books: Books, method: string, path: string, params: Params): Json
   if (method === "POST" && kind === "payment_methods" && action === "detach") return books.detach(id)
   if (method === "POST" && kind === "payment_intents" && action === "cancel") return books.cancel(id, params)
   if (method === "POST" && kind === "checkout/sessions" && action === "expire") return books.expire(id)
+  if (method === "GET" && at === "account") return accountJson(account)
+  if (method === "GET" && kind === "country_specs" && id === account.country) return countryJson(account)
+  if (method === "GET" && at === "webhook_endpoints") return list(account.endpoints.map(endpointJson), params, path)
   if (method === "GET" && id === "" && kind in books.listed) {
     return list(books.listed[kind as keyof Books["listed"]](isExpanded), params, path)
   }
@@ -106,6 +114,8 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     nonsense: false,
     /** Why Stripe refuses new payments, such as an account that may not take them. */
     refuses: undefined as string | undefined,
+    /** What the restricted key may not see or do, such as `disputes`. */
+    forbidden: new Set<string>(),
     /** Stripe takes the key no more, as after it was rolled. */
     wrongKey: false,
     /** The next payment is not made, and 500 is kept under its idempotency key. */
@@ -122,8 +132,11 @@ export const startStripeHost = async (now: () => number = Date.now) => {
         mishaps.failNext = false
         return { status: 500, body: { error: { type: "api_error", message: "An unknown error occurred" } } }
       }
+      if (mishaps.forbidden.has(kindOf(path))) {
+        throw invalid("The provided key 'rk_test_****' does not have the required permissions.", {}, 403)
+      }
       if (mishaps.refuses !== undefined && isPayment(method, path)) throw invalid(mishaps.refuses)
-      return { status: 200, body: route(books, method, path, params) }
+      return { status: 200, body: route(books, account, method, path, params) }
     } catch (error) {
       if (error instanceof Refusal) return { status: error.status, body: { error: error.error } }
       throw error
@@ -155,12 +168,15 @@ export const startStripeHost = async (now: () => number = Date.now) => {
       response
         .writeHead(status, {
           "content-type": "application/json",
+          date: new Date(now()).toUTCString(),
           "request-id": `req_${randomBytes(7).toString("hex")}`,
+          "stripe-version": String(request.headers["stripe-version"]),
           ...headers
         })
         .end(JSON.stringify(body))
     if (mishaps.outage === "503") return send({ status: 503, body: { error: { type: "api_error", message: "Down" } } })
-    if (mishaps.wrongKey || request.headers.authorization !== `Bearer ${stripeKey}`) {
+    const isKnown = [stripeKey, liveKey].includes(request.headers.authorization?.replace("Bearer ", "") ?? "")
+    if (mishaps.wrongKey || !isKnown) {
       const message = "Invalid API Key provided: sk_test_****"
       return send({ status: 401, body: { error: { type: "invalid_request_error", message } } })
     }
@@ -202,10 +218,12 @@ export const startStripeHost = async (now: () => number = Date.now) => {
   const { port } = server.address() as AddressInfo // a server that listens on a port has one
   const url = `http://127.0.0.1:${port}`
   const books = openBooks(now, () => url)
+  const account = openAccount()
 
   return {
     url,
     books,
+    account,
     mishaps,
     /** Requests since the last look. */
     asked: () => asked.splice(0),

@@ -50,9 +50,14 @@ const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST payment_intents :id cancel": ["cancellation_reason", "expand"],
   "GET refunds": ["payment_intent", ...aPage],
   "GET disputes": ["payment_intent", ...aPage],
+  "GET payment_methods": aPage,
   "GET payment_methods :id": [],
   "POST payment_methods :id detach": [],
-  "GET customers :id": []
+  "GET customers": aPage,
+  "GET customers :id": [],
+  "GET account": [],
+  "GET country_specs :id": [],
+  "GET webhook_endpoints": aPage
 }
 
 /** Of each, one at most. The types do not say so: it is in the changelog of 2026-07-29.dahlia, and in the reference of Checkout. */

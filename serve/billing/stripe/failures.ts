@@ -25,6 +25,12 @@ export const asUnavailable = (cause: unknown): ProcessorUnavailable => {
   return unavailable(cause instanceof Error ? new Error(`${cause.name}: ${cause.message}`) : cause)
 }
 
+/** The same for whoever has asked for it. */
+export const reasonOf = (cause: unknown): string => {
+  const { cause: reason } = asUnavailable(cause)
+  return reason instanceof Error ? reason.message : String(reason)
+}
+
 export const makesNoSense = (error: Schema.SchemaError): ProcessorUnavailable =>
   unavailable(new Error(`an answer that makes no sense: ${error.message}`))
 

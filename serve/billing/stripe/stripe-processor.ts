@@ -5,52 +5,20 @@
  * Stripe forgets idempotency keys after a day. Nobody asks for a charge again without having looked for it first.
  */
 import { Effect, Schema } from "effect"
-import type Stripe from "stripe"
 import { type Asked, type CardProcessor, PaymentRefused } from "../processor.ts"
 import { paymentsOfEvents } from "./events.ts"
 import { asUnavailable, isDeclined, isForbidden, isInvalid, isMissing, sentenceOf, unavailable } from "./failures.ts"
 import { gone, neverMade, refused } from "./looked.ts"
 import { makeLooking } from "./looking.ts"
+import { intentOf, sessionOf } from "./requests.ts"
 import type { StripeSettings } from "./settings.ts"
 import { ask, asking, openStripe } from "./stripe-client.ts"
 import { CheckoutSession, idOf, PaymentIntent, PaymentMethod } from "./wire.ts"
 
 type ToCheckout = Parameters<CardProcessor["checkout"]>[0]
-type ToCharge = Parameters<CardProcessor["charge"]>[0]
 
-const name = "Larder credits"
-
-/** Cards alone, in dollars alone: what is saved must be chargeable later, and cents are what credits are counted from. */
-const sessionOf = (asked: ToCheckout, customer: string | null): Stripe.Checkout.SessionCreateParams => {
-  const metadata = { payment_id: asked.payment_id, account_id: asked.account_id }
-  return {
-    mode: "payment",
-    line_items: [{ quantity: 1, price_data: { currency: "usd", unit_amount: asked.cents, product_data: { name } } }],
-    allowed_payment_method_types: ["card"],
-    wallet_options: { link: { display: "never" } },
-    adaptive_pricing: { enabled: false },
-    ...(customer === null ? { customer_creation: "always", customer_email: asked.email } : { customer }),
-    client_reference_id: asked.payment_id,
-    metadata,
-    payment_intent_data: { setup_future_usage: "off_session", description: name, metadata },
-    success_url: asked.success_url,
-    cancel_url: asked.cancel_url
-  }
-}
-
-/** `allowed_payment_method_types` excludes `automatic_payment_methods`; cards alone never redirect, so no `return_url` is needed. */
-const intentOf = ({ account_id, card, cents, customer, payment_id }: ToCharge): Stripe.PaymentIntentCreateParams => ({
-  amount: cents,
-  currency: "usd",
-  customer,
-  payment_method: card,
-  allowed_payment_method_types: ["card"],
-  off_session: true,
-  confirm: true,
-  description: name,
-  metadata: { payment_id, account_id },
-  expand: ["payment_method"]
-})
+/** By which a payment is found again, in lists and from events. */
+const metadataOf = ({ account_id, payment_id }: Asked) => ({ payment_id, account_id })
 
 const Gone = Schema.Struct({ deleted: Schema.optionalKey(Schema.Boolean) })
 const Declined = Schema.Struct({ payment_intent: Schema.Struct({ id: Schema.String }) })
@@ -65,7 +33,13 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
   const looking = makeLooking(stripe)
 
   const open = (asked: ToCheckout, customer: string | null, idempotencyKey: string) =>
-    asking(() => stripe.checkout.sessions.create(sessionOf(asked, customer), { idempotencyKey }), CheckoutSession)
+    asking(
+      () =>
+        stripe.checkout.sessions.create(sessionOf({ ...asked, customer }, asked.payment_id, metadataOf(asked)), {
+          idempotencyKey
+        }),
+      CheckoutSession
+    )
   /** Somebody may have removed the customer at Stripe. */
   const isGone = (customer: string) =>
     asking(() => stripe.customers.retrieve(customer), Gone).pipe(
@@ -119,7 +93,7 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
     }),
     charge: Effect.fn("Stripe.charge")(function* (asked) {
       const charged = yield* asking(
-        () => stripe.paymentIntents.create(intentOf(asked), { idempotencyKey: asked.payment_id }),
+        () => stripe.paymentIntents.create(intentOf(asked, metadataOf(asked)), { idempotencyKey: asked.payment_id }),
         PaymentIntent
       ).pipe(
         Effect.catchTag("Refused", ({ cause }) =>

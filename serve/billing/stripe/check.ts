@@ -1,0 +1,254 @@
+/**
+ * Asks the configured account whether payments will work: reads that change nothing, and a payment page for 10 dollars that is
+ * expired at once. What it cannot tell: whether the webhook secret is that of the endpoint, and whether a saved card would be
+ * charged, since that would take money.
+ */
+import { Clock, Effect, Redacted, Result, Schema } from "effect"
+import type Stripe from "stripe"
+import { cheapestPayment } from "../amounts.ts"
+import { tolerance } from "../signed-at.ts"
+import { isForbidden, reasonOf } from "./failures.ts"
+import { sessionOf } from "./requests.ts"
+import type { StripeSettings } from "./settings.ts"
+import { apiVersion, asking, openStripe, Refused } from "./stripe-client.ts"
+import { CheckoutSession } from "./wire.ts"
+
+export interface Finding {
+  readonly check: string
+  /** `failed`: no payment can be made; `warning`: payments work, and something is missing or could not be looked at. */
+  readonly state: "ok" | "warning" | "failed"
+  readonly text: string
+}
+
+export interface ConsoleAddress {
+  readonly url: string
+  /** Whether it is set; otherwise it is the listener's, which Stripe does not reach. */
+  readonly isPublic: boolean
+}
+
+/** Those that Larder looks at payments for. `charge.refunded` says nothing beyond `refund.created`. */
+const neededEvents = [
+  ...["checkout.session.completed", "checkout.session.expired"],
+  ...["payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled"],
+  ...["refund.created", "refund.updated", "refund.failed"],
+  ...["charge.dispute.created", "charge.dispute.updated", "charge.dispute.closed"],
+  ...["charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated"]
+]
+
+const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
+const Account = Schema.Struct({
+  id: Schema.String,
+  country: Text,
+  default_currency: Text,
+  charges_enabled: Schema.Boolean,
+  capabilities: Schema.optionalKey(Schema.Struct({ card_payments: Text }))
+})
+const Country = Schema.Struct({ supported_payment_currencies: Schema.Array(Schema.String) })
+const Endpoint = Schema.Struct({
+  url: Schema.String,
+  status: Schema.String,
+  enabled_events: Schema.Array(Schema.String)
+})
+const Page = Schema.Struct({
+  ...CheckoutSession.fields,
+  currency: Text,
+  amount_total: Schema.NullOr(Schema.Int),
+  payment_method_types: Schema.Array(Schema.String)
+})
+const Made = Schema.Struct({ id: Schema.String })
+
+const finding = (check: string, state: Finding["state"], text: string): Finding => ({ check, state, text })
+
+/** The client's own answer, with its headers. */
+const request = <A>(send: () => Promise<A>) =>
+  Effect.tryPromise({ try: send, catch: (cause) => new Refused({ cause }) })
+
+/** A restricted key lacks a permission. */
+const isNotAllowed = (cause: unknown) => isForbidden(cause) && cause.statusCode === 403
+const headersOf = (cause: unknown): Readonly<Record<string, string>> => (isForbidden(cause) ? cause.headers : {}) ?? {}
+
+/** A refusal is a finding: where the key may not look, payments may work all the same. */
+const looking = <R>(check: string, what: string, look: Effect.Effect<Finding, Refused, R>) =>
+  Effect.catchTag(look, "Refused", ({ cause }) =>
+    Effect.succeed(
+      isNotAllowed(cause)
+        ? finding(check, "warning", `The key may not read ${what}, so this was not checked.`)
+        : finding(check, "failed", reasonOf(cause))
+    )
+  )
+
+const checkKey = ({ isTest }: StripeSettings): Finding =>
+  isTest
+    ? finding("key", "warning", "LARDER_STRIPE_KEY is a test key: only test cards pay, and no money is taken.")
+    : finding("key", "ok", "LARDER_STRIPE_KEY is a live key: cards are charged.")
+
+const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type): Finding => {
+  const { capabilities, charges_enabled, country, id } = account
+  const cards = capabilities?.card_payments ?? "active"
+  // with a test key an account that is not activated yet takes test cards
+  if (isTest || (charges_enabled && cards === "active"))
+    return finding("account", "ok", `${id}, ${country ?? "no country"}.`)
+  const why = charges_enabled ? `its card payments are ${cards}` : "charges are not enabled"
+  return finding(
+    "account",
+    "failed",
+    `${id} cannot take payments: ${why}. Finish its activation in Stripe's dashboard.`
+  )
+}
+
+const checkVersion = (answered: string | undefined): Finding =>
+  answered === undefined || answered === apiVersion
+    ? finding("api_version", "ok", apiVersion)
+    : finding("api_version", "failed", `Stripe answers in version ${answered}; Larder is made for ${apiVersion}.`)
+
+const checkClock = (date: string | undefined, now: number): Finding => {
+  const ahead = Math.round((now - Date.parse(date ?? "")) / 1000)
+  if (!(Math.abs(ahead) > tolerance)) return finding("clock", "ok", "This machine's clock agrees with Stripe's.")
+  const how = `${Math.abs(ahead)} seconds ${ahead > 0 ? "ahead of" : "behind"} Stripe's`
+  return finding("clock", "warning", `This machine's clock is ${how}: events are refused at more than ${tolerance}.`)
+}
+
+const checkPermissions = Effect.fnUntraced(function* (stripe: Stripe) {
+  const one = { limit: 1 }
+  const reads = {
+    "Checkout Sessions": () => stripe.checkout.sessions.list(one),
+    "Payment Intents": () => stripe.paymentIntents.list(one),
+    "Payment Methods": () => stripe.paymentMethods.list(one),
+    Customers: () => stripe.customers.list(one),
+    Refunds: () => stripe.refunds.list(one),
+    Disputes: () => stripe.disputes.list(one)
+  }
+  const missing = yield* Effect.forEach(
+    Object.entries(reads),
+    ([what, read]) =>
+      asking<unknown>(read, Schema.Unknown).pipe(
+        Effect.as([]),
+        Effect.catchTag("Refused", (refused) =>
+          isNotAllowed(refused.cause) ? Effect.succeed([what]) : Effect.fail(refused)
+        )
+      ),
+    { concurrency: 6 }
+  )
+  const names = missing.flat().join(", ")
+  return names === ""
+    ? finding("permissions", "ok", "The key may read what payments need.")
+    : finding(
+        "permissions",
+        "failed",
+        `The key may not read: ${names}. Give it these permissions in Stripe's dashboard.`
+      )
+})
+
+const checkCurrency = Effect.fnUntraced(function* (stripe: Stripe, { country, default_currency }: typeof Account.Type) {
+  if (country == null)
+    return finding("currency", "warning", "The account has no country, so its currencies are unknown.")
+  const { supported_payment_currencies } = yield* asking(() => stripe.countrySpecs.retrieve(country), Country)
+  if (!supported_payment_currencies.includes("usd")) {
+    return finding("currency", "failed", `Customers of an account in ${country} cannot pay in US dollars.`)
+  }
+  const converted = `, which Stripe converts to the ${default_currency?.toUpperCase()} of the account`
+  const isConverted = default_currency != null && default_currency !== "usd"
+  return finding("currency", "ok", `Customers pay in US dollars${isConverted ? converted : ""}.`)
+})
+
+/** The parameters are those of a customer's page. Without our payment id in it, its events are about nothing. */
+const checkCheckout = Effect.fnUntraced(
+  function* (stripe: Stripe, { url }: ConsoleAddress) {
+    const page = {
+      cents: cheapestPayment,
+      email: "payments-check@example.com",
+      customer: null,
+      success_url: `${url}/`,
+      cancel_url: `${url}/`
+    }
+    const made = yield* request(() =>
+      stripe.checkout.sessions.create(sessionOf(page, "payments-check", { made_by: "larder-serve payments check" }))
+    )
+    const expired = yield* Effect.result(asking(() => stripe.checkout.sessions.expire(made.id), Made))
+    const { amount_total, currency, payment_method_types } = yield* asking<typeof Page.Type>(
+      () => Promise.resolve(made),
+      Page
+    )
+    if (currency !== "usd" || amount_total !== page.cents) {
+      return finding("checkout", "failed", `A page for 10 US dollars asks for ${amount_total} in ${currency}.`)
+    }
+    if (!payment_method_types.includes("card")) {
+      return finding("checkout", "failed", "The payment page takes no cards: switch them on in Stripe's dashboard.")
+    }
+    if (Result.isFailure(expired)) {
+      const left = `${made.id} could not be expired, and ends by itself within a day: ${reasonOf(expired.failure.cause)}`
+      return finding("checkout", "warning", `A payment page was made. ${left}`)
+    }
+    return finding("checkout", "ok", `A payment page for 10 US dollars was made, and expired at once (${made.id}).`)
+  },
+  Effect.uninterruptible,
+  Effect.catchTag("Refused", ({ cause }) => Effect.succeed(finding("checkout", "failed", reasonOf(cause))))
+)
+
+const checkSecret = (secret: string | undefined): Finding => {
+  if (secret === undefined) {
+    const then = "events are refused, and payments, refunds and disputes are found late"
+    return finding("webhook_secret", "warning", `LARDER_STRIPE_WEBHOOK_SECRET is not set: ${then}.`)
+  }
+  return /^whsec_\S+$/.test(secret)
+    ? finding("webhook_secret", "ok", "LARDER_STRIPE_WEBHOOK_SECRET is set.")
+    : finding(
+        "webhook_secret",
+        "warning",
+        "LARDER_STRIPE_WEBHOOK_SECRET is no signing secret: those begin with whsec_ and have no blanks."
+      )
+}
+
+const checkEndpoint = Effect.fnUntraced(function* (stripe: Stripe, { isPublic, url }: ConsoleAddress) {
+  const path = "/webhooks/stripe"
+  const wanted = isPublic ? `${url}${path}` : `<console>${path}`
+  const listed = yield* asking(
+    () => stripe.webhookEndpoints.list({ limit: 100 }).autoPagingToArray({ limit: 1000 }),
+    Schema.Array(Endpoint)
+  )
+  const ours = listed.filter((it) => (isPublic ? it.url === wanted : URL.parse(it.url)?.pathname === path))
+  const enabled = ours.filter(({ status }) => status === "enabled")
+  const [missing] = enabled
+    .map(({ enabled_events }) =>
+      neededEvents.filter((event) => ![event, "*"].some((it) => enabled_events.includes(it)))
+    )
+    .toSorted((a, b) => a.length - b.length)
+  if (missing?.length === 0) return finding("webhook_endpoint", "ok", `Events are sent to ${enabled[0]?.url}.`)
+  if (missing !== undefined) {
+    return finding("webhook_endpoint", "warning", `The endpoint ${wanted} lacks these events: ${missing.join(", ")}.`)
+  }
+  const isOff = ours.length > 0 ? "is disabled: enable it" : "does not exist: create it"
+  const events = `for ${neededEvents.join(", ")}`
+  return finding("webhook_endpoint", "warning", `The endpoint ${wanted} ${isOff} in Stripe's dashboard, ${events}.`)
+})
+
+export const checkStripe = Effect.fn("Stripe.check")(function* (settings: StripeSettings, console: ConsoleAddress) {
+  const stripe = openStripe(settings)
+  const key = checkKey(settings)
+  const secret = checkSecret(settings.webhookSecret && Redacted.value(settings.webhookSecret))
+  const asked = yield* Effect.result(request(() => stripe.accounts.retrieveCurrent()))
+  if (Result.isFailure(asked) && !isNotAllowed(asked.failure.cause)) {
+    return [key, finding("account", "failed", reasonOf(asked.failure.cause)), secret] // nothing else would be answered
+  }
+  const headers = Result.isSuccess(asked) ? asked.success.lastResponse.headers : headersOf(asked.failure.cause)
+  const account = Effect.flatMap(Effect.fromResult(asked), (answer) => asking(() => Promise.resolve(answer), Account))
+  return [
+    key,
+    yield* looking(
+      "account",
+      "the account",
+      Effect.map(account, (it) => checkAccount(settings, it))
+    ),
+    checkVersion(headers["stripe-version"]),
+    checkClock(headers.date, yield* Clock.currentTimeMillis),
+    yield* looking("permissions", "payments", checkPermissions(stripe)),
+    yield* looking(
+      "currency",
+      "the account",
+      Effect.flatMap(account, (it) => checkCurrency(stripe, it))
+    ),
+    yield* checkCheckout(stripe, console),
+    secret,
+    yield* looking("webhook_endpoint", "webhook endpoints", checkEndpoint(stripe, console))
+  ]
+})

@@ -1,0 +1,61 @@
+/** `larder-serve payments check` */
+import { Effect, Option, Runtime, Schema } from "effect"
+import { Command } from "effect/cli"
+import type { Finding } from "../billing/stripe/check.ts"
+import { type StripeSettings, stripeSettings } from "../billing/stripe/settings.ts"
+import { consoleUrlSetting, publicConsoleUrlSetting } from "../settings.ts"
+import { json, print, table } from "./flags.ts"
+
+class PaymentsIncomplete extends Schema.TaggedError<PaymentsIncomplete>()("PaymentsIncomplete", {
+  state: Schema.Literals(["warning", "failed"]),
+  checks: Schema.Array(Schema.String)
+}) {
+  override readonly [Runtime.errorExitCode] = this.state === "failed" ? 1 : 4
+  override get message() {
+    const what = this.state === "failed" ? "Payments do not work" : "Payments work, and something is missing"
+    return `${what}: ${this.checks.join(", ")}`
+  }
+}
+
+const failed = (check: string, text: string): ReadonlyArray<Finding> => [{ check, state: "failed", text }]
+const simulated =
+  "LARDER_STRIPE_KEY is not set: payments are simulated, and whoever signs in can add credits for nothing."
+
+const findingsOf = Effect.fnUntraced(function* (stripe: StripeSettings) {
+  const { checkStripe } = yield* Effect.promise(() => import("../billing/stripe/check.ts"))
+  const isPublic = Option.isSome(yield* publicConsoleUrlSetting)
+  return yield* checkStripe(stripe, { url: yield* consoleUrlSetting, isPublic })
+})
+
+/** What is set, and what Stripe says to it. Settings that contradict each other are a finding, too. */
+const examine = Effect.gen(function* () {
+  const stripe = yield* stripeSettings
+  if (stripe === undefined) return { payments: "simulated", api_version: null, checks: failed("key", simulated) }
+  const { apiVersion } = yield* Effect.promise(() => import("../billing/stripe/stripe-client.ts"))
+  return { payments: stripe.isTest ? "test" : "live", api_version: apiVersion, checks: yield* findingsOf(stripe) }
+}).pipe(
+  Effect.catchTag("StripeSettingsIncomplete", ({ problem }) =>
+    Effect.succeed({ payments: null, api_version: null, checks: failed("settings", problem) })
+  )
+)
+
+const check = Command.make(
+  "check",
+  { json },
+  Effect.fn(function* ({ json }) {
+    const { checks, ...about } = yield* examine
+    const named = (state: Finding["state"]) => checks.filter((it) => it.state === state).map(({ check }) => check)
+    const state = (["failed", "warning"] as const).find((it) => named(it).length > 0) ?? "ok"
+    yield* print(json, { ...about, state, checks }, table(checks.map(({ check, state, text }) => [state, check, text])))
+    if (state !== "ok") return yield* new PaymentsIncomplete({ state, checks: named(state) })
+  })
+).pipe(
+  Command.withDescription(
+    "Ask Stripe whether payments will work with these settings: reads that change nothing, and a payment page that is expired at once. Exits with 1 where they will not, 4 where something is missing"
+  )
+)
+
+export const payments = Command.make("payments").pipe(
+  Command.withDescription("Payments by card"),
+  Command.withSubcommands([check])
+)

@@ -1,0 +1,189 @@
+/** `larder-serve payments check`: what it asks of Stripe, what it finds, and how it ends. */
+import { type ConsoleAddress, checkStripe } from "@larder/serve/billing/stripe/check.ts"
+import { Clock, Effect, Redacted } from "effect"
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { type Environment, run } from "../support/programs.ts"
+import { adjustableClock } from "./stores.ts"
+import { openAccount } from "./stripe-account.ts"
+import { liveKey, type StripeHost, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"
+
+let host: StripeHost
+beforeAll(async () => {
+  host = await startStripeHost()
+})
+afterAll(() => host.close())
+
+const check = (environment: Environment, flags: ReadonlyArray<string> = []) =>
+  run("larder-serve", ["payments", "check", ...flags], { LARDER_STRIPE_API: host.url, ...environment })
+
+const complete = {
+  LARDER_STRIPE_KEY: liveKey,
+  LARDER_STRIPE_WEBHOOK_SECRET: webhookSecret,
+  LARDER_CONSOLE_URL: "https://console.example.com"
+}
+
+describe("larder-serve payments check", () => {
+  it("ends with 0 where all is as it must be, and leaves no payment page behind", async () => {
+    host.account.endpoints = [
+      { url: "https://console.example.com/webhooks/stripe", status: "enabled", enabled_events: ["*"] }
+    ]
+    host.asked()
+    const { code, stderr, stdout } = await check(complete, ["--json"])
+    expect([code, stderr]).toEqual([0, ""])
+    const report = JSON.parse(stdout)
+    expect(report).toMatchObject({ payments: "live", api_version: "2026-10-28.endive", state: "ok" })
+    expect(report.checks.map(({ check, state }: Record<string, string>) => `${check} ${state}`)).toEqual([
+      "key ok",
+      "account ok",
+      "api_version ok",
+      "clock ok",
+      "permissions ok",
+      "currency ok",
+      "checkout ok",
+      "webhook_secret ok",
+      "webhook_endpoint ok"
+    ])
+    expect(host.asked().filter((request) => request.startsWith("POST"))).toEqual([
+      "POST /v1/checkout/sessions",
+      expect.stringMatching(/^POST \/v1\/checkout\/sessions\/cs_test_\w+\/expire$/)
+    ])
+    const [session, ...others] = host.books.sessions.values()
+    expect([session?.status, session?.success_url, others]).toEqual(["expired", "https://console.example.com/", []])
+    expect(session?.metadata.payment_id).toBeUndefined() // its events are about no payment of this ledger
+  })
+
+  it("ends with 4 where payments work and something is missing, and prints no secret", async () => {
+    host.account.endpoints = []
+    const { code, stderr, stdout } = await check({ LARDER_STRIPE_KEY: stripeKey })
+    expect(code).toBe(4)
+    expect(stdout).toMatch(/^warning +key +.*a test key: only test cards pay/m)
+    expect(stdout).toMatch(/^ok +checkout +/m)
+    expect(stdout).toMatch(/^warning +webhook_secret +LARDER_STRIPE_WEBHOOK_SECRET is not set/m)
+    expect(stdout).toMatch(/^warning +webhook_endpoint +.*checkout\.session\.completed/m)
+    expect(stderr).toBe(
+      "larder-serve: Payments work, and something is missing: key, webhook_secret, webhook_endpoint\n"
+    )
+  })
+
+  it("ends with 1 where payments do not work, in JSON too, and prints no secret", async () => {
+    host.mishaps.wrongKey = true
+    const { code, stderr, stdout } = await check(complete, ["--json"])
+    host.mishaps.wrongKey = false
+    expect(code).toBe(1)
+    const { checks, state } = JSON.parse(stdout)
+    expect([state, checks[1].check, checks[1].state]).toEqual(["failed", "account", "failed"])
+    expect(checks[1].text).toMatch(/^the key in LARDER_STRIPE_KEY is refused \(401/)
+    expect(stderr).toBe("larder-serve: Payments do not work: account\n")
+    expect(stdout + stderr).not.toMatch(/sk_|whsec_\w/)
+  })
+
+  it("ends with 1 where payments are simulated or the settings contradict each other, and asks nothing", async () => {
+    host.asked()
+    const simulated = await check({}, ["--json"])
+    expect([simulated.code, JSON.parse(simulated.stdout).payments]).toEqual([1, "simulated"])
+    const { code, stdout } = await check({ LARDER_STRIPE_KEY: "pk_live_0123456789" })
+    expect([code, host.asked()]).toEqual([1, []])
+    expect(stdout).toMatch(/^failed +settings +LARDER_STRIPE_KEY is no secret key of Stripe/)
+    expect(stdout).not.toContain("0123456789")
+  })
+})
+
+describe("a check of payments", () => {
+  const address = { url: "https://console.example.com", isPublic: true }
+  const found = async (
+    {
+      clock,
+      isTest = false,
+      ...at
+    }: { readonly clock?: Clock.Clock; readonly isTest?: boolean } & Partial<ConsoleAddress> = {},
+    secret = webhookSecret
+  ) => {
+    const work = checkStripe(
+      {
+        key: Redacted.make(isTest ? stripeKey : liveKey),
+        webhookSecret: Redacted.make(secret),
+        isTest,
+        api: new URL(host.url)
+      },
+      { ...address, ...at }
+    )
+    const findings = await Effect.runPromise(
+      clock === undefined ? work : Effect.provideService(work, Clock.Clock, clock)
+    )
+    return findings.filter(({ state }) => state !== "ok").map(({ check, state, text }) => `${state} ${check}: ${text}`)
+  }
+  const enabled = {
+    url: "https://console.example.com/webhooks/stripe",
+    status: "enabled",
+    enabled_events: ["*"]
+  } as const
+
+  beforeEach(() => {
+    Object.assign(host.account, openAccount(), { endpoints: [enabled] })
+    host.mishaps.forbidden.clear()
+    host.mishaps.refuses = undefined
+    host.mishaps.outage = "none"
+  })
+
+  it("finds an account that may not take payments, which matters to a live key alone", async () => {
+    host.account.charges_enabled = false
+    const why =
+      "acct_loopback cannot take payments: charges are not enabled. Finish its activation in Stripe's dashboard."
+    expect(await found()).toEqual([`failed account: ${why}`])
+    expect(await found({ isTest: true })).toEqual([expect.stringMatching(/^warning key: /)])
+    Object.assign(host.account, { charges_enabled: true, card_payments: "pending" })
+    expect(await found()).toEqual([expect.stringMatching(/^failed account: .* its card payments are pending\./)])
+  })
+
+  it("finds an account whose customers cannot pay in US dollars", async () => {
+    Object.assign(host.account, { country: "XX", default_currency: "eur", payable: ["eur"] })
+    expect(await found()).toEqual(["failed currency: Customers of an account in XX cannot pay in US dollars."])
+  })
+
+  it("finds that Stripe refuses a payment page, in Stripe's words", async () => {
+    host.mishaps.refuses = "No valid payment method types for this Checkout Session."
+    expect(await found()).toEqual([expect.stringMatching(/^failed checkout: 400 .*No valid payment method types/)])
+  })
+
+  it("finds what a restricted key may not do, apart from what it need not", async () => {
+    for (const kind of ["disputes", "refunds", "account", "webhook_endpoints"]) host.mishaps.forbidden.add(kind)
+    expect(await found()).toEqual([
+      "warning account: The key may not read the account, so this was not checked.",
+      "failed permissions: The key may not read: Refunds, Disputes. Give it these permissions in Stripe's dashboard.",
+      "warning currency: The key may not read the account, so this was not checked.",
+      "warning webhook_endpoint: The key may not read webhook endpoints, so this was not checked."
+    ])
+  })
+
+  it("finds a webhook endpoint that is elsewhere, disabled or lacks events, and a secret that is none", async () => {
+    host.account.endpoints = [{ ...enabled, url: "https://elsewhere.example.com/webhooks/stripe" }]
+    expect(await found()).toEqual([expect.stringMatching(/^warning webhook_endpoint: .* does not exist: create it/)])
+    expect(await found({ isPublic: false })).toEqual([]) // without LARDER_CONSOLE_URL any host may be it
+    host.account.endpoints = [{ ...enabled, status: "disabled" }]
+    expect(await found()).toEqual([expect.stringMatching(/^warning webhook_endpoint: .* is disabled: enable it/)])
+    host.account.endpoints = [
+      { ...enabled, enabled_events: ["checkout.session.completed", "checkout.session.expired", "refund.created"] }
+    ]
+    expect(await found({}, "sk_live_instead")).toEqual([
+      "warning webhook_secret: LARDER_STRIPE_WEBHOOK_SECRET is no signing secret: those begin with whsec_ and have no blanks.",
+      "warning webhook_endpoint: The endpoint https://console.example.com/webhooks/stripe lacks these events: payment_intent.succeeded, payment_intent.payment_failed, payment_intent.canceled, refund.updated, refund.failed, charge.dispute.created, charge.dispute.updated, charge.dispute.closed, charge.dispute.funds_withdrawn, charge.dispute.funds_reinstated."
+    ])
+  })
+
+  it("finds that the clock is an hour ahead", async () => {
+    const { clock, putForward } = await Effect.runPromise(adjustableClock)
+    await Effect.runPromise(putForward(3_600_000))
+    expect(await found({ clock })).toEqual([
+      expect.stringMatching(
+        /^warning clock: This machine's clock is 3\d{3} seconds ahead of Stripe's: events are refused/
+      )
+    ])
+  })
+
+  it("asks nothing more after Stripe could not be reached", async () => {
+    host.mishaps.outage = "503"
+    host.asked()
+    expect(await found()).toEqual([expect.stringMatching(/^failed account: 503/)])
+    expect(host.asked()).toEqual(["GET /v1/account"])
+  })
+})
