@@ -10,12 +10,19 @@ import { type Account, accountJson, countryJson, endpointJson, openAccount } fro
 import { type Books, invalid, openBooks, Refusal } from "./stripe-books.ts"
 import { type Params, paramsOf } from "./stripe-form.ts"
 import type { Json } from "./stripe-objects.ts"
-import { refusalOf } from "./stripe-rules.ts"
+import { refusalOf, requestOf } from "./stripe-rules.ts"
 
 export const stripeKey = "sk_test_loopback_0123456789"
 export const liveKey = "sk_live_loopback_0123456789"
 export const webhookSecret = "whsec_loopback_0123456789"
 
+export interface Sent {
+  readonly method: string
+  readonly path: string
+  /** With its question mark, where there is one. */
+  readonly query: string
+  readonly body: string
+}
 interface Answer {
   readonly status: number
   readonly body: Json
@@ -44,18 +51,11 @@ const list = (all: ReadonlyArray<Json>, params: Params, url: string): Json => {
   return { object: "list", url, has_more: start + limit < found.length, data }
 }
 
-/** Where restricted keys have their permissions. */
-const kindOf = (path: string) => /^\/v1\/(checkout\/sessions|[a-z_]+)/.exec(path)?.[1] ?? ""
-
 const route = (books: Books, account: Account, method: string, path: string, params: Params): Json => {
   const isExpanded = params.expand !== undefined
   const at = path.slice("/v1/".length)
-  const [, kind = "", id = "", action = ""] =
-    /^(checkout\/sessions|[a-z_]+)(?:\/([A-Za-z0-9_]+))?(?:\/([a-z]+))?$/.exec(at) ?? []
-  const wrong = refusalOf(
-    [method, kind, id === "" ? "" : ":id", action].filter((part) => part !== "").join(" "),
-    params
-  )
+  const { action, id, kind, name } = requestOf(method, path)
+  const wrong = refusalOf(name, params)
   if (wrong !== undefined) throw invalid(wrong.message, { code: wrong.code, param: wrong.param })
   if (method === "POST" && at === "checkout/sessions") return books.createSession(params)
   if (method === "POST" && at === "payment_intents") return books.createIntent(params)
@@ -123,7 +123,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
   }
   const kept = new Map<string, Kept>()
   const underWay = new Set<string>()
-  const asked: Array<string> = []
+  const sent: Array<Sent> = []
   const versions = new Set<string>()
 
   const answer = (method: string, path: string, params: Params): Answer => {
@@ -132,7 +132,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
         mishaps.failNext = false
         return { status: 500, body: { error: { type: "api_error", message: "An unknown error occurred" } } }
       }
-      if (mishaps.forbidden.has(kindOf(path))) {
+      if (mishaps.forbidden.has(requestOf(method, path).kind)) {
         throw invalid("The provided key 'rk_test_****' does not have the required permissions.", {}, 403)
       }
       if (mishaps.refuses !== undefined && isPayment(method, path)) throw invalid(mishaps.refuses)
@@ -161,7 +161,7 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1")
     const method = request.method ?? "GET"
     const body = await bodyOf(request)
-    asked.push(`${method} ${url.pathname}`)
+    sent.push({ method, path: url.pathname, query: url.search, body })
     versions.add(String(request.headers["stripe-version"]))
     if (mishaps.outage === "closed") return request.socket.destroy()
     const send = ({ body, status }: Answer, headers: Record<string, string> = {}) =>
@@ -226,7 +226,9 @@ export const startStripeHost = async (now: () => number = Date.now) => {
     account,
     mishaps,
     /** Requests since the last look. */
-    asked: () => asked.splice(0),
+    asked: () => sent.splice(0).map(({ method, path }) => `${method} ${path}`),
+    /** The same, whole. */
+    sent: () => sent.splice(0),
     /** Of the API, that were asked for. */
     versions,
     /** Events since the last look, signed now, in the order in which they happened. */

@@ -6,8 +6,8 @@ import type { Params } from "./stripe-form.ts"
 
 const aPage = ["limit", "starting_after"]
 
-/** By method and path, without the numbers of lists. `*` is any name. */
-const known: Readonly<Record<string, ReadonlyArray<string>>> = {
+/** By request, without the numbers of lists. `*` is any name. */
+export const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST checkout/sessions": [
     "mode",
     "line_items.quantity",
@@ -37,8 +37,6 @@ const known: Readonly<Record<string, ReadonlyArray<string>>> = {
     "customer",
     "payment_method",
     "allowed_payment_method_types",
-    "automatic_payment_methods.enabled",
-    "automatic_payment_methods.allow_redirects",
     "off_session",
     "confirm",
     "description",
@@ -50,10 +48,10 @@ const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST payment_intents :id cancel": ["cancellation_reason", "expand"],
   "GET refunds": ["payment_intent", ...aPage],
   "GET disputes": ["payment_intent", ...aPage],
-  "GET payment_methods": aPage,
+  "GET payment_methods": ["limit"],
   "GET payment_methods :id": [],
   "POST payment_methods :id detach": [],
-  "GET customers": aPage,
+  "GET customers": ["limit"],
   "GET customers :id": [],
   "GET account": [],
   "GET country_specs :id": [],
@@ -69,23 +67,34 @@ const exclusive: Readonly<Record<string, ReadonlyArray<readonly [string, string]
   "POST payment_intents": [["allowed_payment_method_types", "automatic_payment_methods"]]
 }
 
+/** Such as `POST checkout/sessions :id expire`. */
+export const requestOf = (method: string, path: string) => {
+  const [, kind = "", id = "", action = ""] =
+    /^\/v1\/(checkout\/sessions|[a-z_]+)(?:\/([A-Za-z0-9_]+))?(?:\/([a-z]+))?$/.exec(path) ?? []
+  const name = [method, kind, id === "" ? "" : ":id", action].filter((part) => part !== "").join(" ")
+  return { kind, id, action, name }
+}
+
 /** `line_items[0][quantity]` is `line_items.quantity`. */
-const namesIn = (params: Params, above = ""): ReadonlyArray<string> =>
+export const namesIn = (params: Params, above = ""): ReadonlyArray<string> =>
   Object.entries(params).flatMap(([key, value]) => {
     const name = /^\d+$/.test(key) ? above : [above, key].filter((part) => part !== "").join(".")
     return typeof value === "string" ? [name] : namesIn(value, name)
   })
 
-const isAmong = (names: ReadonlyArray<string>) => (name: string) =>
-  names.includes(name) || names.includes(name.replace(/\.[^.]+$/, ".*"))
+/** `metadata.payment_id` is `metadata.*`. */
+export const knownName = (request: string, name: string) => {
+  const any = name.replace(/\.[^.]+$/, ".*")
+  return known[request]?.find((it) => it === name || it === any)
+}
 
 export const refusalOf = (request: string, params: Params) => {
-  const unknown = namesIn(params).find((name) => !isAmong(known[request] ?? [])(name))
-  if (unknown !== undefined) {
-    return { code: "parameter_unknown", param: unknown, message: `Received unknown parameter: ${unknown}` }
-  }
   const both = exclusive[request]?.find((names) => names.every((name) => params[name] !== undefined))
-  if (both === undefined) return undefined
-  const message = `You may only specify one of these parameters: ${both.join(", ")}.`
-  return { code: "parameters_exclusive", param: both[0], message }
+  if (both !== undefined) {
+    const message = `You may only specify one of these parameters: ${both.join(", ")}.`
+    return { code: "parameters_exclusive", param: both[0], message }
+  }
+  const unknown = namesIn(params).find((name) => knownName(request, name) === undefined)
+  if (unknown === undefined) return undefined
+  return { code: "parameter_unknown", param: unknown, message: `Received unknown parameter: ${unknown}` }
 }

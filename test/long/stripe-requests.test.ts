@@ -1,0 +1,144 @@
+/**
+ * Every request that Larder sends to Stripe, with every parameter, before Stripe's own mock: it refuses what is not in
+ * Stripe's OpenAPI description. Which parameters exclude each other is not in there: `payments/stripe-rules.ts` has that.
+ * Needs Go, to build the mock; the first time about a minute.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import type { Sought } from "@larder/serve/billing/processor.ts"
+import { checkStripe } from "@larder/serve/billing/stripe/check.ts"
+import { apiVersion } from "@larder/serve/billing/stripe/stripe-client.ts"
+import { CheckoutSession, Dispute, PaymentIntent, PaymentMethod, Refund } from "@larder/serve/billing/stripe/wire.ts"
+import { Effect, Redacted, Schema } from "effect"
+import { paramsOf } from "../payments/stripe-form.ts"
+import type { Sent, StripeHost } from "../payments/stripe-host.ts"
+import { hasGo, startStripeMock } from "../payments/stripe-mock.ts"
+import { known, knownName, namesIn, requestOf } from "../payments/stripe-rules.ts"
+import { stripeStandWithHost } from "../payments/stripe-stand.ts"
+
+const listOf = <A, I>(of: Schema.Codec<A, I>) => Schema.Struct({ data: Schema.Array(of) })
+
+/** What is read from the answers. */
+const answers: Readonly<Record<string, Schema.Codec<unknown, unknown>>> = {
+  "POST checkout/sessions": CheckoutSession,
+  "GET checkout/sessions": listOf(CheckoutSession),
+  "GET checkout/sessions :id": CheckoutSession,
+  "POST checkout/sessions :id expire": CheckoutSession,
+  "POST payment_intents": PaymentIntent,
+  "GET payment_intents": listOf(PaymentIntent),
+  "GET payment_intents :id": PaymentIntent,
+  "POST payment_intents :id cancel": PaymentIntent,
+  "GET refunds": listOf(Refund),
+  "GET disputes": listOf(Dispute),
+  "GET payment_methods :id": PaymentMethod,
+  "POST payment_methods :id detach": PaymentMethod
+}
+
+const now = new Date().toISOString()
+const larder = { url: "https://console.example.com", isPublic: true }
+const asked = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
+const page = { email: "ada@example.com", success_url: `${larder.url}/paid`, cancel_url: `${larder.url}/left` }
+const sought = (payment_id: string, more: Partial<Sought> = {}): Sought => ({
+  ...asked(payment_id),
+  ...{ reference: null, customer: null, card: null },
+  ...more
+})
+
+/** More than one page of everything that is listed to its end. */
+const fill = ({ account, books }: StripeHost) => {
+  const [[session], [intent]] = [[...books.sessions.values()], [...books.intents.values()]]
+  if (session === undefined || intent === undefined) throw new Error("nobody has paid")
+  const dispute = books.dispute(intent)
+  books.close(dispute, "won")
+  for (let i = 0; i < 101; i++) {
+    books.refund(intent, 1)
+    books.disputes.set(`du_${i}`, { ...dispute, id: `du_${i}` })
+    books.sessions.set(`cs_test_${i}`, { ...session, id: `cs_test_${i}`, metadata: {} })
+    books.intents.set(`pi_${i}`, { ...intent, id: `pi_${i}`, metadata: {} })
+  }
+  const endpoint = { url: `${larder.url}/webhooks/stripe`, status: "enabled", enabled_events: ["*"] } as const
+  account.endpoints = Array.from({ length: 101 }, () => endpoint)
+}
+
+/** All that Larder asks of Stripe, at the test's own host: it keeps what it is told, which Stripe's mock does not. */
+const everyRequest = Effect.gen(function* () {
+  const { host, settings, stand } = yield* stripeStandWithHost
+  const { processor } = stand
+  const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...page, customer: null })
+  yield* stand.pay("pay_1", "good")
+  const looked = yield* processor.look(sought("pay_1", { reference }))
+  const saved = { card: looked?.card?.id ?? "", customer: looked?.customer ?? "" }
+  const [intent] = host.books.intents.values()
+  if (intent === undefined) return yield* Effect.die("nobody has paid")
+  fill(host)
+  yield* processor.charge({ ...asked("pay_2"), ...saved })
+  for (const lost of [sought("pay_1"), sought("pay_2", saved), sought("pay_1", { reference: intent.id })]) {
+    assert.strictEqual((yield* processor.look(lost))?.state, "succeeded")
+  }
+  const half = { ...intent, id: "pi_half", metadata: { payment_id: "pay_3" }, created: intent.created - 1000 }
+  host.books.intents.set(half.id, { ...half, status: "requires_confirmation" })
+  yield* processor.look(sought("pay_3", { ...saved, reference: half.id }))
+  const left = yield* processor.checkout({ ...asked("pay_4"), ...page, customer: saved.customer })
+  assert.strictEqual((yield* processor.closePage(sought("pay_4", left)))?.state, "expired")
+  yield* processor.forget(saved.card)
+  assert.strictEqual((yield* processor.charge({ ...asked("pay_5"), ...saved })).state, "failed")
+  host.books.customers.delete(saved.customer)
+  yield* processor.checkout({ ...asked("pay_6"), ...page, customer: saved.customer })
+  yield* checkStripe(settings, larder)
+  return host.sent()
+})
+
+const ask = async (mock: string, { body, method, path, query }: Sent) => {
+  const headers = {
+    authorization: "Bearer sk_test_123",
+    "content-type": "application/x-www-form-urlencoded",
+    "stripe-version": apiVersion
+  }
+  const response = await fetch(`${mock}${path}${query}`, { method, headers, ...(method === "POST" && { body }) })
+  return { status: response.status, text: await response.text() }
+}
+
+describe("Stripe's OpenAPI description", () => {
+  const isHere = hasGo()
+  if (!isHere)
+    console.warn("Go is not installed, so Stripe's mock cannot be built: no request to Stripe is checked here.")
+
+  it.live.skipIf(!isHere)(
+    "has every request that Larder sends, with every parameter, and the answers that it reads",
+    () =>
+      Effect.gen(function* () {
+        const sent = yield* everyRequest
+        const driven = sent.flatMap(({ body, method, path, query }) => {
+          const { name } = requestOf(method, path)
+          const names = namesIn(paramsOf(method === "GET" ? query.slice(1) : body))
+          return [name, ...names.map((param) => `${name} ${knownName(name, param)}`)]
+        })
+        const all = Object.entries(known).flatMap(([name, params]) => [
+          name,
+          ...params.map((param) => `${name} ${param}`)
+        ])
+        assert.deepStrictEqual([...new Set(driven)].toSorted(), all.toSorted())
+
+        const mock = yield* Effect.acquireRelease(Effect.promise(startStripeMock), ({ stop }) => Effect.sync(stop))
+        for (const request of sent) {
+          const { name } = requestOf(request.method, request.path)
+          const { status, text } = yield* Effect.promise(() => ask(mock.url, request))
+          assert.strictEqual(status, 200, `${name}\n${request.query}${request.body}\n${text}`)
+          const answer = answers[name]
+          if (answer !== undefined) yield* Schema.decodeUnknownEffect(answer)(JSON.parse(text))
+        }
+        const settings = {
+          key: Redacted.make("sk_test_123"),
+          webhookSecret: undefined,
+          isTest: true,
+          api: new URL(mock.url)
+        }
+        const findings = yield* checkStripe(settings, larder)
+        assert.deepStrictEqual(
+          findings.filter(({ text }) => text.includes("makes no sense")),
+          []
+        )
+        const wrong = { method: "POST", path: "/v1/checkout/sessions", query: "", body: "payment_method_types[0]=card" }
+        assert.strictEqual((yield* Effect.promise(() => ask(mock.url, wrong))).status, 400)
+      })
+  )
+})
