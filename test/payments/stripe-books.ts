@@ -127,6 +127,10 @@ export const openBooks = (now: () => number, page: () => string) => {
     for (const param of ["success_url", "cancel_url"]) {
       if (!URL.canParse(String(params[param]))) throw invalid("Not a valid URL", { code: "url_invalid", param })
     }
+    if (params.customer_email !== undefined && !/^[!-~]+@[!-~]+\.[a-z]{2,}$/i.test(String(params.customer_email))) {
+      const param = "customer_email"
+      throw invalid(`Invalid email address: ${String(params.customer_email)}`, { code: "email_invalid", param })
+    }
     const id = newId("cs_test")
     const made: Session = {
       id,

@@ -131,6 +131,23 @@ describe("Stripe", () => {
     })
   )
 
+  it.live("opens a page that asks for the e-mail address when Stripe does not accept the known one", () =>
+    Effect.gen(function* () {
+      const { host, processor, saved, stand } = yield* afterOnePayment
+      host.books.customers.delete(saved.customer)
+      const inHouse = { ...page, email: "ada@mailhost" }
+      for (const [id, customer] of [
+        ["pay_2", null],
+        ["pay_3", saved.customer]
+      ] as const) {
+        const { reference } = yield* processor.checkout({ ...asked(id), ...inHouse, customer })
+        assert.isNull(host.books.sessions.get(reference)?.email)
+        yield* stand.pay(id, "good")
+        assert.strictEqual((yield* processor.look(sought(id, { reference })))?.state, "succeeded")
+      }
+    })
+  )
+
   it.live("cancels an old charge that was never confirmed, so that another one can begin", () =>
     Effect.gen(function* () {
       const { host, intent, processor, saved } = yield* afterOnePayment

@@ -8,20 +8,20 @@ type Metadata = Readonly<Record<string, string>>
 
 const name = "Larder credits"
 
+export type Page = Pick<ToCheckout, "cents" | "customer" | "success_url" | "cancel_url"> & {
+  /** Null: the page asks for it. */
+  readonly email: string | null
+}
+
 /** Without a customer Stripe makes one when somebody pays. */
-export const sessionOf = (
-  page: Pick<ToCheckout, "cents" | "email" | "customer" | "success_url" | "cancel_url">,
-  reference: string,
-  metadata: Metadata
-): Stripe.Checkout.SessionCreateParams => ({
+export const sessionOf = (page: Page, reference: string, metadata: Metadata): Stripe.Checkout.SessionCreateParams => ({
   mode: "payment",
   line_items: [{ quantity: 1, price_data: { currency: "usd", unit_amount: page.cents, product_data: { name } } }],
   allowed_payment_method_types: ["card"],
   wallet_options: { link: { display: "never" } },
   adaptive_pricing: { enabled: false },
-  ...(page.customer === null
-    ? { customer_creation: "always", customer_email: page.email }
-    : { customer: page.customer }),
+  ...(page.customer === null ? { customer_creation: "always" } : { customer: page.customer }),
+  ...(page.customer === null && page.email !== null && { customer_email: page.email }),
   client_reference_id: reference,
   metadata,
   payment_intent_data: { setup_future_usage: "off_session", description: name, metadata },

@@ -10,12 +10,10 @@ import { paymentsOfEvents } from "./events.ts"
 import { asUnavailable, isDeclined, isForbidden, isInvalid, isMissing, sentenceOf, unavailable } from "./failures.ts"
 import { gone, neverMade, refused } from "./looked.ts"
 import { makeLooking } from "./looking.ts"
-import { intentOf, sessionOf } from "./requests.ts"
+import { intentOf, type Page, sessionOf } from "./requests.ts"
 import type { StripeSettings } from "./settings.ts"
 import { ask, asking, openStripe } from "./stripe-client.ts"
 import { CheckoutSession, idOf, PaymentIntent, PaymentMethod } from "./wire.ts"
-
-type ToCheckout = Parameters<CardProcessor["checkout"]>[0]
 
 /** By which a payment is found again, in lists and from events. */
 const metadataOf = ({ account_id, payment_id }: Asked) => ({ payment_id, account_id })
@@ -32,13 +30,17 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
   const stripe = openStripe(settings)
   const looking = makeLooking(stripe)
 
-  const open = (asked: ToCheckout, customer: string | null, idempotencyKey: string) =>
+  const create = (page: Page & Asked, idempotencyKey: string) =>
     asking(
-      () =>
-        stripe.checkout.sessions.create(sessionOf({ ...asked, customer }, asked.payment_id, metadataOf(asked)), {
-          idempotencyKey
-        }),
+      () => stripe.checkout.sessions.create(sessionOf(page, page.payment_id, metadataOf(page)), { idempotencyKey }),
       CheckoutSession
+    )
+  /** Stripe does not accept every e-mail address. It keeps a refusal, and takes nothing else under the same key. */
+  const open = (page: Page & Asked, key: string) =>
+    Effect.catchTag(create(page, key), "Refused", (refused) =>
+      isInvalid(refused.cause) && refused.cause.param === "customer_email"
+        ? create({ ...page, email: null }, `${key}-no-email`)
+        : Effect.fail(refused)
     )
   /** Somebody may have removed the customer at Stripe. */
   const isGone = (customer: string) =>
@@ -71,12 +73,11 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
     name: "stripe",
     checkout: Effect.fn("Stripe.checkout")(function* (asked) {
       const { payment_id } = asked
-      const session = yield* open(asked, asked.customer, payment_id).pipe(
+      const session = yield* open(asked, payment_id).pipe(
         Effect.catchTag("Refused", (refused) =>
           Effect.gen(function* () {
             const isStale = asked.customer !== null && isInvalid(refused.cause) && (yield* isGone(asked.customer))
-            // Stripe keeps the refusal, and takes nothing else under the same key
-            return yield* isStale ? open(asked, null, `${payment_id}-new-customer`) : refused
+            return yield* isStale ? open({ ...asked, customer: null }, `${payment_id}-new-customer`) : refused
           })
         ),
         Effect.catchTag("Refused", ({ cause }) =>
