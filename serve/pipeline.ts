@@ -79,7 +79,7 @@ export interface PipelineNeeds {
 const mostInFlight = 4000
 
 /** Nobody is left to read it; it is only counted. */
-const callerLeft: ApiError = { ...internal, status: 499 }
+export const callerLeft: ApiError = { ...internal, status: 499 }
 
 export const errorBody = ({ message, type }: ApiError) => JSON.stringify({ error: { type, message } })
 

@@ -101,6 +101,7 @@ const open = Effect.fnUntraced(function* () {
     pipeline,
     routes,
     ledger,
+    turns,
     dataVersion: () => live.current().id,
     report,
     version,

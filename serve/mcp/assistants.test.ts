@@ -29,10 +29,11 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
     use: () => assert.fail("no data is asked for"),
     swaps: () => 0
   }
+  const turns = makeTurns()
   const pipeline = makePipeline({
     live,
     ledger,
-    turns: makeTurns(),
+    turns,
     meters: makeMeters(),
     now: Date.now,
     run: Effect.runPromiseExit,
@@ -43,6 +44,7 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
     pipeline,
     routes,
     ledger,
+    turns,
     dataVersion: () => "larder-000001",
     report,
     version: "1",

@@ -13,9 +13,10 @@ import {
 } from "@larder/schemas/api-errors.ts"
 import { Cause } from "effect"
 import { tokenOf } from "../access/bearer.ts"
+import type { Turn, Turns } from "../fairness/turns.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
-import { type Answer, errorBody, type Pipeline, type PipelineNeeds } from "../pipeline.ts"
+import { type Answer, callerLeft, errorBody, type Pipeline, type PipelineNeeds, type SharedTurn } from "../pipeline.ts"
 import type { Route } from "../route.ts"
 import type { Exchange } from "./exchange.ts"
 import { isAllowedOrigin } from "./origin.ts"
@@ -24,6 +25,7 @@ export interface AssistantNeeds {
   readonly pipeline: Pipeline
   readonly routes: ReadonlyArray<Route>
   readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
+  readonly turns: Turns
   /** Id of the live generation. */
   readonly dataVersion: () => string
   readonly report: PipelineNeeds["report"]
@@ -44,6 +46,8 @@ const foreignOrigin: ApiError = {
   message: "Pages of this origin may not call this server"
 }
 
+const later = { "retry-after": "1" }
+
 const preflight = {
   allow,
   "access-control-allow-methods": allow,
@@ -55,8 +59,25 @@ const preflight = {
 /** Pages see what pages of the API see, and what the protocol adds. */
 const protocolHeaders = "Mcp-Session-Id, WWW-Authenticate"
 
+/** Bytes of data that one request takes at most, in one answer or in many; the protocol makes some three of each. */
+const mostBytes = 8 * 2 ** 20
+const heldForEach = 3
+
+const sharedTurn = (turn: Turn): SharedTurn => {
+  let taken = 0
+  return {
+    ...turn,
+    take: (bytes) => {
+      if (taken + bytes > mostBytes) return false
+      taken += bytes
+      turn.holds(taken * heldForEach)
+      return true
+    }
+  }
+}
+
 export const makeAssistants = (needs: AssistantNeeds): Assistants => {
-  const { ledger, origins, pipeline, report } = needs
+  const { ledger, origins, pipeline, report, turns } = needs
   let loading: Promise<Exchange> | undefined
   const exchange = () => {
     loading ??= import("./exchange.ts").then(
@@ -83,12 +104,22 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     if (token === undefined) return refuse(malformedAuthorization, challenge)
     const key = await ledger.authenticate(token)
     if (key === undefined) return refuse(unknownKey, challenge)
-    return (await exchange())(request, { key, authorization, onDataHost })
+    const turn = await turns.enter(key, 0, request.signal)
+    if (turn === "late") return refuse(unavailable, later)
+    if (turn === "left") return refuse(callerLeft)
+    try {
+      const shared = sharedTurn(turn)
+      const answer = await (await exchange())(request, { key, authorization, onDataHost, shared })
+      return { ...answer, turn }
+    } catch (cause) {
+      turn.end()
+      throw cause
+    }
   }
 
   const failed = (cause: unknown) => {
     // the ledger tells the operator itself that it is away
-    if (cause instanceof LedgerUnavailable) return refuse(unavailable, { "retry-after": "1" })
+    if (cause instanceof LedgerUnavailable) return refuse(unavailable, later)
     report("the assistant connection failed", {}, Cause.die(cause))
     return refuse(internal)
   }
@@ -96,7 +127,7 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
   return async (request, onDataHost) => {
     const origin = request.headers.get("origin")
     const isForeign = origin !== null && !isAllowedOrigin(origin, origins)
-    const { body, headers, status } = await respond(request, isForeign, onDataHost).catch(failed)
+    const { body, headers, status, turn } = await respond(request, isForeign, onDataHost).catch(failed)
     const {
       "access-control-allow-origin": _everyOrigin,
       "access-control-expose-headers": exposed,
@@ -106,6 +137,7 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     return {
       status,
       body,
+      turn,
       headers: {
         ...others,
         ...(body !== "" && json !== undefined && { "content-type": json }),

@@ -13,10 +13,13 @@ interface Named {
 const isNamed = (message: unknown): message is Named =>
   typeof message === "object" && message !== null && "id" in message
 
+const mostMessages = 100
+
 /** Answers are told apart by their ids: of two calls with the same one, only one answer would arrive, and both be paid. */
 export const problemOfBatch = (message: unknown, revision: string | null): string | undefined => {
   if (!Array.isArray(message)) return undefined
   if ((revision ?? revisionWithBatches) !== revisionWithBatches) return `Revision ${revision} has no batches`
+  if (message.length > mostMessages) return `A batch has at most ${mostMessages} messages`
   const ids = message.filter(isNamed).map(({ id }) => id)
   return new Set(ids).size < ids.length ? "Two messages of the batch have the same id" : undefined
 }

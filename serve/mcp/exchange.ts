@@ -2,6 +2,7 @@
  * One HTTP request of the protocol, of a key that is known: the protocol's library answers it with the tools that the key's
  * scopes allow, and a call of a tool is a call of the request pipeline. Nothing is kept between requests.
  */
+import { tooLargeTogether } from "@larder/schemas/api-errors.ts"
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -13,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { Cause } from "effect"
 import type { ApiKeyView } from "../ledger/machine.ts"
-import type { Answer } from "../pipeline.ts"
+import type { Answer, SharedTurn } from "../pipeline.ts"
 import { askedOf } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"
 import { makeCancellations, newSession } from "./cancellations.ts"
@@ -27,6 +28,8 @@ export interface Caller {
   readonly key: ApiKeyView
   readonly authorization: string | null
   readonly onDataHost: boolean
+  /** Of all calls of the request. */
+  readonly shared: SharedTurn
 }
 
 export type Exchange = (request: Request, caller: Caller) => Promise<Answer>
@@ -64,22 +67,27 @@ const headersAfter = (answers: ReadonlyArray<Answer>): Readonly<Record<string, s
 export const makeExchange = ({ dataVersion, ledger, pipeline, report, routes, version }: AssistantNeeds): Exchange => {
   const tools = toolsFor(routes)
   const routeOf = new Map(tools.map(({ route, tool }) => [tool.name, route]))
+  const bytesOfList = JSON.stringify(tools.map(({ tool }) => tool)).length
   const cancellations = makeCancellations()
 
   const serverFor = (
-    { authorization, key, onDataHost }: Caller,
+    { authorization, key, onDataHost, shared }: Caller,
     session: string | undefined,
     answered: (answer: Answer) => void
   ) => {
     const clientCall = (id: ToolCall["id"]) => ({ keyId: key.id, session, id })
     const server = protocolServer(version, {
-      list: async () => tools.flatMap(({ route, tool }) => (key.scopes.has(route.endpoint.scope) ? [tool] : [])),
+      list: async () => {
+        if (!shared.take(bytesOfList))
+          throw new ProtocolError(ProtocolErrorCode.InternalError, tooLargeTogether.message)
+        return tools.flatMap(({ route, tool }) => (key.scopes.has(route.endpoint.scope) ? [tool] : []))
+      },
       call: async ({ arguments: given, id, name, signal }) => {
         const route = routeOf.get(name)
         if (route === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
         const asked = askedOf(route, given)
         const answer = await cancellations.during(clientCall(id), signal, (signal) =>
-          pipeline.answer({ ...asked, authorization, onDataHost, signal })
+          pipeline.answer({ ...asked, authorization, onDataHost, shared, signal })
         )
         answered(answer)
         if (answer.status === 499)

@@ -45,7 +45,16 @@ const open = Effect.gen(function* () {
   })
   const version = "bench"
   const dataVersion = () => live.current().id
-  const assistants = makeAssistants({ pipeline, routes, ledger, dataVersion, report, version, origins: new Set() })
+  const assistants = makeAssistants({
+    pipeline,
+    routes,
+    ledger,
+    turns,
+    dataVersion,
+    report,
+    version,
+    origins: new Set()
+  })
   const app = makeApi({
     pipeline,
     routes,

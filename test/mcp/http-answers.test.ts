@@ -116,11 +116,31 @@ describe("a batch", () => {
     ["two calls have one id", [call(1), call(2), call(1)], {}],
     ["the revision has none", [call(1)], { "mcp-protocol-version": "2025-06-18" }],
     ["the revision has none", [call(1)], { "mcp-protocol-version": "2025-11-25" }],
-    ["the revision has none", [call(1)], { "mcp-protocol-version": "2026-07-28" }]
+    ["the revision has none", [call(1)], { "mcp-protocol-version": "2026-07-28" }],
+    ["it has more than 100 messages", Array.from({ length: 101 }, (_, id) => call(id)), {}]
   ])("is rejected with 400 at no cost when %s: $2", async (_why, body, headers) => {
     const { account_id, key } = await createKey(api.home())
     const { json, status } = await send(key, body, headers)
     expect([status, json]).toMatchObject([400, { error: { code: -32_600 }, id: null }])
     expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+  })
+
+  it("refuses at no cost what goes beyond 8 MiB of data, call by call", async () => {
+    const { account_id, key } = await createKey(api.home())
+    const series = Array.from({ length: 100 }, () => "butter-exch-spot-close-daily").join(",")
+    const large = (id: number) => request("tools/call", { name: "get_commodity_prices", arguments: { series } }, id)
+    const reply = await send(
+      key,
+      Array.from({ length: 48 }, (_, id) => large(id))
+    )
+    const results = (reply.json as ReadonlyArray<{ readonly result: CallToolResult }>).map(({ result }) => told(result))
+    const answered = results.filter(({ isError }) => !isError)
+    expect(results).toHaveLength(48)
+    expect(answered.map(({ charged }) => charged)).toEqual([10]) // 5.2 MB each
+    for (const { body, charged } of results.filter(({ isError }) => isError))
+      expect([charged, body]).toEqual([0, expect.stringContaining("at most 8 MiB together")])
+    expect(reply.headers.get("x-credits-charged")).toBe("10")
+    expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant", "charge"])
+    for (const result of answered) witness(api.client().charges, "get_commodity_prices", result)
   })
 })
