@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { makeTurns, type Turn } from "./turns.ts"
+import { largeBytes, makeTurns, type Turn } from "./turns.ts"
 
 const stays = new AbortController().signal
 const mebibyte = 2 ** 20
@@ -59,7 +59,7 @@ describe("room for calls and bytes", () => {
     await started(enter(caller("b"), 0, stays))
   })
 
-  it("is full at 256 MiB of all accounts together", async () => {
+  it("lets large answers wait at 256 MiB of all accounts together, and small ones at 64 MiB more", async () => {
     const { enter, isFull } = makeTurns()
     const turns: Array<Turn> = []
     for (let account = 0; account < 16; account++) {
@@ -67,10 +67,16 @@ describe("room for calls and bytes", () => {
       turns.push(await started(enter(caller(String(account)), 16 * mebibyte, stays)))
     }
     expect(isFull()).toBe(true)
+    const large = enter(caller("large"), largeBytes, stays)
+    expect(await settled(large)).toBe(false)
+    const small = await started(enter(caller("small"), 0, stays))
+    small.holds(64 * mebibyte)
     const another = enter(caller("another"), 0, stays)
     expect(await settled(another)).toBe(false)
-    turns[0]?.end()
+    small.end()
     await started(another)
+    turns[0]?.end()
+    await started(large)
   })
 
   it("gives back only once what a turn held", async () => {

@@ -29,6 +29,8 @@ const ofKey: Bounds = { calls: 256, bytes: 8 * mebibyte }
 const ofAccount: Bounds = { calls: 512, bytes: 16 * mebibyte }
 /** Of all accounts. As long as it is reached, the slowest readers are cut off, one after the other. */
 const mostBytes = 256 * mebibyte
+/** Beyond that, for small answers alone: large ones of others never keep them waiting. */
+const reservedBytes = 64 * mebibyte
 
 export const longestWaitMs = 5_000
 
@@ -47,6 +49,7 @@ interface Share {
 
 interface Waiting {
   readonly caller: Caller
+  readonly expected: number
   readonly start: () => void
 }
 
@@ -59,8 +62,10 @@ export const makeTurns = () => {
   const loop = makePlaces(1)
   let total = 0
 
-  const mayStart = ({ caller }: Pick<Waiting, "caller">) =>
-    total < mostBytes && hasRoom(shares.get(caller.id), ofKey) && hasRoom(shares.get(caller.account_id), ofAccount)
+  const mayStart = ({ caller, expected }: Pick<Waiting, "caller" | "expected">) =>
+    total < (expected < largeBytes ? mostBytes + reservedBytes : mostBytes) &&
+    hasRoom(shares.get(caller.id), ofKey) &&
+    hasRoom(shares.get(caller.account_id), ofAccount)
 
   const add = ({ account_id, id }: Caller, calls: number, bytes: number) => {
     total += bytes
@@ -112,7 +117,7 @@ export const makeTurns = () => {
         signal.removeEventListener("abort", leave)
         resolve(outcome)
       }
-      const waiter = { caller, start: () => settle(begin(caller, expected)) }
+      const waiter = { caller, expected, start: () => settle(begin(caller, expected)) }
       waiting.add(caller.account_id, waiter)
       signal.addEventListener("abort", leave)
     })
@@ -127,7 +132,7 @@ export const makeTurns = () => {
     /** Waits for its turn. `late` after five seconds; `left` when the caller has gone meanwhile. */
     enter: async (caller: Caller, expected: number, signal: AbortSignal): Promise<Turn | "late" | "left"> => {
       if (signal.aborted) return "left"
-      return mayStart({ caller }) ? begin(caller, expected) : untilRoom(caller, expected, signal)
+      return mayStart({ caller, expected }) ? begin(caller, expected) : untilRoom(caller, expected, signal)
     },
     step,
     isFull: () => total >= mostBytes,

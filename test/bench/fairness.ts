@@ -1,11 +1,11 @@
-/** What accounts with many connections and large answers cost another account: the bars of fairness, in two minutes. */
+/** What accounts with many connections and large answers cost another account: the bars of fairness, in three minutes. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { cpus, tmpdir } from "node:os"
 import path from "node:path"
 import { Worker } from "node:worker_threads"
 import { run, startServer } from "../support/programs.ts"
 import type { HeavyCallers } from "./heavy-callers.ts"
-import { load, type Measured } from "./load.ts"
+import { type Load, load, type Measured } from "./load.ts"
 import { richKey } from "./servers.ts"
 
 const seconds = 10
@@ -13,6 +13,25 @@ const connectionsOfEach = 16
 const cheap = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
 const longest = Array.from({ length: 100 }, () => "butter-exch-spot-close-daily").join(",")
 const large = `/v1/commodities/prices?series=${longest}`
+
+const toolCall = (id: number) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name: "get_commodity_prices", arguments: { series: longest } }
+})
+const assistant = "Accept: application/json, text/event-stream\r\n"
+const kinds: Readonly<Record<string, Pick<Load, "url" | "headers" | "body">>> = {
+  plain: { url: large },
+  gzip: { url: large, headers: "Accept-Encoding: gzip\r\n" },
+  zstd: { url: large, headers: "Accept-Encoding: zstd\r\n" },
+  "a tool's result": { url: "/mcp", headers: assistant, body: JSON.stringify(toolCall(1)) },
+  "batches of 48": {
+    url: "/mcp",
+    headers: assistant,
+    body: JSON.stringify(Array.from({ length: 48 }, (_, id) => toolCall(id)))
+  }
+}
 
 const callHeavily = (callers: HeavyCallers) =>
   new Promise<ReadonlyArray<Measured>>((resolve, reject) => {
@@ -39,27 +58,21 @@ export const measureFairness = async () => {
     const table: Record<string, unknown> = {}
     const alone = await load({ ...lone, seconds })
     table["nobody else"] = { "cheap p50, ms": alone.p50_ms, "p99, ms": alone.p99_ms, failed: alone.failed }
-    for (const headers of ["", "Accept-Encoding: gzip\r\n", "Accept-Encoding: zstd\r\n"]) {
+    for (const [name, kind] of Object.entries(kinds)) {
       for (const accounts of [1, 8]) {
-        const callers = {
-          url: server.api + large,
-          keys: heavy.slice(0, accounts),
-          connections: connectionsOfEach,
-          headers
-        }
-        const others = callHeavily({ ...callers, seconds: seconds + 2 })
+        const callers = { ...kind, url: server.api + kind.url, keys: heavy.slice(0, accounts) }
+        const others = callHeavily({ ...callers, connections: connectionsOfEach, seconds: seconds + 2 })
         await pause(1000)
         const beside = await load({ ...lone, seconds })
         const measured = await others
-        const rate = measured.reduce((sum, one) => sum + one.requests_per_second, 0)
-        table[`${accounts} × ${connectionsOfEach} connections ${headers.trim()}`] = {
+        table[`${accounts} × ${connectionsOfEach}, ${name}`] = {
           "cheap p50, ms": beside.p50_ms,
           "p99, ms": beside.p99_ms,
           failed: beside.failed,
-          "large answers/s": rate,
+          "large answers/s": measured.reduce((sum, one) => sum + one.requests_per_second, 0),
           "their p50, ms": Math.max(...measured.map((one) => one.p50_ms)),
           "their p99, ms": Math.max(...measured.map((one) => one.p99_ms)),
-          "their failures": measured.reduce((sum, one) => sum + one.failed, 0)
+          refused: measured.reduce((sum, one) => sum + one.failed, 0)
         }
       }
     }

@@ -22,6 +22,8 @@ export interface Load {
   readonly connections?: number
   /** Other headers, one a line. */
   readonly headers?: string
+  /** Sent by POST. */
+  readonly body?: string
 }
 
 const endOfHead = "\r\n\r\n"
@@ -64,6 +66,7 @@ const call = (
   })
 
 export const load = async ({
+  body,
   connections = 64,
   headers: more = "",
   key,
@@ -72,8 +75,10 @@ export const load = async ({
   url
 }: Load): Promise<Measured> => {
   const at = new URL(url)
-  const headers = `HTTP/1.1\r\nHost: ${at.host}\r\nAuthorization: Bearer ${key}\r\n${more}\r\n`
-  const requests = (paths ?? [at.pathname + at.search]).map((target) => `GET ${target} ${headers}`)
+  const content = body === undefined ? "" : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  const headers = `HTTP/1.1\r\nHost: ${at.host}\r\nAuthorization: Bearer ${key}\r\n${more}${content}\r\n${body ?? ""}`
+  const method = body === undefined ? "GET" : "POST"
+  const requests = (paths ?? [at.pathname + at.search]).map((target) => `${method} ${target} ${headers}`)
   let turn = 0
   const nextRequest = () => requests[turn++ % requests.length] ?? ""
   const took: Array<number> = []

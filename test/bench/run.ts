@@ -1,16 +1,17 @@
 /**
- * `npm run bench -- [api|console|foods|storefronts] [--entries 10000000] [--foods 450000,2000000] [--products
+ * `npm run bench -- [api|fairness|console|foods|storefronts] [--entries 10000000] [--foods 450000,2000000] [--products
  * 100000,1000000]`: measures the bars on this machine and prints them as tables. Each pair runs side by side in one run, in
- * turns, and the medians are compared: ratios count, machines differ. The API takes seven minutes, the console ten, branded
+ * turns, and the medians are compared: ratios count, machines differ. The API takes seven minutes, fairness four, the console ten, branded
  * foods at their full sizes an hour and a half and 30 GB in the temporary folder, storefronts at theirs 8 GB.
  */
 import { parseArgs } from "node:util"
 import { measureApi } from "./api.ts"
 import { measureConsole } from "./console.ts"
+import { measureFairness } from "./fairness.ts"
 import { measureFoods } from "./foods/measure.ts"
 import { measureStorefronts } from "./storefronts/measure.ts"
 
-const parts = ["api", "console", "foods", "storefronts"]
+const parts = ["api", "fairness", "console", "foods", "storefronts"]
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
@@ -27,12 +28,13 @@ if (
   [...entries, ...foods, ...products].some((size) => !Number.isSafeInteger(size) || size < 1000)
 ) {
   console.error(
-    "Give one part or none, api, console, foods or storefronts, and sizes of 1,000 or more: foods --foods 450000,2000000"
+    "Give one part or none, api, fairness, console, foods or storefronts, and sizes of 1,000 or more: foods --foods 450000,2000000"
   )
   process.exit(2)
 }
 const isAsked = (part: string) => positionals.length === 0 || positionals.includes(part)
 if (isAsked("api")) await measureApi()
+if (isAsked("fairness")) await measureFairness()
 if (isAsked("console")) for (const size of entries) await measureConsole(size)
 if (isAsked("foods")) await measureFoods(foods)
 if (isAsked("storefronts")) await measureStorefronts(products)
