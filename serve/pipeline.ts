@@ -19,7 +19,7 @@ import type { Live } from "@larder/warehouse/generation/live.ts"
 import { Cause, Effect, Exit } from "effect"
 import { tokenOf } from "./access/bearer.ts"
 import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
-import { largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
+import { type Entered, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
 import { LedgerUnavailable } from "./ledger/errors.ts"
 import type { Held, LedgerAccess } from "./ledger/ledger.ts"
 import type { ApiKeyView, Refusal } from "./ledger/machine.ts"
@@ -171,13 +171,15 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
     return key.scopes.has(scope) ? validate(call, live.current().model) : notScoped(scope)
   }
 
-  /** Waits until the key and its account have room for the call, and for a step of its own where it asks for much. */
-  const turnFor = async (call: Call, key: ApiKeyView, { request }: Valid): Promise<Turn | ApiError> => {
+  /** Waits until the key and its account have room for the call; a large one, for a step of the event loop besides. */
+  const turnFor = (call: Call, key: ApiKeyView, { request }: Valid): Entered | Promise<Entered> => {
     const expected = call.route.expectedBytes(request, live.current().model)
-    const turn = call.shared ?? (await turns.enter(key, expected, call.signal))
-    if (turn === "late") return unavailable
-    if (turn === "left") return callerLeft
-    if (expected >= largeBytes) await turns.step(key.account_id)
+    const entered = call.shared ?? turns.enter(key, expected, call.signal)
+    return expected < largeBytes ? entered : withStep(key, entered)
+  }
+  const withStep = async (key: ApiKeyView, entered: Entered | Promise<Entered>) => {
+    const turn = await entered
+    await turns.step(key.account_id)
     return turn
   }
 
@@ -198,9 +200,11 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
         continue
       }
       if (turn === undefined) {
-        const found = await turnFor(call, key, valid)
-        if ("status" in found) return refusal(requestId, found, key)
-        turn = found
+        const entered = turnFor(call, key, valid)
+        const begun = entered instanceof Promise ? await entered : entered
+        if (begun === "late") return refusal(requestId, unavailable, key)
+        if (begun === "left") return refusal(requestId, callerLeft, key)
+        turn = begun
         began(turn)
       }
       const { chargedAs, endpoint } = call.route

@@ -3,8 +3,24 @@ import { createServer, type ServerResponse } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { makeReaders } from "./readers.ts"
+import { readUnacknowledged } from "./unacknowledged.ts"
 
 const piece = Buffer.alloc(128 * 1024)
+
+/** Until the operating system on both sides has taken all that it takes for a reader who does not read. */
+const untilFull = async (socket: Socket) => {
+  let taken = -1
+  let same = 0
+  await vi.waitFor(
+    async () => {
+      const now = socket.bytesWritten - (await readUnacknowledged())(socket)
+      same = now === taken && socket.writableLength > 0 ? same + 1 : 0
+      taken = now
+      expect(same).toBeGreaterThan(2)
+    },
+    { interval: 30, timeout: 60_000 }
+  )
+}
 
 /** A server that writes to each caller for as long as the caller takes, and looks at a clock that the tests turn. */
 const open = async (more: { readonly isFull?: () => boolean; readonly mostWaiting?: number } = {}) => {
@@ -31,8 +47,9 @@ const open = async (more: { readonly isFull?: () => boolean; readonly mostWaitin
       clients.push(client)
       client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n")
       const [, response] = (await once(server, "request")) as [unknown, ServerResponse]
-      await vi.waitFor(() => expect(response.socket?.writableLength).toBeGreaterThan(0))
-      return response.socket as Socket
+      const socket = response.socket as Socket
+      await untilFull(socket)
+      return socket
     },
     clients,
     lookAt: (seconds: number) => {

@@ -1,18 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { largeBytes, makeTurns, type Turn } from "./turns.ts"
+import { type Entered, largeBytes, makeTurns, type Turn } from "./turns.ts"
 
 const stays = new AbortController().signal
 const mebibyte = 2 ** 20
 const caller = (account: string, key = "key") => ({ id: `${account}-${key}`, account_id: account })
 
-const started = async (entered: Promise<Turn | "late" | "left">): Promise<Turn> => {
+const started = async (entered: Entered | Promise<Entered>): Promise<Turn> => {
   const turn = await entered
   if (typeof turn === "string") throw new Error(`The call came too ${turn}`)
   return turn
 }
 
 /** What has settled by now. */
-const settled = async (entered: Promise<unknown>) => Promise.race([entered.then(() => true), Promise.resolve(false)])
+const settled = (entered: Entered | Promise<Entered>) =>
+  Promise.race([Promise.resolve(entered).then(() => true), Promise.resolve().then(() => false)])
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
 afterEach(() => vi.useRealTimers())
@@ -50,10 +51,10 @@ describe("room for calls and bytes", () => {
     await started(enter(caller("b"), 0, stays))
   })
 
-  it("bounds the calls of a key at 256 and those of an account at 512", async () => {
+  it("bounds the calls of a key at 512 and those of an account at 1,024", async () => {
     const { enter } = makeTurns()
     for (const key of ["1", "2"])
-      for (let call = 0; call < 256; call++) await started(enter(caller("a", key), 0, stays))
+      for (let call = 0; call < 512; call++) await started(enter(caller("a", key), 0, stays))
     expect(await settled(enter(caller("a", "1"), 0, stays))).toBe(false)
     expect(await settled(enter(caller("a", "3"), 0, stays))).toBe(false)
     await started(enter(caller("b"), 0, stays))

@@ -15,18 +15,21 @@ export interface Turn {
   readonly end: () => void
 }
 
-export interface Bounds {
+/** `late` after five seconds; `left` when the caller has gone meanwhile. */
+export type Entered = Turn | "late" | "left"
+
+interface Bounds {
   readonly calls: number
   readonly bytes: number
 }
 
 const mebibyte = 2 ** 20
 /**
- * A caller with 256 connections and small answers never waits. Of the largest answers of prices, some 5 MB, a key has two
+ * A caller with 500 connections and small answers never waits. Of the largest answers of prices, some 5 MB, a key has two
  * on their way at once: enough to fill a fast line.
  */
-const ofKey: Bounds = { calls: 256, bytes: 8 * mebibyte }
-const ofAccount: Bounds = { calls: 512, bytes: 16 * mebibyte }
+const ofKey: Bounds = { calls: 512, bytes: 8 * mebibyte }
+const ofAccount: Bounds = { calls: 1024, bytes: 16 * mebibyte }
 /** Of all accounts. As long as it is reached, the slowest readers are cut off, one after the other. */
 const mostBytes = 256 * mebibyte
 /** Beyond that, for small answers alone: large ones of others never keep them waiting. */
@@ -62,7 +65,7 @@ export const makeTurns = () => {
   const loop = makePlaces(1)
   let total = 0
 
-  const mayStart = ({ caller, expected }: Pick<Waiting, "caller" | "expected">) =>
+  const mayStart = (caller: Caller, expected: number) =>
     total < (expected < largeBytes ? mostBytes + reservedBytes : mostBytes) &&
     hasRoom(shares.get(caller.id), ofKey) &&
     hasRoom(shares.get(caller.account_id), ofAccount)
@@ -78,8 +81,9 @@ export const makeTurns = () => {
     }
   }
 
+  const goes = ({ caller, expected }: Waiting) => mayStart(caller, expected)
   const wake = () => {
-    for (let next = waiting.take(mayStart); next !== undefined; next = waiting.take(mayStart)) next.start()
+    for (let next = waiting.take(goes); next !== undefined; next = waiting.take(goes)) next.start()
   }
 
   const begin = (caller: Caller, expected: number): Turn => {
@@ -105,14 +109,14 @@ export const makeTurns = () => {
   }
 
   const untilRoom = (caller: Caller, expected: number, signal: AbortSignal) =>
-    new Promise<Turn | "late" | "left">((resolve) => {
+    new Promise<Entered>((resolve) => {
       const giveUp = (why: "late" | "left") => {
         waiting.remove(caller.account_id, waiter)
         settle(why)
       }
       const leave = () => giveUp("left")
       const timer = setTimeout(() => giveUp("late"), longestWaitMs)
-      const settle = (outcome: Turn | "late" | "left") => {
+      const settle = (outcome: Entered) => {
         clearTimeout(timer)
         signal.removeEventListener("abort", leave)
         resolve(outcome)
@@ -129,10 +133,10 @@ export const makeTurns = () => {
   }
 
   return {
-    /** Waits for its turn. `late` after five seconds; `left` when the caller has gone meanwhile. */
-    enter: async (caller: Caller, expected: number, signal: AbortSignal): Promise<Turn | "late" | "left"> => {
+    /** At once where there is room. */
+    enter: (caller: Caller, expected: number, signal: AbortSignal): Entered | Promise<Entered> => {
       if (signal.aborted) return "left"
-      return mayStart({ caller, expected }) ? begin(caller, expected) : untilRoom(caller, expected, signal)
+      return mayStart(caller, expected) ? begin(caller, expected) : untilRoom(caller, expected, signal)
     },
     step,
     isFull: () => total >= mostBytes,
