@@ -206,6 +206,7 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
         if (begun === "left") return refusal(requestId, callerLeft, key)
         turn = begun
         began(turn)
+        if (entered instanceof Promise) continue // key, names and balance may have changed while it waited
       }
       const { chargedAs, endpoint } = call.route
       const admission = await ledger.hold(key, chargedAs, endpoint.credits, now())
