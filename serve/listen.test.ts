@@ -1,33 +1,275 @@
 import { once } from "node:events"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { setImmediate as endOfTurn } from "node:timers/promises"
 import { Effect, Exit, Scope } from "effect"
 import { H3 } from "h3"
-import { expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { listen } from "./listen.ts"
 
-const call = "GET / HTTP/1.1\r\nhost: larder\r\n\r\n"
+/** Lets the slow answers go, and tells when one is waited for. */
+let gate = Promise.withResolvers<void>()
+let reached = Promise.withResolvers<void>()
+let handled: Array<string> = []
+
+const app = new H3({ silent: true })
+  .get("/", () => "quick")
+  .get("/slow", async () => {
+    reached.resolve()
+    await gate.promise
+    return "slow"
+  })
+  .get("/long", async () => {
+    reached.resolve()
+    await gate.promise
+    return new Response(ReadableStream.from(Array.from({ length: 8 }, () => Buffer.alloc(65_536, "x"))))
+  })
+  .get("/noted/:name", (event) => {
+    handled.push(event.context.params?.name ?? "")
+    return "noted"
+  })
+  .post("/body", async (event) => `read ${await event.req.text()}`)
+  .post("/unread", () => "quick")
+
+const started = async () => {
+  const scope = Scope.makeUnsafe()
+  const place = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
+  const url = new URL(await Effect.runPromise(Scope.provide(listen(app, place), scope)))
+  return { url, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+let server: Awaited<ReturnType<typeof started>>
+beforeAll(async () => {
+  server = await started()
+})
+afterAll(() => server.stop())
+
+const get = (target: string, ...headers: ReadonlyArray<string>) =>
+  [`GET ${target} HTTP/1.1`, "host: larder", ...headers, "", ""].join("\r\n")
+const post = (target: string) => `POST ${target} HTTP/1.1\r\nhost: larder\r\ntransfer-encoding: chunked\r\n\r\n`
+
+/** A client that closes nothing by itself, and what it has got so far. */
+const client = (url: URL) => {
+  gate = Promise.withResolvers()
+  reached = Promise.withResolvers()
+  handled = []
+  const socket = connect({ port: Number(url.port), host: url.hostname, allowHalfOpen: true })
+  let text = ""
+  socket.on("data", (piece) => {
+    text += piece.toString("latin1")
+  })
+  socket.on("error", () => undefined)
+  return { socket, text: () => text }
+}
+
+/** Status and body of each answer; a long body by its length. */
+const answersIn = (text: string) =>
+  text
+    .split(/(?=HTTP\/1\.1 )/)
+    .filter((answer) => answer !== "")
+    .map((answer) => {
+      const body = answer.slice(answer.indexOf("\r\n\r\n") + 4)
+      return `${answer.slice(9, 12)} ${body.length > 1_000 ? `${[...body.matchAll(/x/g)].length} bytes` : body}`
+    })
+
+const error = (message: string) => JSON.stringify({ error: { type: "invalid_request", message } })
+const unreadable = `400 ${error("The request is not readable HTTP")}`
+const unclearHost = `400 ${error("The request must name one host, such as api.example.com:8080")}`
+
+/** Sends all at once, lets the slow answers go when the server has read all of it, and reads until the server closes. */
+const answersTo = async (bytes: string, how: "keeps its side open" | "closes its side" = "keeps its side open") => {
+  const { socket, text } = client(server.url)
+  if (how === "closes its side") socket.end(bytes)
+  else socket.write(bytes)
+  await reached.promise
+  await endOfTurn()
+  await endOfTurn()
+  expect(text()).not.toContain("400")
+  gate.resolve()
+  await once(socket, "end")
+  socket.destroy()
+  return answersIn(text())
+}
+
+describe("a request that is not readable HTTP, sent right after others that are", () => {
+  const garbage = "what is this\r\n\r\n"
+  const broken: ReadonlyArray<readonly [string, string, string]> = [
+    ["garbage", garbage, unreadable],
+    [
+      "headers of 17 kB",
+      get("/", `x: ${"x".repeat(17_000)}`),
+      `431 ${error("Request line and headers take at most 16 KiB")}`
+    ],
+    ["CONNECT", "CONNECT a:80 HTTP/1.1\r\nhost: a\r\n\r\n", `405 ${error("Only GET is served here")}`],
+    ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", unreadable]
+  ]
+
+  describe.each(["keeps its side open", "closes its side"] as const)("by a client that %s", (how) => {
+    it.each(broken)("is refused after their answers: %s", async (_what, bytes, refusal) => {
+      expect(await answersTo(`${get("/")}${get("/slow")}${get("/")}${bytes}`, how)).toEqual([
+        "200 quick",
+        "200 slow",
+        "200 quick",
+        refusal
+      ])
+    })
+
+    it.each(broken)("is refused after a long answer: %s", async (_what, bytes, refusal) => {
+      expect(await answersTo(`${get("/long")}${bytes}`, how)).toEqual(["200 524288 bytes", refusal])
+    })
+  })
+
+  it("is refused once, however much more is sent", async () => {
+    const { socket, text } = client(server.url)
+    socket.write(`${get("/slow")}${garbage}`)
+    await reached.promise
+    for (const _ of [1, 2, 3]) {
+      socket.write(garbage)
+      await endOfTurn()
+    }
+    gate.resolve()
+    await once(socket, "end")
+    socket.destroy()
+    expect(answersIn(text())).toEqual(["200 slow", unreadable])
+  })
+
+  it("is refused when it breaks off", async () => {
+    expect(await answersTo(`${get("/slow")}GET / HT`, "closes its side")).toEqual(["200 slow", unreadable])
+  })
+
+  it("is not answered after a request that asks to close the connection", async () => {
+    expect(await answersTo(`${get("/slow", "connection: close")}${get("/noted/never")}`)).toEqual(["200 slow"])
+    expect(handled).toEqual([])
+  })
+
+  it("is told from an upgrade, which is answered like any other request", async () => {
+    expect(await answersTo(`${get("/slow")}${get("/", "connection: upgrade, close", "upgrade: websocket")}`)).toEqual([
+      "200 slow",
+      "200 quick"
+    ])
+  })
+
+  it.each(broken)("harms nobody else when its client resets the connection: %s", async (_what, bytes) => {
+    const { socket } = client(server.url)
+    socket.write(`${get("/long")}${get("/slow")}${bytes}`)
+    await reached.promise
+    socket.resetAndDestroy()
+    await endOfTurn()
+    gate.resolve()
+    expect(await (await fetch(server.url)).text()).toBe("quick")
+  })
+})
+
+describe("a request whose body is not readable HTTP", () => {
+  const noChunk = "no chunk\r\n"
+
+  it("is refused after earlier answers where its body is waited for", async () => {
+    expect(await answersTo(`${get("/slow")}${post("/body")}${noChunk}`)).toEqual(["200 slow", unreadable])
+  })
+
+  it("is answered once where nobody reads the body", async () => {
+    expect(await answersTo(`${get("/slow", "transfer-encoding: chunked")}${noChunk}`)).toEqual(["200 slow"])
+  })
+
+  it("is not refused after its answer", async () => {
+    const { socket, text } = client(server.url)
+    socket.write(post("/unread"))
+    await once(socket, "data")
+    socket.write(noChunk)
+    await once(socket, "end")
+    socket.destroy()
+    expect(answersIn(text())).toEqual(["200 quick"])
+  })
+})
+
+describe("a request for a host that is not readable", () => {
+  const refused: ReadonlyArray<readonly [string, string]> = [
+    ["two hosts", get("/noted/a", "host: larder")],
+    [
+      "a second host after a thousand headers",
+      get("/noted/a", ...Array.from({ length: 1_100 }, () => "a:"), "host: b")
+    ],
+    ...[
+      "",
+      "a b",
+      "a,b",
+      "a/b",
+      "a@b",
+      "a:b",
+      "a:99999",
+      "[::1",
+      "[]",
+      "[::g]",
+      "::1",
+      "a..b",
+      ".",
+      "%6c",
+      "käse",
+      "999.1.1.1"
+    ].map((host) => [`Host: ${host}`, `GET /noted/a HTTP/1.1\r\nhost: ${host}\r\n\r\n`] as const),
+    ...["", "a,b", "user@larder", "larder:x", "[::1"].map(
+      (host) => [`http://${host}/`, `GET http://${host}/noted/a HTTP/1.1\r\nhost: larder\r\n\r\n`] as const
+    ),
+    ["no host", "GET /noted/a HTTP/1.1\r\n\r\n"],
+    ["an empty host in HTTP/1.0", "GET /noted/a HTTP/1.0\r\nhost:\r\n\r\n"]
+  ]
+  it.each(refused)("is refused in its order: %s", async (_what, bytes) => {
+    const answers = await answersTo(`${get("/slow")}${bytes}${get("/", "connection: close")}`)
+    expect(answers.slice(0, 2)).toEqual(["200 slow", unclearHost])
+    expect(handled).toEqual([])
+  })
+
+  it.each([
+    "larder",
+    "LARDER:80",
+    "larder.example.:8080",
+    "my_host-1",
+    "127.0.0.1:1",
+    "[::1]",
+    "[::ffff:1.2.3.4]:65535"
+  ])("is answered for the host %s", async (host) => {
+    for (const head of [
+      `GET /noted/a HTTP/1.1\r\nhost: ${host}\r\n`,
+      `GET http://${host}/noted/a HTTP/1.1\r\nhost: larder\r\n`
+    ]) {
+      expect(await answersTo(`${get("/slow")}${head}connection: close\r\n\r\n`)).toEqual(["200 slow", "200 noted"])
+    }
+  })
+})
 
 /** Nothing else of this process runs meanwhile, as in a long turn of the event loop. */
 const block = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
-it("answers a call that came on a kept connection while a stopping server was busy for longer than it waits", async () => {
-  const scope = Scope.makeUnsafe()
-  const app = new H3().get("/", () => "answered")
-  const place = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
-  const url = new URL(await Effect.runPromise(Scope.provide(listen(app, place), scope)))
-  const socket = connect(Number(url.port), url.hostname).setEncoding("utf8")
-  socket.write(call)
-  await once(socket, "data")
+const closing = (socket: Socket) =>
+  Promise.all([once(socket, "end").then(() => socket.destroy()), once(socket, "close")])
 
-  const closed = Effect.runPromise(Scope.close(scope, Exit.void))
-  await endOfTurn() // from here the timers are next
-  let answer = ""
-  socket.on("data", (piece: string) => {
-    answer += piece
+describe("a stopping server", () => {
+  it("answers a call that came on a kept connection while it was busy for longer than it waits", async () => {
+    const { stop, url } = await started()
+    const { socket, text } = client(url)
+    socket.write(get("/"))
+    await once(socket, "data")
+
+    const closed = stop()
+    await endOfTurn() // from here the timers are next
+    socket.write(get("/"))
+    block(1_500)
+    await Promise.all([closing(socket), closed])
+    expect(answersIn(text())).toEqual(["200 quick", "200 quick"])
+    expect(text().toLowerCase()).toMatch(/connection: keep-alive.*connection: close/s)
   })
-  socket.write(call)
-  block(1_500)
-  await Promise.all([once(socket, "close"), closed])
-  expect(answer).toMatch(/^HTTP\/1\.1 200 .*connection: close.*answered$/is)
+
+  it("answers every call that was sent without waiting", async () => {
+    const { stop, url } = await started()
+    const { socket, text } = client(url)
+    socket.write(`${get("/slow")}${get("/slow")}`)
+    await reached.promise
+    await endOfTurn()
+    const closed = stop()
+    socket.write(get("/slow"))
+    await endOfTurn()
+    await endOfTurn()
+    gate.resolve()
+    await Promise.all([closing(socket), closed])
+    expect(answersIn(text())).toEqual(["200 slow", "200 slow", "200 slow"])
+  })
 })

@@ -1,10 +1,10 @@
 /** A listener: an h3 application on an address, closed with its scope after the requests in flight are answered. */
-import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
-import type { Duplex } from "node:stream"
 import { methodNotAllowed } from "@larder/schemas/api-errors.ts"
 import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
+import { connectionsOf } from "./connections.ts"
 import { makeReaders } from "./fairness/readers.ts"
 import { newRequestId } from "./request-id.ts"
 
@@ -26,64 +26,97 @@ const longestDrain = "10 seconds"
 /** Milliseconds in which a caller far away may still send a request on a connection that it keeps open: it is answered. */
 const grace = 1_000
 
+type Connections = ReturnType<typeof connectionsOf>
+
 /**
  * Ends a server without cutting off a call. Node would close idle connections at once, also those on which a request is
  * under way to us, and would leave the busy ones open for as long as their callers go on. So nobody new is let in, every
- * answer from now on is the last one of its connection, and what stays idle is closed a moment later.
+ * connection ends with its newest answer, and what stays idle is closed a moment later.
  */
-const drain = (server: Server, answering: ReadonlySet<ServerResponse>) => {
-  for (const response of answering) response.shouldKeepAlive = false
-  server.prependListener("request", (_request, response) => {
-    response.shouldKeepAlive = false
-  })
+const drain = (server: Server, connections: Connections) => {
+  connections.endEach()
   // after a long turn of the event loop timers come before what has arrived meanwhile: that is read first
   setTimeout(() => setImmediate(() => server.closeIdleConnections()), grace).unref()
   return new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
 }
 
-/** The answers that are under way. */
-const answersOf = (server: Server): ReadonlySet<ServerResponse> => {
-  const answering = new Set<ServerResponse>()
-  server.prependListener("request", (_request, response) => {
-    answering.add(response)
-    response.once("close", () => answering.delete(response))
-  })
-  return answering
-}
-
 /** What Node and its adapter would answer with an empty body, or cut off, gets the shape of every other error. */
-const answerBrokenHttp = (server: Server) => {
+const answerBrokenHttp = (server: Server, connections: Connections) => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (socket.writable && error.code !== "ECONNRESET") endWith(socket, brokenHttp[error.code ?? ""] ?? unreadable)
-    else socket.destroy()
+    if (error.code === "ECONNRESET") socket.destroy()
+    else connections.breakOff(socket, () => asText(brokenHttp[error.code ?? ""] ?? unreadable))
   })
-  server.on("connect", (_request, socket) => endWith(socket, connect))
+  server.on("connect", (_request, socket) => {
+    connections.adopt(socket)
+    connections.breakOff(socket, () => asText(connect))
+  })
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   const answers = server.listeners("request")
   server.removeAllListeners("request").on("request", (request, response) => {
-    if (isReadable(request)) for (const answer of answers) answer.call(server, request, response)
-    else endWith(response.socket, unreadable)
+    if (connections.isOver(request.socket, response)) return
+    const problem = problemOf(request)
+    if (problem === undefined) for (const answer of answers) answer.call(server, request, response)
+    else {
+      const { body, headers, status } = answerOf(problem)
+      response.writeHead(status, headers).end(body)
+    }
   })
 }
 
-/** A target is a path, or a whole address, as proxies send it; and HTTP/1.1 names its host. */
-const isReadable = ({ headers, httpVersion, url = "" }: IncomingMessage) =>
-  (url.startsWith("/") || url === "*" || /^https?:\/\/[^/?#]/i.test(url)) &&
-  (headers.host !== undefined || httpVersion === "1.0")
+/** As the adapter reads it, and a dot at its end: a name, an IPv4 address or an IPv6 address, with a port or without. */
+const host = /^(\[[\da-f:.]+\]|[\w-]+(\.[\w-]+)*\.?)(:\d{1,5})?$/i
+const isHost = (text: string) => host.test(text) && URL.canParse(`http://${text}`)
 
-const refusal = (status: string, message: string, headers = "") => ({ status, message, headers })
-const unreadable = refusal("400 Bad Request", "The request is not readable HTTP")
-const connect = refusal("405 Method Not Allowed", methodNotAllowed.message, "allow: GET, OPTIONS\r\n")
-const brokenHttp: Readonly<Record<string, typeof unreadable>> = {
-  HPE_HEADER_OVERFLOW: refusal("431 Request Header Fields Too Large", "Request line and headers take at most 16 KiB"),
-  ERR_HTTP_REQUEST_TIMEOUT: refusal("408 Request Timeout", "The request did not arrive in time")
+/** A target is a path, or a whole address, as proxies send it; and HTTP/1.1 names one host. */
+const problemOf = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessage) => {
+  const address = /^https?:\/\/([^/?#]*)/i.exec(url)
+  if (address === null && !url.startsWith("/") && url !== "*") return unreadable
+  const hosts = [address?.[1], headers.host].filter((text) => text !== undefined)
+  const isNamed = headers.host !== undefined || httpVersion === "1.0"
+  return isNamed && hosts.every(isHost) && !namesHostTwice(rawHeaders) ? undefined : unclearHost
 }
 
-const endWith = (socket: Duplex | null, { headers, message, status }: typeof unreadable) => {
+/** Node drops the second one without a word. */
+const namesHostTwice = (rawHeaders: ReadonlyArray<string>) => {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) if (/^host$/i.test(rawHeaders[index] ?? "")) hosts++
+  return hosts > 1
+}
+
+const refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}) => ({
+  status,
+  message,
+  headers
+})
+const unreadable = refusal(400, "The request is not readable HTTP")
+const unclearHost = refusal(400, "The request must name one host, such as api.example.com:8080")
+const connect = refusal(405, methodNotAllowed.message, { allow: "GET, OPTIONS" })
+const brokenHttp: Readonly<Record<string, typeof unreadable>> = {
+  HPE_HEADER_OVERFLOW: refusal(431, "Request line and headers take at most 16 KiB"),
+  ERR_HTTP_REQUEST_TIMEOUT: refusal(408, "The request did not arrive in time")
+}
+
+const answerOf = ({ headers, message, status }: typeof unreadable) => {
   const body = JSON.stringify({ error: { type: "invalid_request", message } })
-  socket?.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\ncache-control: private, no-store\r\naccess-control-allow-origin: *\r\nx-request-id: ${newRequestId()}\r\n${headers}connection: close\r\n\r\n${body}`
-  )
+  return {
+    status,
+    body,
+    headers: {
+      "content-type": "application/json",
+      "content-length": String(body.length),
+      "cache-control": "private, no-store",
+      "access-control-allow-origin": "*",
+      "x-request-id": newRequestId(),
+      ...headers
+    }
+  }
+}
+
+/** For a request of which Node has made none. */
+const asText = (refused: typeof unreadable) => {
+  const { body, headers, status } = answerOf(refused)
+  const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`
 }
 
 interface Listening {
@@ -115,20 +148,21 @@ export const listen = Effect.fnUntraced(function* (
           node: { requireHostHeader: false } // Node's refusal has no body
         })
         const node = listening.node?.server as Server // srvx on Node, HTTP/1.1
-        answerBrokenHttp(node)
-        const answering = answersOf(node)
+        node.maxHeadersCount = 0 // 16 KiB are the limit; Node would drop what follows the thousandth
+        const connections = connectionsOf(node)
+        answerBrokenHttp(node, connections)
         const failed = new Promise<never>((_, reject) => node.once("error", reject))
         await Promise.race([Promise.resolve(listening.serve()).then(() => listening.ready()), failed])
-        return { answering, node }
+        return { connections, node }
       },
       catch: (cause) => new CannotListen({ what, host, port, setting, cause })
     }),
-    ({ answering, node }) =>
-      Effect.promise(() => drain(node, answering)).pipe(
+    ({ connections, node }) =>
+      Effect.promise(() => drain(node, connections)).pipe(
         Effect.timeoutOrElse({ duration: longestDrain, orElse: () => Effect.sync(() => node.closeAllConnections()) })
       )
   )
-  const { look } = makeReaders({ answering: server.answering, isFull, now: Date.now })
+  const { look } = makeReaders({ sockets: server.connections.sockets, isFull, now: Date.now })
   yield* Effect.forkScoped(Effect.repeat(Effect.promise(look), Schedule.spaced(betweenLooks)))
   const address = server.node.address()
   const taken = typeof address === "object" && address !== null ? address.port : port

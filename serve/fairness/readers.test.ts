@@ -24,12 +24,11 @@ const untilFull = async (socket: Socket) => {
 
 /** A server that writes to each caller for as long as the caller takes, and looks at a clock that the tests turn. */
 const open = async (more: { readonly isFull?: () => boolean; readonly mostWaiting?: number } = {}) => {
-  const answering = new Set<ServerResponse>()
+  const sockets = new Set<Socket>()
   let now = 0
-  const readers = makeReaders({ answering, now: () => now, isFull: () => false, ...more })
-  const server = createServer((_request, response) => {
-    answering.add(response)
-    response.once("close", () => answering.delete(response))
+  const readers = makeReaders({ sockets: () => sockets, now: () => now, isFull: () => false, ...more })
+  const server = createServer((request, response) => {
+    sockets.add(request.socket)
     const write = () => {
       while (response.write(piece));
       response.once("drain", write)

@@ -3,7 +3,6 @@
  * a key or without one; so are the slowest of all, where more wait than may. A call that is still being answered has nothing
  * waiting, and is never cut off.
  */
-import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { readUnacknowledged } from "./unacknowledged.ts"
 
@@ -29,8 +28,7 @@ interface Reader {
 const speedOf = ({ first, newest }: Reader) => (newest.taken - first.taken) / (newest.at - first.at)
 
 interface Watch {
-  /** Answers that have not gone to the operating system as a whole. */
-  readonly answering: ReadonlySet<ServerResponse>
+  readonly sockets: () => Iterable<Socket>
   /** Whether unread answers hold as much memory as they may. */
   readonly isFull: () => boolean
   readonly now: () => number
@@ -38,7 +36,7 @@ interface Watch {
   readonly mostWaiting?: number
 }
 
-export const makeReaders = ({ answering, isFull, mostWaiting = 1_024, now }: Watch) => {
+export const makeReaders = ({ isFull, mostWaiting = 1_024, now, sockets }: Watch) => {
   const readers = new Map<Socket, Reader>()
 
   const cutOff = (socket: Socket) => {
@@ -71,8 +69,7 @@ export const makeReaders = ({ answering, isFull, mostWaiting = 1_024, now }: Wat
     /** Looks at everybody once; to be called every few seconds. */
     look: async (): Promise<void> => {
       const at = now()
-      const waiting = new Set<Socket>()
-      for (const { socket } of answering) if (socket !== null && socket.writableLength > 0) waiting.add(socket)
+      const waiting = new Set([...sockets()].filter(({ writableLength }) => writableLength > 0))
       for (const socket of readers.keys()) if (!waiting.has(socket)) readers.delete(socket)
       if (waiting.size === 0) return
       const unacknowledged = await readUnacknowledged()

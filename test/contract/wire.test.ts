@@ -28,6 +28,7 @@ const called = async (requestLine: string, headers: ReadonlyArray<string> = ["Ho
 }
 
 const unreadable = "400 invalid_request: The request is not readable HTTP"
+const unclearHost = "400 invalid_request: The request must name one host, such as api.example.com:8080"
 
 describe("HTTP that is not readable", () => {
   it.each([
@@ -47,8 +48,28 @@ describe("HTTP that is not readable", () => {
     expect(errorOf(await one(requestLine))).toBe(unreadable)
   })
 
-  it("answers 400, in the form of every error, to a request without Host", async () => {
-    expect(errorOf(await one("GET /v1/commodities HTTP/1.1", [authorization()]))).toBe(unreadable)
+  it.each([
+    ["no host", "GET /v1/commodities HTTP/1.1", []],
+    ["two hosts", "GET /v1/commodities HTTP/1.1", ["Host: localhost", "Host: localhost"]],
+    ["a host that cannot be parsed", "GET /v1/commodities HTTP/1.1", ["Host: a b"]],
+    ["an empty host", "GET /v1/commodities HTTP/1.1", ["Host:"]],
+    ["an address whose host cannot be parsed", "GET http://user@localhost/v1/commodities HTTP/1.1", ["Host: localhost"]]
+  ])("answers 400, in the form of every error and at no cost, to %s", async (_, requestLine, hosts) => {
+    expect(errorOf(await one(requestLine, [authorization(), ...hosts]))).toBe(unclearHost)
+  })
+
+  it.each([
+    ["garbage", "what is this", 400],
+    ["a header of 17 kB", `GET /v1/commodities HTTP/1.1\r\nX-Big: ${"x".repeat(17_000)}`, 431],
+    ["CONNECT", "CONNECT localhost:80 HTTP/1.1", 405],
+    ["a second host", "GET /v1/commodities HTTP/1.1\r\nHost: localhost", 400]
+  ])("answers the requests before it, which are charged, and then %s", async (_, broken, status) => {
+    const target = "/v1/commodities?commodity=butter"
+    const good = `GET ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n\r\n`
+    const replies = await raw(api.server().api, good + good + broken)
+    for (const reply of replies.slice(0, 2)) api.client().witness("GET", target, reply)
+    expect(replies.map((reply) => reply.status)).toEqual([200, 200, status])
+    expect(replies[2]?.headers).toMatchObject({ connection: "close", "x-request-id": expect.stringMatching(/^req_/) })
   })
 
   it("answers 431, in the form of every error, to headers above 16 kB", async () => {
