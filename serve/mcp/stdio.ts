@@ -1,46 +1,113 @@
 /** The protocol over stdin and stdout, until the client closes stdin. stdout carries messages and nothing else. */
-import { Transform } from "node:stream"
-import { isSpecType, ProtocolErrorCode, STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server"
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
+import type { Readable, Writable } from "node:stream"
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isSpecType,
+  type JSONRPCMessage,
+  ProtocolErrorCode,
+  STDIO_DEFAULT_MAX_BUFFER_SIZE,
+  type Transport
+} from "@modelcontextprotocol/server"
+import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { readMessage } from "./messages.ts"
 import { protocolServer } from "./protocol-server.ts"
 import { type Remote, remoteTools } from "./remote.ts"
 
-const refusal = (id: string | number, problem: string) =>
-  JSON.stringify({
-    jsonrpc: "2.0",
-    id,
-    error: { code: ProtocolErrorCode.ParseError, message: `Parse error: ${problem}` }
-  })
-
-/** Lets lines through that are messages. Of the others `refuse` is told, with the id where it can be read. */
-export const messageLines = (refuse: (problem: string, id: string | number | null) => void): Transform => {
+/** Calls `line` with each line of a stream that is not blank, and `ended` after the last one or one that is too long. */
+const readLines = (input: Readable, line: (text: string) => void, ended: (problem?: Error) => void) => {
   let rest = Buffer.alloc(0)
-  return new Transform({
-    transform(piece: Buffer, _encoding, done) {
-      const bytes = Buffer.concat([rest, piece])
-      const end = bytes.lastIndexOf("\n") + 1
-      rest = bytes.subarray(end)
-      for (const line of bytes.toString("utf8", 0, end).split("\n")) {
-        if (line.trim() === "") continue
-        const judged = readMessage(line)
-        if ("problem" in judged) refuse(judged.problem, judged.id)
-        else if (isSpecType.JSONRPCMessage(judged.message)) this.push(`${line}\n`)
-        else refuse("it is no message of JSON-RPC 2.0", null)
-      }
-      done(rest.length > STDIO_DEFAULT_MAX_BUFFER_SIZE ? new Error("A line on stdin is too long") : null)
-    }
-  })
+  const tell = (text: string) => {
+    for (const each of text.split("\n")) if (each.trim() !== "") line(each)
+  }
+  const read = (piece: Buffer) => {
+    const bytes = Buffer.concat([rest, piece])
+    const end = bytes.lastIndexOf("\n") + 1
+    rest = bytes.subarray(end)
+    tell(bytes.toString("utf8", 0, end))
+    if (rest.length > STDIO_DEFAULT_MAX_BUFFER_SIZE) input.destroy(new Error("A line on stdin is too long"))
+  }
+  let problem: Error | undefined
+  input
+    .on("data", read)
+    .once("end", () => tell(rest.toString()))
+    .on("error", (error) => {
+      problem = error
+    })
+    .once("close", () => ended(problem))
+}
+
+/**
+ * Messages as lines. The library's own transport aborts what is not answered when the client closes stdin, and lets the
+ * answers wait for a full stdout with two listeners each; this one answers every request that it has read before it closes.
+ * What is no message is refused under its id where that can be read, and reported.
+ */
+const lineTransport = (input: Readable, output: Writable, report: (problem: string) => void): Transport => {
+  /** Ids of requests. Two requests may have the same, though they should not: both are answered. */
+  const unanswered: Array<unknown> = []
+  let isAtEnd = false
+  let isClosed = false
+
+  const write = (message: JSONRPCMessage) =>
+    new Promise<void>((resolve, reject) => {
+      output.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()))
+    })
+  const close = async () => {
+    if (isClosed) return
+    isClosed = true
+    input.destroy()
+    transport.onclose?.()
+  }
+  const closeWhenAnswered = () => {
+    if (isAtEnd && unanswered.length === 0) close()
+  }
+  const settle = (id: unknown) => {
+    const index = unanswered.indexOf(id)
+    if (index >= 0) unanswered.splice(index, 1)
+    closeWhenAnswered()
+  }
+  const answer = (message: JSONRPCMessage & { readonly id?: unknown }) =>
+    write(message).finally(() => settle(message.id))
+  const refuse = (problem: string, id: string | number | null) => {
+    report(`A line on stdin was left out: ${problem}`)
+    if (id === null) return
+    const error = { code: ProtocolErrorCode.ParseError, message: `Parse error: ${problem}` }
+    unanswered.push(id)
+    answer({ jsonrpc: "2.0", id, error }).catch(() => undefined) // stdout's own error closes the connection
+  }
+  const receive = (line: string) => {
+    const judged = readMessage(line)
+    if ("problem" in judged) return refuse(judged.problem, judged.id)
+    const { message } = judged
+    if (!isSpecType.JSONRPCMessage(message)) return refuse("it is no message of JSON-RPC 2.0", null)
+    if (isJSONRPCRequest(message)) unanswered.push(message.id)
+    if (isJSONRPCNotification(message) && message.method === "notifications/cancelled")
+      settle(message.params?.requestId) // it gets no answer
+    transport.onmessage?.(message)
+  }
+
+  const transport: Transport = {
+    start: async () => {
+      output.on("error", close) // the client has gone
+      readLines(input, receive, (problem) => {
+        if (problem !== undefined) transport.onerror?.(problem)
+        isAtEnd = true
+        closeWhenAnswered()
+      })
+    },
+    send: async (message) => {
+      if (isClosed) throw new Error("The connection is closed")
+      await ("method" in message ? write(message) : answer(message))
+    },
+    close
+  }
+  return transport
 }
 
 /** Resolves when the client has gone; `report` hears what a client sent that is no message. */
 export const serveOverStdio = (remote: Remote, report: (problem: string) => void): Promise<void> =>
   new Promise((resolve) => {
-    const lines = messageLines((problem, id) => {
-      report(`A line on stdin was left out: ${problem}`)
-      if (id !== null) process.stdout.write(`${refusal(id, problem)}\n`)
-    })
-    const transport = new StdioServerTransport(process.stdin.pipe(lines))
+    const transport = lineTransport(process.stdin, process.stdout, report)
     const tools = remoteTools(remote)
     serveStdio(() => protocolServer(remote.version, tools), {
       transport,
@@ -50,7 +117,6 @@ export const serveOverStdio = (remote: Remote, report: (problem: string) => void
     const close = transport.onclose
     transport.onclose = () => {
       close?.()
-      process.stdin.destroy()
       resolve()
     }
   })

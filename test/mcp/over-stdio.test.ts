@@ -17,7 +17,9 @@ import {
   partOfTheTools,
   request,
   scopesOfThatPart,
-  toolNames
+  told,
+  toolNames,
+  witness
 } from "./assistant.ts"
 
 const api = served()
@@ -114,6 +116,33 @@ describe("larder-serve mcp", () => {
     )
     expect([code, stderr.trim().split("\n").length]).toEqual([0, 4])
     expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant"])
+  })
+
+  it("answers fifty calls at once, also when its stdin is closed right after them, and warns of nothing", async () => {
+    const { account_id, key } = await createKey(api.home())
+    const program = path.join(repository, "serve/bin/larder-serve.mjs")
+    const child = spawn(process.execPath, [program, "mcp", "--url", api.server().api], {
+      env: { LARDER_API_KEY: key }
+    })
+    const end = ended(child)
+    const clientInfo = { name: "x", version: "1" }
+    const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo }
+    const calls = Array.from({ length: 50 }, (_, id) =>
+      request("tools/call", { name: "search_branded_foods", arguments: { limit: 20 } }, id + 1)
+    )
+    const messages = [request("initialize", initialize, 0), ...calls, request("ping", {}, "last")]
+    child.stdin.end(messages.map((message) => JSON.stringify(message)).join("\n")) // the last line has no end
+    const { code, stderr, stdout } = await end
+    expect([code, stderr]).toEqual([0, ""])
+    const answers = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(new Set(answers.map(({ id }) => id))).toEqual(new Set(messages.map(({ id }) => id)))
+    const results = answers.flatMap(({ id, result }) => (id > 0 ? [told(result)] : []))
+    expect(results.map(({ isError }) => isError)).toEqual(calls.map(() => false))
+    for (const result of results) witness(api.client().charges, "search_branded_foods", result)
+    expect((await statement(api.home(), account_id)).filter(({ type }) => type === "charge")).toHaveLength(50)
   })
 
   it("reports a wrong key and a wrong address", async () => {
