@@ -42,9 +42,28 @@ describe("arguments of a tool", () => {
     const { query, route } = askedOf(routeOf("searchStores"), { query: null, country: null, limit: 2, cursor: null })
     assert.strictEqual(query.toString(), "limit=2")
     assert.notProperty(route.parse(query), "invalid")
-    assert.strictEqual(read("getCommodityPrices", { series: null }), "series must be text or a number")
+    assert.strictEqual(read("getCommodityPrices", { series: null }), "series must be a list of names, or text")
     assert.strictEqual(read("searchStores", { store: null }), "Unknown query parameter: store")
     assert.strictEqual(read("searchStores", { constructor: null }), "Unknown query parameter: constructor")
+  })
+  it.each([
+    ["getCommodityPrices", "series"],
+    ["getCommodityMetricValues", "metrics"]
+  ])("reads a list of names as the same names with commas between them, for %s", (endpointId, name) => {
+    const { query } = askedOf(routeOf(endpointId), { [name]: ["b-1", "a", "b-1"], from: "2026-01-01" })
+    assert.strictEqual(query.get(name), "b-1,a,b-1")
+    assert.deepStrictEqual(read(endpointId, { [name]: ["b-1", "a"] }), read(endpointId, { [name]: "b-1,a" }))
+    for (const [given, problem] of [
+      [[], `${name} is required: 1 to 100 names, separated by commas`],
+      [["a", ""], `${name} has an empty name between its commas`],
+      [["a", "b,c"], `${name} has a name with a comma in it: "b,c"`],
+      [["a", ["b"]], `${name} must be a list of names, or text`],
+      [["a", null], `${name} must be a list of names, or text`],
+      [{ a: 1 }, `${name} must be a list of names, or text`],
+      [Array.from({ length: 101 }, () => "a"), `${name} takes at most 100 names, 101 were given`]
+    ] as const) {
+      assert.strictEqual(read(endpointId, { [name]: given }), problem)
+    }
   })
   it("rejects an unknown name before it looks at values", () => {
     assert.strictEqual(read("searchStores", { country: [], store: "x" }), "Unknown query parameter: store")

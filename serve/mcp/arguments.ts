@@ -9,6 +9,21 @@ const textOf = (value: unknown): string | undefined => {
   return typeof value === "number" ? textOfNumber(value) : undefined
 }
 
+/** What a query would hold, or what is wrong with a value that it cannot hold. */
+const inQuery = (
+  name: string,
+  value: unknown,
+  isList: boolean
+): { readonly text: string } | { readonly wrong: string } => {
+  const text = textOf(value)
+  if (text !== undefined) return { text }
+  if (!isList) return { wrong: `${name} must be text or a number` }
+  const names = Array.isArray(value) ? value.map(textOf) : [undefined]
+  if (names.includes(undefined)) return { wrong: `${name} must be a list of names, or text` }
+  const two = names.find((each) => each?.includes(",")) // joined to the others, it would be two names
+  return two === undefined ? { text: names.join() } : { wrong: `${name} has a name with a comma in it: "${two}"` }
+}
+
 interface Asked {
   readonly route: Route
   readonly id: string
@@ -16,7 +31,8 @@ interface Asked {
 }
 
 /**
- * What cannot stand in a query (a list, an object, true) and a missing id are refused where the endpoint refuses a bad
+ * Names may be a list, which becomes text with commas. What cannot stand in a query (another list, an object, true) and a
+ * missing id are refused where the endpoint refuses a bad
  * parameter: after the key and its scope are known. Unknown names come first, as they do in a query. Many models fill what
  * they do not need with null: an optional argument that is null is absent.
  */
@@ -27,10 +43,12 @@ export const askedOf = (route: Route, given: Readonly<Record<string, unknown>>):
   let id = ""
   for (const [name, value] of Object.entries(given)) {
     if (value === null && Object.hasOwn(parameters, name) && parameters[name]?.required === false) continue
-    const text = textOf(value)
-    if (name === "id" && record !== undefined) id = text?.toWellFormed() ?? ""
-    else query.append(name, text ?? "")
-    if (text === undefined) wrong.push(`${name} must be text or a number`)
+    const isList = Object.hasOwn(parameters, name) && parameters[name]?.kind === "list"
+    const read = inQuery(name, value, isList)
+    const text = "text" in read ? read.text : ""
+    if (name === "id" && record !== undefined) id = text.toWellFormed()
+    else query.append(name, text)
+    if ("wrong" in read) wrong.push(read.wrong)
   }
   if (record !== undefined && id === "") wrong.push(`id is required: the id of a ${record}`)
   const invalid = Object.keys(given).every((name) => name === "id" || Object.hasOwn(parameters, name))

@@ -1,6 +1,7 @@
 /** What a model must know of each tool beyond the endpoint's own description: when to choose it, and what comes next. */
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
+import { membersOf } from "./members.ts"
 
 /** `searchBrandedFoods` as a tool: `search_branded_foods`. */
 export const toolNameOf = (endpointId: string): string =>
@@ -33,13 +34,17 @@ const usd = (credits: number) => (credits / 1000).toFixed(2)
 const paging =
   "A page of rows ends with `next_cursor`. While it is not null, more rows follow: call again with the same arguments and `cursor` set to it. Every page is charged."
 
-/** The description of a tool, for a model: what it answers, when to use it, how it pages, what it costs. */
-export const describe = ({ credits, description, id, order, summary }: Endpoint): string => {
+/**
+ * The description of a tool, for a model: what it answers, when to use it, how it pages, what it costs. It names the members
+ * of an answer; an output schema would be three times as long as all the rest, and models are not shown it.
+ */
+export const describe = ({ credits, description, id, order, response, summary }: Endpoint): string => {
   const use = uses[id]
   if (use === undefined) throw new Error(`the endpoint ${id} has no guidance for assistants`)
   return [
     `${summary}. ${description}`,
     use,
+    `Answers \`${membersOf(response)}\`.`,
     ...(order === undefined ? [] : [paging]),
     `Costs ${credits} credits (${usd(credits)} USD) whatever the size of the answer; errors cost nothing.`
   ].join("\n\n")
@@ -55,7 +60,7 @@ export const instructions = `Larder answers from three data sets: dairy commodit
 
 Every successful tool call spends real money of the key's owner: ${prices}, as the tool says. Listing tools is free, and so are errors. Each result says what it cost and what the key can still spend. Do not call to see what happens; ask for many series or a large page in one call rather than in many; ask the user before a job of more than a few dozen calls.
 
-Ids, slugs, metric names and cursors are opaque: take them from an earlier answer, never make them up. Errors carry a type. Only "internal" is worth another try, after a pause that grows. "insufficient_balance" means that the balance or the key's monthly budget is used up: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
+Ids, slugs, metric names and cursors are opaque: take them from an earlier answer, never make them up. An error is { error: { type, message } }. Only "internal" is worth another try, after a pause that grows. "insufficient_balance" means that the balance or the key's monthly budget is used up: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
 
 export const costOf = (charged: number, remaining: number) =>
   `Charged ${charged} credits (${usd(charged)} USD); the key can still spend ${remaining} (${usd(remaining)} USD).`

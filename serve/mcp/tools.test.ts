@@ -59,20 +59,35 @@ describe("the list of tools for assistants", () => {
   it("has examples that the schema of their tool accepts", () => {
     for (const { inputSchema } of tools) {
       const examples = Object.entries(inputSchema.properties ?? {}).map(([name, schema]) => {
-        const { examples = [] } = schema as { readonly examples?: ReadonlyArray<unknown> }
+        const { anyOf: [text = schema] = [] } = schema as { readonly anyOf?: ReadonlyArray<object> }
+        const { examples = [] } = text as { readonly examples?: ReadonlyArray<unknown> }
         return [name, name === "id" || name === "cursor" ? "x" : examples[0]] as const
       })
       const check = ajv.compile(inputSchema)
       assert.isTrue(check(Object.fromEntries(examples)), JSON.stringify(check.errors))
     }
   })
-  it("describes each result as an object, also an error, without an unresolved reference", () => {
-    for (const { name, outputSchema } of tools) {
-      const check = ajv.compile(JSON.parse(JSON.stringify(outputSchema))) // fails on a lost reference
-      assert.strictEqual(outputSchema?.type, "object")
-      assert.isTrue(check({ error: { type: "not_found", message: "Unknown store: x" } }), name)
-      assert.isFalse(check({ error: { type: "something", message: "" } }), name)
-      assert.isFalse(check({ rows: [] }), name)
+  it("takes names as a list, or as text with commas between them", () => {
+    const { inputSchema } = tools.find(({ name }) => name === "get_commodity_prices") ?? {}
+    const check = ajv.compile(inputSchema ?? {})
+    for (const [series, isTaken] of [
+      ["a,b", true],
+      [["a", "b"], true],
+      ["", false],
+      [[], false],
+      [["a,b"], false],
+      [["a", 1], false],
+      [Array.from({ length: 101 }, () => "a"), false]
+    ] as const) {
+      assert.strictEqual(check({ series }), isTaken, JSON.stringify(series))
     }
+  })
+  it("says which members a result has", () => {
+    const { description = "" } = tools.find(({ name }) => name === "get_commodity_metric_values") ?? {}
+    assert.include(description, "Answers `{ data: [{ metric_name, unit, from, to, points: [{ date, value }] }] }`.")
+    for (const { description } of tools) assert.match(description ?? "", /Answers `\{ data: /)
+  })
+  it("fits into 20 kB, since every conversation of an assistant begins with it", () => {
+    assert.isBelow(Buffer.byteLength(JSON.stringify({ jsonrpc: "2.0", id: 1, result: { tools } })), 20_000)
   })
 })

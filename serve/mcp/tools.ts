@@ -1,10 +1,9 @@
 /**
- * The tools, derived from the list of endpoints: one for each, named like its operation. Their schemas are the endpoint's
- * own: parameters make the input, the response or an error makes the output.
+ * The tools, derived from the list of endpoints: one for each, named like its operation. The parameters make the input; what
+ * a tool answers is in its description. Every conversation of an assistant begins with this list: it is kept below 20 kB.
  */
-import { ErrorBody } from "@larder/schemas/api-errors.ts"
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
-import { componentSchemas, jsonSchema } from "@larder/schemas/json-schema.ts"
+import { jsonSchema } from "@larder/schemas/json-schema.ts"
 import { idSources } from "@larder/schemas/openapi/texts.ts"
 import type { Tool } from "@modelcontextprotocol/server"
 import type { Route } from "../route.ts"
@@ -22,6 +21,23 @@ const idInput = ({ record }: Endpoint) =>
     ? {}
     : { id: { type: "string", minLength: 1, description: `Id of a ${record}, ${idSources[record]}.` } }
 
+/**
+ * Models like to send names as a list. Some model APIs refuse a schema that has anything beside `anyOf`, so each form has a
+ * description of its own.
+ */
+const namesInput = (text: object, description: string) => ({
+  anyOf: [
+    { ...text, description },
+    {
+      type: "array",
+      items: { type: "string", pattern: "^[^,]+$" },
+      minItems: 1,
+      maxItems: 100,
+      description: "The same names as a list."
+    }
+  ]
+})
+
 const inputOf = (endpoint: Endpoint): Tool["inputSchema"] => {
   const parameters = Object.entries(endpoint.parameters)
   return {
@@ -29,10 +45,10 @@ const inputOf = (endpoint: Endpoint): Tool["inputSchema"] => {
     properties: {
       ...idInput(endpoint),
       ...Object.fromEntries(
-        parameters.map(([name, { description, example, schema }]) => [
-          name,
-          { ...jsonSchema(schema), description, ...(example !== undefined && { examples: [example] }) }
-        ])
+        parameters.map(([name, { description, example, kind, schema }]) => {
+          const input = { ...jsonSchema(schema), ...(example !== undefined && { examples: [example] }) }
+          return [name, kind === "list" ? namesInput(input, description) : { ...input, description }]
+        })
       )
     },
     required: [
@@ -43,22 +59,11 @@ const inputOf = (endpoint: Endpoint): Tool["inputSchema"] => {
   }
 }
 
-/**
- * Errors are in it, too: many clients hold every structured result against this schema, also that of a failed call. The
- * root says `object` because older revisions ask for it.
- */
-const outputOf = ({ response }: Endpoint): NonNullable<Tool["outputSchema"]> => {
-  const { components, schemas } = componentSchemas([response, ErrorBody])
-  const text = JSON.stringify({ type: "object", anyOf: schemas, $defs: components })
-  return JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/"))
-}
-
 const toolOf = (endpoint: Endpoint): Tool => ({
   name: toolNameOf(endpoint.id),
   title: endpoint.summary,
   description: describe(endpoint),
   inputSchema: inputOf(endpoint),
-  outputSchema: outputOf(endpoint),
   annotations: {
     title: endpoint.summary,
     readOnlyHint: true,

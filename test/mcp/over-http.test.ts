@@ -93,7 +93,12 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
       ["get_store", { id }, `not_found: Unknown store: ${id}`],
       ["get_store", {}, "invalid_request: id is required: the id of a store"],
       ["get_commodity_prices", { series: "no-such" }, "invalid_request: Unknown series: no-such"],
-      ["get_commodity_prices", { series: ["a"] }, "invalid_request: series must be text or a number"],
+      [
+        "get_commodity_prices",
+        { series: ["no-such", "a,b"] },
+        'invalid_request: series has a name with a comma in it: "a,b"'
+      ],
+      ["search_stores", { query: ["a"] }, "invalid_request: query must be text or a number"],
       ["get_commodity_prices", { slug: ["a"] }, "invalid_request: Unknown query parameter: slug"],
       ["search_branded_foods", { limit: 201 }, "invalid_request: at most 200 per page"],
       ["search_branded_foods", { id }, "invalid_request: Unknown query parameter: id"]
@@ -122,6 +127,17 @@ describe("prices", () => {
       to: "2026-08-08"
     })
     expect(body).toMatch(/"value":\d\.\d{3}0\}/)
+    await client.close()
+  })
+})
+
+describe("a list of names", () => {
+  it("asks for the same as text with commas, in one call", async () => {
+    const client = await clientOf(api.key().key)
+    const { series, ...range } = prices as { readonly series: string }
+    const asText = await call(client, "get_commodity_prices", prices)
+    const asList = await call(client, "get_commodity_prices", { ...range, series: series.split(",") })
+    expect([asList.body, asList.charged]).toEqual([asText.body, asText.charged])
     await client.close()
   })
 })
