@@ -33,6 +33,8 @@ export interface Declaration<P extends Parameters, R extends Schema.Constraint =
   /** What holds between parameters: undefined, or the message of a 400. `given` holds the names that were sent. */
   readonly rule?: (values: Values<P>, given: ReadonlySet<string>) => string | undefined
   readonly response: R
+  /** How the OpenAPI document describes the response, where generators of clients fail on what it is. It takes every response. */
+  readonly documented?: Schema.Constraint
   /** One answer of each shape, for documents. */
   readonly examples: Examples
   /** Messages of 400 that are known beforehand, for documents. */

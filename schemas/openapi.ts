@@ -8,7 +8,7 @@ import { endpoints } from "./endpoints.ts"
 import { componentSchemas, jsonSchema } from "./json-schema.ts"
 import { headers, responsesOf, sharedResponses } from "./openapi/responses.ts"
 import { idSources, info, key, tags } from "./openapi/texts.ts"
-import type { OpenApiDocument, OpenApiExample, OpenApiParameter, OpenApiServer } from "./openapi/types.ts"
+import type { OpenApiDocument, OpenApiParameter, OpenApiServer } from "./openapi/types.ts"
 import { versions } from "./openapi/versions.ts"
 import type { Parameter } from "./parameters.ts"
 
@@ -21,7 +21,9 @@ interface OpenApiOptions {
 
 /** The document as plain JSON, a new copy each time. */
 export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocument => {
-  const { schemas, components } = componentSchemas([ErrorBody, ...endpoints.map((endpoint) => endpoint.response)])
+  const { schemas, components } = spelledOut(
+    componentSchemas([ErrorBody, ...endpoints.map(({ documented, response }) => documented ?? response)])
+  )
   const [error = {}, ...responses] = schemas
   return {
     openapi: "3.1.0",
@@ -56,12 +58,24 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
   }
 }
 
+/**
+ * What generators of clients do not take for granted: a number without a format has 32 bits in Go (1.4723 becomes
+ * 1.4723000526), and an object of which nothing is said becomes a type without fields, which drops all values.
+ */
+const spelledOut = <A>(schemas: A): A =>
+  JSON.parse(JSON.stringify(schemas), (_key, value) => {
+    const { additionalProperties, properties, type } = Object(value)
+    if (type === "number") return { ...value, format: "double" }
+    const isAnything = type === "object" && properties === undefined && additionalProperties === undefined
+    return isAnything ? { ...value, additionalProperties: true } : value
+  })
+
 const terms = ({ scope, credits }: Endpoint) =>
   `Needs the scope \`${scope}\`. Costs ${credits} credits (${(credits / 1000).toFixed(2)} USD).`
 
 const parametersOf = (endpoint: Endpoint): ReadonlyArray<OpenApiParameter> => [
   ...(endpoint.record === undefined ? [] : [pathId(endpoint.record, exampleId(endpoint))]),
-  ...Object.entries(endpoint.parameters).map(([name, parameter]) => queryParameter(name, parameter, endpoint))
+  ...Object.entries(endpoint.parameters).map(([name, parameter]) => queryParameter(name, parameter))
 ]
 
 /** The id in the path of the first example. */
@@ -79,21 +93,11 @@ const pathId = (record: keyof typeof idSources, example: string): OpenApiParamet
   example
 })
 
-/** The cursors that the examples of answers end with. They belong to the filters and the id of their call. */
-const exampleCursors = ({ examples }: Endpoint): Readonly<Record<string, OpenApiExample>> =>
-  Object.fromEntries(
-    Object.entries(examples).flatMap(([name, { body, target }]) => {
-      const { next_cursor: value } = Object(body)
-      return typeof value === "string" ? [[name, { summary: `The page after \`GET ${target}\``, value }]] : []
-    })
-  )
-
-const queryParameter = (name: string, parameter: Parameter<unknown>, endpoint: Endpoint): OpenApiParameter => ({
+const queryParameter = (name: string, parameter: Parameter<unknown>): OpenApiParameter => ({
   name,
   in: "query",
   required: parameter.required,
   description: parameter.description,
   schema: jsonSchema(parameter.schema),
-  ...(parameter.example !== undefined && { example: parameter.example }),
-  ...(parameter.kind === "cursor" && { examples: exampleCursors(endpoint) })
+  ...(parameter.example !== undefined && { example: parameter.example })
 })

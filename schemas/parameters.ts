@@ -60,6 +60,11 @@ export const day = (options: Documented): Parameter<string | undefined> => ({
 interface LimitOptions {
   readonly description: string
   readonly default: number
+  /**
+   * Whether the presence of the parameter alone selects something. Then the schema states no default, which some generated
+   * clients send with every call, and there is no example, which tools fill in.
+   */
+  readonly selects?: true
   readonly maximum: number
   /** What happens above the maximum: a 400 with this message, or the maximum is served. */
   readonly above: { readonly invalid: string } | "served as the maximum"
@@ -73,12 +78,12 @@ export const limit = (options: LimitOptions): Parameter<number> => ({
     options.above === "served as the maximum"
       ? `${options.description} Above ${options.maximum} is served as ${options.maximum}.`
       : options.description,
-  example: options.default,
+  ...(!options.selects && { example: options.default }),
   schema: Schema.Int.check(
     options.above === "served as the maximum"
       ? Schema.isGreaterThanOrEqualTo(1)
       : Schema.isBetween({ minimum: 1, maximum: options.maximum })
-  ).annotate({ default: options.default }),
+  ).annotate(options.selects ? {} : { default: options.default }),
   read: (name, text) => {
     if (text === undefined) return { value: options.default }
     if (!/^[0-9]+$/.test(text) || /^0+$/.test(text)) return { invalid: `${name} must be a whole number of at least 1` }

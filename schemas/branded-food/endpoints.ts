@@ -16,18 +16,18 @@ export const searchBrandedFoods = endpoint({
   description:
     "Current labels that pass every given filter, ordered by `fdc_id`. Without filters, all of them. Texts match anywhere, literally and ignoring case: `%` and `*` mean themselves. Labels are mostly in upper case and spell one thing in many ways: short texts find more. A product can have several labels at once, one of each supplier (`data_source`).",
   parameters: {
-    name: text({ description: "The product name (`description`) contains the text.", example: "bubble gum" }),
-    brand: text({ description: "Brand owner, brand name or sub-brand contains the text.", example: "dubble bubble" }),
+    name: text({ description: "The product name (`description`) contains the text.", example: "muffin" }),
+    brand: text({ description: "Brand owner, brand name or sub-brand contains the text.", example: "mountain" }),
     category: text({
       description: "The category is exactly this, ignoring case; the categories endpoint lists all.",
-      example: "Chewing Gum & Mints"
+      example: "Breads & Buns"
     }),
     barcode: text({
       description:
         "The barcode (GTIN or UPC) is this one, whatever its leading zeros; an 8-digit UPC-E also finds its UPC-A. Digits only: anything else finds nothing.",
-      example: "059642932491"
+      example: "813628784241"
     }),
-    ingredient: text({ description: "The ingredient statement contains the text.", example: "dextrose" }),
+    ingredient: text({ description: "The ingredient statement contains the text.", example: "sea salt" }),
     limit: limit({
       description: "Foods per page.",
       default: 50,

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { endpoint, fromNotAfterTo, List, Page } from "../endpoint.ts"
 import { cursor, day, limit, list, text } from "../parameters.ts"
 import { getCommodityMetricValuesExamples, getCommodityPricesExamples, searchCommoditiesExamples } from "./examples.ts"
-import { CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
+import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
 
 /** Parameters whose presence alone, even empty, selects the paged shape. */
 export const pagedParameters: ReadonlyArray<string> = ["category", "limit", "cursor"]
@@ -26,12 +26,13 @@ export const searchCommodities = endpoint({
       example: "butter"
     }),
     category: text({
-      description: "Paged shape: a category path or its leading segments; case-sensitive, a trailing slash is ignored.",
-      example: "dairy/butter"
+      description:
+        "Paged shape: a category path or its leading segments, such as `dairy/butter`; case-sensitive, a trailing slash is ignored."
     }),
     limit: limit({
-      description: "Paged shape: products per page.",
+      description: "Paged shape: products per page, 100 where it is absent.",
       default: 100,
+      selects: true,
       maximum: 500,
       above: { invalid: "limit must be at most 500" }
     }),
@@ -40,6 +41,10 @@ export const searchCommodities = endpoint({
   rule: (_values, given) =>
     given.has("commodity") && pagedParameters.some((name) => given.has(name)) ? bothShapes : undefined,
   response: Schema.Union([List(SeriesGroup), Page(CommodityProduct)]),
+  documented: Schema.Struct({
+    data: List(CatalogEntry).fields.data,
+    next_cursor: Schema.optionalKey(Page(CommodityProduct).fields.next_cursor)
+  }),
   examples: searchCommoditiesExamples,
   invalidMessages: ["limit must be at most 500", bothShapes],
   order: ["slug"]

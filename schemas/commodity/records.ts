@@ -1,5 +1,5 @@
 /** Commodity records as the API answers them. Prices are published decimals: JSON numbers with the digits as printed. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { Day } from "../dates.ts"
 
 export const frequencies = ["daily", "weekly", "biweekly", "monthly", "annual"] as const
@@ -94,6 +94,24 @@ export const CommodityProduct = Schema.Struct({
   details: Schema.Record(Schema.String, Schema.String).annotate({ description: "Further facts in words." }),
   metrics: Schema.Array(Metric).annotate({ description: "Every metric of the product." })
 }).annotate({ identifier: "CommodityProduct", description: "A product and the metrics published about it." })
+
+/**
+ * A group or a product as one record, for the OpenAPI document: generators of clients in Java and Rust read only one of two
+ * alternatives, and for values that are texts or lists of texts they write types that do not compile or hold nothing.
+ */
+export const CatalogEntry = Schema.Struct({
+  ...SeriesGroup.mapFields(Struct.map(Schema.optionalKey)).fields,
+  ...CommodityProduct.mapFields(Struct.map(Schema.optionalKey)).fields,
+  attributes: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.Unknown).annotate({
+      description: "What tells the product apart: grade, package, form. Each value is a text or a list of texts."
+    })
+  )
+}).annotate({
+  identifier: "CommodityCatalogEntry",
+  description:
+    "In the grouped shape a commodity with `commodity` and `series`, in the paged shape a product with all other fields. Each has all of its fields and none of the other's."
+})
 
 export const MetricValues = Schema.Struct({
   metric_name: Schema.String.annotate({ description: "The requested metric." }),

@@ -5,6 +5,7 @@ import { versions, versionsInWords } from "./versions.ts"
 
 export const info = {
   title: "Larder",
+  license: { name: "MIT", identifier: "MIT" },
   summary: "Commodity prices, packaged-food labels and storefront products: a read-only API that is paid per call.",
   version: versions[0].version,
   description: `Commodity prices, packaged-food labels and storefront products: read-only, every call a GET, every body JSON with snake_case names.

@@ -17,8 +17,6 @@ export interface OpenApiParameter {
   readonly description: string
   readonly schema: SchemaObject
   readonly example?: string | number
-  /** Instead of `example`, where it goes with other values. */
-  readonly examples?: Readonly<Record<string, OpenApiExample>>
 }
 
 export interface OpenApiHeader {
@@ -65,6 +63,8 @@ export interface OpenApiDocument {
     /** Version of the API, not of the program that serves it. */
     readonly version: string
     readonly description: string
+    /** Of the program; the data have the terms of their sources, which the tags name. */
+    readonly license: { readonly name: string; readonly identifier: string }
     readonly "x-program-version": string
   }
   readonly servers: ReadonlyArray<OpenApiServer>

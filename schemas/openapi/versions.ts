@@ -19,7 +19,17 @@ const firstVersion: VersionNote = {
   changes: ["The first version: commodity prices, branded foods and storefronts on eleven endpoints."]
 }
 
-export const versions: readonly [VersionNote, ...Array<VersionNote>] = [firstVersion]
+const forGenerators: VersionNote = {
+  version: "1.1.0",
+  date: "2026-11-24",
+  breaking: false, // no answer differs: what a client of 1.0.0 reads is there
+  changes: [
+    "The same answers, in a document that generators of clients understand in more languages.",
+    "Both shapes of `/v1/commodities` are one record with optional fields, `limit` there states no default, and every number is a `double`: generate your client anew to get these types."
+  ]
+}
+
+export const versions: readonly [VersionNote, ...Array<VersionNote>] = [forGenerators, firstVersion]
 
 /** The notes as Markdown, for people. */
 export const versionsInWords = versions

@@ -31,7 +31,7 @@ export const searchStores = endpoint({
       description: "Any of the store's categories is this token.",
       example: "food_beverages_and_tobacco"
     }),
-    country: country({ description: "The store's country.", example: "US" }),
+    country: country({ description: "The store's country.", example: "GB" }),
     limit: pageOf("Stores"),
     cursor
   },

@@ -47,7 +47,7 @@ const oneOf = (forms: ReadonlyArray<unknown>) => sorted(forms.map(String)).join(
 
 /** Limits, the types that they are about, and what holds for all where several alternatives have them. */
 const limits = [
-  ["format", ["string"], oneOf],
+  ["format", ["string", "number"], oneOf],
   ["pattern", ["string"], oneOf],
   ["minimum", ["integer", "number"], lowest],
   ["maximum", ["integer", "number"], highest],
