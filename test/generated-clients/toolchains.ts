@@ -1,0 +1,172 @@
+/**
+ * How a client for each language is generated, compiled and run: the usual generator of the language, with its version
+ * pinned. Tools and their downloads stay in a folder of the cache; what is generated is made anew each time.
+ */
+import { spawn, spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { clean, type Environment, ended } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
+
+type Command = readonly [program: string, ...args: ReadonlyArray<string>]
+
+interface Place {
+  /** Folder that outlives the test: for tools. */
+  readonly tools: string
+  /** Folder that begins with the program of this language. */
+  readonly work: string
+  /** File with the document. */
+  readonly document: string
+}
+
+export interface Toolchain {
+  readonly language: string
+  readonly generator: string
+  readonly version: string
+  /** Programs that must be there. */
+  readonly needs: ReadonlyArray<string>
+  /** Run once for each set of versions. */
+  readonly install: (place: Place) => ReadonlyArray<Command>
+  readonly build: (place: Place) => ReadonlyArray<Command>
+  readonly run: (place: Place) => Command
+  readonly environment?: (place: Place) => Environment
+  /** What the client makes of a blank in an id. No id of the API has one. */
+  readonly blankInPath?: "+"
+}
+
+const programs = path.join(repository, "test/generated-clients")
+const cache = path.join(repository, "node_modules/.cache/generated-clients")
+
+export const python: Toolchain = {
+  language: "Python",
+  generator: "openapi-python-client",
+  version: "0.29.1", // pinned in python/requirements.txt
+  needs: ["python3"],
+  install: ({ tools }) => [
+    ["python3", "-m", "venv", path.join(tools, "venv")],
+    [
+      path.join(tools, "venv/bin/pip"),
+      ..."install --quiet --no-deps --disable-pip-version-check --no-compile -r".split(" "),
+      path.join(programs, "python/requirements.txt")
+    ]
+  ],
+  build: ({ document, tools, work }) => [
+    [
+      path.join(tools, "venv/bin/openapi-python-client"),
+      ...["generate", "--path", document, "--meta", "none", "--output-path", path.join(work, "larder_client")],
+      ...["--config", path.join(work, "generator.json")]
+    ]
+  ],
+  run: ({ tools, work }) => [path.join(tools, "venv/bin/python"), path.join(work, "program.py")]
+}
+
+const oapiCodegen = "v2.8.2"
+
+export const go: Toolchain = {
+  language: "Go",
+  generator: "oapi-codegen",
+  version: oapiCodegen,
+  needs: ["go"],
+  environment: ({ tools }) => ({ GOBIN: tools, GOFLAGS: "-mod=readonly" }),
+  install: () => [["go", "install", `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@${oapiCodegen}`]],
+  build: ({ document, tools, work }) => [
+    [
+      path.join(tools, "oapi-codegen"),
+      ...["-generate", "types,client", "-package", "client", "-o", path.join(work, "client/client.go"), document]
+    ],
+    ["go", "build", "-o", path.join(work, "program"), "."]
+  ],
+  run: ({ work }) => [path.join(work, "program")]
+}
+
+const openApiGenerator = "7.25.0"
+const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
+const openApiGeneratorJar = ({ tools }: Place): Command => [
+  "mvn",
+  ...["-q", "-B", `${dependencyPlugin}:copy`],
+  `-Dartifact=org.openapitools:openapi-generator-cli:${openApiGenerator}`,
+  `-DoutputDirectory=${tools}`
+]
+const generate = ({ document, tools, work }: Place, ...options: ReadonlyArray<string>): Command => [
+  "java",
+  ...["-jar", path.join(tools, `openapi-generator-cli-${openApiGenerator}.jar`), "generate", "-i", document],
+  ...["--global-property", "apiDocs=false,modelDocs=false,apiTests=false,modelTests=false"],
+  ...["-o", path.join(work, "client"), ...options]
+]
+
+export const java: Toolchain = {
+  language: "Java",
+  generator: "OpenAPI Generator, java with the library native",
+  version: openApiGenerator,
+  needs: ["java", "mvn"],
+  install: (place) => [openApiGeneratorJar(place)],
+  build: (place) => [
+    generate(place, "-g", "java", "--library", "native", "--additional-properties", "containerDefaultToNull=true"),
+    ["cp", path.join(place.work, "Program.java"), path.join(place.work, "client/src/main/java")],
+    [
+      ...(["mvn", "-q", "-B", "-f", path.join(place.work, "client/pom.xml"), "compile"] as const),
+      `${dependencyPlugin}:copy-dependencies`,
+      ...["-DincludeScope=runtime", `-DoutputDirectory=${path.join(place.work, "jars")}`]
+    ]
+  ],
+  run: ({ work }) => [
+    "java",
+    "-cp",
+    [path.join(work, "client/target/classes"), path.join(work, "jars/*")].join(path.delimiter),
+    "Program"
+  ]
+}
+
+export const rust: Toolchain = {
+  language: "Rust",
+  generator: "OpenAPI Generator, rust",
+  version: openApiGenerator,
+  needs: ["cargo", "java", "mvn"],
+  blankInPath: "+",
+  environment: ({ tools }) => ({ CARGO_TARGET_DIR: path.join(tools, "target") }),
+  install: (place) => [openApiGeneratorJar(place)],
+  build: (place) => [generate(place, "-g", "rust"), ["cargo", "build", "--quiet"]],
+  run: ({ tools }) => [path.join(tools, "target/debug/program")]
+}
+
+const isInstalled = (program: string) => spawnSync(program, ["--version"]).error === undefined
+
+/** The programs that are not there. */
+export const lacking = ({ needs }: Toolchain): ReadonlyArray<string> => needs.filter((program) => !isInstalled(program))
+
+const done = async ([program, ...args]: Command, cwd: string, environment: Environment): Promise<string> => {
+  const child = spawn(program, args, { cwd, env: clean(environment), stdio: ["ignore", "pipe", "pipe"] })
+  const { code, stderr, stdout } = await ended(child)
+  if (code === 0) return stdout
+  throw new Error(`${program} ${args.join(" ")}\nended with ${code}:\n${stdout}\n${stderr}`)
+}
+
+/** Generates and compiles the client; answers how to run its program, and what that writes. */
+export const built = async (toolchain: Toolchain, document: object) => {
+  const missing = lacking(toolchain).join(" and ")
+  if (missing !== "") throw new Error(`A client for ${toolchain.language} needs ${missing}, not installed here.`)
+  const language = toolchain.language.toLowerCase()
+  const tools = path.join(cache, language)
+  const work = path.join(tools, "work")
+  const place = { tools, work, document: path.join(work, "openapi.json") }
+  const given = toolchain.environment?.(place) ?? {}
+
+  // A list of the tools that the folder holds: with other versions it is filled anew.
+  const installing = toolchain.install(place)
+  const requirements = path.join(programs, language, "requirements.txt")
+  const wanted = JSON.stringify([installing, existsSync(requirements) ? readFileSync(requirements, "utf8") : ""])
+  const list = path.join(tools, "installed.json")
+  if (!existsSync(list) || readFileSync(list, "utf8") !== wanted) {
+    rmSync(tools, { recursive: true, force: true })
+    mkdirSync(tools, { recursive: true })
+    for (const command of installing) await done(command, tools, given)
+    writeFileSync(list, wanted)
+  }
+
+  rmSync(work, { recursive: true, force: true })
+  cpSync(path.join(programs, language), work, { recursive: true })
+  mkdirSync(path.join(work, "client"), { recursive: true })
+  writeFileSync(place.document, JSON.stringify(document))
+  for (const command of toolchain.build(place)) await done(command, work, given)
+  return (environment: Environment) => done(toolchain.run(place), work, { ...given, ...environment })
+}
