@@ -1,5 +1,5 @@
 /**
- * The TypeScript client: `LARDER_API_KEY=… node examples/larder.ts`. `LARDER_URL` is where the API is. A run makes five
+ * The TypeScript client: `LARDER_API_KEY=… npx node examples/larder.ts`. `LARDER_URL` is where the API is. A run makes five
  * paid calls and costs 230 credits at most. The same code works in a browser; there, give the key from somewhere else.
  */
 import { env } from "node:process"

@@ -1,5 +1,6 @@
 /** The examples that call the API, run as their readers run them, through a proxy that stumbles once. */
 import { spawn, spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { served } from "../support/api/served.ts"
@@ -19,20 +20,39 @@ const howToGet: Readonly<Record<string, string>> = {
   curl: "apt-get install curl, or curl.se"
 }
 
+/** The commands that start the examples, by the file that they name. */
+const commandsIn = (file: string) =>
+  new Map(
+    readFileSync(path.join(repository, file), "utf8")
+      .split("\n")
+      .flatMap((line) => {
+        const [, name] = /^(?:[\w ]+ )examples\/([\w.]+)$/.exec(line) ?? []
+        return name === undefined ? [] : [[name, line] as const]
+      })
+  )
+const documented = commandsIn("examples/README.md")
+const needs: Readonly<Record<string, string>> = { "curl.sh": "curl", "larder.ts": "npx", "larder.py": "python3" }
+
+/** The programs of whoever reads the documents, not those that npm adds for its scripts. */
+const ownPath = (process.env.PATH ?? "")
+  .split(path.delimiter)
+  .filter((folder) => !/node_modules|node-gyp-bin/.test(folder))
+  .join(path.delimiter)
+
 /** Runs an example. One that needs a program which is not there fails and says which: an example that nobody ran is none. */
 const example = async (
-  program: string,
   name: string,
   given: { readonly LARDER_URL?: string; readonly LARDER_API_KEY?: string } = {}
 ): Promise<Ended & { readonly asked: ReadonlyArray<string> }> => {
-  const needed = name === "curl.sh" ? "curl" : program
+  const needed = needs[name] ?? name
   if (spawnSync(needed, ["--version"]).error !== undefined) {
     throw new Error(`examples/${name} needs ${needed}, which is not installed here: ${howToGet[needed]}`)
   }
-  const environment = { ...process.env, LARDER_URL: front.url, LARDER_API_KEY: api.key().key, ...given }
-  const file = path.join(repository, "examples", name)
-  const result = await ended(spawn(program, [file], { env: environment, stdio: ["ignore", "pipe", "pipe"] }))
-  return { ...result, asked: front.takeAsked() }
+  const addressed = { LARDER_URL: front.url, LARDER_API_KEY: api.key().key, ...given }
+  const env = { ...process.env, PATH: ownPath, npm_config_loglevel: "error", ...addressed }
+  const command = documented.get(name) ?? `echo "examples/README.md has no command for ${name}" >&2; false`
+  const child = spawn("sh", ["-c", command], { cwd: repository, env, stdio: ["ignore", "pipe", "pipe"] })
+  return { ...(await ended(child)), asked: front.takeAsked() }
 }
 
 /** Paths and queries, without the cursors. */
@@ -40,9 +60,20 @@ const targets = (asked: ReadonlyArray<string>) => asked.map((target) => target.r
 const prices = (from: string, ...slugs: ReadonlyArray<string>) =>
   `/v1/commodities/prices?series=${slugs.join("%2C")}&from=${from}`
 
+/** Each is run below with the machine's own Node, which may be an older one. */
+describe("the command that starts an example", () => {
+  it("is the same in the guide, and in the head of the file", () => {
+    expect(documented.size).toBe(3)
+    expect(commandsIn("serve/docs/guides/examples.md")).toEqual(documented)
+    for (const [name, command] of documented) {
+      expect(readFileSync(path.join(repository, "examples", name), "utf8").slice(0, 300)).toContain(command)
+    }
+  })
+})
+
 describe("an example that calls the API", () => {
   it("retries once and prints prices, foods, products and an error, in TypeScript", async () => {
-    const { asked, code, stderr, stdout } = await example(process.execPath, "larder.ts")
+    const { asked, code, stderr, stdout } = await example("larder.ts")
     expect([code, stderr]).toEqual([0, ""])
     const [store = ""] = asked.flatMap((target) => /platform_store_\w+/.exec(target) ?? [])
     const first = prices("2026-09-01", "cheese-block-sales-price-weekly", "butter-sales-price-weekly")
@@ -69,7 +100,7 @@ describe("an example that calls the API", () => {
   })
 
   it("retries once and prints prices with the digits as published, in Python", async () => {
-    const { asked, code, stderr, stdout } = await example("python3", "larder.py")
+    const { asked, code, stderr, stdout } = await example("larder.py")
     expect([code, stderr]).toEqual([0, ""])
     const first = prices("2026-08-29", "cheese-block-sales-price-weekly", "butter-sales-price-weekly")
     expect(targets(asked)).toEqual([
@@ -91,7 +122,7 @@ describe("an example that calls the API", () => {
   })
 
   it("retries once and prints prices, pages and an error, with curl", async () => {
-    const { asked, code, stderr, stdout } = await example("sh", "curl.sh")
+    const { asked, code, stderr, stdout } = await example("curl.sh")
     expect([code, stderr.replace(/curl: .*|Warning: .*|\s/g, "")]).toEqual([0, ""]) // curl tells of the retry
     const first = prices("2026-08-29", "cheese-block-sales-price-weekly")
     expect(targets(asked)).toEqual([
@@ -120,7 +151,7 @@ describe("an example that calls the API", () => {
 describe("an example with an unknown key", () => {
   it("exits with 22 and prints the API's own message, with curl", async () => {
     const given = { LARDER_URL: api.server().api, LARDER_API_KEY: `svc_data_${"x".repeat(64)}` }
-    const { code, stderr, stdout } = await example("sh", "curl.sh", given)
+    const { code, stderr, stdout } = await example("curl.sh", given)
     expect([code, stdout]).toEqual([22, ""])
     expect(stderr).toContain('{"error":{"type":"unauthorized","message":"Unknown or revoked API key"}}\n')
   })
@@ -134,10 +165,10 @@ describe("an example whose API has no rows", () => {
   afterAll(() => barren?.close())
 
   it.each([
-    ["larder.ts", process.execPath, "0 cheeses; none of them states that it has salt"],
-    ["larder.py", "python3", "0 cheeses, none of which states its sodium"]
-  ])("exits with 0 and says that there are no cheeses: %s", async (name, program, line) => {
-    const { code, stderr, stdout } = await example(program, name, { LARDER_URL: barren.url })
+    ["larder.ts", "0 cheeses; none of them states that it has salt"],
+    ["larder.py", "0 cheeses, none of which states its sodium"]
+  ])("exits with 0 and says that there are no cheeses: %s", async (name, line) => {
+    const { code, stderr, stdout } = await example(name, { LARDER_URL: barren.url })
     expect([code, stderr]).toEqual([0, ""])
     expect(stdout.split("\n")).toContain(line)
   })
