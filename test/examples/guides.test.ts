@@ -81,6 +81,38 @@ describe("the guides' Python", () => {
   })
 })
 
+/** The rows of an answer; of series and metrics, their values. */
+const rowsOf = (text: string): ReadonlyArray<unknown> => {
+  const { data } = JSON.parse(text.slice(text.indexOf("{")))
+  if (!Array.isArray(data)) return [data]
+  return data.flatMap((row) => row.points ?? [row])
+}
+
+describe("the guides' curl", () => {
+  it("prints an answer with rows, except for the one unknown series", async () => {
+    const variables = new Map<string, string>()
+    const without: Array<string> = []
+    const calls = programsIn("sh").flatMap((program) =>
+      program
+        .replaceAll("\\\n", "")
+        .split("\n")
+        .filter((line) => line.startsWith("curl "))
+    )
+    expect(calls.length).toBeGreaterThan(12)
+    for (const call of calls) {
+      const line = call.replace(/\$([A-Z]+_(?:ID|CURSOR))/g, (_, name: string) => variables.get(name) ?? "")
+      const { code, stdout } = await run("sh", ["-c", `${line} --silent --show-error`], repository)
+      expect([line, code]).toEqual([line, 0])
+      const [, cursor] = /"next_cursor":"([^"]+)"/.exec(stdout) ?? []
+      if (cursor !== undefined) variables.set("NEXT_CURSOR", cursor)
+      const [id, kind] = /platform_(store|product)_\w+/.exec(stdout) ?? []
+      if (id !== undefined) variables.set(`${kind?.toUpperCase()}_ID`, id)
+      if (stdout.includes('"error"') || rowsOf(stdout).length === 0) without.push(call.replace(/^.*(?=\/v1)/, ""))
+    }
+    expect(without).toEqual(['/v1/commodities/prices?series=gold"'])
+  })
+})
+
 describe("the guides' SQL", () => {
   it("returns five rows, the first of them the price of 2026-09-26", async () => {
     const answers = await Effect.runPromise(

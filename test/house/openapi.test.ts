@@ -61,6 +61,33 @@ describe("the examples of answers", () => {
   )
 })
 
+/** The rows of an answer; of series and metrics, their values. */
+const rowsOf = (body: unknown): ReadonlyArray<unknown> => {
+  const { data } = Object(body)
+  return Array.isArray(data) ? data.flatMap((row) => row.points ?? [row]) : [data]
+}
+
+/** A call with the examples of some parameters, and with those of the required ones. */
+const withExamples = ({ get, template }: (typeof operations)[number], names: ReadonlyArray<string>) => {
+  const query = new URLSearchParams()
+  for (const { example, in: place, name, required } of get.parameters) {
+    if (place === "query" && (required || names.includes(name))) query.set(name, String(example))
+  }
+  const id = encodeURIComponent(String(get.parameters.find(({ name }) => name === "id")?.example))
+  return `${template.replace("{id}", id)}?${query}`
+}
+
+describe("the examples of parameters, which tools fill in", () => {
+  it.each(operations)("find rows in the bundled samples, each alone and all at once: $get.operationId", async (one) => {
+    const names = one.get.parameters.flatMap(({ example, name }) => (example === undefined ? [] : [name]))
+    for (const chosen of [[], ...names.map((name) => [name]), names]) {
+      const target = withExamples(one, chosen)
+      const { json, status } = await api.get(target)
+      expect([target, status, rowsOf(json).length > 0]).toEqual([target, 200, true])
+    }
+  })
+})
+
 describe.each(operations)("$get.operationId", (operation) => {
   const { get } = operation
   const scope = get["x-scope"]
