@@ -120,7 +120,8 @@ const draw = async () => {
     defaultOpenAllTags: true,
     orderSchemaPropertiesBy: "preserve",
     authentication: { preferredSecurityScheme: "key" },
-    defaultHttpClient: { targetKey: "shell", clientKey: "curl" }
+    defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+    hiddenClients: { js: ["xhr"] } // its sample sends cookies along, which browsers refuse across origins
   })
 }
 

@@ -1,0 +1,159 @@
+/**
+ * The samples of calls that the reference shows, in every language that it offers: read from the page as a visitor sees
+ * them. curl, Node and Python are run; what the others ask for is read out of their text. Takes about fifteen seconds.
+ */
+import { spawn } from "node:child_process"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { notingFront } from "../../generated-clients/front.ts"
+import { served } from "../../support/api/served.ts"
+import { ended } from "../../support/programs.ts"
+import { launch } from "./chromium.ts"
+
+const api = served()
+const operations = () => Object.entries(api.client().document.paths).map(([template, { get }]) => ({ template, get }))
+
+/** By language and library, such as `Shell Curl`: one for each operation, in the order of the document. */
+const samples = new Map<string, ReadonlyArray<string>>()
+const samplesOf = (language: string) => samples.get(language) ?? []
+
+/**
+ * Chooses each language in turn, for all operations at once, and answers the language with its samples. Runs in the page,
+ * without the answers beside the samples: with them, each choice draws the page for twice as long.
+ */
+const reading = `(async () => {
+  const drawn = () => new Promise((next) => requestAnimationFrame(next))
+  const cards = () => [...document.querySelectorAll(".request-card")]
+  const shown = () => cards().map((card) => card.querySelector(".scalar-code-block code")?.textContent)
+  const options = () => [...document.querySelectorAll("[role=option]")]
+  while (cards().length < OPERATIONS) {
+    scrollBy(0, 1000) // what is below the window is drawn when it comes into it
+    await drawn()
+  }
+  for (const other of document.querySelectorAll(".response-card, .markdown")) other.style.display = "none"
+  const picker = cards()[0].querySelector("button")
+  const open = async () => {
+    picker.click()
+    while (options().length === 0) await drawn()
+    return options()
+  }
+  const read = []
+  for (let index = 0; index < (await open()).length; index++) {
+    const before = shown()
+    const option = options()[index]
+    const isChosen = option.getAttribute("aria-selected") === "true"
+    option.click()
+    while (!isChosen && shown().some((text, at) => text === before[at])) await drawn()
+    while (options().length > 0) await drawn()
+    read.push([picker.innerText.replaceAll(/\\s+/g, " ").trim(), shown()])
+  }
+  return read
+})()`
+
+/** What a sample asks for, whether it stands in one address, in parts, or with the query as an object. */
+const requestIn = (sample: string, origin: string): string => {
+  const text = sample.replaceAll(/^import .*$/gm, "") // `import axios from 'axios'` names no parameter
+  const [, path = ""] = /(\/v1\/[^\s'"`)]*)/.exec(text) ?? []
+  const url = new URL(path, origin)
+  for (const name of operations().flatMap(({ get }) => get.parameters.map((parameter) => parameter.name))) {
+    const [, value] = new RegExp(`["':\\[{\\s]${name}["']?\\s*(?:=>|=|:|\\s)\\s*["']([^"'\\n]*)["']`).exec(text) ?? []
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  const hasHost = sample.includes(new URL(origin).hostname)
+  const hasKey = /Authorization/.test(sample) && /Bearer(\s|", ")YOUR_SECRET_TOKEN/.test(sample)
+  return [...(hasHost ? [] : ["no host"]), ...(hasKey ? [] : ["no key"]), decodeURIComponent(url.href)].join(" ")
+}
+
+/** What the document gives as examples of everything that is required. */
+const requestOf = ({ get, template }: ReturnType<typeof operations>[number], origin: string): string => {
+  const required = get.parameters.filter((parameter) => parameter.required)
+  const id = required.find((parameter) => parameter.in === "path")?.example
+  const query = required.flatMap(({ example, in: place, name }) => (place === "query" ? [`${name}=${example}`] : []))
+  return `${origin}${template.replace("{id}", String(id))}${query.length === 0 ? "" : `?${query.join("&")}`}`
+}
+
+describe("the samples in the reference", () => {
+  let front: Awaited<ReturnType<typeof notingFront>>
+  beforeAll(async () => {
+    front = await notingFront(api.client())
+    const context = await (await launch()).newContext({ baseURL: api.server().api, reducedMotion: "reduce" })
+    try {
+      context.setDefaultTimeout(60_000)
+      const page = await context.newPage()
+      await page.goto("/docs/reference#tag/commodities/GET/v1/commodities")
+      await page.locator(".request-card").first().waitFor()
+      const script = reading.replace("OPERATIONS", String(operations().length))
+      const read = await page.evaluate<ReadonlyArray<readonly [string, ReadonlyArray<string>]>>(script)
+      for (const [language, texts] of read) samples.set(language, texts)
+    } finally {
+      await context.close()
+    }
+  })
+  afterAll(() => front?.close())
+
+  /** With a key, over the front, which notes the answers. */
+  const filledIn = (sample: string) =>
+    sample
+      .replaceAll(api.server().api, front.url)
+      .replaceAll(new URL(api.server().api).host, new URL(front.url).host)
+      .replaceAll("YOUR_SECRET_TOKEN", api.key().key)
+
+  const run = async (program: string, ...args: ReadonlyArray<string>) => {
+    const before = front.exchanges.length
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
+    const { code, stderr, stdout } = await ended(child)
+    expect([program, code, stderr]).toEqual([program, 0, ""])
+    return { exchanges: front.exchanges.slice(before), stdout }
+  }
+
+  const expectRows = (exchanges: typeof front.exchanges) => {
+    expect(exchanges.map(({ target }) => decodeURIComponent(target))).toEqual(
+      operations().map((operation) => requestOf(operation, ""))
+    )
+    for (const { body, status, target } of exchanges) {
+      const { data } = Object(body)
+      expect([target, status, Array.isArray(data) ? data.length > 0 : typeof data]).toEqual([
+        target,
+        200,
+        Array.isArray(data) ? true : "object"
+      ])
+    }
+  }
+
+  it("are offered in many languages, none of which sends cookies along: a browser refuses that across origins", () => {
+    expect(samples.size).toBeGreaterThan(30)
+    for (const [language, texts] of samples) {
+      expect(
+        texts.filter((text) => /withCredentials = true/.test(text)),
+        language
+      ).toEqual([])
+    }
+  })
+
+  it("send the examples of what is required and nothing else, with the key, in every language", () => {
+    const origin = api.server().api
+    const expected = operations().map((operation) => requestOf(operation, origin))
+    for (const [language, texts] of samples) {
+      expect({ language, asked: texts.map((text) => requestIn(text, origin)) }).toEqual({ language, asked: expected })
+    }
+  })
+
+  it("answer with rows: curl", async () => {
+    const exchanges = []
+    for (const sample of samplesOf("Shell Curl")) {
+      exchanges.push(...(await run("sh", "-c", `${filledIn(sample).trim()} --silent --show-error`)).exchanges)
+    }
+    expectRows(exchanges)
+  })
+
+  it("answer with rows: fetch of Node", async () => {
+    const program = samplesOf("Node.js Fetch").map((sample) => `await (await ${filledIn(sample).trim()}).json()`)
+    const { exchanges } = await run(process.execPath, "--input-type=module", "--eval", program.join("\n"))
+    expectRows(exchanges)
+  })
+
+  it("answer with rows, and print them: Python's http.client", async () => {
+    const { exchanges, stdout } = await run("python3", "-c", samplesOf("Python http.client").map(filledIn).join("\n"))
+    expectRows(exchanges)
+    expect(stdout.match(/^\{"data":/gm)).toHaveLength(operations().length)
+  })
+})
