@@ -30,13 +30,17 @@ import { newRequestId } from "./request-id.ts"
 import type { NotedRequest } from "./requests/request-log.ts"
 import { Refused, type Request, type Route } from "./route.ts"
 
-export interface Call {
+/** What a call asks. */
+export interface Asked {
   readonly route: Route
   /** The id in the path, decoded; empty where the path has none. */
   readonly id: string
   readonly query: URLSearchParams
-  readonly authorization: string | null
   readonly onDataHost: boolean
+}
+
+export interface Call extends Asked {
+  readonly authorization: string | null
   /** Fires when the caller goes away. Until the commit that costs nothing. */
   readonly signal: AbortSignal
   /** Of a request that has several calls; without it, the call waits for a turn of its own. */
@@ -107,8 +111,8 @@ const refusals: Readonly<Record<Refusal, ApiError>> = {
 }
 
 /** Grammar first, then the cursor, then names in the catalogs. */
-const validate = (call: Call, model: ReadModel): Valid | ApiError => {
-  const { id, onDataHost, query, route } = call
+const validate = (asked: Asked, model: ReadModel): Valid | ApiError => {
+  const { id, onDataHost, query, route } = asked
   const read = route.parse(query)
   if ("invalid" in read) return invalidRequest(read.invalid)
   const { cursor, limit: _, ...filters } = read.value
@@ -313,6 +317,12 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
     /** What costs nothing and needs no key: an unknown path, a wrong method, a preflight, the document. */
     free: (status: number, body: string, headers?: Readonly<Record<string, string>>): Answer =>
       answer(newRequestId(), status, body, headers),
+    /** About how many bytes of data will answer a call; 0 where it will be refused. */
+    expectedBytes: (asked: Asked): number => {
+      const { model } = live.current()
+      const valid = validate(asked, model)
+      return "request" in valid ? asked.route.expectedBytes(valid.request, model) : 0
+    },
     inFlight: () => inFlight
   }
 }

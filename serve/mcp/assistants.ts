@@ -13,10 +13,10 @@ import {
 } from "@larder/schemas/api-errors.ts"
 import { Cause } from "effect"
 import { tokenOf } from "../access/bearer.ts"
-import type { Turn, Turns } from "../fairness/turns.ts"
+import type { Turns } from "../fairness/turns.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
-import { type Answer, callerLeft, errorBody, type Pipeline, type PipelineNeeds, type SharedTurn } from "../pipeline.ts"
+import { type Answer, errorBody, type Pipeline, type PipelineNeeds } from "../pipeline.ts"
 import type { Route } from "../route.ts"
 import type { Exchange } from "./exchange.ts"
 import { isAllowedOrigin } from "./origin.ts"
@@ -46,8 +46,6 @@ const foreignOrigin: ApiError = {
   message: "Pages of this origin may not call this server"
 }
 
-const later = { "retry-after": "1" }
-
 const preflight = {
   allow,
   "access-control-allow-methods": allow,
@@ -59,25 +57,8 @@ const preflight = {
 /** Pages see what pages of the API see, and what the protocol adds. */
 const protocolHeaders = "Mcp-Session-Id, WWW-Authenticate"
 
-/** Bytes of data that one request takes at most, in one answer or in many; the protocol makes some three of each. */
-const mostBytes = 8 * 2 ** 20
-const heldForEach = 3
-
-const sharedTurn = (turn: Turn): SharedTurn => {
-  let taken = 0
-  return {
-    ...turn,
-    take: (bytes) => {
-      if (taken + bytes > mostBytes) return false
-      taken += bytes
-      turn.holds(taken * heldForEach)
-      return true
-    }
-  }
-}
-
 export const makeAssistants = (needs: AssistantNeeds): Assistants => {
-  const { ledger, origins, pipeline, report, turns } = needs
+  const { ledger, origins, pipeline, report } = needs
   let loading: Promise<Exchange> | undefined
   const exchange = () => {
     loading ??= import("./exchange.ts").then(
@@ -104,22 +85,12 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     if (token === undefined) return refuse(malformedAuthorization, challenge)
     const key = await ledger.authenticate(token)
     if (key === undefined) return refuse(unknownKey, challenge)
-    const turn = await turns.enter(key, 0, request.signal)
-    if (turn === "late") return refuse(unavailable, later)
-    if (turn === "left") return refuse(callerLeft)
-    try {
-      const shared = sharedTurn(turn)
-      const answer = await (await exchange())(request, { key, authorization, onDataHost, shared })
-      return { ...answer, turn }
-    } catch (cause) {
-      turn.end()
-      throw cause
-    }
+    return (await exchange())(request, { key, authorization, onDataHost })
   }
 
   const failed = (cause: unknown) => {
     // the ledger tells the operator itself that it is away
-    if (cause instanceof LedgerUnavailable) return refuse(unavailable, later)
+    if (cause instanceof LedgerUnavailable) return refuse(unavailable, { "retry-after": "1" })
     report("the assistant connection failed", {}, Cause.die(cause))
     return refuse(internal)
   }

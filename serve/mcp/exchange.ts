@@ -2,7 +2,7 @@
  * One HTTP request of the protocol, of a key that is known: the protocol's library answers it with the tools that the key's
  * scopes allow, and a call of a tool is a call of the request pipeline. Nothing is kept between requests.
  */
-import { tooLargeTogether } from "@larder/schemas/api-errors.ts"
+import { type ApiError, tooLargeTogether, unavailable } from "@larder/schemas/api-errors.ts"
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -12,24 +12,25 @@ import {
   ProtocolErrorCode,
   readRequestBody
 } from "@modelcontextprotocol/server"
-import { Cause } from "effect"
+import { Cause, Option, Schema } from "effect"
+import type { Turn } from "../fairness/turns.ts"
 import type { ApiKeyView } from "../ledger/machine.ts"
-import type { Answer, SharedTurn } from "../pipeline.ts"
+import { type Answer, callerLeft, errorBody, type SharedTurn } from "../pipeline.ts"
 import { askedOf } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"
+import { bodiesOf } from "./bodies.ts"
 import { makeCancellations, newSession } from "./cancellations.ts"
 import { answerEarlier, problemOfBatch } from "./earlier-revisions.ts"
 import { readMessage } from "./messages.ts"
 import { protocolServer, type ToolCall } from "./protocol-server.ts"
 import { resultOf } from "./results.ts"
+import { expectedOfAll, sharedTurn } from "./shared-turn.ts"
 import { toolsFor } from "./tools.ts"
 
 export interface Caller {
   readonly key: ApiKeyView
   readonly authorization: string | null
   readonly onDataHost: boolean
-  /** Of all calls of the request. */
-  readonly shared: SharedTurn
 }
 
 export type Exchange = (request: Request, caller: Caller) => Promise<Answer>
@@ -40,6 +41,9 @@ const mostBytes = 256 * 1024
 const refusal = (status: number, code: number, message: string, id: string | number | null = null) =>
   Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status })
 
+const refusalOfApi = (error: ApiError) => new Response(errorBody(error), { status: error.status })
+
+const notJson = () => refusal(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
 const tooLarge = () => refusal(413, -32_000, `A message takes at most ${mostBytes} bytes`)
 
 /** What the client calls itself within a key; see `cancellations.ts`. */
@@ -64,16 +68,35 @@ const headersAfter = (answers: ReadonlyArray<Answer>): Readonly<Record<string, s
   return { "x-credits-charged": String(charged) }
 }
 
-export const makeExchange = ({ dataVersion, ledger, pipeline, report, routes, version }: AssistantNeeds): Exchange => {
+const ToolCallMessage = Schema.Struct({
+  method: Schema.Literal("tools/call"),
+  params: Schema.Struct({
+    name: Schema.String,
+    arguments: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+  })
+})
+const decodeToolCall = Schema.decodeUnknownOption(ToolCallMessage)
+
+/** What one request has come to. */
+interface Progress {
+  readonly bodies: ReturnType<typeof bodiesOf>
+  /** Of the API, to the calls so far. */
+  readonly answers: Array<Answer>
+  turn?: Turn
+}
+
+export const makeExchange = (needs: AssistantNeeds): Exchange => {
+  const { dataVersion, ledger, pipeline, report, routes, turns, version } = needs
   const tools = toolsFor(routes)
   const routeOf = new Map(tools.map(({ route, tool }) => [tool.name, route]))
   const bytesOfList = JSON.stringify(tools.map(({ tool }) => tool)).length
   const cancellations = makeCancellations()
 
   const serverFor = (
-    { authorization, key, onDataHost, shared }: Caller,
+    { authorization, key, onDataHost }: Caller,
     session: string | undefined,
-    answered: (answer: Answer) => void
+    shared: SharedTurn,
+    { answers, bodies }: Progress
   ) => {
     const clientCall = (id: ToolCall["id"]) => ({ keyId: key.id, session, id })
     const server = protocolServer(version, {
@@ -89,10 +112,10 @@ export const makeExchange = ({ dataVersion, ledger, pipeline, report, routes, ve
         const answer = await cancellations.during(clientCall(id), signal, (signal) =>
           pipeline.answer({ ...asked, authorization, onDataHost, shared, signal })
         )
-        answered(answer)
+        answers.push(answer)
         if (answer.status === 499)
           throw new ProtocolError(ProtocolErrorCode.InternalError, "The call was cancelled: nothing was charged")
-        return resultOf(answer)
+        return resultOf(bodies.without(answer))
       }
     })
     server.setNotificationHandler("notifications/cancelled", ({ params }) => {
@@ -101,16 +124,15 @@ export const makeExchange = ({ dataVersion, ledger, pipeline, report, routes, ve
     return server
   }
 
-  /** The protocol's answer, and the calls that were answered on the way. */
-  const respond = async (request: Request, caller: Caller, answered: (answer: Answer) => void): Promise<Response> => {
-    const faults: Array<Error> = []
-    const newServer = () => serverFor(caller, sessionOf(request), answered)
-    const { fetch } = createMcpHandler(newServer, {
-      legacy: "reject",
-      maxSubscriptions: 0, // a changed key shows with the next listing, nothing is announced: there is nothing to listen to
-      onerror: (error) => faults.push(error)
-    })
-    if (!isJsonContentType(request.headers.get("content-type"))) return fetch(request) // refuses it unread
+  const expectedBytes = (message: unknown, onDataHost: boolean): number => {
+    if (Array.isArray(message)) return message.reduce((sum, one) => sum + expectedBytes(one, onDataHost), 0)
+    const { params } = Option.getOrElse(decodeToolCall(message), () => ({ params: undefined }))
+    const route = params && routeOf.get(params.name)
+    return route === undefined ? 0 : pipeline.expectedBytes({ ...askedOf(route, params?.arguments ?? {}), onDataHost })
+  }
+
+  const respond = async (request: Request, caller: Caller, progress: Progress): Promise<Response> => {
+    if (!isJsonContentType(request.headers.get("content-type"))) return notJson()
     const body = await readRequestBody(request, mostBytes).catch(() => undefined)
     if (body === undefined) return refusal(400, -32_700, "Parse error: the body broke off")
     if (body.tooLarge) return tooLarge()
@@ -119,11 +141,23 @@ export const makeExchange = ({ dataVersion, ledger, pipeline, report, routes, ve
     const { message } = judged
     const problem = problemOfBatch(message, request.headers.get("mcp-protocol-version"))
     if (problem !== undefined) return refusal(400, -32_600, `Invalid request: ${problem}`)
+    const expected = expectedOfAll(expectedBytes(message, caller.onDataHost))
+    const turn = await turns.enter(caller.key, expected, request.signal)
+    if (turn === "late") return refusalOfApi(unavailable)
+    if (turn === "left") return refusalOfApi(callerLeft)
+    progress.turn = turn
+    const newServer = () => serverFor(caller, sessionOf(request), sharedTurn(turn), progress)
     if (await isLegacyRequest(request, message)) {
       const response = await answerEarlier(newServer(), request, message)
       if (isInitializeRequest(message) && response.ok) response.headers.set("mcp-session-id", newSession())
       return response
     }
+    const faults: Array<Error> = []
+    const { fetch } = createMcpHandler(newServer, {
+      legacy: "reject",
+      maxSubscriptions: 0, // a changed key shows with the next listing, nothing is announced: there is nothing to listen to
+      onerror: (error) => faults.push(error)
+    })
     const response = await fetch(request, { parsedBody: message })
     // what a caller got wrong is in the answer; the operator is told of what we did
     if (response.status >= 500) report("the assistant connection failed", {}, Cause.fail(faults))
@@ -131,15 +165,22 @@ export const makeExchange = ({ dataVersion, ledger, pipeline, report, routes, ve
   }
 
   return async (request, caller) => {
-    const answers: Array<Answer> = []
-    const response = await respond(request, caller, (answer) => answers.push(answer))
-    const session = response.headers.get("mcp-session-id")
-    return pipeline.free(response.status, await response.text(), {
-      ...(session !== null && { "mcp-session-id": session }),
-      "x-data-version": dataVersion(),
-      "x-credits-charged": "0",
-      "x-credits-remaining": String(ledger.remaining(caller.key, Date.now())),
-      ...headersAfter(answers)
-    })
+    const progress: Progress = { bodies: bodiesOf(), answers: [] }
+    try {
+      const response = await respond(request, caller, progress)
+      const session = response.headers.get("mcp-session-id")
+      const answer = pipeline.free(response.status, progress.bodies.within(await response.text()), {
+        ...(session !== null && { "mcp-session-id": session }),
+        ...(response.status === unavailable.status && { "retry-after": "1" }),
+        "x-data-version": dataVersion(),
+        "x-credits-charged": "0",
+        "x-credits-remaining": String(ledger.remaining(caller.key, Date.now())),
+        ...headersAfter(progress.answers)
+      })
+      return { ...answer, turn: progress.turn }
+    } catch (cause) {
+      progress.turn?.end()
+      throw cause
+    }
   }
 }
