@@ -4,6 +4,7 @@ import { Server as NetServer } from "node:net"
 import { methodNotAllowed } from "@larder/schemas/api-errors.ts"
 import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
+import { hostIn } from "./addresses.ts"
 import { connectionsOf } from "./connections.ts"
 import { makeReaders } from "./fairness/readers.ts"
 import { newRequestId } from "./request-id.ts"
@@ -63,17 +64,15 @@ const answerBrokenHttp = (server: Server, connections: Connections) => {
   })
 }
 
-/** As the adapter reads it, and a dot at its end: a name, an IPv4 address or an IPv6 address, with a port or without. */
-const host = /^(\[[\da-f:.]+\]|[\w-]+(\.[\w-]+)*\.?)(:\d{1,5})?$/i
-const isHost = (text: string) => host.test(text) && URL.canParse(`http://${text}`)
-
 /** A target is a path, or a whole address, as proxies send it; and HTTP/1.1 names one host. */
 const problemOf = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessage) => {
   const address = /^https?:\/\/([^/?#]*)/i.exec(url)
   if (address === null && !url.startsWith("/") && url !== "*") return unreadable
   const hosts = [address?.[1], headers.host].filter((text) => text !== undefined)
   const isNamed = headers.host !== undefined || httpVersion === "1.0"
-  return isNamed && hosts.every(isHost) && !namesHostTwice(rawHeaders) ? undefined : unclearHost
+  return isNamed && hosts.every((host) => hostIn(host) !== undefined) && !namesHostTwice(rawHeaders)
+    ? undefined
+    : unclearHost
 }
 
 /** Node drops the second one without a word. */
