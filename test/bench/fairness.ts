@@ -1,4 +1,4 @@
-/** What accounts with many connections and large answers cost another account: the bars of fairness, in three minutes. */
+/** What accounts with many connections and large answers cost another account: the bars of fairness, in five minutes. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { cpus, tmpdir } from "node:os"
 import path from "node:path"
@@ -7,6 +7,7 @@ import { run, startServer } from "../support/programs.ts"
 import type { HeavyCallers } from "./heavy-callers.ts"
 import { type Load, load, type Measured } from "./load.ts"
 import { richKey } from "./servers.ts"
+import { leaveUnread } from "./unread.ts"
 
 const seconds = 10
 const connectionsOfEach = 16
@@ -77,6 +78,17 @@ export const measureFairness = async () => {
       }
     }
     console.table(table)
+    const asked = { api: server.api, pid: server.child.pid ?? 0 }
+    const script = /\/docs\/assets\/scalar[^"]+/.exec(await (await fetch(`${server.api}/docs/reference`)).text())?.[0]
+    console.log("Callers who never read")
+    console.table({
+      "150 ask for the script of the docs, 4 MB, without a key": await leaveUnread({
+        ...asked,
+        path: script ?? "",
+        sockets: 150
+      }),
+      "100 ask for 5 MB with one key": await leaveUnread({ ...asked, path: large, key, sockets: 100 })
+    })
     await server.stop()
   } finally {
     rmSync(home, { recursive: true, force: true })

@@ -1,0 +1,42 @@
+/** Callers who ask and never read: what the server holds for them, and for how long. */
+import { execFileSync } from "node:child_process"
+import { connect, type Socket } from "node:net"
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Resident memory in MiB. */
+const memoryOf = (pid: number) => Math.round(Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)])) / 1024)
+
+interface Asked {
+  readonly api: string
+  readonly pid: number
+  readonly path: string
+  readonly key?: string
+  readonly sockets: number
+}
+
+export const leaveUnread = async ({ api, key, path, pid, sockets }: Asked) => {
+  const { host, hostname, port } = new URL(api)
+  const authorization = key === undefined ? "" : `Authorization: Bearer ${key}\r\n`
+  const before = memoryOf(pid)
+  let open = sockets
+  const all = Array.from({ length: sockets }, (): Socket => {
+    const socket = connect(Number(port), hostname).pause()
+    socket.on("error", () => {}).once("close", () => open--)
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${authorization}\r\n`)
+    return socket
+  })
+  let most = before
+  for (let second = 0; second < 10; second++) {
+    await pause(1_000)
+    most = Math.max(most, memoryOf(pid))
+  }
+  await pause(35_000)
+  // a socket that reads nothing learns of its end when it writes
+  for (const socket of all) socket.write("GET ")
+  await pause(1_000)
+  const after = memoryOf(pid)
+  const stillOpen = open
+  for (const socket of all) socket.destroy()
+  return { "MiB before": before, most, "after 45 s": after, "still open": stillOpen }
+}
