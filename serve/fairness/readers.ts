@@ -41,7 +41,7 @@ export const makeReaders = ({ isFull, mostWaiting = 1_024, now, sockets }: Watch
 
   const cutOff = (socket: Socket) => {
     readers.delete(socket)
-    socket.destroy()
+    socket.resetAndDestroy() // closed in the usual way, its bytes would go on waiting in the operating system
   }
 
   /** A connection gives its memory back a moment after it was cut off: while that is full, one goes at each look. */
