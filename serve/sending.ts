@@ -39,16 +39,11 @@ export const makeSending = ({ step }: Turns) => {
     )
   }
 
-  /** Undefined where it fails: what is paid for already had better arrive large than be lost. */
-  const compressed = async (body: Bytes, coding: Coding, account: string) => {
+  /** Of large bodies, accounts by turns; a small one takes less than a millisecond and waits for nobody. */
+  const compressInTurn = async (body: Bytes, coding: Coding, account: string) => {
+    if (body.length <= largeBytes) return compress(body, coding)
     await compressing.enter(account)
-    try {
-      return await compress(body, coding)
-    } catch {
-      return undefined
-    } finally {
-      compressing.leave()
-    }
+    return compress(body, coding).finally(compressing.leave)
   }
 
   const withBody = ({ headers, status }: Answer, bytes: Bytes, coding: Coding | undefined, account: string) => {
@@ -71,7 +66,8 @@ export const makeSending = ({ step }: Turns) => {
       const account = turn?.account ?? visitors
       const coding = codingFor(event.req.headers.get("accept-encoding"))
       const plain = Buffer.from(body)
-      const packed = coding === undefined ? undefined : await compressed(plain, coding, account)
+      // where it fails: what is paid for already had better arrive large than be lost
+      const packed = coding && (await compressInTurn(plain, coding, account).catch(() => undefined))
       const bytes = packed ?? plain
       turn?.holds(bytes.length)
       return withBody(answer, bytes, packed && coding, account)
