@@ -14,7 +14,7 @@ const tokenIn = (link: string) => link.slice(link.lastIndexOf("/") + 1)
 /** Opens a link as the console does. Only while nobody holds the tables. */
 const accept = (link: string, email: string) =>
   Effect.runPromise(
-    People.use((people) => people.accept({ token: tokenIn(link), email, password: "correct horse battery" })).pipe(
+    People.use((people) => people.accept({ token: tokenIn(link), email, password: "lantern oyster gravel" })).pipe(
       Effect.provide(layerPeople.pipe(Layer.provide(embeddedConsole(ledgerFolder())))),
       Effect.scoped
     )

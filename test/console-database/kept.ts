@@ -44,7 +44,7 @@ const rows = Effect.gen(function* () {
 })
 
 export const email = "ada@example.com"
-export const password = "correct horse battery"
+export const password = "lantern oyster gravel"
 
 export interface Kept {
   readonly account: Account

@@ -18,7 +18,7 @@ describe("larder-serve people over PostgreSQL", () => {
       const { id } = yield* command<{ readonly id: string }>("accounts", "create", "--name", "Ann Co")
       const { link } = yield* command<Linked>("people", "invite", "--account", id)
       const { person } = yield* People.use((people) =>
-        people.accept({ token: link.slice(-43), email: "ann@example.com", password: "correct horse battery" })
+        people.accept({ token: link.slice(-43), email: "ann@example.com", password: "lantern oyster gravel" })
       ).pipe(Effect.provide(layerPeople.pipe(Layer.provide(layer))))
       assert.strictEqual(person.account_id, id)
       assert.deepStrictEqual(yield* command("people", "list", "--account", id), { people: [person], invitations: [] })

@@ -12,7 +12,7 @@ const peopleWith = (passwords: typeof Passwords.layer) => layerPeopleNoDeps.pipe
 /** Passwords cost nothing here. */
 export const layerPeople = peopleWith(Passwords.layerTest)
 
-export const password = "correct horse battery"
+export const password = "lantern oyster gravel"
 
 const started = Date.parse("2026-11-01T00:00:00.000Z")
 

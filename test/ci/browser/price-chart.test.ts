@@ -11,7 +11,7 @@ beforeAll(() =>
   scene(async (page, context) => {
     await page.goto(stage.server().first_link ?? "")
     await page.getByLabel("E-mail").fill("ada@example.com")
-    await page.getByLabel("Password").fill("correct horse battery staple")
+    await page.getByLabel("Password").fill("lantern oyster gravel tractor")
     await page.getByRole("button", { name: "Create my sign-in" }).click()
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     await stage.keepSignedIn(context)

@@ -16,7 +16,7 @@ const stage = consoleInBrowser()
 const { look, scene } = stage
 
 const email = "ada@example.com"
-const password = "correct horse battery staple"
+const password = "lantern oyster gravel tractor"
 const goodCard = "4242 4242 4242 4242"
 const declinedCard = "4000 0000 0000 0002"
 /** Pays once at the payment page; every later charge is declined. */

@@ -1,0 +1,147 @@
+/**
+ * Words, common passwords, numbers and famous phrases that a password is joined from, as one match for zxcvbn. By itself
+ * zxcvbn takes any password of four parts for strong, however common they are, and knows no phrases. What stands between the
+ * words, capitals, and digits for letters cost an attacker little.
+ */
+import { readFileSync } from "node:fs"
+import { type Match, type Matcher, MatcherBaseClass, type MatchOptions } from "@zxcvbn-ts/core"
+
+const textOf = (file: string) => readFileSync(new URL(`./guessed/${file}.txt`, import.meta.url), "utf8").trim()
+
+/** Half of the five dice of diceware: its words are drawn, so none is more likely than another. */
+const drawnRank = 6 ** 5 / 2
+const frequentWordRank = 1_000
+const shortestPhrase = 3
+
+/** A phrase is also guessed from where people begin, to where they end. */
+const partsOf = (phrase: string): ReadonlyArray<string> => {
+  const words = phrase.split(" ")
+  return words.flatMap((_, first) =>
+    words.slice(first + shortestPhrase - 1).map((_, more) => words.slice(first, first + shortestPhrase + more).join(""))
+  )
+}
+
+/** How many guesses find each word; `passwords` begins with the most common one. */
+const ranksOf = (passwords: ReadonlyArray<string | number>, drawn: ReadonlyArray<string | number>) => {
+  const ranks = new Map<string, number>()
+  const add = (word: string | number, rank: number) =>
+    ranks.set(String(word), Math.min(rank, ranks.get(String(word)) ?? rank))
+  for (const [index, word] of passwords.entries()) add(word, index + 1)
+  for (const word of drawn) add(word, drawnRank)
+  for (const word of textOf("frequent-words").split(/\s+/)) add(word, Math.min(10 ** word.length, frequentWordRank))
+  const phrases = new Set(textOf("famous-phrases").split("\n").flatMap(partsOf))
+  for (const phrase of phrases) add(phrase, phrases.size)
+  return ranks
+}
+
+const year = /^(19|20)\d\d$/
+const yearRank = 100
+const numberRank = (text: string) => {
+  if (year.test(text)) return yearRank
+  return /^\d{1,3}$/.test(text) ? 10 ** text.length : Number.POSITIVE_INFINITY
+}
+
+const letters: Readonly<Record<string, string>> = {
+  ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g" },
+  ...{ "@": "a", $: "s", "!": "i", "€": "e", "|": "l", "+": "t" }
+}
+const lettersWithL: Readonly<Record<string, string>> = { ...letters, "1": "l", "!": "l" }
+/** What a word costs more where signs stand for its letters. */
+const replacedRank = 4
+
+/** The characters of words, each with its place in the password. */
+interface Reading {
+  readonly places: ReadonlyArray<number>
+  /** As typed, and with letters for the digits and signs that look like them. */
+  readonly texts: readonly [typed: string, ...replaced: ReadonlyArray<string>]
+}
+
+const readingOf = (password: string, isOfWord: RegExp): Reading => {
+  const places = Array.from(password, (_, place) => place).filter((place) => isOfWord.test(password.charAt(place)))
+  const typed = places.map((place) => password.charAt(place))
+  const lower = (characters: ReadonlyArray<string>) =>
+    characters.map((character) => (character.toLowerCase().length === 1 ? character.toLowerCase() : character)).join("")
+  const replaced = [letters, lettersWithL].map((table) => lower(typed.map((sign) => table[sign] ?? sign)))
+  return { places, texts: [lower(typed), ...replaced] }
+}
+
+/** Signs are blanks between words first, then letters. */
+const readingsOf = (password: string): ReadonlyArray<Reading> =>
+  [/[\p{L}\p{N}]/u, /[\p{L}\p{N}@$!€|+]/u]
+    .map((isOfWord) => readingOf(password, isOfWord))
+    .filter(({ places }, index, all) => index === 0 || places.length !== all[0]?.places.length)
+
+const mostWords = 10
+const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))
+
+/** Guesses for which signs are between the words, and which letters are capitals. */
+const variationsOf = (token: string) => {
+  const between = new Set(token.replace(/[\p{L}\p{N}]/gu, "")).size
+  const capitals = token.replace(/[^\p{Lu}]/gu, "").length
+  return 10 ** between * (/\p{Ll}/u.test(token) ? 2 ** capitals : 2)
+}
+
+/**
+ * The fewest guesses for each stretch that begins here and is made of whole words: those of its words, in any order, as
+ * zxcvbn counts. `rankOf` knows the words.
+ */
+const stretchesFrom = (first: number, length: number, rankOf: (from: number, to: number) => number) => {
+  const fewest = Array.from({ length: length + 1 }, () => Array<number>(mostWords + 1).fill(Number.POSITIVE_INFINITY))
+  const found = fewest[first]
+  if (found !== undefined) found[0] = 1
+  fewest.forEach((before, from) => {
+    if (from < first || !before.some(Number.isFinite)) return
+    for (let to = from + 1; to <= length; to++) {
+      const rank = rankOf(from, to)
+      if (rank === Number.POSITIVE_INFINITY) continue
+      fewest[to]?.forEach((known, words, counts) => {
+        if (words > 0) counts[words] = Math.min(known, rank * (before[words - 1] ?? Number.POSITIVE_INFINITY))
+      })
+    }
+  })
+  return fewest.map((counts) => Math.min(...counts.map((guesses, words) => guesses * factorial(words))))
+}
+
+const pattern = "knownWords"
+
+/** The matcher to give zxcvbn as `knownWords`. */
+export const knownWords = (
+  passwords: ReadonlyArray<string | number>,
+  drawn: ReadonlyArray<string | number>
+): Readonly<Record<typeof pattern, Matcher>> => {
+  const ranks = ranksOf(passwords, drawn)
+  class KnownWords extends MatcherBaseClass {
+    override match({ password, userInputsOptions }: MatchOptions): Array<Match> {
+      const own = new Map(Object.entries(userInputsOptions?.rankedDictionary ?? {}))
+      const rankOf = (text: string) =>
+        Math.min(
+          ranks.get(text) ?? Number.POSITIVE_INFINITY,
+          own.get(text) ?? Number.POSITIVE_INFINITY,
+          numberRank(text)
+        )
+      return readingsOf(password).flatMap((reading) => matchesIn(password, reading, rankOf))
+    }
+  }
+  return {
+    [pattern]: { Matching: KnownWords, feedback: () => null, scoring: ({ wordGuesses }) => Number(wordGuesses) }
+  }
+}
+
+const matchesIn = (password: string, { places, texts }: Reading, rankOf: (text: string) => number): Array<Match> => {
+  const [typed, ...replaced] = texts
+  const known = places.map((_, from) =>
+    places.slice(from).map((_, more) => {
+      const at = (text: string) => rankOf(text.slice(from, from + more + 1))
+      return Math.min(at(typed), ...replaced.map((text) => at(text) * replacedRank))
+    })
+  )
+  const rankBetween = (from: number, to: number) => known[from]?.[to - from - 1] ?? Number.POSITIVE_INFINITY
+  return places.flatMap((i, first) =>
+    stretchesFrom(first, places.length, rankBetween).flatMap((guesses, end) => {
+      const j = places[end - 1]
+      if (end - first < 4 || j === undefined || guesses === Number.POSITIVE_INFINITY) return []
+      const token = password.slice(i, j + 1)
+      return [{ pattern, i, j, token, wordGuesses: guesses * variationsOf(token) }]
+    })
+  )
+}
