@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Logger, References, Stream } from "effect"
 import fc from "fast-check"
 import Papa from "papaparse"
-import { type CsvRow, csvFile } from "./csv.ts"
+import type { CsvRow } from "../csv.ts"
+import { csvFile } from "./csv.ts"
 
 const bodyOf = Effect.fnUntraced(function* <E>(rows: Stream.Stream<CsvRow, E>) {
   const answer = yield* csvFile("a.csv", ["name", "value"], rows)

@@ -11,7 +11,12 @@ import { newDatabase } from "../support/postgres/new-database.ts"
 import { admin, adminLines, type Environment, run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
-const notes = ['wire "4711", unpaid', "=1+1", "ünïcödé 🧀", "null"]
+const notes = ['wire "4711", unpaid', "=1+1", "ünïcödé 🧀", "null", "paid; @SUM(A1)"]
+/** What a spreadsheet does not run. */
+const noteInCsv = new Map([
+  ["=1+1", "'=1+1"],
+  ["paid; @SUM(A1)", "paid; '@SUM(A1)"]
+])
 let home = ""
 
 beforeAll(() => {
@@ -51,7 +56,7 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
     return { LARDER_HOME: folder, ...shared }
   }
 
-  it("gives the same entries as JSON lines, as CSV and as Parquet", async () => {
+  it("gives the same entries as JSON lines, as Parquet, and as CSV without formulas", async () => {
     const environment = await where()
     const folder = environment.LARDER_HOME ?? ""
     const { id } = await admin<{ readonly id: string }>(folder, ["accounts", "create", "--name", "A"], environment)
@@ -71,7 +76,9 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
 
     const csv = path.join(folder, "entries.csv")
     await writeTo(csv, [...exported, "--csv"], environment)
-    expect(await rowsIn(`read_csv(${literal(csv)}, header = true, all_varchar = false)`)).toEqual(lines)
+    expect(await rowsIn(`read_csv(${literal(csv)}, header = true, all_varchar = false)`)).toEqual(
+      lines.map((line) => ({ ...line, note: noteInCsv.get(line.note) ?? line.note }))
+    )
     const [head, first] = readFileSync(csv, "utf8").split("\n")
     expect(head).toBe(Object.keys(lines[0] ?? {}).join(","))
     expect(first).toMatch(

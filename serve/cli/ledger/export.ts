@@ -4,7 +4,7 @@ import { CliError, Command, Flag } from "effect/cli"
 import { Administration } from "../../ledger/administration.ts"
 import type { Entry } from "../../ledger/records.ts"
 import { account, json, withLedger } from "../flags.ts"
-import { writeTable } from "./entry-files.ts"
+import { writeCsv, writeParquet } from "./entry-files.ts"
 
 const asText = (entry: Entry) =>
   [
@@ -16,7 +16,9 @@ const asText = (entry: Entry) =>
   ].join("  ")
 
 const csv = Flag.Boolean("csv").pipe(
-  Flag.withDescription("Print CSV on stdout, with a header line"),
+  Flag.withDescription(
+    "Print CSV on stdout, with a header line; a text that a spreadsheet would run as a formula gets a ' before it"
+  ),
   Flag.withDefault(false)
 )
 const parquet = Flag.Boolean("parquet").pipe(
@@ -29,7 +31,8 @@ export const exportEntries = Command.make(
   { account, json, csv, parquet },
   Effect.fn(function* ({ account, csv, json, parquet }) {
     const entries = Stream.unwrap(Administration.use((ledger) => Effect.succeed(ledger.entriesOf(account))))
-    if (csv || parquet) return yield* writeTable(entries, csv ? "csv" : "parquet")
+    if (csv) return yield* writeCsv(entries)
+    if (parquet) return yield* writeParquet(entries)
     yield* entries.pipe(
       Stream.map((entry) => (json ? JSON.stringify(entry) : asText(entry))),
       Stream.runForEachArray((lines) => Console.log(lines.join("\n")))
