@@ -6,12 +6,14 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Config, ConfigProvider, Console, Effect, Exit, Layer, Logger, Predicate, Runtime } from "effect"
 import { CliOutput, Command } from "effect/cli"
+import { visibleConsole } from "./terminal.ts"
 
 /** Help that nobody asked for belongs to stderr: stdout stays machine-readable. */
 const usageToStderr = CliOutput.layerPresenter({
   present: (event) => {
     if (event._tag === "Version" || (event._tag === "Help" && event.reason === "Requested")) {
-      return CliOutput.defaultPresenter.present(event)
+      // our own words, in colours
+      return Effect.provideService(CliOutput.defaultPresenter.present(event), Console.Console, globalThis.console)
     }
     const formatter = CliOutput.defaultFormatter({ colors: false })
     const help = Console.error(formatter.formatHelpDoc(event.helpDoc))
@@ -53,7 +55,9 @@ const endWithReader = Effect.sync(() => {
 /** For people on a terminal; elsewhere one JSON object per line, with message, level, time and annotations. */
 const logs = Layer.suspend(() =>
   Layer.merge(
-    Logger.layer([process.stderr.isTTY ? Logger.consolePretty() : Logger.withConsoleError(Logger.formatJson)]),
+    Logger.layer([
+      process.stderr.isTTY ? Logger.consolePretty({ colors: false }) : Logger.withConsoleError(Logger.formatJson)
+    ]),
     Layer.succeed(Logger.LogToStderr, true) // heeded by the pretty one alone
   )
 )
@@ -70,7 +74,7 @@ export const programOf = <const Name extends string, Input, ContextInput, E>(
   options: { readonly version: string }
 ): Program => {
   const reported = Effect.tapCause(report(command.name)) // runMain's own report would go to stdout
-  const services = Layer.mergeAll(NodeServices.layer, usageToStderr, logs)
+  const services = Layer.mergeAll(NodeServices.layer, visibleConsole, usageToStderr, logs)
   const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // else those of the first run stay
   return {
     main: () =>

@@ -40,6 +40,19 @@ describe("progress", () => {
     })
   )
 
+  it.effect("shows the control characters in the name of a feed, and sends none of them to the terminal", () =>
+    Effect.gen(function* () {
+      const { screen, written } = capture("bar", 200)
+      const feed = "2993\u001b[2J\nButter"
+      const named = Effect.andThen(
+        quarter,
+        Progress.use((progress) => progress.advance({ feed }))
+      ).pipe(Effect.andThen(TestClock.adjust("1 second")))
+      yield* Effect.scoped(named).pipe(Effect.provide(progressOn(screen)))
+      assert.include(written.at(-3), "2993\\u001b[2J\\u000aButter")
+    })
+  )
+
   it.effect.each(["lines", "bar"] as const)("ends with a whole line when the run is interrupted (%s)", (mode) =>
     Effect.gen(function* () {
       const { screen, written } = capture(mode)

@@ -2,6 +2,7 @@
  * How far a run is, on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing for machines. Outside of `start`
  * nothing is shown. Whatever ends the run, the last line is whole.
  */
+import { visibleInLine } from "@larder/warehouse/terminal.ts"
 import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
 
 export interface Step {
@@ -101,7 +102,7 @@ const makeShows = (screen: Screen) => {
       count.bytes += bytes
       if (feed === undefined) return
       count.done += 1
-      count.last = feed
+      count.last = visibleInLine(feed)
     })
 
   return { clear, shows: { start, advance } }

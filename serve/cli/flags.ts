@@ -1,5 +1,6 @@
 /** Flags that several administrative commands share, and how their results are printed. */
 import { scopes } from "@larder/schemas/scopes.ts"
+import { visibleInLine } from "@larder/warehouse/terminal.ts"
 import { Console, Effect, Option, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { Line, Scopes } from "../ledger/administration.ts"
@@ -59,7 +60,8 @@ export const print = (asJson: boolean, value: unknown, lines: ReadonlyArray<stri
   Console.log(asJson ? JSON.stringify(value) : lines.join("\n"))
 
 /** Columns as wide as their widest cell. */
-export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+export const table = (cells: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const rows = cells.map((row) => row.map(visibleInLine))
   const widths: Array<number> = []
   for (const row of rows) {
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)

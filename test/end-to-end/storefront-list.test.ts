@@ -73,6 +73,19 @@ describe("a list of stores given with --stores", () => {
     expect(readdirSync(home)).toEqual([])
   })
 
+  const steering = "\u001b[2J\u009b31m\u202e"
+  it.each([
+    ["a name outside of quotes", `[{ "domain": "bakery.example", "name": ${steering} }]`],
+    ["a field of its own", JSON.stringify([{ ...bakery, [steering]: 1 }])]
+  ])("shows the control characters of a list with %s, and writes none of them", async (_, text) => {
+    const { given } = setUp()
+    writeFileSync(given, text)
+    const { code, stderr } = await ingestStores(folderOfTest(), ["--stores", given])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/\\u001b\[2J\\u009b31m/)
+    expect(stderr).not.toMatch(/(?!\n)\p{Cc}|\u202e/u)
+  })
+
   it("exits with 2 and names a file that does not exist", async () => {
     const home = folderOfTest()
     const { code, stderr } = await ingestStores(home, ["--stores", "no-such-list.json"])

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { pipeline } from "node:stream/promises"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { visible } from "@larder/warehouse/terminal.ts"
 import { Effect, Stdio, Stream } from "effect"
 import { csvText } from "../../csv.ts"
 import { define } from "../../ledger/embedded/tables.ts"
@@ -20,10 +21,11 @@ const temporaryFolder = Effect.acquireRelease(
 const cellsOf = (entry: Entry) => columns.map((column) => entry[column])
 
 /** Without formulas, for spreadsheets; without a byte order mark and with `\n`, for programs. */
-export const writeCsv = <E, R>(entries: Stream.Stream<Entry, E, R>) =>
-  Effect.flatMap(Stdio.Stdio, ({ stdout }) =>
-    Stream.run(csvText(columns, Stream.map(entries, cellsOf), "\n"), stdout())
-  )
+export const writeCsv = Effect.fnUntraced(function* <E, R>(entries: Stream.Stream<Entry, E, R>) {
+  const { stdout, stdoutIsTerminal } = yield* Stdio.Stdio
+  const text = csvText(columns, Stream.map(entries, cellsOf), "\n")
+  yield* Stream.run((yield* stdoutIsTerminal) ? Stream.map(text, visible) : text, stdout())
+})
 
 export const writeParquet = <E, R>(entries: Stream.Stream<Entry, E, R>) =>
   Effect.gen(function* () {

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Effect, Logger } from "effect"
+import { visible, visibleConsole, visibleInLine } from "./terminal.ts"
+
+const steering = "\u001b]0;title\u0007 \u009b31m \u007f \r \u202eabc\u2066"
+const shown = "\\u001b]0;title\\u0007 \\u009b31m \\u007f \\u000d \\u202eabc\\u2066"
+
+describe("text for a terminal", () => {
+  it("shows control characters and turns of direction as JSON escapes them", () => {
+    assert.strictEqual(visible(steering), shown)
+    assert.strictEqual(visibleInLine(`${steering}\n\t.`), `${shown}\\u000a\\u0009.`)
+  })
+
+  it("shows every control character", () => {
+    const all = Array.from({ length: 160 }, (_, code) => String.fromCharCode(code)).join("")
+    assert.strictEqual(visible(all).replace(/[\n\t -~\u00a0-\uffff]/g, ""), "")
+    assert.strictEqual(JSON.parse(`"${visibleInLine(all.replace(/["\\]/g, ""))}"`), all.replace(/["\\]/g, ""))
+  })
+
+  it("leaves lines, tabs and all languages as they are", () => {
+    const text = "Käse\t鲜奶 🧀 שלום\nمرحبا \u200f100\u00a0%"
+    assert.strictEqual(visible(text), text)
+  })
+
+  /** What a program writes that uses the console as the programs do. */
+  const printed = (effect: Effect.Effect<void>) =>
+    Effect.suspend(() => {
+      const lines: Array<string> = []
+      const write = (...args: ReadonlyArray<unknown>) => lines.push(args.join(" "))
+      const screen = { ...globalThis.console, log: write, error: write, group: () => {}, groupEnd: () => {} }
+      return effect.pipe(
+        Effect.provide(visibleConsole),
+        Effect.provideService(Console.Console, screen),
+        Effect.map(() => lines.join("\n"))
+      )
+    })
+
+  it.effect("prints JSON that reads as what was printed", () =>
+    Effect.gen(function* () {
+      const text = yield* printed(Console.log(JSON.stringify({ name: steering })))
+      assert.deepStrictEqual([JSON.parse(text), visible(text)], [{ name: steering }, text])
+    })
+  )
+
+  it.effect.each([
+    ["for people", Logger.consolePretty({ colors: false })],
+    ["as JSON", Logger.withConsoleError(Logger.formatJson)]
+  ] as const)("shows what logs %s are about: messages, annotations and causes", ([_, logger]) =>
+    Effect.gen(function* () {
+      const text = yield* printed(
+        Effect.logWarning(`the read of ${steering} failed`, new Error(steering)).pipe(
+          Effect.andThen(Effect.logError("a defect", new Error(`by ${steering}`))),
+          Effect.annotateLogs({ store: steering, feeds: [steering] }),
+          Effect.provide(Logger.layer([logger]))
+        )
+      )
+      assert.include(text, "title\\u0007 \\u009b31m \\u007f")
+      assert.strictEqual(visible(text), text)
+    })
+  )
+})
