@@ -1,12 +1,15 @@
 /**
  * What the API answers when it does not answer with data: one shape, `{ error: { type, message } }`, on every endpoint.
- * `type` is stable and for machines; `message` is for people, its wording may change. An error costs nothing.
+ * `type` is stable and for machines; so is the finer `code`, which is in a header. `message` is for people, its wording may
+ * change. An error costs nothing.
  */
 import { Schema } from "effect"
+import { type ErrorCode, errorCodes } from "./error-codes.ts"
 
 export interface ApiError {
   readonly status: number
   readonly type: ErrorType
+  readonly code: ErrorCode
   readonly message: string
 }
 
@@ -52,42 +55,55 @@ export const ErrorBody = Schema.Struct({
   }).annotate({ description: "What kept the call from being answered." })
 }).annotate({ identifier: "Error", description: "Every error of every endpoint. Costs nothing." })
 
-export const invalidRequest = (message: string): ApiError => ({ status: 400, type: "invalid_request", message })
-export const methodNotAllowed: ApiError = {
-  status: 405,
-  type: "invalid_request",
-  message: "Only GET is served here"
+const apiError = (code: ErrorCode, message: string): ApiError => {
+  const { status, type } = errorCodes[code]
+  return { status, type, code, message }
 }
-export const malformedAuthorization: ApiError = {
-  status: 401,
-  type: "unauthorized",
-  message: "Missing or malformed Authorization: Bearer header"
+
+/** What is wrong with the parameters of a call: the message of a 400, and its code. */
+export interface Invalid {
+  readonly invalid: string
+  readonly code: ErrorCode
 }
+export const invalid = (code: ErrorCode, message: string): Invalid => ({ invalid: message, code })
+export const invalidRequest = ({ code, invalid }: Invalid): ApiError => apiError(code, invalid)
+
+export const unreadableRequest = apiError("unreadable_request", "The request is not readable HTTP")
+export const unclearHost = apiError("unclear_host", "The request must name one host, such as api.example.com:8080")
+export const headersTooLarge = apiError("headers_too_large", "Request line and headers take at most 16 KiB")
+export const requestTimeout = apiError("request_timeout", "The request did not arrive in time")
+export const noSuchEndpoint = apiError("no_such_endpoint", "No such endpoint")
+export const methodNotAllowed = apiError("method_not_allowed", "Only GET is served here")
+export const originNotAllowed = apiError("origin_not_allowed", "Pages of this origin may not call this server")
+const noBearer = "Missing or malformed Authorization: Bearer header"
+export const missingAuthorization = apiError("authorization_missing", noBearer)
+export const malformedAuthorization = apiError("authorization_malformed", noBearer)
 /** One message for unknown and revoked keys, so that it tells an attacker nothing. */
-export const unknownKey: ApiError = { status: 401, type: "unauthorized", message: "Unknown or revoked API key" }
-export const notScoped = (scope: string): ApiError => ({
-  status: 403,
-  type: "forbidden",
-  message: `This key is not scoped to ${scope}`
-})
-export const insufficientBalance: ApiError = {
-  status: 402,
-  type: "insufficient_balance",
-  message: "Insufficient balance"
-}
-export const spendCapReached: ApiError = {
-  status: 402,
-  type: "insufficient_balance",
-  message: "Monthly spend cap reached"
-}
-export const notFound = (message: string): ApiError => ({ status: 404, type: "not_found", message })
-export const noSuchEndpoint: ApiError = notFound("No such endpoint")
-export const internal: ApiError = { status: 500, type: "internal", message: "An unexpected error occurred" }
-/** Overloaded, or the ledger cannot be written: the same shape as every 5xx, to be retried. */
-export const unavailable: ApiError = { ...internal, status: 503 }
+export const unknownKey = apiError("unknown_key", "Unknown or revoked API key")
+export const notScoped = (scope: string): ApiError => apiError("scope_missing", `This key is not scoped to ${scope}`)
+export const insufficientBalance = apiError("insufficient_balance", "Insufficient balance")
+export const spendCapReached = apiError("monthly_spend_cap_reached", "Monthly spend cap reached")
+
+const unexpected = "An unexpected error occurred"
+export const internal = apiError("internal", unexpected)
+export const overloaded = apiError("overloaded", unexpected)
+/** The call waited as long as a call waits for its turn. */
+export const tooManyInFlight = apiError("too_many_in_flight", unexpected)
+/** No key can be looked up, or no charge written. */
+export const ledgerUnavailable = apiError("ledger_unavailable", unexpected)
 /** A batch of calls is answered at once, so together its answers are bounded. */
-export const tooLargeTogether: ApiError = invalidRequest(
+export const tooLargeTogether = apiError(
+  "answers_too_large",
   "The answers of one request take at most 8 MiB together: ask for fewer names or days, or in a request of its own"
 )
+
+const unknownRecords = {
+  "branded food": "unknown_branded_food",
+  store: "unknown_store",
+  product: "unknown_product"
+} as const satisfies Readonly<Record<string, ErrorCode>>
+/** What the id in a path can name. */
+export type RecordName = keyof typeof unknownRecords
 /** The 404 of paths with an id. */
-export const unknownRecord = (record: string, id: string): ApiError => notFound(`Unknown ${record}: ${id}`)
+export const unknownRecord = (record: RecordName, id: string): ApiError =>
+  apiError(unknownRecords[record], `Unknown ${record}: ${id}`)

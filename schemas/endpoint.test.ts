@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { invalid } from "./api-errors.ts"
 import { searchBrandedFoods } from "./branded-food/endpoints.ts"
 import { getCommodityMetricValues, getCommodityPrices, searchCommodities } from "./commodity/endpoints.ts"
 import type { Endpoint } from "./endpoint.ts"
@@ -7,7 +8,7 @@ import { getStoreProducts, searchStores } from "./storefront/endpoints.ts"
 const read = (endpoint: Endpoint, query: string) => endpoint.read(new URLSearchParams(query))
 
 describe("commodities: the two shapes cannot be combined", () => {
-  const both = { invalid: "commodity cannot be combined with category, limit or cursor" }
+  const both = invalid("parameters_conflict", "commodity cannot be combined with category, limit or cursor")
   it.each(["commodity=butter&category=dairy", "commodity=butter&limit=5", "cursor=x&commodity=butter"])(
     "rejects %s",
     (query) => {
@@ -29,9 +30,10 @@ describe("commodities: the two shapes cannot be combined", () => {
     })
   })
   it("reports a wrong value before the combination", () => {
-    assert.deepStrictEqual(read(searchCommodities, "commodity=butter&limit=501"), {
-      invalid: "limit must be at most 500"
-    })
+    assert.deepStrictEqual(
+      read(searchCommodities, "commodity=butter&limit=501"),
+      invalid("limit_too_large", "limit must be at most 500")
+    )
   })
 })
 
@@ -41,13 +43,17 @@ describe.each([
 ])("$name: the order of checks", ({ endpoint, names }) => {
   const tooMany = Array(101).fill("a").join(",")
   it.each([
-    ["from=x&to=x", `${names} is required: 1 to 100 names, separated by commas`],
-    [`from=x&to=x&${names}=${tooMany}`, `${names} takes at most 100 names, 101 were given`],
-    [`to=x&from=x&${names}=a`, "from must be a real calendar day in YYYY-MM-DD form"],
-    [`to=2024-02-30&from=2025-01-01&${names}=a`, "to must be a real calendar day in YYYY-MM-DD form"],
-    [`to=2024-01-01&from=2024-01-02&${names}=a`, "from must not be after to"]
-  ])("reports only the first problem of %s", (query, invalid) => {
-    assert.deepStrictEqual(read(endpoint, query), { invalid })
+    ["from=x&to=x", "missing_parameter", `${names} is required: 1 to 100 names, separated by commas`],
+    [`from=x&to=x&${names}=${tooMany}`, "too_many_names", `${names} takes at most 100 names, 101 were given`],
+    [`to=x&from=x&${names}=a`, "invalid_parameter", "from must be a real calendar day in YYYY-MM-DD form"],
+    [
+      `to=2024-02-30&from=2025-01-01&${names}=a`,
+      "invalid_parameter",
+      "to must be a real calendar day in YYYY-MM-DD form"
+    ],
+    [`to=2024-01-01&from=2024-01-02&${names}=a`, "from_after_to", "from must not be after to"]
+  ] as const)("reports only the first problem of %s", (query, code, message) => {
+    assert.deepStrictEqual(read(endpoint, query), invalid(code, message))
   })
   it("accepts one day as a range, and half-open ranges", () => {
     const day = "2024-01-01"
@@ -62,7 +68,7 @@ describe.each([
 
 describe("rows per page", () => {
   it("are rejected above 200 for branded foods", () => {
-    assert.deepStrictEqual(read(searchBrandedFoods, "limit=201"), { invalid: "at most 200 per page" })
+    assert.deepStrictEqual(read(searchBrandedFoods, "limit=201"), invalid("limit_too_large", "at most 200 per page"))
   })
   it.each([searchStores, getStoreProducts])("are served as 200 by $id when more are asked for", (endpoint) => {
     const result = read(endpoint, `limit=${"9".repeat(30)}`)

@@ -3,6 +3,7 @@
  * derived from these values; the list of all of them is `endpoints.ts`, and there is no second one.
  */
 import { Schema } from "effect"
+import { type Invalid, invalid, type RecordName } from "./api-errors.ts"
 import { type Parameters, type Read, readQuery, type Values } from "./parameters.ts"
 import type { Scope } from "./scopes.ts"
 
@@ -30,17 +31,17 @@ export interface Declaration<P extends Parameters, R extends Schema.Constraint =
   readonly summary: string
   readonly description: string
   readonly parameters: P
-  /** What holds between parameters: undefined, or the message of a 400. `given` holds the names that were sent. */
-  readonly rule?: (values: Values<P>, given: ReadonlySet<string>) => string | undefined
+  /** What holds between parameters: undefined, or what is wrong. `given` holds the names that were sent. */
+  readonly rule?: (values: Values<P>, given: ReadonlySet<string>) => Invalid | undefined
   readonly response: R
   /** How the OpenAPI document describes the response, where generators of clients fail on what it is. It takes every response. */
   readonly documented?: Schema.Constraint
   /** One answer of each shape, for documents. */
   readonly examples: Examples
-  /** Messages of 400 that are known beforehand, for documents. */
-  readonly invalidMessages: ReadonlyArray<string>
+  /** What a 400 says that is known beforehand, for documents. */
+  readonly refusals: ReadonlyArray<Invalid>
   /** What the id in the path names: `Unknown store: <id>` is the 404. */
-  readonly record?: "branded food" | "store" | "product"
+  readonly record?: RecordName
   /** Columns that a page is ordered by: what a cursor holds. */
   readonly order?: ReadonlyArray<string>
 }
@@ -61,19 +62,17 @@ export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
   read: (query) => {
     const read = readQuery(declared.parameters, query)
     if ("invalid" in read) return read
-    const broken = rule?.(read.value, new Set(query.keys()))
-    return broken === undefined ? read : { invalid: broken }
+    return rule?.(read.value, new Set(query.keys())) ?? read
   }
 })
 
 /** `/v1/stores/:id` as documents and the ledger write it, `/v1/stores/{id}`. */
 export const templateOf = (path: string): string => path.replace(":id", "{id}")
 
+export const fromAfterTo = invalid("from_after_to", "from must not be after to")
 /** `from` after `to` is refused wherever both exist. */
 export const fromNotAfterTo = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
-  values.from !== undefined && values.to !== undefined && values.from > values.to
-    ? "from must not be after to"
-    : undefined
+  values.from !== undefined && values.to !== undefined && values.from > values.to ? fromAfterTo : undefined
 
 export const Single = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: record })
 export const List = <S extends Schema.Constraint>(record: S) =>

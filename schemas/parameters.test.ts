@@ -1,9 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
+import { invalid } from "./api-errors.ts"
 import { country, cursor, day, limit, list, type Parameters, readQuery, text } from "./parameters.ts"
 
 const described = { description: "x" }
-const rejecting = limit({ ...described, default: 100, maximum: 500, above: { invalid: "limit must be at most 500" } })
+const rejecting = limit({
+  ...described,
+  default: 100,
+  maximum: 500,
+  above: invalid("limit_too_large", "limit must be at most 500")
+})
 const clamping = limit({ ...described, default: 50, maximum: 200, above: "served as the maximum" })
 const read = (parameters: Parameters, query: string) => readQuery(parameters, new URLSearchParams(query))
 const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`).join(",")
@@ -13,14 +19,14 @@ describe("a limit", () => {
   it.each(["limit=", "limit=0", "limit=000", "limit=%2B1", "limit=-1", "limit=1.0", "limit=1e2", "limit=+1"])(
     "rejects %s",
     (query) => {
-      assert.deepStrictEqual(read({ limit: rejecting }, query), { invalid: wanted })
-      assert.deepStrictEqual(read({ limit: clamping }, query), { invalid: wanted })
+      assert.deepStrictEqual(read({ limit: rejecting }, query), invalid("invalid_parameter", wanted))
+      assert.deepStrictEqual(read({ limit: clamping }, query), invalid("invalid_parameter", wanted))
     }
   )
   it.each(["limit=1%20", "limit=%201", "limit=1%0A", "limit=ten", "limit=%EF%BC%91", "limit=0x10", "limit=1_0"])(
     "rejects %s",
     (query) => {
-      assert.deepStrictEqual(read({ limit: clamping }, query), { invalid: wanted })
+      assert.deepStrictEqual(read({ limit: clamping }, query), invalid("invalid_parameter", wanted))
     }
   )
   it("is the default when it is absent", () => {
@@ -35,7 +41,10 @@ describe("a limit", () => {
     assert.deepStrictEqual(read({ limit: clamping }, `limit=${given}`), { value: { limit: expected } })
   })
   it.each(["501", "9".repeat(400), "9007199254740993"])("is rejected above a maximum that is enforced: %s", (given) => {
-    assert.deepStrictEqual(read({ limit: rejecting }, `limit=${given}`), { invalid: "limit must be at most 500" })
+    assert.deepStrictEqual(
+      read({ limit: rejecting }, `limit=${given}`),
+      invalid("limit_too_large", "limit must be at most 500")
+    )
   })
   it.each(["201", "9".repeat(400), "9007199254740993"])(
     "becomes the maximum above one that is served instead: %s",
@@ -72,9 +81,10 @@ describe("a country", () => {
     assert.deepStrictEqual(read(parameters, `country=${given}`), { value: { country: expected } })
   })
   it.each(["USA", "U", "U1", "US%20", "%C3%84%C3%96", "U%C5%BF"])("rejects %s", (given) => {
-    assert.deepStrictEqual(read(parameters, `country=${given}`), {
-      invalid: "country must be a two-letter country code (ISO 3166-1 alpha-2)"
-    })
+    assert.deepStrictEqual(
+      read(parameters, `country=${given}`),
+      invalid("invalid_parameter", "country must be a two-letter country code (ISO 3166-1 alpha-2)")
+    )
   })
 })
 
@@ -84,9 +94,10 @@ describe("a day", () => {
     assert.deepStrictEqual(read(parameters, ""), { value: { from: undefined } })
   })
   it.each(["", "2024-02-30", "2024-2-3", "0000-01-01", "2024-01-01%20", "today"])("rejects %j", (given) => {
-    assert.deepStrictEqual(read(parameters, `from=${given}`), {
-      invalid: "from must be a real calendar day in YYYY-MM-DD form"
-    })
+    assert.deepStrictEqual(
+      read(parameters, `from=${given}`),
+      invalid("invalid_parameter", "from must be a real calendar day in YYYY-MM-DD form")
+    )
   })
   it("accepts the years 0001 to 9999", () => {
     assert.deepStrictEqual(read(parameters, "from=0001-01-01"), { value: { from: "0001-01-01" } })
@@ -96,69 +107,78 @@ describe("a day", () => {
 
 describe("a list", () => {
   const parameters = { series: list(described) }
-  const required = { invalid: "series is required: 1 to 100 names, separated by commas" }
+  const required = invalid("missing_parameter", "series is required: 1 to 100 names, separated by commas")
   it("is required, and counts as missing when it is empty", () => {
     assert.deepStrictEqual(read(parameters, ""), required)
     assert.deepStrictEqual(read(parameters, "series="), required)
   })
   it("accepts 100 names and rejects 101", () => {
     assert.deepStrictEqual(read(parameters, `series=${names(100)}`), { value: { series: names(100).split(",") } })
-    assert.deepStrictEqual(read(parameters, `series=${names(101)}`), {
-      invalid: "series takes at most 100 names, 101 were given"
-    })
+    assert.deepStrictEqual(
+      read(parameters, `series=${names(101)}`),
+      invalid("too_many_names", "series takes at most 100 names, 101 were given")
+    )
   })
   it("counts duplicates, and keeps them in order", () => {
     assert.deepStrictEqual(read(parameters, "series=b,a,b"), { value: { series: ["b", "a", "b"] } })
-    assert.deepStrictEqual(read(parameters, `series=${Array(101).fill("a").join(",")}`), {
-      invalid: "series takes at most 100 names, 101 were given"
-    })
+    assert.deepStrictEqual(
+      read(parameters, `series=${Array(101).fill("a").join(",")}`),
+      invalid("too_many_names", "series takes at most 100 names, 101 were given")
+    )
   })
   it("keeps the blanks and capitals of its names", () => {
     assert.deepStrictEqual(read(parameters, "series=%20a,B%20"), { value: { series: [" a", "B "] } })
   })
   it.each(["a,", ",a", "a,,b", ",", "a%2C"])("rejects an empty name in %s", (given) => {
-    assert.deepStrictEqual(read(parameters, `series=${given}`), {
-      invalid: "series has an empty name between its commas"
-    })
+    assert.deepStrictEqual(
+      read(parameters, `series=${given}`),
+      invalid("invalid_parameter", "series has an empty name between its commas")
+    )
   })
   it("reports too many names before it looks for empty ones", () => {
-    assert.deepStrictEqual(read(parameters, `series=${",".repeat(100)}`), {
-      invalid: "series takes at most 100 names, 101 were given"
-    })
+    assert.deepStrictEqual(
+      read(parameters, `series=${",".repeat(100)}`),
+      invalid("too_many_names", "series takes at most 100 names, 101 were given")
+    )
   })
 })
 
 describe("a query", () => {
   const parameters = { series: list(described), from: day(described), limit: rejecting }
   it("is rejected for an unknown name before anything else", () => {
-    assert.deepStrictEqual(read(parameters, "from=x&from=y&limit=0&nonsense=1"), {
-      invalid: "Unknown query parameter: nonsense"
-    })
+    assert.deepStrictEqual(
+      read(parameters, "from=x&from=y&limit=0&nonsense=1"),
+      invalid("unknown_parameter", "Unknown query parameter: nonsense")
+    )
   })
   it("is rejected for a repeated name before any value is read, even if both values are equal", () => {
-    assert.deepStrictEqual(read(parameters, "limit=0&from=2024-01-01&from=2024-01-01"), {
-      invalid: "Repeated query parameter: from"
-    })
+    assert.deepStrictEqual(
+      read(parameters, "limit=0&from=2024-01-01&from=2024-01-01"),
+      invalid("repeated_parameter", "Repeated query parameter: from")
+    )
   })
   it("is checked in the order in which parameters are declared, not sent", () => {
-    assert.deepStrictEqual(read(parameters, "limit=0&from=x&series="), {
-      invalid: "series is required: 1 to 100 names, separated by commas"
-    })
-    assert.deepStrictEqual(read(parameters, "limit=0&from=x&series=a"), {
-      invalid: "from must be a real calendar day in YYYY-MM-DD form"
-    })
+    assert.deepStrictEqual(
+      read(parameters, "limit=0&from=x&series="),
+      invalid("missing_parameter", "series is required: 1 to 100 names, separated by commas")
+    )
+    assert.deepStrictEqual(
+      read(parameters, "limit=0&from=x&series=a"),
+      invalid("invalid_parameter", "from must be a real calendar day in YYYY-MM-DD form")
+    )
   })
   it.each(["__proto__", "constructor", "toString", "hasOwnProperty", "SERIES", "series[]", ""])(
     "is rejected with a parameter named %j",
     (name) => {
-      assert.deepStrictEqual(read(parameters, `series=a&${encodeURIComponent(name)}=1`), {
-        invalid: `Unknown query parameter: ${name}`
-      })
+      assert.deepStrictEqual(
+        read(parameters, `series=a&${encodeURIComponent(name)}=1`),
+        invalid("unknown_parameter", `Unknown query parameter: ${name}`)
+      )
     }
   )
   it("must be empty for an endpoint without parameters", () => {
     assert.deepStrictEqual(read({}, ""), { value: {} })
-    assert.deepStrictEqual(read({}, "cursor="), { invalid: "Unknown query parameter: cursor" })
+    assert.deepStrictEqual(read({}, "cursor="), invalid("unknown_parameter", "Unknown query parameter: cursor"))
   })
   it("gives only declared values, or names what it rejects", () => {
     const pairs = fc.array(

@@ -3,10 +3,11 @@
  * it is documented. Values are decided by grammar only; names in catalogs are checked where the catalogs are.
  */
 import { Schema } from "effect"
+import { type Invalid, invalid } from "./api-errors.ts"
 import { isDay } from "./dates.ts"
 
-/** What a parameter reads: a value, or the message of a 400. */
-export type Read<A> = { readonly value: A } | { readonly invalid: string }
+/** What a parameter reads: a value, or what is wrong with it. */
+export type Read<A> = { readonly value: A } | Invalid
 
 export interface Parameter<A> {
   readonly kind: "text" | "day" | "limit" | "cursor" | "list"
@@ -40,7 +41,7 @@ export const country = (options: Documented): Parameter<string | undefined> => (
     if (text === undefined || text === "") return { value: undefined }
     return /^[A-Za-z]{2}$/.test(text)
       ? { value: text.toUpperCase() }
-      : { invalid: `${name} must be a two-letter country code (ISO 3166-1 alpha-2)` }
+      : invalid("invalid_parameter", `${name} must be a two-letter country code (ISO 3166-1 alpha-2)`)
   }
 })
 
@@ -54,7 +55,7 @@ export const day = (options: Documented): Parameter<string | undefined> => ({
   read: (name, text) =>
     text === undefined || isDay(text)
       ? { value: text }
-      : { invalid: `${name} must be a real calendar day in YYYY-MM-DD form` }
+      : invalid("invalid_parameter", `${name} must be a real calendar day in YYYY-MM-DD form`)
 })
 
 interface LimitOptions {
@@ -66,8 +67,8 @@ interface LimitOptions {
    */
   readonly selects?: true
   readonly maximum: number
-  /** What happens above the maximum: a 400 with this message, or the maximum is served. */
-  readonly above: { readonly invalid: string } | "served as the maximum"
+  /** What happens above the maximum: it is refused, or the maximum is served. */
+  readonly above: Invalid | "served as the maximum"
 }
 
 /** Rows per page: digits only, at least 1. A number of any length is a number. */
@@ -86,7 +87,8 @@ export const limit = (options: LimitOptions): Parameter<number> => ({
   ).annotate(options.selects ? {} : { default: options.default }),
   read: (name, text) => {
     if (text === undefined) return { value: options.default }
-    if (!/^[0-9]+$/.test(text) || /^0+$/.test(text)) return { invalid: `${name} must be a whole number of at least 1` }
+    if (!/^[0-9]+$/.test(text) || /^0+$/.test(text))
+      return invalid("invalid_parameter", `${name} must be a whole number of at least 1`)
     const value = Number(text)
     if (value <= options.maximum) return { value }
     return options.above === "served as the maximum" ? { value: options.maximum } : options.above
@@ -104,7 +106,10 @@ export const cursor: Parameter<string | undefined> = {
 }
 
 /** The 400 for a cursor that was changed, cut, or given out by another endpoint, other filters or another id. */
-export const foreignCursor = "cursor is damaged, or belongs to another endpoint, id or set of filters"
+export const foreignCursor = invalid(
+  "cursor_damaged",
+  "cursor is damaged, or belongs to another endpoint, id or set of filters"
+)
 
 /** Names separated by commas, 1 to 100, required. Not trimmed, case-sensitive; duplicates are answered and counted twice. */
 export const list = (options: Documented): Parameter<ReadonlyArray<string>> => ({
@@ -115,15 +120,24 @@ export const list = (options: Documented): Parameter<ReadonlyArray<string>> => (
   description: `${options.description} Case-sensitive, without blanks; a name that is given twice is answered twice, and counts twice.`,
   read: (name, text) => {
     if (text === undefined || text === "")
-      return { invalid: `${name} is required: 1 to 100 names, separated by commas` }
+      return invalid("missing_parameter", `${name} is required: 1 to 100 names, separated by commas`)
     const names = text.split(",")
-    if (names.length > 100) return { invalid: `${name} takes at most 100 names, ${names.length} were given` }
-    return names.includes("") ? { invalid: `${name} has an empty name between its commas` } : { value: names }
+    if (names.length > 100)
+      return invalid("too_many_names", `${name} takes at most 100 names, ${names.length} were given`)
+    return names.includes("")
+      ? invalid("invalid_parameter", `${name} has an empty name between its commas`)
+      : { value: names }
   }
 })
 
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 export type Values<P extends Parameters> = { readonly [K in keyof P]: P[K] extends Parameter<infer A> ? A : never }
+
+const unknownParameter = (name: string) => invalid("unknown_parameter", `Unknown query parameter: ${name}`)
+const repeatedParameter = (name: string) => invalid("repeated_parameter", `Repeated query parameter: ${name}`)
+
+/** What `readQuery` says of wrong names, for documents. */
+export const wrongNames: ReadonlyArray<Invalid> = [unknownParameter("<name>"), repeatedParameter("<name>")]
 
 /**
  * Reads a query against the parameters: unknown names first, then repeated ones, then each value in declared order.
@@ -133,11 +147,11 @@ export const readQuery = <P extends Parameters>(parameters: P, query: URLSearchP
   const given = new Map<string, string>()
   const repeated: Array<string> = []
   for (const [name, value] of query) {
-    if (!Object.hasOwn(parameters, name)) return { invalid: `Unknown query parameter: ${name}` }
+    if (!Object.hasOwn(parameters, name)) return unknownParameter(name)
     if (given.has(name)) repeated.push(name)
     given.set(name, value)
   }
-  if (repeated[0] !== undefined) return { invalid: `Repeated query parameter: ${repeated[0]}` }
+  if (repeated[0] !== undefined) return repeatedParameter(repeated[0])
   const values: Record<string, unknown> = {}
   for (const [name, parameter] of Object.entries(parameters)) {
     const read = parameter.read(name, given.get(name))

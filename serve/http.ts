@@ -7,7 +7,7 @@ import { addDocs } from "./docs/docs.ts"
 import { sharedBody } from "./encoding.ts"
 import type { Turns } from "./fairness/turns.ts"
 import type { Assistants } from "./mcp/assistants.ts"
-import { errorBody, type Pipeline, type PipelineNeeds } from "./pipeline.ts"
+import type { Pipeline, PipelineNeeds } from "./pipeline.ts"
 import type { Route } from "./route.ts"
 import { makeSending } from "./sending.ts"
 
@@ -65,7 +65,7 @@ export const makeApi = (needs: ApiNeeds) => {
   const { assistants, consoleFor, dataHost, pipeline, publicUrl, report, routes, turns, version } = needs
   const { respond, respondShared } = makeSending(turns)
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
-    respond(event, pipeline.free(error.status, errorBody(error), headers))
+    respond(event, pipeline.refuse(error, headers))
 
   /** What every known path does before its own handler: exact paths, GET alone, preflight without a key. */
   const get = (path: string, handler: (event: H3Event) => Promise<HTTPResponse>): EventHandler => {
@@ -116,7 +116,7 @@ export const makeApi = (needs: ApiNeeds) => {
     const answer = await assistants(event.req, isOn(dataHost, event))
     return answer.status === 204 ? new HTTPResponse(null, answer) : respond(event, answer)
   })
-  addDocs(app, { get, respond, respondShared, free: pipeline.free, publicUrl, consoleFor })
+  addDocs(app, { get, respond, respondShared, free: pipeline.free, refuse, publicUrl, consoleFor })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app
 }

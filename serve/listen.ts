@@ -1,11 +1,19 @@
 /** A listener: an h3 application on an address, closed with its scope after the requests in flight are answered. */
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http"
 import { Server as NetServer } from "node:net"
-import { methodNotAllowed } from "@larder/schemas/api-errors.ts"
+import {
+  type ApiError,
+  headersTooLarge,
+  methodNotAllowed,
+  requestTimeout,
+  unclearHost,
+  unreadableRequest
+} from "@larder/schemas/api-errors.ts"
 import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
 import { hostIn } from "./addresses.ts"
 import { connectionsOf } from "./connections.ts"
+import { errorBody, errorHeaders } from "./errors.ts"
 import { makeReaders } from "./fairness/readers.ts"
 import { newRequestId } from "./request-id.ts"
 
@@ -42,14 +50,14 @@ const drain = (server: Server, connections: Connections) => {
 }
 
 /** What Node and its adapter would answer with an empty body, or cut off, gets the shape of every other error. */
-const answerBrokenHttp = (server: Server, connections: Connections) => {
+const answerBrokenHttp = (server: Server, connections: Connections, docsUrl: string | undefined) => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET") socket.destroy()
-    else connections.breakOff(socket, () => asText(brokenHttp[error.code ?? ""] ?? unreadable))
+    else connections.breakOff(socket, () => asText(brokenHttp[error.code ?? ""] ?? unreadableRequest, docsUrl))
   })
   server.on("connect", (_request, socket) => {
     connections.adopt(socket)
-    connections.breakOff(socket, () => asText(connect))
+    connections.breakOff(socket, () => asText(methodNotAllowed, docsUrl))
   })
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   const answers = server.listeners("request")
@@ -57,17 +65,14 @@ const answerBrokenHttp = (server: Server, connections: Connections) => {
     if (connections.isOver(request.socket, response)) return
     const problem = problemOf(request)
     if (problem === undefined) for (const answer of answers) answer.call(server, request, response)
-    else {
-      const { body, headers, status } = answerOf(problem)
-      response.writeHead(status, headers).end(body)
-    }
+    else response.writeHead(problem.status, headersOf(problem, docsUrl)).end(errorBody(problem))
   })
 }
 
 /** A target is a path, or a whole address, as proxies send it; and HTTP/1.1 names one host. */
 const problemOf = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessage) => {
   const address = /^https?:\/\/([^/?#]*)/i.exec(url)
-  if (address === null && !url.startsWith("/") && url !== "*") return unreadable
+  if (address === null && !url.startsWith("/") && url !== "*") return unreadableRequest
   const hosts = [address?.[1], headers.host].filter((text) => text !== undefined)
   const isNamed = headers.host !== undefined || httpVersion === "1.0"
   return isNamed && hosts.every((host) => hostIn(host) !== undefined) && !namesHostTwice(rawHeaders)
@@ -82,40 +87,26 @@ const namesHostTwice = (rawHeaders: ReadonlyArray<string>) => {
   return hosts > 1
 }
 
-const refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}) => ({
-  status,
-  message,
-  headers
-})
-const unreadable = refusal(400, "The request is not readable HTTP")
-const unclearHost = refusal(400, "The request must name one host, such as api.example.com:8080")
-const connect = refusal(405, methodNotAllowed.message, { allow: "GET, OPTIONS" })
-const brokenHttp: Readonly<Record<string, typeof unreadable>> = {
-  HPE_HEADER_OVERFLOW: refusal(431, "Request line and headers take at most 16 KiB"),
-  ERR_HTTP_REQUEST_TIMEOUT: refusal(408, "The request did not arrive in time")
+const brokenHttp: Readonly<Record<string, ApiError>> = {
+  HPE_HEADER_OVERFLOW: headersTooLarge,
+  ERR_HTTP_REQUEST_TIMEOUT: requestTimeout
 }
 
-const answerOf = ({ headers, message, status }: typeof unreadable) => {
-  const body = JSON.stringify({ error: { type: "invalid_request", message } })
-  return {
-    status,
-    body,
-    headers: {
-      "content-type": "application/json",
-      "content-length": String(body.length),
-      "cache-control": "private, no-store",
-      "access-control-allow-origin": "*",
-      "x-request-id": newRequestId(),
-      ...headers
-    }
-  }
-}
+const headersOf = (error: ApiError, docsUrl: string | undefined): Readonly<Record<string, string>> => ({
+  "content-type": "application/json",
+  "content-length": String(errorBody(error).length),
+  "cache-control": "private, no-store",
+  "access-control-allow-origin": "*",
+  "x-request-id": newRequestId(),
+  ...errorHeaders(error.code, docsUrl),
+  ...(error.status === methodNotAllowed.status && { allow: "GET, OPTIONS" })
+})
 
 /** For a request of which Node has made none. */
-const asText = (refused: typeof unreadable) => {
-  const { body, headers, status } = answerOf(refused)
-  const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`
+const asText = (error: ApiError, docsUrl: string | undefined): string => {
+  const headers = { ...headersOf(error, docsUrl), connection: "close" }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join("")}\r\n${errorBody(error)}`
 }
 
 interface Listening {
@@ -126,6 +117,8 @@ interface Listening {
   readonly setting: string
   /** Whether unread answers hold as much memory as they may: then the slowest readers are cut off. */
   readonly isFull?: () => boolean
+  /** Where the docs of the API are, which explain errors; by default on this listener. */
+  readonly docsUrl?: string | undefined
 }
 
 const betweenLooks = "2 seconds"
@@ -133,7 +126,7 @@ const betweenLooks = "2 seconds"
 /** Listens and answers with the address. Port 0 takes a free one. */
 export const listen = Effect.fnUntraced(function* (
   app: H3,
-  { host, isFull = () => false, port, setting, what }: Listening
+  { docsUrl, host, isFull = () => false, port, setting, what }: Listening
 ) {
   const server = yield* Effect.acquireRelease(
     Effect.tryPromise({
@@ -149,7 +142,7 @@ export const listen = Effect.fnUntraced(function* (
         const node = listening.node?.server as Server // srvx on Node, HTTP/1.1
         node.maxHeadersCount = 0 // 16 KiB are the limit; Node would drop what follows the thousandth
         const connections = connectionsOf(node)
-        answerBrokenHttp(node, connections)
+        answerBrokenHttp(node, connections, docsUrl)
         const failed = new Promise<never>((_, reject) => node.once("error", reject))
         await Promise.race([Promise.resolve(listening.serve()).then(() => listening.ready()), failed])
         return { connections, node }

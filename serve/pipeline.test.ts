@@ -40,6 +40,7 @@ const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) 
     turns: makeTurns(),
     meters: makeMeters(),
     now: Date.now,
+    publicUrl: undefined,
     run: Effect.runPromiseExit,
     answered: () => {},
     report: (message) => reported.push(message)
@@ -97,6 +98,7 @@ describe("a call that was held and not answered with 200", () => {
       const { call, charges, reported } = yield* over(Effect.die(new Error("secret detail")))
       const { body, headers, status } = yield* Effect.promise(() => call())
       assert.strictEqual(status, 500)
+      assert.strictEqual(headers["x-error-code"], "internal")
       assert.strictEqual(body, '{"error":{"type":"internal","message":"An unexpected error occurred"}}')
       assert.strictEqual(headers["x-credits-remaining"], "5000")
       assert.deepStrictEqual(charges(), [])
@@ -121,6 +123,7 @@ describe("a call that was held and not answered with 200", () => {
       const refused = yield* Effect.promise(() => call())
       assert.strictEqual(refused.status, 503)
       assert.strictEqual(refused.headers["retry-after"], "1")
+      assert.strictEqual(refused.headers["x-error-code"], "ledger_unavailable")
       assert.strictEqual(refused.headers["x-credits-remaining"], "5000")
       store.failure = undefined
       const answered = yield* Effect.promise(() => call())
@@ -140,6 +143,7 @@ describe("more calls than can be answered at once", () => {
       const { headers, status } = yield* Effect.promise(() => call())
       assert.strictEqual(status, 503)
       assert.strictEqual(headers["retry-after"], "1")
+      assert.strictEqual(headers["x-error-code"], "overloaded")
       yield* Deferred.succeed(go, undefined)
       const answers = yield* Effect.promise(() => Promise.all(waiting))
       const paid = answers.filter((answer) => answer.status === 200).length
@@ -165,6 +169,7 @@ describe("a key whose answers are not taken", () => {
       const { headers, status } = yield* Effect.promise(() => waiting)
       assert.strictEqual(status, 503)
       assert.strictEqual(headers["retry-after"], "1")
+      assert.strictEqual(headers["x-error-code"], "too_many_in_flight")
       assert.strictEqual(headers["x-credits-charged"], "0")
       assert.strictEqual(charges().length, 2)
       answers[0]?.turn?.end()

@@ -7,11 +7,14 @@ import {
   insufficientBalance,
   internal,
   invalidRequest,
+  ledgerUnavailable,
   malformedAuthorization,
+  missingAuthorization,
   notScoped,
+  overloaded,
   spendCapReached,
   tooLargeTogether,
-  unavailable,
+  tooManyInFlight,
   unknownKey
 } from "@larder/schemas/api-errors.ts"
 import { foreignCursor } from "@larder/schemas/parameters.ts"
@@ -19,6 +22,7 @@ import type { Live } from "@larder/warehouse/generation/live.ts"
 import { Cause, Effect, Exit } from "effect"
 import { tokenOf } from "./access/bearer.ts"
 import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
+import { errorBody, errorHeaders } from "./errors.ts"
 import { type Entered, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
 import { LedgerUnavailable } from "./ledger/errors.ts"
 import type { Held, LedgerAccess } from "./ledger/ledger.ts"
@@ -68,6 +72,8 @@ export interface PipelineNeeds {
   readonly turns: Turns
   readonly meters: Meters
   readonly now: () => number
+  /** Where the API is reached from outside, for links in answers. */
+  readonly publicUrl: string | undefined
   /** Runs a read; the fiber is interrupted when the signal fires. */
   readonly run: <A, E>(
     effect: Effect.Effect<A, E>,
@@ -84,8 +90,6 @@ const mostInFlight = 4000
 
 /** Nobody is left to read it; it is only counted. */
 export const callerLeft: ApiError = { ...internal, status: 499 }
-
-export const errorBody = ({ message, type }: ApiError) => JSON.stringify({ error: { type, message } })
 
 /** `key` is the one that called, where it is known. */
 interface Decided {
@@ -114,7 +118,7 @@ const refusals: Readonly<Record<Refusal, ApiError>> = {
 const validate = (asked: Asked, model: ReadModel): Valid | ApiError => {
   const { id, onDataHost, query, route } = asked
   const read = route.parse(query)
-  if ("invalid" in read) return invalidRequest(read.invalid)
+  if ("invalid" in read) return invalidRequest(read)
   const { cursor, limit: _, ...filters } = read.value
   const scope = route.endpoint.order === undefined ? "" : cursorScope(route.endpoint.id, id, filters)
   const after = typeof cursor === "string" ? decodeCursor(scope, cursor) : undefined
@@ -126,7 +130,8 @@ const validate = (asked: Asked, model: ReadModel): Valid | ApiError => {
   return { values: read.value, request: { values: read.value, given, id, after, cursorAt, onDataHost } }
 }
 
-export const makePipeline = ({ answered, ledger, live, meters, now, report, run, turns }: PipelineNeeds) => {
+export const makePipeline = (needs: PipelineNeeds) => {
+  const { answered, ledger, live, meters, now, publicUrl, report, run, turns } = needs
   let inFlight = 0
 
   const answer = (
@@ -147,12 +152,18 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
     }
   })
 
-  const refusal = (requestId: string, error: ApiError, key?: ApiKeyView): Decided => {
-    const headers: Record<string, string> = key === undefined ? {} : accountHeaders(key, 0, live.current().id)
-    if (error.status === 401) headers["www-authenticate"] = "Bearer"
-    if (error.status === 503) headers["retry-after"] = "1"
-    return { answer: answer(requestId, error.status, errorBody(error), headers), key }
-  }
+  const errorAnswer = (requestId: string, error: ApiError, more: Readonly<Record<string, string>> | undefined) =>
+    answer(requestId, error.status, errorBody(error), {
+      ...errorHeaders(error.code, publicUrl),
+      ...(error.status === 401 && { "www-authenticate": "Bearer" }),
+      ...(error.status === 503 && { "retry-after": "1" }),
+      ...more
+    })
+
+  const refusal = (requestId: string, error: ApiError, key?: ApiKeyView): Decided => ({
+    answer: errorAnswer(requestId, error, key && accountHeaders(key, 0, live.current().id)),
+    key
+  })
 
   const accountHeaders = (key: ApiKeyView, charged: number, generation: string): Record<string, string> => ({
     "x-data-version": generation,
@@ -206,7 +217,7 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
       if (turn === undefined) {
         const entered = turnFor(call, key, valid)
         const begun = entered instanceof Promise ? await entered : entered
-        if (begun === "late") return refusal(requestId, unavailable, key)
+        if (begun === "late") return refusal(requestId, tooManyInFlight, key)
         if (begun === "left") return refusal(requestId, callerLeft, key)
         turn = begun
         began(turn)
@@ -243,7 +254,7 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
       meters.committed(performance.now() - readAt)
     } catch (cause) {
       report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
-      return refusal(requestId, unavailable, key)
+      return refusal(requestId, ledgerUnavailable, key)
     }
     return { answer: answer(requestId, 200, body, accountHeaders(key, endpoint.credits, generation)), key }
   }
@@ -267,7 +278,8 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
   }
 
   const decide = (call: Call, requestId: string): Decided | Promise<Decided> => {
-    if (inFlight >= mostInFlight) return refusal(requestId, unavailable)
+    if (inFlight >= mostInFlight) return refusal(requestId, overloaded)
+    if (call.authorization === null) return refusal(requestId, missingAuthorization)
     const token = tokenOf(call.authorization)
     if (token === undefined) return refusal(requestId, malformedAuthorization)
     return paid(call, token, requestId)
@@ -309,14 +321,17 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
         if (!isAway) {
           report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
         }
-        return note(call, requestId, refusal(requestId, isAway ? unavailable : internal), moment, startedAt)
+        return note(call, requestId, refusal(requestId, isAway ? ledgerUnavailable : internal), moment, startedAt)
       } finally {
         inFlight--
       }
     },
-    /** What costs nothing and needs no key: an unknown path, a wrong method, a preflight, the document. */
+    /** What costs nothing and needs no key: a preflight, the document, the docs. */
     free: (status: number, body: string, headers?: Readonly<Record<string, string>>): Answer =>
       answer(newRequestId(), status, body, headers),
+    /** An error that costs nothing and is of no account. */
+    refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): Answer =>
+      errorAnswer(newRequestId(), error, headers),
     /** About how many bytes of data will answer a call; 0 where it will be refused. */
     expectedBytes: (asked: Asked): number => {
       const { model } = live.current()
@@ -327,6 +342,6 @@ export const makePipeline = ({ answered, ledger, live, meters, now, report, run,
   }
 }
 
-const exposed = "X-Request-Id, X-Data-Version, X-Credits-Charged, X-Credits-Remaining, Retry-After"
+const exposed = "X-Request-Id, X-Data-Version, X-Credits-Charged, X-Credits-Remaining, X-Error-Code, Link, Retry-After"
 
 export type Pipeline = ReturnType<typeof makePipeline>

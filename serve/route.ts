@@ -2,7 +2,7 @@
  * A route: an endpoint and how it is read. The request pipeline does everything else; a read sees a request that is
  * authenticated, allowed, valid and paid for, and answers with the JSON text of its body.
  */
-import type { ApiError } from "@larder/schemas/api-errors.ts"
+import type { ApiError, Invalid } from "@larder/schemas/api-errors.ts"
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import type { Parameters, Read, Values } from "@larder/schemas/parameters.ts"
 import type { Generation } from "@larder/warehouse/generation/live.ts"
@@ -38,8 +38,8 @@ export interface Route {
   /** How the ledger names the endpoint: `/v1/stores/{id}`, as its documents do. */
   readonly chargedAs: string
   readonly parse: (query: URLSearchParams) => Read<Readonly<Record<string, unknown>>>
-  /** Names that the catalogs do not have: the message of a 400. Asked before anything is paid or read. */
-  readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => string | undefined
+  /** Names that the catalogs do not have: what is wrong. Asked before anything is paid or read. */
+  readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
   /** About how many bytes the answer will take, known before it is read: by that a call waits for its turn. */
   readonly expectedBytes: (request: Request<Readonly<Record<string, unknown>>>, model: ReadModel) => number
   readonly read: (
@@ -57,7 +57,7 @@ const bytesOfPage = ({ values: { limit } }: Request<Readonly<Record<string, unkn
 export const route = <P extends Parameters>(
   endpoint: Endpoint<P>,
   on: {
-    readonly unknownNames?: (values: Values<P>, model: ReadModel) => string | undefined
+    readonly unknownNames?: (values: Values<P>, model: ReadModel) => Invalid | undefined
     /** By default that of a page of the largest records. */
     readonly expectedBytes?: (request: Request<Values<P>>, model: ReadModel) => number
     readonly read: (request: Request<Values<P>>, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>

@@ -54,6 +54,7 @@ const open = Effect.fnUntraced(function* () {
   const requestLog = yield* RequestLog
   const { signIns } = yield* People
   const publicUrl = Option.getOrUndefined(settings.publicConsoleUrl)
+  const publicApiUrl = Option.getOrUndefined(settings.publicApiUrl)
   let listening = yield* consoleUrlSetting // until the listener has its port
   const consoleUrl = () => publicUrl ?? addressFor(listening, null)
   // commands reach a ledger in PostgreSQL by themselves
@@ -77,6 +78,7 @@ const open = Effect.fnUntraced(function* () {
     turns,
     meters,
     now: Date.now,
+    publicUrl: publicApiUrl,
     run: Effect.runPromiseExitWith(context),
     answered: (request) => {
       requestLog.note(request)
@@ -95,7 +97,6 @@ const open = Effect.fnUntraced(function* () {
     }
   }
   const dataHostName = Option.getOrUndefined(dataHost)?.toLowerCase()
-  const publicApiUrl = Option.getOrUndefined(settings.publicApiUrl)
   const origins = new Set([publicApiUrl, publicUrl].filter((url) => url !== undefined))
   const assistants = makeAssistants({
     pipeline,
@@ -105,6 +106,7 @@ const open = Effect.fnUntraced(function* () {
     dataVersion: () => live.current().id,
     report,
     version,
+    publicUrl: publicApiUrl,
     origins
   })
   /** Where whoever came to the API by this host finds the console's listener; behind a proxy nobody knows. */
@@ -123,7 +125,14 @@ const open = Effect.fnUntraced(function* () {
     publicUrl: publicApiUrl,
     consoleFor: (hostname) => publicUrl ?? besides(hostname)
   })
-  const api = yield* listen(app, { what: "API", host, port, setting: "LARDER_PORT", isFull: turns.isFull })
+  const api = yield* listen(app, {
+    what: "API",
+    host,
+    port,
+    setting: "LARDER_PORT",
+    isFull: turns.isFull,
+    docsUrl: publicApiUrl
+  })
   const { simulator } = payments
   const people = makeConsole<ConsoleServices>({
     readiness,
@@ -143,7 +152,8 @@ const open = Effect.fnUntraced(function* () {
     what: "console",
     host: consoleHost,
     port: consolePort,
-    setting: "LARDER_CONSOLE_PORT"
+    setting: "LARDER_CONSOLE_PORT",
+    docsUrl: publicApiUrl ?? addressFor(api, null)
   })
   if (!isLoopback(listening) && !publicUrl?.startsWith("https:")) yield* Effect.logWarning(withoutTls(listening))
   const warning = nothingIsTaken(payments.mode, publicUrl)

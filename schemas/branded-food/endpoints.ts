@@ -1,10 +1,11 @@
 /** The three branded-food endpoints. */
+import { invalid } from "../api-errors.ts"
 import { endpoint, List, Page, Single } from "../endpoint.ts"
 import { cursor, limit, text } from "../parameters.ts"
 import { getBrandedFoodCategoriesExamples, getBrandedFoodExamples, searchBrandedFoodsExamples } from "./examples.ts"
 import { BrandedFood, FoodCategory } from "./records.ts"
 
-const aboveMaximum = "at most 200 per page"
+const aboveMaximum = invalid("limit_too_large", "at most 200 per page")
 
 export const searchBrandedFoods = endpoint({
   id: "searchBrandedFoods",
@@ -32,13 +33,13 @@ export const searchBrandedFoods = endpoint({
       description: "Foods per page.",
       default: 50,
       maximum: 200,
-      above: { invalid: aboveMaximum }
+      above: aboveMaximum
     }),
     cursor
   },
   response: Page(BrandedFood),
   examples: searchBrandedFoodsExamples,
-  invalidMessages: [aboveMaximum],
+  refusals: [aboveMaximum],
   order: ["fdc_id"]
 })
 
@@ -54,7 +55,7 @@ export const getBrandedFoodCategories = endpoint({
   parameters: {},
   response: List(FoodCategory),
   examples: getBrandedFoodCategoriesExamples,
-  invalidMessages: []
+  refusals: []
 })
 
 export const getBrandedFood = endpoint({
@@ -69,6 +70,6 @@ export const getBrandedFood = endpoint({
   parameters: {},
   response: Single(BrandedFood),
   examples: getBrandedFoodExamples,
-  invalidMessages: [],
+  refusals: [],
   record: "branded food"
 })

@@ -1,6 +1,7 @@
 /** The three commodity endpoints. */
 import { Schema } from "effect"
-import { endpoint, fromNotAfterTo, List, Page } from "../endpoint.ts"
+import { invalid } from "../api-errors.ts"
+import { endpoint, fromAfterTo, fromNotAfterTo, List, Page } from "../endpoint.ts"
 import { cursor, day, limit, list, text } from "../parameters.ts"
 import { getCommodityMetricValuesExamples, getCommodityPricesExamples, searchCommoditiesExamples } from "./examples.ts"
 import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
@@ -8,7 +9,13 @@ import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup 
 /** Parameters whose presence alone, even empty, selects the paged shape. */
 export const pagedParameters: ReadonlyArray<string> = ["category", "limit", "cursor"]
 
-const bothShapes = "commodity cannot be combined with category, limit or cursor"
+const bothShapes = invalid("parameters_conflict", "commodity cannot be combined with category, limit or cursor")
+const aboveMaximum = invalid("limit_too_large", "limit must be at most 500")
+/** The first that the catalog does not have, in requested order. */
+export const unknownSeries = (slug: string) => invalid("unknown_series", `Unknown series: ${slug}`)
+/** All that the catalog does not have, in requested order. */
+export const unknownMetrics = (names: ReadonlyArray<string>) =>
+  invalid("unknown_metrics", `Unknown metrics: ${names.join(", ")}`)
 
 export const searchCommodities = endpoint({
   id: "searchCommodities",
@@ -34,7 +41,7 @@ export const searchCommodities = endpoint({
       default: 100,
       selects: true,
       maximum: 500,
-      above: { invalid: "limit must be at most 500" }
+      above: aboveMaximum
     }),
     cursor
   },
@@ -46,7 +53,7 @@ export const searchCommodities = endpoint({
     next_cursor: Schema.optionalKey(Page(CommodityProduct).fields.next_cursor)
   }),
   examples: searchCommoditiesExamples,
-  invalidMessages: ["limit must be at most 500", bothShapes],
+  refusals: [aboveMaximum, bothShapes],
   order: ["slug"]
 })
 
@@ -70,7 +77,7 @@ export const getCommodityPrices = endpoint({
   rule: fromNotAfterTo,
   response: List(PriceResult),
   examples: getCommodityPricesExamples,
-  invalidMessages: ["Unknown series: <slug>", "from must not be after to"]
+  refusals: [unknownSeries("<slug>"), fromAfterTo]
 })
 
 export const getCommodityMetricValues = endpoint({
@@ -90,5 +97,5 @@ export const getCommodityMetricValues = endpoint({
   rule: fromNotAfterTo,
   response: List(MetricValues),
   examples: getCommodityMetricValuesExamples,
-  invalidMessages: ["Unknown metrics: <names>", "from must not be after to"]
+  refusals: [unknownMetrics(["<names>"]), fromAfterTo]
 })

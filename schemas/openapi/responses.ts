@@ -2,18 +2,23 @@
 import {
   type ApiError,
   errorTypes,
+  type Invalid,
   insufficientBalance,
   internal,
   invalidRequest,
+  ledgerUnavailable,
   malformedAuthorization,
-  notFound,
+  missingAuthorization,
   notScoped,
+  overloaded,
   spendCapReached,
-  unavailable,
-  unknownKey
+  tooManyInFlight,
+  unknownKey,
+  unknownRecord
 } from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
-import { foreignCursor } from "../parameters.ts"
+import { codeNames } from "../error-codes.ts"
+import { foreignCursor, wrongNames } from "../parameters.ts"
 import type { OpenApiExample, OpenApiHeader, OpenApiResponse, Reference, SchemaObject } from "./types.ts"
 
 export const headers = {
@@ -38,6 +43,18 @@ export const headers = {
     required: false,
     schema: { type: "integer", minimum: 0 }
   },
+  "X-Error-Code": {
+    description:
+      "What exactly went wrong, finer than `error.type`. A code keeps its meaning; new ones may be added. `/docs/errors` explains each.",
+    required: true,
+    schema: { type: "string", enum: [...codeNames] }
+  },
+  Link: {
+    description:
+      'Where the code is explained, as `</docs/errors#unknown_parameter>; rel="help"`: relative to the address of the call, or with the public address of the API.',
+    required: true,
+    schema: { type: "string" }
+  },
   "WWW-Authenticate": { description: "Always `Bearer`.", required: true, schema: { type: "string" } },
   "Retry-After": {
     description: "Seconds to wait before trying again.",
@@ -49,13 +66,14 @@ export const headers = {
 type HeaderName = keyof typeof headers
 
 const onRecognisedKeys = ["X-Request-Id", "X-Data-Version", "X-Credits-Charged", "X-Credits-Remaining"] as const
+const onErrors = ["X-Error-Code", "Link"] as const
 
 /** Errors that are the same on every endpoint. */
 export const sharedResponses = (error: SchemaObject): Readonly<Record<string, OpenApiResponse>> => ({
   Unauthorized: failure(error, {
     description: describe(401),
     headers: ["X-Request-Id", "WWW-Authenticate"],
-    examples: [malformedAuthorization, unknownKey]
+    examples: [missingAuthorization, malformedAuthorization, unknownKey]
   }),
   InsufficientBalance: failure(error, {
     description: describe(402),
@@ -65,7 +83,7 @@ export const sharedResponses = (error: SchemaObject): Readonly<Record<string, Op
   Unavailable: failure(error, {
     description: "The server is overloaded, or cannot record the charge. Nothing was charged.",
     headers: [...onRecognisedKeys, "Retry-After"],
-    examples: [unavailable]
+    examples: [overloaded, tooManyInFlight, ledgerUnavailable]
   })
 })
 
@@ -80,14 +98,14 @@ export const responsesOf = (
     headers: references(onRecognisedKeys),
     content: { "application/json": { schema: data, examples: answers(endpoint) } }
   },
-  "400": failure(error, { description: describe(400), examples: invalidMessages(endpoint).map(invalidRequest) }),
+  "400": failure(error, { description: describe(400), examples: invalidParameters(endpoint).map(invalidRequest) }),
   "401": { $ref: "#/components/responses/Unauthorized" },
   "402": { $ref: "#/components/responses/InsufficientBalance" },
   "403": failure(error, { description: describe(403), examples: [notScoped(endpoint.scope)] }),
   ...(endpoint.record !== undefined && {
     "404": failure(error, {
       description: `No ${endpoint.record} has the id in the path.`,
-      examples: [notFound(`Unknown ${endpoint.record}: <id>`)]
+      examples: [unknownRecord(endpoint.record, "<id>")]
     })
   }),
   "500": { $ref: "#/components/responses/Internal" },
@@ -114,15 +132,15 @@ const wrong = {
 } as const
 
 /** What the parameters say to wrong values, asked from the parameters themselves. */
-const invalidMessages = (endpoint: Endpoint): ReadonlyArray<string> => {
+const invalidParameters = (endpoint: Endpoint): ReadonlyArray<Invalid> => {
   const said = Object.entries(endpoint.parameters).flatMap(([name, parameter]) => {
     if (parameter.kind === "cursor") return [foreignCursor]
     return wrong[parameter.kind].flatMap((text) => {
       const read = parameter.read(name, text)
-      return "invalid" in read ? [read.invalid] : []
+      return "invalid" in read ? [read] : []
     })
   })
-  return [...said, ...endpoint.invalidMessages, "Unknown query parameter: <name>", "Repeated query parameter: <name>"]
+  return [...said, ...endpoint.refusals, ...wrongNames]
 }
 
 interface Failure {
@@ -133,15 +151,22 @@ interface Failure {
 
 const failure = (error: SchemaObject, of: Failure): OpenApiResponse => ({
   description: of.description,
-  headers: references(of.headers ?? onRecognisedKeys),
+  headers: references([...(of.headers ?? onRecognisedKeys), ...onErrors]),
   content: {
     "application/json": {
       schema: error,
-      examples: Object.fromEntries(
-        of.examples.map(({ type, message }) => [message, { value: { error: { type, message } } }])
-      )
+      examples: Object.fromEntries(of.examples.map((error) => [nameOf(error, of.examples), exampleOf(error)]))
     }
   }
+})
+
+/** Its message, and its code beside it where another error says the same. */
+const nameOf = ({ code, message }: ApiError, all: ReadonlyArray<ApiError>) =>
+  all.some((other) => other.message === message && other.code !== code) ? `${message} (${code})` : message
+
+const exampleOf = ({ code, message, type }: ApiError): OpenApiExample => ({
+  summary: `X-Error-Code: ${code}`,
+  value: { error: { type, message } }
 })
 
 const references = (names: ReadonlyArray<HeaderName>): Readonly<Record<string, Reference>> =>

@@ -37,7 +37,7 @@ export const searchStores = endpoint({
   },
   response: Page(Store),
   examples: searchStoresExamples,
-  invalidMessages: [],
+  refusals: [],
   order: ["name", "id"]
 })
 
@@ -52,7 +52,7 @@ export const getStore = endpoint({
   parameters: {},
   response: Single(Store),
   examples: getStoreExamples,
-  invalidMessages: [],
+  refusals: [],
   record: "store"
 })
 
@@ -68,7 +68,7 @@ export const getStoreProducts = endpoint({
   parameters: { limit: pageOf("Products"), cursor },
   response: Page(ProductSummary),
   examples: getStoreProductsExamples,
-  invalidMessages: [],
+  refusals: [],
   record: "store",
   order: ["published_at", "id"]
 })
@@ -85,7 +85,7 @@ export const getStoreCollections = endpoint({
   parameters: { limit: pageOf("Collections"), cursor },
   response: Page(Collection),
   examples: getStoreCollectionsExamples,
-  invalidMessages: [],
+  refusals: [],
   record: "store",
   order: ["published_at", "id"]
 })
@@ -101,6 +101,6 @@ export const getProduct = endpoint({
   parameters: {},
   response: Single(ProductDetail),
   examples: getProductExamples,
-  invalidMessages: [],
+  refusals: [],
   record: "product"
 })

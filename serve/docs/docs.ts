@@ -3,9 +3,9 @@
  * listener, so that a call which is tried out stays on one origin. None needs a key or costs anything.
  */
 import { randomBytes } from "node:crypto"
-import { noSuchEndpoint } from "@larder/schemas/api-errors.ts"
+import { type ApiError, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
 import type { EventHandler, H3, H3Event, HTTPResponse } from "h3"
-import { type Answer, errorBody, type Pipeline } from "../pipeline.ts"
+import type { Answer, Pipeline } from "../pipeline.ts"
 import type { Sending } from "../sending.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
 import { filled } from "./facts.ts"
@@ -22,6 +22,7 @@ interface Listener {
   readonly respond: Sending["respond"]
   readonly respondShared: Sending["respondShared"]
   readonly free: Pipeline["free"]
+  readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
   /** Address of the API in guides; by default, where the reader found it. */
   readonly publicUrl: string | undefined
   /** Address of the console for who reached the API at this host; none where that is not known. */
@@ -72,7 +73,10 @@ const addressOf = ({ req, url }: H3Event): string => {
   return `${isSecure ? "https" : "http"}://${url.host}`
 }
 
-export const addDocs = (app: H3, { consoleFor, free, get, publicUrl, respond, respondShared }: Listener): void => {
+export const addDocs = (
+  app: H3,
+  { consoleFor, free, get, publicUrl, refuse, respond, respondShared }: Listener
+): void => {
   const apiFor = (event: H3Event) => publicUrl ?? addressOf(event)
   const serve = (path: string, answer: (event: H3Event) => Promise<Answer>) =>
     app.all(
@@ -122,7 +126,7 @@ export const addDocs = (app: H3, { consoleFor, free, get, publicUrl, respond, re
   const assets = "/docs/assets/:name"
   app.all(assets, async (event) => {
     const asset = await assetAt(event.url.pathname)
-    if (asset === undefined) return respond(event, free(404, errorBody(noSuchEndpoint)))
+    if (asset === undefined) return refuse(event, noSuchEndpoint)
     const headers = { "content-type": asset.type, "cache-control": forAYear, "x-content-type-options": "nosniff" }
     return get(assets, () => respondShared(event, asset.body, free(200, "", headers)))(event)
   })

@@ -2,16 +2,10 @@
  * What the guides say of endpoints, prices, limits and errors: taken from the values that the server runs on, so that no
  * number is written twice. A guide names a fact as `{{name}}`.
  */
-import {
-  errorTypes,
-  insufficientBalance,
-  malformedAuthorization,
-  noSuchEndpoint,
-  spendCapReached,
-  unknownKey
-} from "@larder/schemas/api-errors.ts"
+import { errorTypes, insufficientBalance, spendCapReached } from "@larder/schemas/api-errors.ts"
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
+import { codeNames, errorCodes } from "@larder/schemas/error-codes.ts"
 import { foreignCursor } from "@larder/schemas/parameters.ts"
 import { cheapestPayment, dearestPayment, highestTrigger, lowestTrigger, presets } from "../billing/amounts.ts"
 import { usdOf } from "../ledger/money.ts"
@@ -75,6 +69,14 @@ const perTag = [...new Set(endpoints.map(({ tag }) => tag))].map(
   (tag) => [`endpoints ${tag}`, endpointsOf(endpoints.filter((endpoint) => endpoint.tag === tag))] as const
 )
 
+/** A heading for each code: error answers link to it. */
+const codes = codeNames
+  .map((code) => {
+    const { advice, meaning, status, type } = errorCodes[code]
+    return `### \`${code}\`\n\n${status}, \`${type}\`. ${meaning} ${advice}`
+  })
+  .join("\n\n")
+
 const facts: ReadonlyMap<string, string> = new Map([
   ...perEndpoint,
   ...perTag,
@@ -93,12 +95,10 @@ const facts: ReadonlyMap<string, string> = new Map([
       errorTypes.map(({ description, status, type }) => [String(status), `\`${type}\``, description])
     )
   ],
-  ["message malformedAuthorization", malformedAuthorization.message],
-  ["message unknownKey", unknownKey.message],
+  ["codes", codes],
   ["message insufficientBalance", insufficientBalance.message],
   ["message spendCapReached", spendCapReached.message],
-  ["message noSuchEndpoint", noSuchEndpoint.message],
-  ["message foreignCursor", foreignCursor],
+  ["message foreignCursor", foreignCursor.invalid],
   ["presets", oneOf.format(presets.map((cents) => count(cents / 100)))],
   ["cheapest payment", wholeUsd(cheapestPayment)],
   ["dearest payment", wholeUsd(dearestPayment)],

@@ -4,6 +4,7 @@ import { htmlOf } from "./markdown.ts"
 describe("a guide as HTML", () => {
   it.each([
     ["# Errors & retries", '<h1 id="errors-retries">Errors &amp; retries</h1>'],
+    ["### `unknown_store`", '<h3 id="unknown_store"><code>unknown_store</code></h3>'],
     ["one\ntwo", "<p>one two</p>"],
     ["- a\n- b\n  c", "<ul><li>a</li>\n<li>b c</li></ul>"],
     ["1. a\n2. b", "<ol><li>a</li>\n<li>b</li></ol>"],

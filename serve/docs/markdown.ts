@@ -6,11 +6,11 @@
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
-/** As the address of a heading on its page: `Errors and retries` is `errors-and-retries`. */
+/** As the address of a heading on its page: `Errors and retries` is `errors-and-retries`; a name keeps its underscores. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/[^a-z0-9_]+/g, "-")
     .replace(/^-|-$/g, "")
 
 const isLink = (href: string) => /^(https?:\/\/|\/|#)/.test(href)

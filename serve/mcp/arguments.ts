@@ -1,4 +1,5 @@
 /** A tool's arguments as the API takes them: the id of a path, and a query whose grammar the endpoint judges. */
+import { type Invalid, invalid } from "@larder/schemas/api-errors.ts"
 import type { Route } from "../route.ts"
 
 /** Digits, also of numbers that JavaScript would write as 1e+21: a limit may be of any length. */
@@ -39,7 +40,7 @@ interface Asked {
 export const askedOf = (route: Route, given: Readonly<Record<string, unknown>>): Asked => {
   const { parameters, record } = route.endpoint
   const query = new URLSearchParams()
-  const wrong: Array<string> = []
+  const wrong: Array<Invalid> = []
   let id = ""
   for (const [name, value] of Object.entries(given)) {
     if (value === null && Object.hasOwn(parameters, name) && parameters[name]?.required === false) continue
@@ -48,11 +49,12 @@ export const askedOf = (route: Route, given: Readonly<Record<string, unknown>>):
     const text = "text" in read ? read.text : ""
     if (name === "id" && record !== undefined) id = text.toWellFormed()
     else query.append(name, text)
-    if ("wrong" in read) wrong.push(read.wrong)
+    if ("wrong" in read) wrong.push(invalid("invalid_parameter", read.wrong))
   }
-  if (record !== undefined && id === "") wrong.push(`id is required: the id of a ${record}`)
-  const invalid = Object.keys(given).every((name) => name === "id" || Object.hasOwn(parameters, name))
+  if (record !== undefined && id === "")
+    wrong.push(invalid("missing_parameter", `id is required: the id of a ${record}`))
+  const problem = Object.keys(given).every((name) => name === "id" || Object.hasOwn(parameters, name))
     ? wrong[0]
     : undefined
-  return { route: invalid === undefined ? route : { ...route, parse: () => ({ invalid }) }, id, query }
+  return { route: problem === undefined ? route : { ...route, parse: () => problem }, id, query }
 }

@@ -36,6 +36,7 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
     turns,
     meters: makeMeters(),
     now: Date.now,
+    publicUrl: undefined,
     run: Effect.runPromiseExit,
     answered: () => {},
     report
@@ -48,6 +49,7 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
     dataVersion: () => "larder-000001",
     report,
     version: "1",
+    publicUrl: undefined,
     origins: new Set()
   })
   const post = (body: string | ReadableStream) =>
@@ -76,7 +78,10 @@ describe("the assistant connection", () => {
       const away = new LedgerUnavailable({ action: "look up a key", cause: new Error("away") })
       const { post, reports } = yield* opened(() => ({ authenticate: () => Promise.reject(away) }))
       const { body, headers, status } = yield* post(list)
-      assert.deepStrictEqual([status, headers["retry-after"]], [503, "1"])
+      assert.deepStrictEqual(
+        [status, headers["retry-after"], headers["x-error-code"]],
+        [503, "1", "ledger_unavailable"]
+      )
       assert.strictEqual(JSON.parse(body).error.type, "internal")
       assert.isEmpty(reports) // the ledger tells it
     }).pipe(Effect.scoped)
@@ -84,8 +89,9 @@ describe("the assistant connection", () => {
   it.effect("answers 500 to an unexpected error, hides its message and tells the operator", () =>
     Effect.gen(function* () {
       const { post, reports } = yield* opened(() => ({ authenticate: () => Promise.reject(new Error("secret")) }))
-      const { body, status } = yield* post(list)
+      const { body, headers, status } = yield* post(list)
       assert.deepStrictEqual([status, reports], [500, ["the assistant connection failed"]])
+      assert.strictEqual(headers["x-error-code"], "internal")
       assert.notInclude(body, "secret")
     }).pipe(Effect.scoped)
   )

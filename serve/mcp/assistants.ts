@@ -6,9 +6,11 @@
 import {
   type ApiError,
   internal,
+  ledgerUnavailable,
   malformedAuthorization,
   methodNotAllowed,
-  unavailable,
+  missingAuthorization,
+  originNotAllowed,
   unknownKey
 } from "@larder/schemas/api-errors.ts"
 import { Cause } from "effect"
@@ -16,7 +18,7 @@ import { tokenOf } from "../access/bearer.ts"
 import type { Turns } from "../fairness/turns.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
-import { type Answer, errorBody, type Pipeline, type PipelineNeeds } from "../pipeline.ts"
+import type { Answer, Pipeline, PipelineNeeds } from "../pipeline.ts"
 import type { Route } from "../route.ts"
 import type { Exchange } from "./exchange.ts"
 import { isAllowedOrigin } from "./origin.ts"
@@ -31,6 +33,8 @@ export interface AssistantNeeds {
   readonly report: PipelineNeeds["report"]
   /** Version of the program. */
   readonly version: string
+  /** Where the API is reached from outside, for links in answers. */
+  readonly publicUrl: string | undefined
   /** Of the API and the console. It grows while the listeners open. */
   readonly origins: ReadonlySet<string>
 }
@@ -40,11 +44,6 @@ export type Assistants = (request: Request, onDataHost: boolean) => Promise<Answ
 
 const allow = "POST, OPTIONS"
 const postAlone: ApiError = { ...methodNotAllowed, message: "Only POST is served here" }
-const foreignOrigin: ApiError = {
-  status: 403,
-  type: "forbidden",
-  message: "Pages of this origin may not call this server"
-}
 
 const preflight = {
   allow,
@@ -71,26 +70,25 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     return loading
   }
 
-  const refuse = (error: ApiError, more?: Readonly<Record<string, string>>) =>
-    pipeline.free(error.status, errorBody(error), more)
+  const { refuse } = pipeline
 
   const respond = async (request: Request, isForeign: boolean, onDataHost: boolean): Promise<Answer> => {
     const { headers, method } = request
-    if (isForeign) return refuse(foreignOrigin)
+    if (isForeign) return refuse(originNotAllowed)
     if (method === "OPTIONS") return pipeline.free(204, "", preflight)
     if (method !== "POST") return refuse(postAlone, { allow })
     const authorization = headers.get("authorization")
+    if (authorization === null) return refuse(missingAuthorization)
     const token = tokenOf(authorization)
-    const challenge = { "www-authenticate": "Bearer" }
-    if (token === undefined) return refuse(malformedAuthorization, challenge)
+    if (token === undefined) return refuse(malformedAuthorization)
     const key = await ledger.authenticate(token)
-    if (key === undefined) return refuse(unknownKey, challenge)
+    if (key === undefined) return refuse(unknownKey)
     return (await exchange())(request, { key, authorization, onDataHost })
   }
 
   const failed = (cause: unknown) => {
     // the ledger tells the operator itself that it is away
-    if (cause instanceof LedgerUnavailable) return refuse(unavailable, { "retry-after": "1" })
+    if (cause instanceof LedgerUnavailable) return refuse(ledgerUnavailable)
     report("the assistant connection failed", {}, Cause.die(cause))
     return refuse(internal)
   }

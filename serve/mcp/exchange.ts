@@ -2,7 +2,7 @@
  * One HTTP request of the protocol, of a key that is known: the protocol's library answers it with the tools that the key's
  * scopes allow, and a call of a tool is a call of the request pipeline. Nothing is kept between requests.
  */
-import { type ApiError, tooLargeTogether, unavailable } from "@larder/schemas/api-errors.ts"
+import { type ApiError, tooLargeTogether, tooManyInFlight } from "@larder/schemas/api-errors.ts"
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -13,9 +13,10 @@ import {
   readRequestBody
 } from "@modelcontextprotocol/server"
 import { Cause, Option, Schema } from "effect"
+import { errorHeaders } from "../errors.ts"
 import type { Turn } from "../fairness/turns.ts"
 import type { ApiKeyView } from "../ledger/machine.ts"
-import { type Answer, callerLeft, errorBody, type SharedTurn } from "../pipeline.ts"
+import { type Answer, callerLeft, type SharedTurn } from "../pipeline.ts"
 import { askedOf } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"
 import { bodiesOf } from "./bodies.ts"
@@ -40,8 +41,6 @@ const mostBytes = 256 * 1024
 
 const refusal = (status: number, code: number, message: string, id: string | number | null = null) =>
   Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status })
-
-const refusalOfApi = (error: ApiError) => new Response(errorBody(error), { status: error.status })
 
 const notJson = () => refusal(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
 const tooLarge = () => refusal(413, -32_000, `A message takes at most ${mostBytes} bytes`)
@@ -86,7 +85,7 @@ interface Progress {
 }
 
 export const makeExchange = (needs: AssistantNeeds): Exchange => {
-  const { dataVersion, ledger, pipeline, report, routes, turns, version } = needs
+  const { dataVersion, ledger, pipeline, publicUrl, report, routes, turns, version } = needs
   const tools = toolsFor(routes)
   const routeOf = new Map(tools.map(({ route, tool }) => [tool.name, route]))
   const bytesOfList = JSON.stringify(tools.map(({ tool }) => tool)).length
@@ -131,7 +130,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     return route === undefined ? 0 : pipeline.expectedBytes({ ...askedOf(route, params?.arguments ?? {}), onDataHost })
   }
 
-  const respond = async (request: Request, caller: Caller, progress: Progress): Promise<Response> => {
+  const respond = async (request: Request, caller: Caller, progress: Progress): Promise<Response | ApiError> => {
     if (!isJsonContentType(request.headers.get("content-type"))) return notJson()
     const body = await readRequestBody(request, mostBytes).catch(() => undefined)
     if (body === undefined) return refusal(400, -32_700, "Parse error: the body broke off")
@@ -143,8 +142,8 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     if (problem !== undefined) return refusal(400, -32_600, `Invalid request: ${problem}`)
     const expected = expectedOfAll(expectedBytes(message, caller.onDataHost))
     const turn = await turns.enter(caller.key, expected, request.signal)
-    if (turn === "late") return refusalOfApi(unavailable)
-    if (turn === "left") return refusalOfApi(callerLeft)
+    if (turn === "late") return tooManyInFlight
+    if (turn === "left") return callerLeft
     progress.turn = turn
     const newServer = () => serverFor(caller, sessionOf(request), sharedTurn(turn), progress)
     if (await isLegacyRequest(request, message)) {
@@ -168,13 +167,18 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const progress: Progress = { bodies: bodiesOf(), answers: [] }
     try {
       const response = await respond(request, caller, progress)
-      const session = response.headers.get("mcp-session-id")
-      const answer = pipeline.free(response.status, progress.bodies.within(await response.text()), {
-        ...(session !== null && { "mcp-session-id": session }),
-        ...(response.status === unavailable.status && { "retry-after": "1" }),
+      const ofKey = {
         "x-data-version": dataVersion(),
         "x-credits-charged": "0",
-        "x-credits-remaining": String(ledger.remaining(caller.key, Date.now())),
+        "x-credits-remaining": String(ledger.remaining(caller.key, Date.now()))
+      }
+      if (!(response instanceof Response)) return pipeline.refuse(response, ofKey)
+      const session = response.headers.get("mcp-session-id")
+      const code = response.status < 500 ? "protocol_error" : "internal"
+      const answer = pipeline.free(response.status, progress.bodies.within(await response.text()), {
+        ...(session !== null && { "mcp-session-id": session }),
+        ...(response.status >= 400 && errorHeaders(code, publicUrl)),
+        ...ofKey,
         ...headersAfter(progress.answers)
       })
       return { ...answer, turn: progress.turn }

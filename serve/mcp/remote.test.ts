@@ -2,9 +2,9 @@
 import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { type ApiError, noSuchEndpoint, unavailable, unknownKey } from "@larder/schemas/api-errors.ts"
+import { type ApiError, noSuchEndpoint, overloaded, unknownKey } from "@larder/schemas/api-errors.ts"
 import { afterEach } from "vitest"
-import { errorBody } from "../pipeline.ts"
+import { errorBody, errorHeaders } from "../errors.ts"
 import { remoteTools } from "./remote.ts"
 
 const key = `svc_data_${"k".repeat(64)}`
@@ -24,7 +24,8 @@ const listening = async (answer: RequestListener) => {
 }
 const answering = (status: number, body: string, headers = {}) =>
   listening((_request, response) => response.writeHead(status, headers).end(body))
-const refusing = (error: ApiError) => answering(error.status, errorBody(error), { "x-request-id": "req_1" })
+const refusing = (error: ApiError) =>
+  answering(error.status, errorBody(error), { "x-request-id": "req_1", ...errorHeaders(error.code, undefined) })
 
 const toolsAt = (url: string) => remoteTools({ url, key, version: "1" })
 const callAt = (url: string) => toolsAt(url).call({ name: "get_store", arguments: { id: "x" }, id: 1, signal })
@@ -71,10 +72,11 @@ describe("tools of an API", () => {
     assert.match(await messageOf(callAt(url)), /Is it the address of the API\?$/)
     assert.match(await messageOf(toolsAt(url).list(signal)), /Is it the address of the API\?$/)
   })
-  it.each([unknownKey, unavailable])("gives a refusal with $status as the result of a tool", async (error) => {
+  it.each([unknownKey, overloaded])("gives a refusal with $status as the result of a tool", async (error) => {
     const url = await refusing(error)
-    const { content, isError, structuredContent } = await callAt(url)
+    const { _meta, content, isError, structuredContent } = await callAt(url)
     assert.deepStrictEqual([isError, structuredContent], [true, JSON.parse(errorBody(error))])
+    assert.deepInclude(_meta, { "larder/request_id": "req_1", "larder/error_code": error.code })
     assert.notInclude(JSON.stringify(content), key)
     assert.strictEqual(await messageOf(toolsAt(url).list(signal)), error.message)
   })

@@ -34,7 +34,7 @@ interface Sent {
 interface Reply {
   readonly status: number
   readonly text: string
-  readonly requestId: string
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Revision that is spoken to the server: each request stands for itself, and is answered with one JSON body. */
@@ -98,8 +98,7 @@ export const remoteTools = ({ key, url, version }: Remote): Tools => {
         },
         body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } })
       })
-      const requestId = response.headers.get("x-request-id") ?? ""
-      return { status: response.status, text: await response.text(), requestId }
+      return { status: response.status, text: await response.text(), headers: Object.fromEntries(response.headers) }
     } catch (cause) {
       throw failure(brokenBy(reasonOf(cause), method))
     }
@@ -129,9 +128,7 @@ export const remoteTools = ({ key, url, version }: Remote): Tools => {
     // a name travels in a header, too
     if (!/^[\w.-]+$/.test(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
     const reply = await send({ method: "tools/call", name, params: { name, arguments: given }, signal })
-    if (refusalIn(reply) !== undefined) {
-      return resultOf({ status: reply.status, body: reply.text, headers: { "x-request-id": reply.requestId } })
-    }
+    if (refusalIn(reply) !== undefined) return resultOf({ ...reply, body: reply.text })
     const result = answerOf(reply)
     if (!isCallToolResult(result)) throw failure(`${url}/mcp answered with something that is no result of a tool`)
     const { _meta, content, isError, structuredContent } = result

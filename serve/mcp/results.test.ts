@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { insufficientBalance, internal, invalidRequest, unavailable } from "@larder/schemas/api-errors.ts"
-import { errorBody } from "../pipeline.ts"
+import { insufficientBalance, internal, overloaded, unknownRecord } from "@larder/schemas/api-errors.ts"
+import { errorBody, errorHeaders } from "../errors.ts"
 import { resultOf } from "./results.ts"
 
 const texts = ({ content }: ReturnType<typeof resultOf>) =>
@@ -9,18 +9,26 @@ const texts = ({ content }: ReturnType<typeof resultOf>) =>
 describe("an answer as the result of a tool", () => {
   it.each([
     [internal, "Nothing was charged. Try again after a pause, and let the pauses grow."],
-    [unavailable, "Nothing was charged. Try again after a pause, and let the pauses grow."],
+    [overloaded, "Nothing was charged. Try again after a pause, and let the pauses grow."],
     [insufficientBalance, "tell the user, a repeated call fails too"],
-    [invalidRequest("x"), "Nothing was charged. The same call would fail again."]
+    [unknownRecord("store", "x"), "Nothing was charged. The same call would fail again."]
   ])("says what to do about $type", (error, advice) => {
     const body = errorBody(error)
-    const result = resultOf({ status: error.status, body, headers: { "x-request-id": "req_1" } })
+    const result = resultOf({
+      status: error.status,
+      body,
+      headers: { "x-request-id": "req_1", ...errorHeaders(error.code, undefined) }
+    })
     const [text, told] = texts(result)
     assert.isTrue(result.isError)
     assert.strictEqual(text, body)
     assert.include(told, advice)
     assert.deepStrictEqual(result.structuredContent, JSON.parse(body))
-    assert.deepStrictEqual(result._meta, { "larder/status": error.status, "larder/request_id": "req_1" })
+    assert.deepStrictEqual(result._meta, {
+      "larder/status": error.status,
+      "larder/request_id": "req_1",
+      "larder/error_code": error.code
+    })
   })
   it("says what it cost, and keeps the text of the body", () => {
     const headers = {

@@ -30,6 +30,7 @@ export const resultOf = ({ body, headers, status }: Answer): CallToolResult => {
     _meta: {
       "larder/status": status,
       "larder/request_id": headers["x-request-id"],
+      ...(headers["x-error-code"] !== undefined && { "larder/error_code": headers["x-error-code"] }),
       ...(charged !== undefined && { "larder/credits_charged": charged }),
       ...(remaining !== undefined && { "larder/credits_remaining": remaining }),
       ...(headers["x-data-version"] !== undefined && { "larder/data_version": headers["x-data-version"] })

@@ -3,7 +3,9 @@ import {
   getCommodityMetricValues,
   getCommodityPrices,
   pagedParameters,
-  searchCommodities
+  searchCommodities,
+  unknownMetrics,
+  unknownSeries
 } from "@larder/schemas/commodity/endpoints.ts"
 import type { Frequency } from "@larder/schemas/commodity/records.ts"
 import { yearsBefore } from "@larder/schemas/dates.ts"
@@ -84,7 +86,7 @@ export const commodityRoutes: ReadonlyArray<Route> = [
   route(getCommodityPrices, {
     unknownNames: ({ series }, { commodities }) => {
       const unknown = series.find((slug) => !commodities.series.has(slug))
-      return unknown === undefined ? undefined : `Unknown series: ${unknown}`
+      return unknown === undefined ? undefined : unknownSeries(unknown)
     },
     expectedBytes: ({ values: { from, series, to } }, { commodities }) =>
       series.reduce(
@@ -104,7 +106,7 @@ export const commodityRoutes: ReadonlyArray<Route> = [
   route(getCommodityMetricValues, {
     unknownNames: ({ metrics }, { commodities }) => {
       const unknown = metrics.filter((name) => !commodities.metrics.has(name))
-      return unknown.length === 0 ? undefined : `Unknown metrics: ${unknown.join(", ")}`
+      return unknown.length === 0 ? undefined : unknownMetrics(unknown)
     },
     expectedBytes: ({ values: { from, metrics, to } }, { commodities }) =>
       metrics.reduce((sum, name) => {

@@ -39,6 +39,7 @@ const open = Effect.gen(function* () {
     turns,
     meters: makeMeters(),
     now: Date.now,
+    publicUrl: undefined,
     run: Effect.runPromiseExitWith(context),
     answered: () => {},
     report
@@ -53,6 +54,7 @@ const open = Effect.gen(function* () {
     dataVersion,
     report,
     version,
+    publicUrl: undefined,
     origins: new Set()
   })
   const app = makeApi({

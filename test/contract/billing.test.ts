@@ -143,6 +143,7 @@ describe("the balance", () => {
     expect(replies.map(remainingOf)).toEqual(Array.from({ length: 50 }, (_, n) => 4_900 - n * 100))
     const refused = await call(cheap, key)
     expect([errorOf(refused), refused.headers["x-credits-charged"], remainingOf(refused)]).toEqual([noBalance, "0", 0])
+    expect(refused.headers["x-error-code"]).toBe("insufficient_balance")
     expect((await chargesOf(key)).reduce((sum, credits) => sum + credits, 0)).toBe(5_000)
   })
 

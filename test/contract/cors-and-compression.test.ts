@@ -32,6 +32,8 @@ describe("CORS", () => {
         "x-data-version",
         "x-credits-charged",
         "x-credits-remaining",
+        "x-error-code",
+        "link",
         "retry-after"
       ])
     )

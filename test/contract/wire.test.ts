@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { expectCode } from "../support/api/judge.ts"
 import { raw } from "../support/api/raw.ts"
 import { errorOf, served } from "../support/api/served.ts"
 
@@ -17,6 +18,7 @@ const one = async (requestLine: string, headers: ReadonlyArray<string> = ["Host:
     "cache-control": "private, no-store",
     "access-control-allow-origin": "*"
   })
+  if (reply.status >= 400) expectCode(reply)
   return reply
 }
 

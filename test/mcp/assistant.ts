@@ -5,6 +5,7 @@
 import path from "node:path"
 import { templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
+import { codeNames } from "@larder/schemas/error-codes.ts"
 import { openApi } from "@larder/schemas/openapi.ts"
 import { toolNameOf } from "@larder/serve/mcp/guidance.ts"
 import type { Transport } from "@modelcontextprotocol/client"
@@ -64,7 +65,8 @@ export const told = (result: CallToolResult) => {
     requestId: String(result._meta?.["larder/request_id"]),
     charged: number(result._meta?.["larder/credits_charged"]),
     remaining: number(result._meta?.["larder/credits_remaining"]),
-    version: result._meta?.["larder/data_version"]
+    version: result._meta?.["larder/data_version"],
+    code: result._meta?.["larder/error_code"]
   }
 }
 export type Told = ReturnType<typeof told>
@@ -95,7 +97,9 @@ const checkOf = (name: string, isError: boolean): ValidateFunction => {
 }
 
 /** Holds a result against what the API documents for the operation: its 200, or an error. */
-const judge = (name: string, { isError, structured }: Told) => {
+const judge = (name: string, { code, isError, structured }: Told) => {
+  if (isError) expect(codeNames).toContain(code)
+  else expect(code).toBeUndefined()
   const check = checkOf(name, isError)
   expect(check(structured) ? [] : check.errors, `result of ${name}`).toEqual([])
 }

@@ -137,8 +137,8 @@ describe("a batch", () => {
     const answered = results.filter(({ isError }) => !isError)
     expect(results).toHaveLength(48)
     expect(answered.map(({ charged }) => charged)).toEqual([10]) // 5.2 MB each
-    for (const { body, charged } of results.filter(({ isError }) => isError))
-      expect([charged, body]).toEqual([0, expect.stringContaining("at most 8 MiB together")])
+    for (const { body, charged, code } of results.filter(({ isError }) => isError))
+      expect([charged, code, body]).toEqual([0, "answers_too_large", expect.stringContaining("at most 8 MiB together")])
     expect(reply.headers.get("x-credits-charged")).toBe("10")
     expect((await statement(api.home(), account_id)).map(({ type }) => type)).toEqual(["grant", "charge"])
     for (const result of answered) witness(api.client().charges, "get_commodity_prices", result)

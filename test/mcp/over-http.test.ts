@@ -2,6 +2,7 @@
 import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
+import { raw } from "../support/api/raw.ts"
 import { servedAlone } from "../support/api/served.ts"
 import {
   calling,
@@ -44,6 +45,16 @@ const firstId = (structured: unknown) => {
   const { data } = structured as { readonly data: ReadonlyArray<{ readonly id?: string }> }
   return Array.isArray(data) ? data[0]?.id : undefined
 }
+
+it("links errors to the docs at the public address, of the API and of HTTP that it cannot read", async () => {
+  const link = (code: string) => `<https://api.example.com/docs/errors#${code}>; rel="help"`
+  const { headers } = await api.get("/v1/stores?limt=1", { headers: { host: "evil.example" } })
+  expect(headers.link).toBe(link("unknown_parameter"))
+  const refused = await post(url(), "{", {})
+  expect(refused.headers.get("link")).toBe(link("authorization_missing"))
+  const broken = await raw(url(), "GET v1/stores HTTP/1.1", ["Host: evil.example"])
+  expect(broken.map((reply) => reply.headers.link)).toEqual([link("unreadable_request")])
+})
 
 describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode) => {
   let client: Client

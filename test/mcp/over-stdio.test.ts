@@ -148,7 +148,8 @@ describe("larder-serve mcp", () => {
   it("reports a wrong key and a wrong address", async () => {
     const wrong = await connected(overStdio(api.server().api, `svc_data_${"a".repeat(64)}`).transport, "legacy")
     await expect(wrong.listTools()).rejects.toThrow("Unknown or revoked API key")
-    expect(errorIn(await call(wrong, "search_stores"))).toBe("unauthorized: Unknown or revoked API key")
+    const refused = await call(wrong, "search_stores")
+    expect([errorIn(refused), refused.code]).toEqual(["unauthorized: Unknown or revoked API key", "unknown_key"])
     await wrong.close()
     const elsewhere = await connected(overStdio(`${api.server().api}/v1`, api.key().key).transport, "legacy")
     await expect(elsewhere.listTools()).rejects.toThrow("Is it the address of the API?")

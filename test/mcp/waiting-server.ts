@@ -54,6 +54,7 @@ export const waitingServer = Effect.gen(function* () {
     turns,
     meters: makeMeters(),
     now: Date.now,
+    publicUrl: undefined,
     run: Effect.runPromiseExit,
     answered: ({ status }) => {
       statuses.push(status)
@@ -64,7 +65,13 @@ export const waitingServer = Effect.gen(function* () {
   const waits = Effect.as(Effect.andThen(Deferred.succeed(reading, undefined), Deferred.await(go)), '{"data":[]}')
   const routes = [route(getCommodityPrices, { read: () => waits })]
   const about = { pipeline, routes, turns, report, version: "1" }
-  const assistants = makeAssistants({ ...about, ledger, dataVersion: () => generation.id, origins: new Set() })
+  const assistants = makeAssistants({
+    ...about,
+    ledger,
+    dataVersion: () => generation.id,
+    publicUrl: undefined,
+    origins: new Set()
+  })
   const app = makeApi({ ...about, assistants, dataHost: undefined, publicUrl: undefined, consoleFor: () => undefined })
   const url = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   return {

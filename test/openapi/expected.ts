@@ -93,7 +93,7 @@ export const expected = (asked: Asked, scopes: ReadonlySet<string>, known: Known
   if (!isValid(operation, query)) return { status: 400 }
   const message = brokenRule(asked, query, known)
   if (isForeign(asked, id, query, known))
-    return { status: 400, ...(message === undefined && { message: foreignCursor }) }
+    return { status: 400, ...(message === undefined && { message: foreignCursor.invalid }) }
   if (message !== undefined) return { status: 400, message }
   if (caller === "broke") return { status: 402, message: "Insufficient balance" }
   if (caller === "paused") return { status: 402, message: "Monthly spend cap reached" }

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { isDay } from "@larder/schemas/dates.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
+import { codeNames } from "@larder/schemas/error-codes.ts"
 import { componentSchemas } from "@larder/schemas/json-schema.ts"
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse, Reference } from "@larder/schemas/openapi/types.ts"
 import { Ajv2020 } from "ajv/dist/2020.js"
@@ -27,6 +28,13 @@ const typeOf: Readonly<Record<number, string>> = {
   405: "invalid_request",
   500: "internal",
   503: "internal"
+}
+
+/** What every error says in its headers, whoever answers it: the code, and the place on the page of errors that explains it. */
+export const expectCode = ({ headers }: Pick<Reply, "headers">, code = String(headers["x-error-code"])) => {
+  expect(headers["x-error-code"]).toBe(code)
+  expect(codeNames).toContain(code)
+  expect(headers.link).toMatch(new RegExp(`^<(https?://[^/>]+)?/docs/errors#${code}>; rel="help"$`))
 }
 
 /** The document leaves objects open for clients; the server must send what is listed and nothing else. */
@@ -90,28 +98,37 @@ export const makeJudge = (document: OpenApiDocument) => {
     expect(check(json) ? [] : check.errors, `body by ${schema}`).toEqual([])
   }
 
-  /** Messages are documented word by word, with `<name>` for what was sent. */
-  const messages = new Map<string, RegExp>()
-  const messageAt = (place: string, response: OpenApiResponse): RegExp => {
-    const known = messages.get(place)
+  /** Messages are documented word by word, with `<name>` for what was sent, and the code of each. */
+  const errors = new Map<string, ReadonlyArray<{ readonly message: RegExp; readonly summary: string | undefined }>>()
+  const errorsAt = (place: string, response: OpenApiResponse) => {
+    const known = errors.get(place)
     if (known !== undefined) return known
-    const said = Object.keys(response.content["application/json"].examples ?? {}).map((message) =>
-      message
+    const made = Object.values(response.content["application/json"].examples ?? {}).map(({ summary, value }) => {
+      const text = String(Object(value).error.message)
         .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
         .replaceAll(/<[a-z]+>/g, "[^]*")
         .replace("101 were given", "\\d+ were given")
-    )
-    const made = new RegExp(`^(${said.join("|")})$`)
-    messages.set(place, made)
+      return { message: new RegExp(`^${text}$`), summary }
+    })
+    errors.set(place, made)
     return made
   }
 
-  const judgeCall = (template: string, operation: OpenApiOperation, { headers, json, status }: Reply) => {
+  const judgeDocumented = ({ headers, json }: Reply, place: string, response: OpenApiResponse) => {
+    const { message } = Object(json).error
+    const documented = errorsAt(place, response).filter((error) => error.message.test(message))
+    expect(documented.length, `a documented message: ${message}`).toBeGreaterThan(0)
+    const codes = documented.map(({ summary }) => summary)
+    expect(codes, "the documented code of this message").toContain(`X-Error-Code: ${headers["x-error-code"]}`)
+  }
+
+  const judgeCall = (template: string, operation: OpenApiOperation, reply: Reply) => {
+    const { headers, json, status } = reply
     const [place, response] = documented(template, operation, status)
     validate(`${place}/content/application~1json/schema`, json)
     const isPromised = promised.get(operation.operationId)
     if (status === 200 && isPromised) expect(isPromised(json) ? [] : isPromised.errors, "body as promised").toEqual([])
-    if (status !== 200) expect(Object(json).error.message, "a documented message").toMatch(messageAt(place, response))
+    if (status !== 200) judgeDocumented(reply, place, response)
     for (const name of Object.keys(response.headers)) {
       const header = document.components.headers[name]
       const value = headers[name.toLowerCase()]
@@ -131,6 +148,7 @@ export const makeJudge = (document: OpenApiDocument) => {
 
   const judgeError = ({ headers, json, status }: Reply, method: string) => {
     for (const name of ofAccount) expect(headers, "no key was looked at").not.toHaveProperty([name])
+    expectCode({ headers }, status === 405 ? "method_not_allowed" : "no_such_endpoint")
     if (method === "HEAD") return
     validate("larder#/components/schemas/Error", json)
     expect(json).toHaveProperty("error.type", typeOf[status])
@@ -160,7 +178,11 @@ export const makeJudge = (document: OpenApiDocument) => {
       else if (method !== "GET") expect(status, "a method that is not served").toBe(405)
       else {
         judgeCall(found.template, found.operation, reply)
-        if (status !== 200) expect(reply.json).toHaveProperty("error.type", typeOf[status])
+        if (status === 200) expect(headers).not.toHaveProperty("x-error-code")
+        else {
+          expect(reply.json).toHaveProperty("error.type", typeOf[status])
+          expectCode(reply)
+        }
         return
       }
       judgeError(reply, method)

@@ -1,0 +1,182 @@
+/**
+ * Every code that an error can have, in the order in which a request meets them. A code says what its `error.type` leaves
+ * open, and never changes its meaning; new ones may come. It is in the header `X-Error-Code`, and in the guide on errors.
+ */
+
+import type { ErrorType } from "./api-errors.ts"
+
+interface CodeEntry {
+  readonly status: number
+  readonly type: ErrorType
+  /** What happened. */
+  readonly meaning: string
+  /** What the caller can do about it. */
+  readonly advice: string
+}
+
+const invalid = (meaning: string, advice: string) =>
+  ({ status: 400, type: "invalid_request", meaning, advice }) as const
+const unknown = (meaning: string, advice: string) => ({ status: 404, type: "not_found", meaning, advice }) as const
+
+const codes = {
+  unreadable_request: invalid(
+    "What arrived is not readable HTTP.",
+    "Send it with an HTTP client; percent-encode blanks and letters beyond ASCII in the address."
+  ),
+  unclear_host: invalid(
+    "The request names no host, more than one, or one that cannot be parsed.",
+    "Send one `Host` header with a name or an address, as HTTP clients do by themselves."
+  ),
+  headers_too_large: {
+    status: 431,
+    type: "invalid_request",
+    meaning: "Request line and headers are above 16 KiB.",
+    advice: "Ask for fewer names at once, and leave out headers that the API does not need."
+  },
+  request_timeout: {
+    status: 408,
+    type: "invalid_request",
+    meaning: "The request did not arrive in time.",
+    advice: "Send it again; look at the network on the way."
+  },
+  no_such_endpoint: unknown(
+    "Nothing is at this path. A trailing slash makes it another path.",
+    "Take the path from the reference, letter by letter."
+  ),
+  method_not_allowed: {
+    status: 405,
+    type: "invalid_request",
+    meaning: "The path takes another method: GET, or POST at `/mcp`. `Allow` lists what it takes.",
+    advice: "Use a method that `Allow` lists. HEAD is not served."
+  },
+  origin_not_allowed: {
+    status: 403,
+    type: "forbidden",
+    meaning: "A web page of another origin called `/mcp`.",
+    advice: "Call the API from a server, or have the operator set the address of the page's origin."
+  },
+  authorization_missing: {
+    status: 401,
+    type: "unauthorized",
+    meaning: "The request has no `Authorization` header.",
+    advice:
+      "Send `Authorization: Bearer <key>`. Many HTTP clients drop the header when they follow a redirect to another host."
+  },
+  authorization_malformed: {
+    status: 401,
+    type: "unauthorized",
+    meaning:
+      "The `Authorization` header was sent more than once, or is not `Bearer` and something of the form of an API key.",
+    advice: "Send it once, as `Authorization: Bearer <key>`. A key is `svc_data_` and 64 letters and digits."
+  },
+  unknown_key: {
+    status: 401,
+    type: "unauthorized",
+    meaning: "The key has the right form, but no such key exists, or it was revoked.",
+    advice: "Look for a character that was changed in copying, or use another key."
+  },
+  scope_missing: {
+    status: 403,
+    type: "forbidden",
+    meaning: "The key lacks the scope of this endpoint; the message names it.",
+    advice: "Add the scope to the key in the console, or use a key that has it."
+  },
+  unknown_parameter: invalid(
+    "The endpoint has no parameter of this name. Names are case-sensitive.",
+    "Correct the name; the message suggests the nearest one. Leave out what the endpoint does not take."
+  ),
+  repeated_parameter: invalid(
+    "A parameter was given more than once.",
+    "Give it once. Names of series and metrics are separated by commas."
+  ),
+  missing_parameter: invalid("A required parameter is absent or empty.", "Add the parameter that the message names."),
+  invalid_parameter: invalid(
+    "The value of a parameter does not have the form that the parameter needs.",
+    "Correct the value; the message says which form it needs."
+  ),
+  limit_too_large: invalid("`limit` is above the maximum of this endpoint.", "Ask for smaller pages, and follow them."),
+  too_many_names: invalid("More than 100 names were given in one call.", "Split the names among several calls."),
+  from_after_to: invalid("`from` is a later day than `to`.", "Swap them, or leave one out."),
+  parameters_conflict: invalid(
+    "Two parameters were given that select different answers.",
+    "Leave one of them out, also where it is empty; the message names both."
+  ),
+  cursor_damaged: invalid(
+    "The cursor was changed or cut, or belongs to another endpoint, id or set of filters.",
+    "Pass `next_cursor` on unchanged, with the filters of the page that it came from; or begin again without a cursor."
+  ),
+  unknown_series: invalid(
+    "No series has this slug.",
+    "Take slugs from `GET /v1/commodities?commodity=`; they are case-sensitive."
+  ),
+  unknown_metrics: invalid(
+    "No metrics have these names; the message lists all of them.",
+    "Take names from `GET /v1/commodities?category=`; they are case-sensitive."
+  ),
+  answers_too_large: invalid(
+    "At `/mcp`: the answers to one request would be larger together than the server sends at once.",
+    "Ask for fewer names or days, or make the call in a request of its own."
+  ),
+  protocol_error: invalid(
+    "At `/mcp`: the request is no message of the Model Context Protocol that the server takes. The status may be another one below 500; the body is an error of JSON-RPC and says more.",
+    "Use a client of the protocol, and look at the message of the error."
+  ),
+  insufficient_balance: {
+    status: 402,
+    type: "insufficient_balance",
+    meaning: "The balance of the account does not cover the call.",
+    advice: "Add credits in the console, or switch on auto-recharge."
+  },
+  monthly_spend_cap_reached: {
+    status: 402,
+    type: "insufficient_balance",
+    meaning: "The key has spent its monthly budget, or the rest of it does not cover the call.",
+    advice: "Raise the key's monthly budget in the console, or wait for the first of the month (UTC)."
+  },
+  unknown_branded_food: unknown(
+    "No branded food has the id in the path.",
+    "Take ids from the branded-food search, and percent-encode them."
+  ),
+  unknown_store: unknown(
+    "No store has the id in the path.",
+    "Take ids from the store search, and percent-encode them."
+  ),
+  unknown_product: unknown(
+    "No product has the id in the path. It may have been withdrawn by its store.",
+    "Take ids from a store's products, and percent-encode them."
+  ),
+  internal: {
+    status: 500,
+    type: "internal",
+    meaning: "A fault of the server. Its operator is told.",
+    advice: "Try again with exponential back-off. If it stays, report it with the `X-Request-Id`."
+  },
+  overloaded: {
+    status: 503,
+    type: "internal",
+    meaning: "More calls are under way than the server answers at once.",
+    advice: "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
+  },
+  too_many_in_flight: {
+    status: 503,
+    type: "internal",
+    meaning:
+      "The call waited for its turn for five seconds: too many calls, or too many bytes of answers, of the same key or account are on their way; less often, of all callers together.",
+    advice:
+      "Make fewer calls at once and read their answers faster. Wait for the seconds in `Retry-After`, then try again."
+  },
+  ledger_unavailable: {
+    status: 503,
+    type: "internal",
+    meaning:
+      "The server cannot read or write the ledger at the moment, so that it can neither check keys nor charge calls.",
+    advice: "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
+  }
+} satisfies Readonly<Record<string, CodeEntry>>
+
+export type ErrorCode = keyof typeof codes
+
+export const errorCodes: Readonly<Record<ErrorCode, CodeEntry>> = codes
+
+/** The codes alone, in the same order. */
+export const codeNames = Object.keys(codes) as ReadonlyArray<ErrorCode> // TypeScript forgets the names

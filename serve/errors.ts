@@ -1,0 +1,14 @@
+/** An error as it leaves: its body, and the headers that every error has. */
+import type { ApiError } from "@larder/schemas/api-errors.ts"
+import type { ErrorCode } from "@larder/schemas/error-codes.ts"
+
+export const errorBody = ({ message, type }: ApiError): string => JSON.stringify({ error: { type, message } })
+
+/**
+ * The code, and where the docs explain it. Without a public address the link is relative to the address that was called; it
+ * is never made of the `Host` header, which a caller chooses.
+ */
+export const errorHeaders = (code: ErrorCode, publicUrl: string | undefined): Readonly<Record<string, string>> => ({
+  "x-error-code": code,
+  link: `<${publicUrl ?? ""}/docs/errors#${code}>; rel="help"`
+})
