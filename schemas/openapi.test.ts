@@ -237,7 +237,7 @@ describe("the examples of the OpenAPI document", () => {
       "limit must be a whole number of at least 1",
       "cursor is damaged, or belongs to another endpoint, id or set of filters",
       "at most 200 per page",
-      "Unknown query parameter: <name>",
+      "Unknown query parameter: <name>. Did you mean <nearest>?",
       "Repeated query parameter: <name>"
     ])
     assert.deepStrictEqual(messages("getCommodityPrices", "400"), [
@@ -248,7 +248,11 @@ describe("the examples of the OpenAPI document", () => {
       "to must be a real calendar day in YYYY-MM-DD form",
       "Unknown series: <slug>",
       "from must not be after to",
-      "Unknown query parameter: <name>",
+      "Unknown query parameter: <name>. Did you mean <nearest>?",
+      "Repeated query parameter: <name>"
+    ])
+    assert.deepStrictEqual(messages("getStore", "400"), [
+      "Unknown query parameter: <name>. This endpoint takes none.",
       "Repeated query parameter: <name>"
     ])
     assert.deepStrictEqual(messages("getStoreProducts", "403"), ["This key is not scoped to get-store-products"])

@@ -148,7 +148,7 @@ describe("a query", () => {
   it("is rejected for an unknown name before anything else", () => {
     assert.deepStrictEqual(
       read(parameters, "from=x&from=y&limit=0&nonsense=1"),
-      invalid("unknown_parameter", "Unknown query parameter: nonsense")
+      invalid("unknown_parameter", "Unknown query parameter: nonsense. Did you mean series?")
     )
   })
   it("is rejected for a repeated name before any value is read, even if both values are equal", () => {
@@ -167,18 +167,31 @@ describe("a query", () => {
       invalid("invalid_parameter", "from must be a real calendar day in YYYY-MM-DD form")
     )
   })
-  it.each(["__proto__", "constructor", "toString", "hasOwnProperty", "SERIES", "series[]", ""])(
-    "is rejected with a parameter named %j",
-    (name) => {
-      assert.deepStrictEqual(
-        read(parameters, `series=a&${encodeURIComponent(name)}=1`),
-        invalid("unknown_parameter", `Unknown query parameter: ${name}`)
-      )
-    }
-  )
+  it.each([
+    ["limt", "limit"],
+    ["LIMIT", "limit"],
+    ["serie", "series"],
+    ["series[]", "series"],
+    ["form", "from"],
+    ["offset", "series"], // not near, and no other is nearer
+    ["__proto__", "from"],
+    ["constructor", "series"],
+    ["toString", "series"],
+    ["hasOwnProperty", "series"],
+    ["", "from"],
+    ["limit".repeat(2_000), "limit"]
+  ])("is rejected with a parameter named %j, and told the nearest one: %s", (name, nearest) => {
+    assert.deepStrictEqual(
+      read(parameters, `series=a&${encodeURIComponent(name)}=1`),
+      invalid("unknown_parameter", `Unknown query parameter: ${name}. Did you mean ${nearest}?`)
+    )
+  })
   it("must be empty for an endpoint without parameters", () => {
     assert.deepStrictEqual(read({}, ""), { value: {} })
-    assert.deepStrictEqual(read({}, "cursor="), invalid("unknown_parameter", "Unknown query parameter: cursor"))
+    assert.deepStrictEqual(
+      read({}, "cursor="),
+      invalid("unknown_parameter", "Unknown query parameter: cursor. This endpoint takes none.")
+    )
   })
   it("gives only declared values, or names what it rejects", () => {
     const pairs = fc.array(

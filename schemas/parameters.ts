@@ -3,6 +3,7 @@
  * it is documented. Values are decided by grammar only; names in catalogs are checked where the catalogs are.
  */
 import { Schema } from "effect"
+import { closest } from "fastest-levenshtein"
 import { type Invalid, invalid } from "./api-errors.ts"
 import { isDay } from "./dates.ts"
 
@@ -133,11 +134,22 @@ export const list = (options: Documented): Parameter<ReadonlyArray<string>> => (
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 export type Values<P extends Parameters> = { readonly [K in keyof P]: P[K] extends Parameter<infer A> ? A : never }
 
-const unknownParameter = (name: string) => invalid("unknown_parameter", `Unknown query parameter: ${name}`)
+/** `nearest` is undefined where the endpoint takes no parameters. */
+const unknownParameter = (name: string, nearest: string | undefined): Invalid => {
+  const advice = nearest === undefined ? "This endpoint takes none." : `Did you mean ${nearest}?`
+  return invalid("unknown_parameter", `Unknown query parameter: ${name}. ${advice}`)
+}
 const repeatedParameter = (name: string) => invalid("repeated_parameter", `Repeated query parameter: ${name}`)
 
 /** What `readQuery` says of wrong names, for documents. */
-export const wrongNames: ReadonlyArray<Invalid> = [unknownParameter("<name>"), repeatedParameter("<name>")]
+export const wrongNames = (parameters: Parameters): ReadonlyArray<Invalid> => [
+  unknownParameter("<name>", Object.keys(parameters).length === 0 ? undefined : "<nearest>"),
+  repeatedParameter("<name>")
+]
+
+/** The first of those that need the fewest edits. Capitals are none: the known names have no capitals. */
+const nearestTo = (name: string, known: ReadonlyArray<string>): string | undefined =>
+  known.length === 0 ? undefined : closest(name.toLowerCase(), known)
 
 /**
  * Reads a query against the parameters: unknown names first, then repeated ones, then each value in declared order.
@@ -147,7 +159,7 @@ export const readQuery = <P extends Parameters>(parameters: P, query: URLSearchP
   const given = new Map<string, string>()
   const repeated: Array<string> = []
   for (const [name, value] of query) {
-    if (!Object.hasOwn(parameters, name)) return unknownParameter(name)
+    if (!Object.hasOwn(parameters, name)) return unknownParameter(name, nearestTo(name, Object.keys(parameters)))
     if (given.has(name)) repeated.push(name)
     given.set(name, value)
   }

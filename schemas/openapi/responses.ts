@@ -140,7 +140,7 @@ const invalidParameters = (endpoint: Endpoint): ReadonlyArray<Invalid> => {
       return "invalid" in read ? [read] : []
     })
   })
-  return [...said, ...endpoint.refusals, ...wrongNames]
+  return [...said, ...endpoint.refusals, ...wrongNames(endpoint.parameters)]
 }
 
 interface Failure {

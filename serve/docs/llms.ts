@@ -12,7 +12,7 @@ export const llmsText = (api: string): string => {
 
 > ${overview?.summary ?? ""}
 
-Every call is a GET with \`Authorization: Bearer <key>\`, every answer is JSON. Calls are paid in credits (1,000 credits are 1.00 USD); only a 200 is charged. Retry 5xx only. Unknown query parameters are errors.
+Every call is a GET with \`Authorization: Bearer <key>\`, every answer is JSON. Calls are paid in credits (1,000 credits are 1.00 USD); only a 200 is charged. Retry 5xx only. Unknown query parameters are errors, and name the nearest known one.
 
 ## Endpoints
 

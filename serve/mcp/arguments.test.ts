@@ -43,8 +43,11 @@ describe("arguments of a tool", () => {
     assert.strictEqual(query.toString(), "limit=2")
     assert.notProperty(route.parse(query), "invalid")
     assert.strictEqual(read("getCommodityPrices", { series: null }), "series must be a list of names, or text")
-    assert.strictEqual(read("searchStores", { store: null }), "Unknown query parameter: store")
-    assert.strictEqual(read("searchStores", { constructor: null }), "Unknown query parameter: constructor")
+    assert.strictEqual(read("searchStores", { store: null }), "Unknown query parameter: store. Did you mean query?")
+    assert.strictEqual(
+      read("searchStores", { constructor: null }),
+      "Unknown query parameter: constructor. Did you mean country?"
+    )
   })
   it.each([
     ["getCommodityPrices", "series"],
@@ -66,10 +69,19 @@ describe("arguments of a tool", () => {
     }
   })
   it("rejects an unknown name before it looks at values", () => {
-    assert.strictEqual(read("searchStores", { country: [], store: "x" }), "Unknown query parameter: store")
-    assert.strictEqual(read("getStore", { id: [], limit: 1 }), "Unknown query parameter: limit")
-    assert.strictEqual(read("searchStores", { id: "x" }), "Unknown query parameter: id")
-    assert.strictEqual(read("searchStores", { constructor: "x" }), "Unknown query parameter: constructor")
+    assert.strictEqual(
+      read("searchStores", { country: [], store: "x" }),
+      "Unknown query parameter: store. Did you mean query?"
+    )
+    assert.strictEqual(
+      read("getStore", { id: [], limit: 1 }),
+      "Unknown query parameter: limit. This endpoint takes none."
+    )
+    assert.strictEqual(read("searchStores", { id: "x" }), "Unknown query parameter: id. Did you mean limit?")
+    assert.strictEqual(
+      read("searchStores", { constructor: "x" }),
+      "Unknown query parameter: constructor. Did you mean country?"
+    )
   })
   it("puts the argument id into the path, and requires it", () => {
     assert.deepStrictEqual(read("getStore", { id: "platform_store_x/../y" }), { id: "platform_store_x/../y" })

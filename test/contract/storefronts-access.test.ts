@@ -69,8 +69,8 @@ describe.each(endpoints)("%s", (template, scope, parameters) => {
     expect(await costsNothing(path, capped.key)).toBe("402 insufficient_balance: Monthly spend cap reached")
     const unknown = template.replace(/platform_\w+/, "platform_none")
     expect(await costsNothing(unknown, capped.key)).toBe("402 insufficient_balance: Monthly spend cap reached")
-    expect(await costsNothing(`${path}?nothing=1`, capped.key)).toBe(
-      "400 invalid_request: Unknown query parameter: nothing"
+    expect(await costsNothing(`${path}?nothing=1`, capped.key)).toMatch(
+      /^400 invalid_request: Unknown query parameter: nothing\. /
     )
     expect(await costsNothing(path, poor.key)).toBe("402 insufficient_balance: Insufficient balance")
   })

@@ -169,7 +169,7 @@ describe("HTTP that is unusual but readable", () => {
       expect([query, status, text]).toEqual([query, 200, '{"data":[]}'])
     }
     expect(errorOf(await called("GET /v1/commodities?%zz=1 HTTP/1.1"))).toBe(
-      "400 invalid_request: Unknown query parameter: %zz"
+      "400 invalid_request: Unknown query parameter: %zz. Did you mean limit?"
     )
   })
 })

@@ -110,8 +110,8 @@ describe.each(operations)("$get.operationId", (operation) => {
     const foreign = [...all].filter((name) => !documented.has(name))
     expect(foreign).toContain("id")
     for (const name of foreign) {
-      expect(errorOf(await api.get(targetOf(operation, [`${name}=1`])))).toBe(
-        `400 invalid_request: Unknown query parameter: ${name}`
+      expect(errorOf(await api.get(targetOf(operation, [`${name}=1`])))).toMatch(
+        new RegExp(`^400 invalid_request: Unknown query parameter: ${name}\\. `)
       )
     }
   })
