@@ -3,6 +3,7 @@ import { type ApiError, internal, methodNotAllowed, noSuchEndpoint } from "@lard
 import { openApi } from "@larder/schemas/openapi.ts"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
+import { isLoopback } from "./addresses.ts"
 import { addDocs } from "./docs/docs.ts"
 import { sharedBody } from "./encoding.ts"
 import type { Turns } from "./fairness/turns.ts"
@@ -55,14 +56,16 @@ interface ApiNeeds {
   readonly version: string
   /** `{data_base_url}`: a bare call of `/v1/commodities` answers the paged shape there. */
   readonly dataHost: string | undefined
-  /** What guides call the API, where that is not how their reader reached it. */
+  /** What guides call the API, where it is configured. */
   readonly publicUrl: string | undefined
+  /** Address of this listener for this machine; known when it listens. */
+  readonly listening: () => string
   /** Where the docs lead to the console, for who reached the API at this host. */
-  readonly consoleFor: (hostname: string) => string | undefined
+  readonly consoleFor: (hostname: string | undefined) => string | undefined
 }
 
 export const makeApi = (needs: ApiNeeds) => {
-  const { assistants, consoleFor, dataHost, pipeline, publicUrl, report, routes, turns, version } = needs
+  const { assistants, consoleFor, dataHost, listening, pipeline, publicUrl, report, routes, turns, version } = needs
   const { respond, respondShared } = makeSending(turns)
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.refuse(error, headers))
@@ -116,7 +119,12 @@ export const makeApi = (needs: ApiNeeds) => {
     const answer = await assistants(event.req, isOn(dataHost, event))
     return answer.status === 204 ? new HTTPResponse(null, answer) : respond(event, answer)
   })
-  addDocs(app, { get, respond, respondShared, free: pipeline.free, refuse, publicUrl, consoleFor })
+  const isAtOwnHost = (event: H3Event) =>
+    isLoopback(`http://${event.url.host}`) ||
+    isOn(dataHost, event) ||
+    event.url.hostname === new URL(listening()).hostname
+  const { free } = pipeline
+  addDocs(app, { get, respond, respondShared, free, refuse, publicUrl, listening, isAtOwnHost, consoleFor })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app
 }

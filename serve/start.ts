@@ -3,7 +3,7 @@ import { version } from "@larder/schemas/version.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/generation/live.ts"
 import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
-import { addressFor, isEveryAddress, isLoopback } from "./addresses.ts"
+import { addressFor, isEveryAddress, isLoopback, urlOf } from "./addresses.ts"
 import { backingUpBoth } from "./backup.ts"
 import { Billing } from "./billing/billing.ts"
 import { openBilling } from "./billing/open-billing.ts"
@@ -110,10 +110,11 @@ const open = Effect.fnUntraced(function* () {
     origins
   })
   /** Where whoever came to the API by this host finds the console's listener; behind a proxy nobody knows. */
-  const besides = (hostname: string) => {
-    const address = addressFor(listening, hostname)
+  const besides = (hostname: string | undefined) => {
+    const address = addressFor(listening, hostname ?? null)
     return publicApiUrl === undefined && new URL(address).hostname === hostname ? address : undefined
   }
+  let api = urlOf(host, port) // until the listener has its port
   const app = makeApi({
     pipeline,
     routes,
@@ -123,9 +124,10 @@ const open = Effect.fnUntraced(function* () {
     version,
     dataHost: dataHostName,
     publicUrl: publicApiUrl,
+    listening: () => addressFor(api, null),
     consoleFor: (hostname) => publicUrl ?? besides(hostname)
   })
-  const api = yield* listen(app, {
+  api = yield* listen(app, {
     what: "API",
     host,
     port,

@@ -23,10 +23,14 @@ interface Listener {
   readonly respondShared: Sending["respondShared"]
   readonly free: Pipeline["free"]
   readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
-  /** Address of the API in guides; by default, where the reader found it. */
+  /** Address of the API in guides, where it is configured. */
   readonly publicUrl: string | undefined
+  /** Address of the API for this machine. */
+  readonly listening: () => string
+  /** Whether the request came by a configured host, or by a name of the reader's own machine. */
+  readonly isAtOwnHost: (event: H3Event) => boolean
   /** Address of the console for who reached the API at this host; none where that is not known. */
-  readonly consoleFor: (hostname: string) => string | undefined
+  readonly consoleFor: (hostname: string | undefined) => string | undefined
 }
 
 /** Nothing but what this origin serves. */
@@ -73,11 +77,11 @@ const addressOf = ({ req, url }: H3Event): string => {
   return `${isSecure ? "https" : "http"}://${url.host}`
 }
 
-export const addDocs = (
-  app: H3,
-  { consoleFor, free, get, publicUrl, refuse, respond, respondShared }: Listener
-): void => {
-  const apiFor = (event: H3Event) => publicUrl ?? addressOf(event)
+export const addDocs = (app: H3, needs: Listener): void => {
+  const { consoleFor, free, get, isAtOwnHost, listening, publicUrl, refuse, respond, respondShared } = needs
+  /** Readers copy the address with their key behind it: whoever sent them here by a host of his own is not to be called. */
+  const apiFor = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? addressOf(event) : listening())
+  const consoleUrlFor = (event: H3Event) => consoleFor(isAtOwnHost(event) ? event.url.hostname : undefined)
   const serve = (path: string, answer: (event: H3Event) => Promise<Answer>) =>
     app.all(
       path,
@@ -96,7 +100,7 @@ export const addDocs = (
     serve(path, async (event) => {
       const guide = guideAt(path)
       const content = htmlOf(filled(guide.markdown, apiFor(event)))
-      const body = await guidePage(guide, { content, consoleUrl: consoleFor(event.url.hostname) })
+      const body = await guidePage(guide, { content, consoleUrl: consoleUrlFor(event) })
       return free(200, body, documentHeaders(page))
     })
     serve(`${path}.md`, async (event) =>
@@ -108,7 +112,7 @@ export const addDocs = (
   serve(referencePath, async (event) => {
     const scalar = `/docs/assets/${(await scalarScript()).name}`
     const nonce = randomBytes(18).toString("base64")
-    const body = await referencePage({ consoleUrl: consoleFor(event.url.hostname), nonce, scalar })
+    const body = await referencePage({ consoleUrl: consoleUrlFor(event), nonce, scalar })
     return free(200, body, {
       ...documentHeaders(page, referencePolicy(nonce)),
       "cache-control": "no-store"

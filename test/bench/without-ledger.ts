@@ -66,6 +66,7 @@ const open = Effect.gen(function* () {
     version,
     dataHost: undefined,
     publicUrl: undefined,
+    listening: () => "http://127.0.0.1",
     consoleFor: () => undefined
   })
   const api = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })

@@ -73,6 +73,15 @@ describe("a server on all interfaces of its machine", () => {
     }
   )
 
+  it("links the docs neither to a console nor to an API of a host that nobody configured", async () => {
+    const { api } = running()
+    for (const path of ["/docs", "/docs/reference", "/llms.txt"]) {
+      const { headers, text } = await askedBy(`${api}${path}`, `evil.example:${portOf(api)}`)
+      expect(text + headers).not.toContain("evil.example")
+      if (path !== "/docs/reference") expect(text).toContain(`${api}/`)
+    }
+  })
+
   it.each([`evil"><script>alert(1)</script>`, "evil;script-src *", "$(touch evil)", "x@evil.example", "evil.example/"])(
     "refuses the invalid host %j, which appears in no answer and is no origin",
     async (host) => {

@@ -11,6 +11,7 @@ import { describe, expect, it } from "vitest"
 import { readme } from "../house/documents.ts"
 import { operate } from "../support/api/operator.ts"
 import { served } from "../support/api/served.ts"
+import { dataHost } from "../support/shared-server.ts"
 
 const api = served()
 
@@ -115,10 +116,31 @@ describe("the pages of the docs", () => {
     expect((await page(script, "POST")).status).toBe(405)
   })
 
-  it("escapes the host of the request", async () => {
-    const { body } = await page("/docs", "GET", { host: 'evil"><script>alert(1)</script>' })
-    expect(body.toString()).not.toContain("<script>alert")
+  const withAddresses = ["/docs", "/docs.md", "/docs/first-call.md", "/llms.txt"]
+
+  it.each([
+    ...["api.example.com", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.1"],
+    ...['evil"><script>alert(1)</script>', "x@evil.example", "evil@localhost", `evil@${dataHost}`],
+    ...["localhost:80:evil", "not.data.larder.test"]
+  ])("prints the address of its listener, not the host %s of a request", async (host) => {
+    for (const path of withAddresses) {
+      const { body, headers } = await page(path, "GET", { host, "x-forwarded-host": host })
+      const text = body.toString()
+      expect(text).toContain(`${api.server().api}/`)
+      expect(text + JSON.stringify(headers)).not.toMatch(/evil|<script>alert|api\.example\.com|192\.0\.2\.1|not\.data/)
+    }
   })
+
+  it.each([`${dataHost}:8080`, dataHost, "localhost:9000", "127.0.0.2:9000", "[::1]:9000"])(
+    "prints %s, which is configured or a name of the reader's own machine, for a reader who came there",
+    async (host) => {
+      for (const path of withAddresses) {
+        expect((await page(path, "GET", { host })).body.toString()).toContain(`http://${host}/`)
+        const secure = await page(path, "GET", { host, "x-forwarded-proto": "https" })
+        expect(secure.body.toString()).toContain(`https://${host}/`)
+      }
+    }
+  )
 })
 
 describe("llms.txt", () => {

@@ -72,7 +72,14 @@ export const waitingServer = Effect.gen(function* () {
     publicUrl: undefined,
     origins: new Set()
   })
-  const app = makeApi({ ...about, assistants, dataHost: undefined, publicUrl: undefined, consoleFor: () => undefined })
+  const app = makeApi({
+    ...about,
+    assistants,
+    dataHost: undefined,
+    publicUrl: undefined,
+    listening: () => "http://127.0.0.1",
+    consoleFor: () => undefined
+  })
   const url = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   return {
     url,
