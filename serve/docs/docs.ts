@@ -79,7 +79,7 @@ const addressOf = ({ req, url }: H3Event): string => {
 
 export const addDocs = (app: H3, needs: Listener): void => {
   const { consoleFor, free, get, isAtOwnHost, listening, publicUrl, refuse, respond, respondShared } = needs
-  /** Readers copy the address with their key behind it: whoever sent them here by a host of his own is not to be called. */
+  /** Readers copy this address into calls that carry their key, so it is never a host that only the request names. */
   const apiFor = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? addressOf(event) : listening())
   const consoleUrlFor = (event: H3Event) => consoleFor(isAtOwnHost(event) ? event.url.hostname : undefined)
   const serve = (path: string, answer: (event: H3Event) => Promise<Answer>) =>

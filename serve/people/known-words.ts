@@ -1,7 +1,7 @@
 /**
  * Words, common passwords, numbers and famous phrases that a password is joined from, as one match for zxcvbn. By itself
- * zxcvbn takes any password of four parts for strong, however common they are, and knows no phrases. What stands between the
- * words, capitals, and digits for letters cost an attacker little.
+ * zxcvbn takes any password of four parts for strong, however common they are, and knows no phrases. Separators, capitals,
+ * and digits for letters add few guesses.
  */
 import { readFileSync } from "node:fs"
 import { type Match, type Matcher, MatcherBaseClass, type MatchOptions } from "@zxcvbn-ts/core"
