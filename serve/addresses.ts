@@ -17,7 +17,7 @@ export const isEveryAddress = (url: string): boolean => loopbackOf.has(hostnameO
 export const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostnameOf(url))
 
 /** A host as a request names it, with or without a port: a name, perhaps with a dot at its end, or an address. */
-const host = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{1,5})?$/i
+const host = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{0,5})?$/i
 
 /**
  * The host of a request, where it is a name or an address. Anything else could mean more than a host in a page, in a header

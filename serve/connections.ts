@@ -28,14 +28,25 @@ const hangUp = (socket: Duplex, refusal: string) => {
 /** These are answered whatever their body is. */
 const bodyless: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"])
 
+/** Requests of one connection that wait for their answers. One piece of 64 KiB can hold two thousand. */
+const mostPipelined = 64
+
 /** To be called before the server listens. */
 export const connectionsOf = (server: Server) => {
   const connections = new Map<Duplex, Connection>()
   let isEnding = false
+  // Without this property of Node's (not in its documentation), a client who has sent all it will would lose the rest of
+  // an answer that is on its way. See "end" below.
+  Object.assign(server, { httpAllowHalfOpen: true })
 
   server.on("connection", (socket) => {
     const answers = new Set<ServerResponse>()
-    connections.set(socket, { socket, answers })
+    const connection: Connection = { socket, answers }
+    connections.set(socket, connection)
+    socket.once("end", () => {
+      // who says no more may have left: what is not on its way is given up, and costs nothing
+      if (connection.end === undefined && ![...answers].some(({ headersSent }) => headersSent)) socket.end()
+    })
     socket.once("close", () => {
       connections.delete(socket)
       for (const response of answers) response.destroy() // after CONNECT, Node forgets those that are not sent yet
@@ -67,9 +78,16 @@ export const connectionsOf = (server: Server) => {
       for (const { newest } of connections.values()) if (newest !== undefined) newest.response.shouldKeepAlive = false
     },
 
-    /** Whether an answer before this one has told the client already that it is the last: this one would not be sent. */
+    /** Whether as many answers of a connection are waited for as may be, before another request is taken. */
+    isFull: (socket: Duplex): boolean => (connections.get(socket)?.answers.size ?? 0) >= mostPipelined,
+
+    /**
+     * Whether this answer would not be sent: one before it has told the client already that it is the last, or what came
+     * before it was refused.
+     */
     isOver: (socket: Duplex, response: ServerResponse): boolean => {
-      const { answers = [] } = connections.get(socket) ?? {}
+      const { answers = [], end } = connections.get(socket) ?? {}
+      if (end !== undefined) return true
       for (const earlier of answers)
         if (earlier !== response && earlier.headersSent && !earlier.shouldKeepAlive) return true
       return false

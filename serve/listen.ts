@@ -6,6 +6,7 @@ import {
   headersTooLarge,
   methodNotAllowed,
   requestTimeout,
+  tooManyInFlight,
   unclearHost,
   unreadableRequest
 } from "@larder/schemas/api-errors.ts"
@@ -15,6 +16,7 @@ import { hostIn } from "./addresses.ts"
 import { connectionsOf } from "./connections.ts"
 import { errorBody, errorHeaders } from "./errors.ts"
 import { makeReaders } from "./fairness/readers.ts"
+import { chunkBytes } from "./fairness/turns.ts"
 import { newRequestId } from "./request-id.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -63,6 +65,10 @@ const answerBrokenHttp = (server: Server, connections: Connections, docsUrl: str
   const answers = server.listeners("request")
   server.removeAllListeners("request").on("request", (request, response) => {
     if (connections.isOver(request.socket, response)) return
+    if (connections.isFull(request.socket)) {
+      connections.breakOff(request.socket, () => asText(tooManyInFlight, docsUrl))
+      return
+    }
     const problem = problemOf(request)
     if (problem === undefined) for (const answer of answers) answer.call(server, request, response)
     else response.writeHead(problem.status, headersOf(problem, docsUrl)).end(errorBody(problem))
@@ -99,7 +105,8 @@ const headersOf = (error: ApiError, docsUrl: string | undefined): Readonly<Recor
   "access-control-allow-origin": "*",
   "x-request-id": newRequestId(),
   ...errorHeaders(error.code, docsUrl),
-  ...(error.status === methodNotAllowed.status && { allow: "GET, OPTIONS" })
+  ...(error.status === methodNotAllowed.status && { allow: "GET, OPTIONS" }),
+  ...(error.status === tooManyInFlight.status && { "retry-after": "1" })
 })
 
 /** For a request of which Node has made none. */
@@ -137,7 +144,10 @@ export const listen = Effect.fnUntraced(function* (
           silent: true,
           gracefulShutdown: false,
           manual: true,
-          node: { requireHostHeader: false } // Node's refusal has no body
+          node: {
+            requireHostHeader: false, // Node's refusal has no body
+            highWaterMark: chunkBytes // so that a slow reader is seen to take what it takes
+          }
         })
         const node = listening.node?.server as Server // srvx on Node, HTTP/1.1
         node.maxHeadersCount = 0 // 16 KiB are the limit; Node would drop what follows the thousandth

@@ -198,6 +198,16 @@ export const makePipeline = (needs: PipelineNeeds) => {
     return turn
   }
 
+  /** Who waits for a turn is bounded there, and is not in flight. */
+  const whileWaiting = async (entered: Promise<Entered>) => {
+    inFlight--
+    try {
+      return await entered
+    } finally {
+      inFlight++
+    }
+  }
+
   /** From the key to the hold, again where the key was edited or revoked in between. `began` is told of the turn. */
   const admit = async (
     call: Call,
@@ -216,7 +226,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       }
       if (turn === undefined) {
         const entered = turnFor(call, key, valid)
-        const begun = entered instanceof Promise ? await entered : entered
+        const begun = entered instanceof Promise ? await whileWaiting(entered) : entered
         if (begun === "late") return refusal(requestId, tooManyInFlight, key)
         if (begun === "left") return refusal(requestId, callerLeft, key)
         turn = begun

@@ -50,8 +50,10 @@ export interface Route {
 
 /** A record of a food takes 2.4 kB on average, one of a product or a store half a kilobyte. */
 const bytesOfRecord = 3_000
+/** Larger limits are served as this one. */
+const largestPage = 200
 const bytesOfPage = ({ values: { limit } }: Request<Readonly<Record<string, unknown>>>) =>
-  bytesOfRecord * (typeof limit === "number" ? limit : 1)
+  bytesOfRecord * (typeof limit === "number" ? Math.min(limit, largestPage) : 1)
 
 /** Ties a read to the types of its endpoint's parameters. */
 export const route = <P extends Parameters>(

@@ -1,12 +1,12 @@
 /**
  * How an answer leaves: compressed as the caller likes, and a large one in pieces, each when the one before was taken and the
- * caller's account may take a little of the event loop. A reader who stops reading holds up nobody else.
+ * caller's account may take a little of the event loop. A reader who stops reading holds up no other account.
  */
 import { availableParallelism } from "node:os"
 import { type H3Event, HTTPResponse } from "h3"
 import { type Bytes, type Coding, codingFor, compress, type SharedBody, smallestCompressed } from "./encoding.ts"
 import { makePlaces } from "./fairness/places.ts"
-import { largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
+import { chunkBytes, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
 import type { Answer } from "./pipeline.ts"
 
 /** Callers without a key share the turns of one account. */
@@ -29,9 +29,9 @@ export const makeSending = ({ step }: Turns) => {
     return new ReadableStream<Bytes>(
       {
         pull: async (controller) => {
-          await step(account)
-          controller.enqueue(body.subarray(sent, sent + largeBytes))
-          sent += largeBytes
+          if (sent % largeBytes === 0) await step(account)
+          controller.enqueue(body.subarray(sent, sent + chunkBytes))
+          sent += chunkBytes
           if (sent >= body.length) controller.close()
         }
       },
@@ -40,9 +40,9 @@ export const makeSending = ({ step }: Turns) => {
   }
 
   /** Of large bodies, accounts by turns; a small one takes less than a millisecond and waits for nobody. */
-  const compressInTurn = async (body: Bytes, coding: Coding, account: string) => {
+  const compressInTurn = async (body: Bytes, coding: Coding, account: string, signal: AbortSignal) => {
     if (body.length <= largeBytes) return compress(body, coding)
-    await compressing.enter(account)
+    if (!(await compressing.enter(account, signal))) return undefined // the caller has left
     return compress(body, coding).finally(compressing.leave)
   }
 
@@ -55,22 +55,29 @@ export const makeSending = ({ step }: Turns) => {
     })
   }
 
+  const encoded = async (event: H3Event, answer: Answer) => {
+    const { body, turn } = answer
+    const account = turn?.account ?? visitors
+    const coding = codingFor(event.req.headers.get("accept-encoding"))
+    const plain = Buffer.from(body)
+    turn?.holds(body.length + plain.length)
+    // where it fails: what is paid for already had better arrive large than be lost
+    const packed = coding && (await compressInTurn(plain, coding, account, event.req.signal).catch(() => undefined))
+    const bytes = packed ?? plain
+    turn?.holds(bytes.length)
+    return withBody(answer, bytes, packed && coding, account)
+  }
+
   return {
     respond: async (event: H3Event, answer: Answer): Promise<HTTPResponse> => {
       const { body, headers, status, turn } = answer
-      endWith(event, turn)
-      if (body.length < smallestCompressed) {
+      try {
+        if (body.length >= smallestCompressed) return await encoded(event, answer)
         const length = { "content-length": String(Buffer.byteLength(body)) }
         return new HTTPResponse(body, { status, headers: { ...headers, ...length } })
+      } finally {
+        endWith(event, turn) // not before: until here the answer is held, also for a caller who has left
       }
-      const account = turn?.account ?? visitors
-      const coding = codingFor(event.req.headers.get("accept-encoding"))
-      const plain = Buffer.from(body)
-      // where it fails: what is paid for already had better arrive large than be lost
-      const packed = coding && (await compressInTurn(plain, coding, account).catch(() => undefined))
-      const bytes = packed ?? plain
-      turn?.holds(bytes.length)
-      return withBody(answer, bytes, packed && coding, account)
     },
     /** The same, of a body that is held once for all who ask for it. */
     respondShared: async (event: H3Event, body: SharedBody, answer: Answer): Promise<HTTPResponse> => {

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { type ApiError, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
 import type { EventHandler, H3, H3Event, HTTPResponse } from "h3"
+import { type SharedBody, sharedBody } from "../encoding.ts"
 import type { Answer, Pipeline } from "../pipeline.ts"
 import type { Sending } from "../sending.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
@@ -77,6 +78,27 @@ const addressOf = ({ req, url }: H3Event): string => {
   return `${isSecure ? "https" : "http"}://${url.host}`
 }
 
+/** What a guide says of addresses. */
+interface Addresses {
+  readonly api: string
+  readonly console: string | undefined
+}
+
+/** Readers come by few addresses; one who makes up others, such as ports, only makes this render again. */
+const mostRendered = 200
+
+/** Guides as they were rendered for an address, so that all who read them hold one copy. */
+const makeRendered = () => {
+  const bodies = new Map<string, Promise<SharedBody>>()
+  return (path: string, at: Addresses, render: (at: Addresses) => string | Promise<string>): Promise<SharedBody> => {
+    const name = JSON.stringify([path, at.api, at.console])
+    const body = bodies.get(name) ?? Promise.resolve(render(at)).then(sharedBody)
+    if (bodies.size >= mostRendered) bodies.clear()
+    bodies.set(name, body)
+    return body
+  }
+}
+
 export const addDocs = (app: H3, needs: Listener): void => {
   const { consoleFor, free, get, isAtOwnHost, listening, publicUrl, refuse, respond, respondShared } = needs
   /** Readers copy this address into calls that carry their key, so it is never a host that only the request names. */
@@ -96,18 +118,25 @@ export const addDocs = (app: H3, needs: Listener): void => {
     })
   )
 
-  for (const path of guidePaths) {
-    serve(path, async (event) => {
-      const guide = guideAt(path)
-      const content = htmlOf(filled(guide.markdown, apiFor(event)))
-      const body = await guidePage(guide, { content, consoleUrl: consoleUrlFor(event) })
-      return free(200, body, documentHeaders(page))
-    })
-    serve(`${path}.md`, async (event) =>
-      free(200, filled(guideAt(path).markdown, apiFor(event)), documentHeaders(markdown))
+  const rendered = makeRendered()
+  const serveRendered = (path: string, type: string, render: (at: Addresses) => string | Promise<string>) =>
+    app.all(
+      path,
+      get(path, async (event) => {
+        const at = { api: apiFor(event), console: consoleUrlFor(event) }
+        return respondShared(event, await rendered(path, at, render), free(200, "", documentHeaders(type)))
+      })
     )
+
+  for (const path of guidePaths) {
+    serveRendered(path, page, async (at) => {
+      const guide = guideAt(path)
+      const content = htmlOf(filled(guide.markdown, at.api))
+      return String(await guidePage(guide, { content, consoleUrl: at.console }))
+    })
+    serveRendered(`${path}.md`, markdown, (at) => filled(guideAt(path).markdown, at.api))
   }
-  serve("/llms.txt", async (event) => free(200, llmsText(apiFor(event)), documentHeaders(plain)))
+  serveRendered("/llms.txt", plain, (at) => llmsText(at.api))
 
   serve(referencePath, async (event) => {
     const scalar = `/docs/assets/${(await scalarScript()).name}`

@@ -7,7 +7,7 @@ import type { Socket } from "node:net"
 import { readUnacknowledged } from "./unacknowledged.ts"
 
 const windowMs = 30_000
-const leastBytes = 16 * 1024
+const leastBytes = 16 * 1024 // what was taken is known to about as much, so who took something has a second window
 /** Before it can be told how fast somebody reads. */
 const youngMs = 1_000
 
@@ -32,7 +32,7 @@ interface Watch {
   /** Whether unread answers hold as much memory as they may. */
   readonly isFull: () => boolean
   readonly now: () => number
-  /** Each has a piece of 128 KiB at most waiting for it, beside what its account holds. */
+  /** Each has a chunk of 16 KiB at most waiting for it, beside what its account holds. */
   readonly mostWaiting?: number
 }
 
@@ -44,12 +44,13 @@ export const makeReaders = ({ isFull, mostWaiting = 1_024, now, sockets }: Watch
     socket.resetAndDestroy() // closed in the usual way, its bytes would go on waiting in the operating system
   }
 
-  /** A connection gives its memory back a moment after it was cut off: while that is full, one goes at each look. */
+  /** While the memory is full, those who have stopped go, or else the slowest; theirs is free a moment later. */
   const cutSlowest = () => {
-    const excess = Math.max(readers.size - mostWaiting, isFull() ? 1 : 0)
     const bySpeed = [...readers]
       .filter(([, { first, newest }]) => newest.at - first.at >= youngMs)
       .sort(([, one], [, other]) => speedOf(one) - speedOf(other))
+    const stopped = bySpeed.filter(([, reader]) => speedOf(reader) < leastBytes / windowMs).length
+    const excess = Math.max(readers.size - mostWaiting, isFull() ? Math.max(stopped, 1) : 0)
     for (const [socket] of bySpeed.slice(0, excess)) cutOff(socket)
   }
 
@@ -60,9 +61,11 @@ export const makeReaders = ({ isFull, mostWaiting = 1_024, now, sockets }: Watch
       return
     }
     reader.newest = newest
-    if (newest.at - reader.window.at < windowMs) return
-    if (newest.taken - reader.window.taken < leastBytes) cutOff(socket)
-    else reader.window = newest
+    const span = newest.at - reader.window.at
+    const taken = newest.taken - reader.window.taken
+    if (span < windowMs) return
+    if (taken >= leastBytes) reader.window = newest
+    else if (taken <= 0 || span >= 2 * windowMs) cutOff(socket)
   }
 
   return {

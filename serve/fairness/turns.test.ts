@@ -51,10 +51,10 @@ describe("room for calls and bytes", () => {
     await started(enter(caller("b"), 0, stays))
   })
 
-  it("bounds the calls of a key at 512 and those of an account at 1,024", async () => {
+  it("bounds the calls of a key at 1,024 and those of an account at 2,048", async () => {
     const { enter } = makeTurns()
     for (const key of ["1", "2"])
-      for (let call = 0; call < 512; call++) await started(enter(caller("a", key), 0, stays))
+      for (let call = 0; call < 1024; call++) await started(enter(caller("a", key), 0, stays))
     expect(await settled(enter(caller("a", "1"), 0, stays))).toBe(false)
     expect(await settled(enter(caller("a", "3"), 0, stays))).toBe(false)
     await started(enter(caller("b"), 0, stays))
