@@ -12,13 +12,20 @@ import { makeTurns } from "./fairness/turns.ts"
 import { ledgerOver } from "./ledger/embedded/embedded-ledger.ts"
 import { makeMeters } from "./meters.ts"
 import { makePipeline } from "./pipeline.ts"
+import { ofNone } from "./provenance.ts"
 import type { ReadModel } from "./read-model.ts"
 import { refuse, route } from "./route.ts"
 
 const generation: Generation<ReadModel> = {
   id: "larder-000001",
   db: {} as DuckDb["Service"], // no read of these tests asks it
-  model: { commodities: withoutCommodities, foods: undefined, storefronts: undefined, dataSets: {} }
+  model: {
+    commodities: withoutCommodities,
+    foods: undefined,
+    storefronts: undefined,
+    dataSets: {},
+    provenances: ofNone
+  }
 }
 const live: Live<ReadModel> = { current: () => generation, use: (read) => read(generation), swaps: () => 0 }
 

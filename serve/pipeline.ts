@@ -18,7 +18,7 @@ import {
   unknownKey
 } from "@larder/schemas/api-errors.ts"
 import { foreignCursor } from "@larder/schemas/parameters.ts"
-import type { Live } from "@larder/warehouse/generation/live.ts"
+import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
 import { Cause, Effect, Exit } from "effect"
 import { tokenOf } from "./access/bearer.ts"
 import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
@@ -29,6 +29,7 @@ import type { Held, LedgerAccess } from "./ledger/ledger.ts"
 import type { ApiKeyView, Refusal } from "./ledger/machine.ts"
 import { timestampOf } from "./ledger/moments.ts"
 import type { Meters } from "./meters.ts"
+import { dataHeaders } from "./provenance.ts"
 import type { ReadModel } from "./read-model.ts"
 import { newRequestId } from "./request-id.ts"
 import type { NotedRequest } from "./requests/request-log.ts"
@@ -160,13 +161,18 @@ export const makePipeline = (needs: PipelineNeeds) => {
       ...more
     })
 
-  const refusal = (requestId: string, error: ApiError, key?: ApiKeyView): Decided => ({
-    answer: errorAnswer(requestId, error, key && accountHeaders(key, 0, live.current().id)),
+  const refusal = (call: Call, requestId: string, error: ApiError, key?: ApiKeyView): Decided => ({
+    answer: errorAnswer(requestId, error, key && accountHeaders(call, key, 0, live.current())),
     key
   })
 
-  const accountHeaders = (key: ApiKeyView, charged: number, generation: string): Record<string, string> => ({
-    "x-data-version": generation,
+  const accountHeaders = (
+    { route: { endpoint } }: Call,
+    key: ApiKeyView,
+    charged: number,
+    { id, model }: Pick<Generation<ReadModel>, "id" | "model">
+  ): Record<string, string> => ({
+    ...dataHeaders(model.provenances[endpoint.tag], id),
     "x-credits-charged": String(charged),
     "x-credits-remaining": String(ledger.remaining(key, now()))
   })
@@ -218,17 +224,17 @@ export const makePipeline = (needs: PipelineNeeds) => {
     let turn: Turn | undefined
     for (;;) {
       const key = await ledger.authenticate(token)
-      if (key === undefined) return refusal(requestId, unknownKey)
+      if (key === undefined) return refusal(call, requestId, unknownKey)
       const valid = judge(call, key)
       if (!("request" in valid)) {
-        if (await ledger.isCurrent(key)) return refusal(requestId, valid, key)
+        if (await ledger.isCurrent(key)) return refusal(call, requestId, valid, key)
         continue
       }
       if (turn === undefined) {
         const entered = turnFor(call, key, valid)
         const begun = entered instanceof Promise ? await whileWaiting(entered) : entered
-        if (begun === "late") return refusal(requestId, tooManyInFlight, key)
-        if (begun === "left") return refusal(requestId, callerLeft, key)
+        if (begun === "late") return refusal(call, requestId, tooManyInFlight, key)
+        if (begun === "left") return refusal(call, requestId, callerLeft, key)
         turn = begun
         began(turn)
         if (entered instanceof Promise) continue // key, names and balance may have changed while it waited
@@ -236,7 +242,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       const { chargedAs, endpoint } = call.route
       const admission = await ledger.hold(key, chargedAs, endpoint.credits, now())
       if ("held" in admission) return { key, valid, held: admission.held, turn }
-      if (admission.refused !== "key_changed") return refusal(requestId, refusals[admission.refused], key)
+      if (admission.refused !== "key_changed") return refusal(call, requestId, refusals[admission.refused], key)
     }
   }
 
@@ -245,11 +251,11 @@ export const makePipeline = (needs: PipelineNeeds) => {
     const { endpoint } = call.route
     const release = (error: ApiError) => {
       held.release()
-      return refusal(requestId, error, key)
+      return refusal(call, requestId, error, key)
     }
     const exit = await run(
       live.use((generation) =>
-        Effect.map(call.route.read(valid.request, generation), (body) => ({ body, generation: generation.id }))
+        Effect.map(call.route.read(valid.request, generation), (body) => ({ body, generation }))
       ),
       { signal: call.signal }
     )
@@ -264,9 +270,9 @@ export const makePipeline = (needs: PipelineNeeds) => {
       meters.committed(performance.now() - readAt)
     } catch (cause) {
       report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
-      return refusal(requestId, ledgerUnavailable, key)
+      return refusal(call, requestId, ledgerUnavailable, key)
     }
-    return { answer: answer(requestId, 200, body, accountHeaders(key, endpoint.credits, generation)), key }
+    return { answer: answer(requestId, 200, body, accountHeaders(call, key, endpoint.credits, generation)), key }
   }
 
   /** An answer that is paid for takes its turn along until it has left; every other ends it here. */
@@ -288,10 +294,10 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   const decide = (call: Call, requestId: string): Decided | Promise<Decided> => {
-    if (inFlight >= mostInFlight) return refusal(requestId, overloaded)
-    if (call.authorization === null) return refusal(requestId, missingAuthorization)
+    if (inFlight >= mostInFlight) return refusal(call, requestId, overloaded)
+    if (call.authorization === null) return refusal(call, requestId, missingAuthorization)
     const token = tokenOf(call.authorization)
-    if (token === undefined) return refusal(requestId, malformedAuthorization)
+    if (token === undefined) return refusal(call, requestId, malformedAuthorization)
     return paid(call, token, requestId)
   }
 
@@ -331,7 +337,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
         if (!isAway) {
           report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
         }
-        return note(call, requestId, refusal(requestId, isAway ? ledgerUnavailable : internal), moment, startedAt)
+        return note(call, requestId, refusal(call, requestId, isAway ? ledgerUnavailable : internal), moment, startedAt)
       } finally {
         inFlight--
       }
@@ -352,6 +358,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 }
 
-const exposed = "X-Request-Id, X-Data-Version, X-Credits-Charged, X-Credits-Remaining, X-Error-Code, Link, Retry-After"
+const exposed =
+  "X-Request-Id, X-Data-Version, X-Data-Origin, X-Credits-Charged, X-Credits-Remaining, X-Error-Code, Link, Retry-After"
 
 export type Pipeline = ReturnType<typeof makePipeline>

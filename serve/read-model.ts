@@ -6,6 +6,7 @@ import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { loadCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import { loadStorefronts } from "@larder/warehouse/read-models/storefront.ts"
 import { Effect } from "effect"
+import { loadProvenances } from "./provenance.ts"
 
 const hasTable = (db: DuckDb["Service"], schema: string, name: string) =>
   Effect.map(
@@ -29,7 +30,8 @@ export const loadReadModel = (layout: Layout) =>
       branded_foods: foods !== undefined,
       storefronts: storefronts !== undefined
     }
-    return { commodities, foods, storefronts, dataSets }
+    const provenances = yield* loadProvenances(db)
+    return { commodities, foods, storefronts, dataSets, provenances }
   })
 
 export type ReadModel = Effect.Success<ReturnType<ReturnType<typeof loadReadModel>>>

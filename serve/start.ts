@@ -34,6 +34,7 @@ import { layerPeople } from "./people/kept-people.ts"
 import { People } from "./people/people.ts"
 import { administerPeople } from "./people/people-administration.ts"
 import { makePipeline } from "./pipeline.ts"
+import { dataHeaders, ofAll } from "./provenance.ts"
 import { loadReadModel } from "./read-model.ts"
 import { layerRequestLog } from "./requests/kept-requests.ts"
 import { RequestLog } from "./requests/request-log.ts"
@@ -103,7 +104,7 @@ const open = Effect.fnUntraced(function* () {
     routes,
     ledger,
     turns,
-    dataVersion: () => live.current().id,
+    dataHeaders: () => dataHeaders(ofAll(live.current().model.provenances), live.current().id),
     report,
     version,
     publicUrl: publicApiUrl,

@@ -8,8 +8,12 @@ export interface CallCost {
   readonly creditsCharged: number | undefined
   /** What the key can still spend: the smaller of balance and this month's budget. */
   readonly creditsRemaining: number | undefined
-  /** The generation of the data. Two answers of one generation agree with each other. */
+  /** The newest generation of the data that changed the data set. Two answers of one version agree with each other. */
   readonly dataVersion: string | undefined
+  /** `sample` where the data set holds rows of the bundled samples, most of which are generated; else `live`. */
+  readonly dataOrigin: string | undefined
+  /** What exactly was wrong, such as `monthly_spend_cap_reached`; `/docs/errors` lists all codes. Undefined where nothing was. */
+  readonly errorCode: string | undefined
   /**
    * How often the call was made: 1 where nothing had to be retried. An attempt that the API itself refused cost nothing; one
    * that a proxy answered, such as a 502 or 504, may have been charged, and is not in `creditsCharged`.
@@ -25,5 +29,7 @@ export const costOf = ({ headers, status }: Response, attempts: number): CallCos
   creditsCharged: numberOf(headers.get("x-credits-charged")),
   creditsRemaining: numberOf(headers.get("x-credits-remaining")),
   dataVersion: headers.get("x-data-version") ?? undefined,
+  dataOrigin: headers.get("x-data-origin") ?? undefined,
+  errorCode: headers.get("x-error-code") ?? undefined,
   attempts
 })

@@ -9,17 +9,19 @@ const cost = (status: number): CallCost => ({
   creditsCharged: 0,
   creditsRemaining: 4990,
   dataVersion: "larder-000001",
+  dataOrigin: "live",
+  errorCode: "unknown_store",
   attempts: 1
 })
 const failure = (json: unknown, status: number) => failureOf(json, JSON.stringify(json), cost(status))
 
 describe("the error of an answer", () => {
-  it.each(errorTypes)("has its own class for type $type, with status, id and message", ({ status, type }) => {
+  it.each(errorTypes)("has its own class for type $type, with code, status, id and message", ({ status, type }) => {
     const error = failure({ error: { type, message: "What happened" } }, status)
     assert.isTrue(error instanceof LarderError)
     assert.deepStrictEqual(
-      [error.type, error.name.toLowerCase(), error.status, error.requestId, error.message],
-      [type, type.replace("_", ""), status, "req_1", "What happened"]
+      [error.type, error.code, error.name.toLowerCase(), error.status, error.requestId, error.message],
+      [type, "unknown_store", type.replace("_", ""), status, "req_1", "What happened"]
     )
   })
   it.each([

@@ -28,6 +28,10 @@ export abstract class LarderError extends Error {
   get status(): number | undefined {
     return this.cost?.status
   }
+  /** Finer than `type`, such as `monthly_spend_cap_reached`. Undefined where no answer of the API came. */
+  get code(): string | undefined {
+    return this.cost?.errorCode
+  }
   get requestId(): string | undefined {
     return this.cost?.requestId
   }

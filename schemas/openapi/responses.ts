@@ -28,9 +28,16 @@ export const headers = {
     schema: { type: "string" }
   },
   "X-Data-Version": {
-    description: "Generation of the data that answered. On every answer to a recognised key.",
+    description:
+      "The newest generation that changed the data set that was asked: while it stays, so do the rows. On every answer to a recognised key.",
     required: false,
     schema: { type: "string" }
+  },
+  "X-Data-Origin": {
+    description:
+      "`sample` where the data set that was asked holds rows of the bundled samples, most of which are generated, else `live`. On every answer to a recognised key.",
+    required: false,
+    schema: { type: "string", enum: ["live", "sample"] }
   },
   "X-Credits-Charged": {
     description: "Credits that this call cost; 0 on errors. On every answer to a recognised key.",
@@ -65,7 +72,13 @@ export const headers = {
 
 type HeaderName = keyof typeof headers
 
-const onRecognisedKeys = ["X-Request-Id", "X-Data-Version", "X-Credits-Charged", "X-Credits-Remaining"] as const
+const onRecognisedKeys = [
+  "X-Request-Id",
+  "X-Data-Version",
+  "X-Data-Origin",
+  "X-Credits-Charged",
+  "X-Credits-Remaining"
+] as const
 const onErrors = ["X-Error-Code", "Link"] as const
 
 /** Errors that are the same on every endpoint. */

@@ -24,7 +24,7 @@ export const info = {
 
 **Values.** Days are \`YYYY-MM-DD\`, times ISO 8601 in UTC with milliseconds. Every field that is listed as required is there, in every record; what the source does not say is null, or an empty list, never "" or 0. Three things have words for it: \`freight\` is \`not_stated\`, and \`category\` and \`sub_category\` of products and stores are \`uncategorized\`. Objects whose keys differ from record to record, such as \`nutrition\`, are without the key. Prices of commodities are JSON numbers with the digits that were published, trailing zeros included.
 
-**Data.** All answers come from one generation of the data, which \`X-Data-Version\` names; a new one appears as a whole. Data sets that a server has not loaded answer empty lists.
+**Data.** Each answer comes from one generation of the data; a new one appears as a whole. \`X-Data-Version\` names the newest one that changed the data set that was asked. \`X-Data-Origin\` is \`sample\` where that data set holds rows of the bundled samples, most of which are generated, else \`live\`. Data sets that a server has not loaded answer empty lists.
 
 **Changes.** New fields, parameters, endpoints, error codes and messages may be added at any time: ignore what you do not know. Anything that could break a client is announced here with a new version.
 

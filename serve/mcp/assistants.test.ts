@@ -46,7 +46,7 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
     routes,
     ledger,
     turns,
-    dataVersion: () => "larder-000001",
+    dataHeaders: () => ({}),
     report,
     version: "1",
     publicUrl: undefined,

@@ -28,8 +28,8 @@ export interface AssistantNeeds {
   readonly routes: ReadonlyArray<Route>
   readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
   readonly turns: Turns
-  /** Id of the live generation. */
-  readonly dataVersion: () => string
+  /** What the live generation says of itself, for answers that are of no one data set. */
+  readonly dataHeaders: () => Readonly<Record<string, string>>
   readonly report: PipelineNeeds["report"]
   /** Version of the program. */
   readonly version: string

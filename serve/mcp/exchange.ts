@@ -54,6 +54,7 @@ const sessionOf = (request: Request) => {
 const ofOneCall: ReadonlySet<string> = new Set([
   "x-request-id",
   "x-data-version",
+  "x-data-origin",
   "x-credits-charged",
   "x-credits-remaining"
 ])
@@ -85,7 +86,7 @@ interface Progress {
 }
 
 export const makeExchange = (needs: AssistantNeeds): Exchange => {
-  const { dataVersion, ledger, pipeline, publicUrl, report, routes, turns, version } = needs
+  const { dataHeaders, ledger, pipeline, publicUrl, report, routes, turns, version } = needs
   const tools = toolsFor(routes)
   const routeOf = new Map(tools.map(({ route, tool }) => [tool.name, route]))
   const bytesOfList = JSON.stringify(tools.map(({ tool }) => tool)).length
@@ -168,7 +169,7 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     try {
       const response = await respond(request, caller, progress)
       const ofKey = {
-        "x-data-version": dataVersion(),
+        ...dataHeaders(),
         "x-credits-charged": "0",
         "x-credits-remaining": String(ledger.remaining(caller.key, Date.now()))
       }

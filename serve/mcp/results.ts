@@ -33,7 +33,8 @@ export const resultOf = ({ body, headers, status }: Answer): CallToolResult => {
       ...(headers["x-error-code"] !== undefined && { "larder/error_code": headers["x-error-code"] }),
       ...(charged !== undefined && { "larder/credits_charged": charged }),
       ...(remaining !== undefined && { "larder/credits_remaining": remaining }),
-      ...(headers["x-data-version"] !== undefined && { "larder/data_version": headers["x-data-version"] })
+      ...(headers["x-data-version"] !== undefined && { "larder/data_version": headers["x-data-version"] }),
+      ...(headers["x-data-origin"] !== undefined && { "larder/data_origin": headers["x-data-origin"] })
     }
   }
 }

@@ -45,13 +45,12 @@ const open = Effect.gen(function* () {
     report
   })
   const version = "bench"
-  const dataVersion = () => live.current().id
   const assistants = makeAssistants({
     pipeline,
     routes,
     ledger,
     turns,
-    dataVersion,
+    dataHeaders: () => ({}),
     report,
     version,
     publicUrl: undefined,

@@ -68,15 +68,23 @@ describe("every endpoint", () => {
     ["getStoreProducts", () => larder.getStoreProducts(store, { limit: 2 }), () => `stores/${store}/products?limit=2`],
     ["getStoreCollections", () => larder.getStoreCollections(store), () => `stores/${store}/collections`]
   ]
+  const changedBy = {
+    Commodities: "larder-000001",
+    "Branded foods": "larder-000002",
+    Storefronts: "larder-000003"
+  }
   it.each(calls)("%s answers what the API answers, and says what it cost: %#", async (id, call, target) => {
     const { cost, ...body } = await call()
+    const endpoint = endpoints.find((endpoint) => endpoint.id === id)
     expect(body).toEqual(await plain(`/v1/${target()}`))
     expect(cost).toEqual({
       status: 200,
       requestId: expect.stringMatching(/^req_/),
-      creditsCharged: endpoints.find((endpoint) => endpoint.id === id)?.credits,
+      creditsCharged: endpoint?.credits,
       creditsRemaining: expect.any(Number),
-      dataVersion: "larder-000003",
+      dataVersion: endpoint && changedBy[endpoint.tag],
+      dataOrigin: "sample",
+      errorCode: undefined,
       attempts: 1
     })
   })

@@ -30,6 +30,7 @@ describe("CORS", () => {
       expect.arrayContaining([
         "x-request-id",
         "x-data-version",
+        "x-data-origin",
         "x-credits-charged",
         "x-credits-remaining",
         "x-error-code",

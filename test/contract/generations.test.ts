@@ -2,7 +2,7 @@
  * Generations that a server changes to while it runs: with other numbers, and with data sets that are not loaded, which then
  * answer as if they were empty: everything but rows is in force.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { gunzipSync } from "node:zlib"
@@ -58,6 +58,10 @@ const rollback = async (to: string) => {
 
 const priced = (price: string) =>
   `{"data":[{"slug":"milk-class-iii-price-monthly","unit":"USD/cwt","points":[{"date":"2026-09-01","value":${price}}]}]}`
+const about = async (target: string) => {
+  const { headers } = await api.get(target)
+  return [headers["x-data-version"], headers["x-data-origin"]]
+}
 const versioned = async () => {
   const { headers, text } = await api.get(classIII)
   return [headers["x-data-version"], text]
@@ -81,10 +85,15 @@ describe("a new generation", () => {
     let published = ""
     const events = [
       async () => {
-        expect(await versioned()).toEqual(["larder-000003", priced("15.97")])
+        expect(await versioned()).toEqual(["larder-000001", priced("15.97")])
         published = await publish("16.00", "10/07/2026 13:04:36")
         expect(published).not.toBe("larder-000003")
         expect(await versioned()).toEqual([published, priced("16.00")])
+        expect(await about("/v1/branded-foods?limit=1"), "nothing of it has changed").toEqual([
+          "larder-000002",
+          "sample"
+        ])
+        expect(await about("/v1/stores/none")).toEqual(["larder-000003", "sample"])
       },
       async () => {
         await api.restart()
@@ -93,7 +102,7 @@ describe("a new generation", () => {
       },
       async () => {
         await rollback("larder-000003")
-        expect(await versioned()).toEqual(["larder-000003", priced("15.97")])
+        expect(await versioned()).toEqual(["larder-000001", priced("15.97")])
       }
     ]
     const pages = await pagesOf(api.get, "/v1/commodities?limit=5", async () => {
@@ -194,6 +203,27 @@ describe("storefronts that are not loaded", () => {
     expect(errorOf(await api.get(`/v1/stores?country=${encodeURIComponent(country)}`))).toMatch(
       /^400 invalid_request: country /
     )
+  })
+})
+
+describe("a data set whose rows are those of its source", () => {
+  beforeAll(async () => {
+    const [samples, live] = ["larder-000001", "larder-000006"].map((id) =>
+      path.join(api.home(), `warehouse/${id}.duckdb`)
+    )
+    copyFileSync(samples ?? "", live ?? "")
+    const relabel = DuckDb.readWrite(live ?? "").pipe(
+      Effect.flatMap((db) => db.run("update ingest.run set origin = 'live'")),
+      Effect.scoped
+    )
+    await Effect.runPromise(relabel)
+    await rollback("larder-000006")
+  })
+
+  it("is live, and so is one that is not loaded; an error says so, too", async () => {
+    expect(await about(classIII)).toEqual(["larder-000001", "live"])
+    expect(await about("/v1/commodities?limit=0")).toEqual(["larder-000001", "live"])
+    expect(await about("/v1/stores")).toEqual(["larder-000006", "live"])
   })
 })
 

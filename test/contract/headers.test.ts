@@ -20,14 +20,24 @@ describe("response headers", () => {
     expect(ids.filter((id) => !/^[\w-]{8,}$/.test(id))).toEqual([])
   })
 
-  it("X-Data-Version, X-Credits-Charged and X-Credits-Remaining are on every authenticated answer", async () => {
+  it("X-Data-Version, X-Data-Origin, X-Credits-Charged and X-Credits-Remaining are on every authenticated answer", async () => {
     const first = await api.get(target)
-    expect(first.headers).toMatchObject({ "x-data-version": "larder-000003", "x-credits-charged": "10" })
+    expect(first.headers).toMatchObject({
+      "x-data-version": "larder-000001",
+      "x-data-origin": "sample",
+      "x-credits-charged": "10"
+    })
     const remaining = first.headers["x-credits-remaining"]
-    for (const at of ["/v1/commodities?limit=0", "/v1/stores/none", "/v1/commodities/prices?series=nope"]) {
+    for (const [at, version] of [
+      ["/v1/commodities?limit=0", "larder-000001"],
+      ["/v1/branded-foods/none", "larder-000002"],
+      ["/v1/stores/none", "larder-000003"],
+      ["/v1/commodities/prices?series=nope", "larder-000001"]
+    ] as const) {
       const { headers } = await api.get(at)
-      expect(headers).toMatchObject({
-        "x-data-version": "larder-000003",
+      expect(headers, "the generation that changed the data set").toMatchObject({
+        "x-data-version": version,
+        "x-data-origin": "sample",
         "x-credits-charged": "0",
         "x-credits-remaining": remaining
       })

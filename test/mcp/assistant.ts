@@ -66,6 +66,7 @@ export const told = (result: CallToolResult) => {
     charged: number(result._meta?.["larder/credits_charged"]),
     remaining: number(result._meta?.["larder/credits_remaining"]),
     version: result._meta?.["larder/data_version"],
+    origin: result._meta?.["larder/data_origin"],
     code: result._meta?.["larder/error_code"]
   }
 }

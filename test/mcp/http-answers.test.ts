@@ -36,15 +36,17 @@ const asking =
   }
 
 const named = (headers: Headers) =>
-  ["x-request-id", "x-data-version", "x-credits-charged", "x-credits-remaining"].map((name) => headers.get(name))
+  ["x-request-id", "x-data-version", "x-data-origin", "x-credits-charged", "x-credits-remaining"].map((name) =>
+    headers.get(name)
+  )
 
 describe.each(revisions)("an answer in revision %s", (revision) => {
   const ask = asking(revision)
 
   it("has the headers of the API for a call", async () => {
     const { headers, message } = await ask("tools/call", { name: "search_stores", arguments: { limit: 1 } })
-    const { charged, remaining, requestId, version } = told(message.result as CallToolResult)
-    expect(named(headers)).toEqual([requestId, version, String(charged), String(remaining)])
+    const { charged, origin, remaining, requestId, version } = told(message.result as CallToolResult)
+    expect(named(headers)).toEqual([requestId, version, origin, String(charged), String(remaining)])
     expect([charged, version]).toEqual([100, expect.stringMatching(/^larder-/)])
     expect(headers.get("content-type")).toBe("application/json")
     expect(headers.get("cache-control")).toBe("private, no-store")
@@ -52,7 +54,7 @@ describe.each(revisions)("an answer in revision %s", (revision) => {
   it("says that a failed call was free", async () => {
     const { headers, message } = await ask("tools/call", { name: "get_store", arguments: { id: "none" } })
     const { remaining, requestId, version } = told(message.result as CallToolResult)
-    expect(named(headers)).toEqual([requestId, version, "0", String(remaining)])
+    expect(named(headers)).toEqual([requestId, version, "sample", "0", String(remaining)])
   })
   it("says that any other request was free, and what is left", async () => {
     const remaining = (await api.get("/v1/stores?limit=0")).headers["x-credits-remaining"]
@@ -61,6 +63,7 @@ describe.each(revisions)("an answer in revision %s", (revision) => {
       expect(named(headers)).toEqual([
         expect.stringMatching(/^req_/),
         expect.stringMatching(/^larder-/),
+        "sample",
         "0",
         String(remaining)
       ])

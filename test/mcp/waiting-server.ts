@@ -13,6 +13,7 @@ import { listen } from "@larder/serve/listen.ts"
 import { makeAssistants } from "@larder/serve/mcp/assistants.ts"
 import { makeMeters } from "@larder/serve/meters.ts"
 import { makePipeline } from "@larder/serve/pipeline.ts"
+import { ofNone } from "@larder/serve/provenance.ts"
 import type { ReadModel } from "@larder/serve/read-model.ts"
 import { route } from "@larder/serve/route.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
@@ -24,7 +25,13 @@ import { expect } from "vitest"
 const generation: Generation<ReadModel> = {
   id: "larder-000001",
   db: {} as DuckDb["Service"], // no read of these tests asks it
-  model: { commodities: withoutCommodities, foods: undefined, storefronts: undefined, dataSets: {} }
+  model: {
+    commodities: withoutCommodities,
+    foods: undefined,
+    storefronts: undefined,
+    dataSets: {},
+    provenances: ofNone
+  }
 }
 const live: Live<ReadModel> = { current: () => generation, use: (read) => read(generation), swaps: () => 0 }
 
@@ -68,7 +75,7 @@ export const waitingServer = Effect.gen(function* () {
   const assistants = makeAssistants({
     ...about,
     ledger,
-    dataVersion: () => generation.id,
+    dataHeaders: () => ({}),
     publicUrl: undefined,
     origins: new Set()
   })

@@ -45,7 +45,7 @@ const closed = (node: unknown): unknown => {
   return "properties" in node && !("additionalProperties" in node) ? { ...inside, additionalProperties: false } : inside
 }
 
-const ofAccount = ["x-data-version", "x-credits-charged", "x-credits-remaining"]
+const ofAccount = ["x-data-version", "x-data-origin", "x-credits-charged", "x-credits-remaining"]
 
 export const makeJudge = (document: OpenApiDocument) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -141,6 +141,7 @@ export const makeJudge = (document: OpenApiDocument) => {
     } else if (status < 500) {
       for (const name of ofAccount) expect(headers, "an authenticated answer").toHaveProperty([name])
       expect(headers["x-data-version"]).toMatch(/^larder-\d{6,}$/)
+      expect(headers["x-data-origin"]).toMatch(/^(live|sample)$/)
       expect(headers["x-credits-remaining"]).toMatch(/^\d+$/)
       expect(headers["x-credits-charged"]).toBe(status === 200 ? String(operation["x-credits"]) : "0")
     }
