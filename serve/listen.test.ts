@@ -273,3 +273,17 @@ describe("a stopping server", () => {
     expect(answersIn(text())).toEqual(["200 slow", "200 slow", "200 slow"])
   })
 })
+
+it("takes 64 requests of a connection before their answers are taken, and refuses the next with 503", async () => {
+  const { socket, text } = client(server.url)
+  socket.write(get("/slow") + get("/").repeat(2_000))
+  await reached.promise
+  gate.resolve()
+  await once(socket, "end")
+  const answers = answersIn(text())
+  expect(answers.slice(0, 64)).toEqual(["200 slow", ...Array.from({ length: 63 }, () => "200 quick")])
+  expect(answers.slice(64)).toEqual([expect.stringMatching(/^503 .*An unexpected error occurred/)])
+  expect(text()).toContain("x-error-code: too_many_in_flight\r\n")
+  expect(text()).toContain("retry-after: 1\r\n")
+  socket.destroy()
+})

@@ -55,6 +55,17 @@ describe("a large answer", () => {
     await vi.waitFor(() => expect(turns.unsentBytes()).toBe(0))
   })
 
+  it("arrives whole for a client who has said all that it will", async () => {
+    const client = connect({ port: Number(url.port), host: url.hostname, allowHalfOpen: true })
+    clients.push(client)
+    client.write("GET /large HTTP/1.1\r\nhost: larder\r\n\r\n")
+    await once(client, "readable")
+    client.end()
+    let bytes = 0
+    for await (const piece of client) bytes += (piece as Buffer).length
+    expect(bytes).toBeGreaterThan(Buffer.byteLength(large))
+  })
+
   it("counts its bytes as they leave, until its reader is gone", async () => {
     const client = await askAndStop("/large")
     expect(turns.unsentBytes()).toBe(Buffer.byteLength(large))

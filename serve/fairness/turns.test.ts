@@ -103,6 +103,16 @@ describe("calls that wait", () => {
     expect(waiting()).toBe(0)
   })
 
+  it("are at most 128 of a key and 256 of an account; one more is late at once", async () => {
+    const { enter, waiting } = makeTurns()
+    for (const key of ["1", "2"]) await started(enter(caller("a", key), 8 * mebibyte, stays))
+    for (let call = 0; call < 128; call++) enter(caller("a", "1"), 0, stays)
+    expect(enter(caller("a", "1"), 0, stays)).toBe("late")
+    for (let call = 0; call < 128; call++) enter(caller("a", "2"), 0, stays)
+    expect(enter(caller("a", "3"), 0, stays)).toBe("late")
+    expect(waiting()).toBe(256)
+  })
+
   it("leave with their caller", async () => {
     const { enter, waiting } = makeTurns()
     await started(enter(caller("a"), 8 * mebibyte, stays))

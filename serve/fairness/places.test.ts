@@ -1,0 +1,27 @@
+import { expect, it } from "vitest"
+import { makePlaces } from "./places.ts"
+
+it("lets in as many as there are places, then accounts by turns, and forgets who has left", async () => {
+  const { enter, leave } = makePlaces(1)
+  const order: Array<string> = []
+  const inTurn = async (account: string, name: string, signal?: AbortSignal) => {
+    if (await enter(account, signal)) order.push(name)
+    else order.push(`${name} left`)
+  }
+  const leaving = new AbortController()
+  const all = [
+    inTurn("a", "a1"),
+    inTurn("a", "a2"),
+    inTurn("a", "a3", leaving.signal),
+    inTurn("a", "a4"),
+    inTurn("b", "b1"),
+    inTurn("b", "b2", AbortSignal.abort())
+  ]
+  leaving.abort()
+  for (let turn = 0; turn < 4; turn++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    leave()
+  }
+  await Promise.all(all)
+  expect(order).toEqual(["a1", "b2 left", "a3 left", "a2", "b1", "a4"])
+})
