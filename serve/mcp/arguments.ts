@@ -33,9 +33,9 @@ interface Asked {
 
 /**
  * Names may be a list, which becomes text with commas. What cannot stand in a query (another list, an object, true) and a
- * missing id are refused where the endpoint refuses a bad
- * parameter: after the key and its scope are known. Unknown names come first, as they do in a query. Many models fill what
- * they do not need with null: an optional argument that is null is absent.
+ * missing id are refused where the endpoint refuses a bad parameter: after the key and its scope are known. Unknown names
+ * come first, as they do in a query. Many models fill what they do not need with null: an optional argument that is null is
+ * absent.
  */
 export const askedOf = (route: Route, given: Readonly<Record<string, unknown>>): Asked => {
   const { parameters, record } = route.endpoint
