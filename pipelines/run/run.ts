@@ -10,7 +10,6 @@ import { type RunRecord, writeToJournal } from "@larder/warehouse/generation/jou
 import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { publish } from "@larder/warehouse/generation/publish.ts"
 import { StagingFailed, stage } from "@larder/warehouse/staging.ts"
-import { visibleInLine } from "@larder/warehouse/terminal.ts"
 import { Cause, Clock, Config, Effect, Exit, type FileSystem, Layer, Option, Path, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { archivedRuns, repeated } from "./archived-runs.ts"
@@ -44,7 +43,8 @@ export class FeedsUnavailable extends Schema.TaggedError<FeedsUnavailable>()("Fe
   published: Schema.String
 }) {
   override get message() {
-    return `${this.reasons.length} feeds of ${this.pipeline} could not be read; ${this.published}.\n${this.reasons.map(visibleInLine).join("\n")}`
+    const reasons = this.reasons.map((reason) => reason.replaceAll("\n", "\n  ")) // each begins one line, and no other
+    return `${this.reasons.length} feeds of ${this.pipeline} could not be read; ${this.published}.\n${reasons.join("\n")}`
   }
 }
 
