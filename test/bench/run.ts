@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- [api|fairness|console|foods|storefronts] [--entries 10000000] [--foods 450000,2000000] [--products
  * 100000,1000000]`: measures the bars on this machine and prints them as tables. Each pair runs side by side in one run, in
- * turns, and the medians are compared: ratios count, machines differ. The API takes seven minutes, fairness four, the console ten, branded
+ * turns, and the medians are compared: ratios count, machines differ. The API takes seven minutes, fairness five, the console ten, branded
  * foods at their full sizes an hour and a half and 30 GB in the temporary folder, storefronts at theirs 8 GB.
  */
 import { parseArgs } from "node:util"
