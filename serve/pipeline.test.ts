@@ -1,33 +1,17 @@
 /** What happens to the money when a call goes wrong after its hold. Everything else of the pipeline is told over HTTP. */
+
 import { assert, describe, it } from "@effect/vitest"
 import { unknownRecord } from "@larder/schemas/api-errors.ts"
 import { getCommodityPrices } from "@larder/schemas/commodity/endpoints.ts"
+import { liveAndEmpty } from "@larder/test/support/serve/empty-generation.ts"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
-import { withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import { Deferred, Effect } from "effect"
 import { vi } from "vitest"
 import { makeTurns } from "./fairness/turns.ts"
 import { ledgerOver } from "./ledger/embedded/embedded-ledger.ts"
 import { makeMeters } from "./meters.ts"
 import { makePipeline } from "./pipeline.ts"
-import { ofNone } from "./provenance.ts"
-import type { ReadModel } from "./read-model.ts"
 import { refuse, route } from "./route.ts"
-
-const generation: Generation<ReadModel> = {
-  id: "larder-000001",
-  db: {} as DuckDb["Service"], // no read of these tests asks it
-  model: {
-    commodities: withoutCommodities,
-    foods: undefined,
-    storefronts: undefined,
-    dataSets: {},
-    provenances: ofNone
-  }
-}
-const live: Live<ReadModel> = { current: () => generation, use: (read) => read(generation), swaps: () => 0 }
 
 /** A pipeline over a real ledger, whose one endpoint is read as the test says. */
 const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) {
@@ -43,7 +27,7 @@ const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) 
   const reported: Array<string> = []
   const pipeline = makePipeline({
     ledger,
-    live,
+    live: liveAndEmpty,
     turns: makeTurns(),
     meters: makeMeters(),
     now: Date.now,

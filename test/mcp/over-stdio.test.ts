@@ -26,6 +26,19 @@ const api = served()
 const call = calling(() => api.client().charges)
 const prices = { series: "butter-sales-price-weekly", from: "2026-08-01" }
 
+const initialize = request(
+  "initialize",
+  { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+  0
+)
+
+/** The program with its pipes, for lines that a client of the protocol would not send. */
+const bareProgram = (key: string) => {
+  const program = path.join(repository, "serve/bin/larder-serve.mjs")
+  const child = spawn(process.execPath, [program, "mcp", "--url", api.server().api], { env: { LARDER_API_KEY: key } })
+  return { child, end: ended(child) }
+}
+
 describe("an assistant that starts larder-serve mcp", () => {
   let client: Client
   let log: () => string
@@ -77,17 +90,11 @@ describe("larder-serve mcp", () => {
 
   it("leaves out lines that are not messages, logs each in one line, and charges nothing for them", async () => {
     const { account_id, key } = await createKey(api.home())
-    const program = path.join(repository, "serve/bin/larder-serve.mjs")
-    const child = spawn(process.execPath, [program, "mcp", "--url", api.server().api], {
-      env: { LARDER_API_KEY: key }
-    })
-    const end = ended(child)
-    const clientInfo = { name: "x", version: "1" }
-    const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo }
+    const { child, end } = bareProgram(key)
     const buy = JSON.stringify(request("tools/call", { name: "search_stores", arguments: { limit: 1 } }, "buy"))
     const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const lines = [
-      JSON.stringify(request("initialize", initialize, 0)),
+      JSON.stringify(initialize),
       buy.replace('"limit"', '"__proto__"'),
       buy.replace('"limit":1', '"limit":1,"limit":2'),
       "hello",
@@ -120,17 +127,11 @@ describe("larder-serve mcp", () => {
 
   it("answers fifty calls at once, also when its stdin is closed right after them, and warns of nothing", async () => {
     const { account_id, key } = await createKey(api.home())
-    const program = path.join(repository, "serve/bin/larder-serve.mjs")
-    const child = spawn(process.execPath, [program, "mcp", "--url", api.server().api], {
-      env: { LARDER_API_KEY: key }
-    })
-    const end = ended(child)
-    const clientInfo = { name: "x", version: "1" }
-    const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo }
+    const { child, end } = bareProgram(key)
     const calls = Array.from({ length: 50 }, (_, id) =>
       request("tools/call", { name: "search_branded_foods", arguments: { limit: 20 } }, id + 1)
     )
-    const messages = [request("initialize", initialize, 0), ...calls, request("ping", {}, "last")]
+    const messages = [initialize, ...calls, request("ping", {}, "last")]
     child.stdin.end(messages.map((message) => JSON.stringify(message)).join("\n")) // the last line has no end
     const { code, stderr, stdout } = await end
     expect([code, stderr]).toEqual([0, ""])

@@ -2,6 +2,7 @@
  * A server whose one tool waits until the test lets it go, over a real ledger in a folder of its own, and a key that may
  * call it: for calls whose client goes away while they are read.
  */
+
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -13,27 +14,10 @@ import { listen } from "@larder/serve/listen.ts"
 import { makeAssistants } from "@larder/serve/mcp/assistants.ts"
 import { makeMeters } from "@larder/serve/meters.ts"
 import { makePipeline } from "@larder/serve/pipeline.ts"
-import { ofNone } from "@larder/serve/provenance.ts"
-import type { ReadModel } from "@larder/serve/read-model.ts"
 import { route } from "@larder/serve/route.ts"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
-import { withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import { Deferred, Effect, Stream } from "effect"
 import { expect } from "vitest"
-
-const generation: Generation<ReadModel> = {
-  id: "larder-000001",
-  db: {} as DuckDb["Service"], // no read of these tests asks it
-  model: {
-    commodities: withoutCommodities,
-    foods: undefined,
-    storefronts: undefined,
-    dataSets: {},
-    provenances: ofNone
-  }
-}
-const live: Live<ReadModel> = { current: () => generation, use: (read) => read(generation), swaps: () => 0 }
+import { liveAndEmpty } from "../support/serve/empty-generation.ts"
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-waiting-"))),
@@ -57,7 +41,7 @@ export const waitingServer = Effect.gen(function* () {
   const turns = makeTurns()
   const pipeline = makePipeline({
     ledger,
-    live,
+    live: liveAndEmpty,
     turns,
     meters: makeMeters(),
     now: Date.now,
