@@ -12,7 +12,7 @@ import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
 import type { Pipeline } from "./run/pipeline.ts"
 import { progressOnStderr } from "./run/progress.ts"
-import { FeedsUnavailable, type Given, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
+import { FeedsLeftOut, type Given, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
 import { storefronts } from "./storefronts/storefronts.ts"
 
 const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
@@ -110,14 +110,14 @@ const ingestAndTell = Effect.fnUntraced(function* (
   options: RunOptions,
   json: boolean
 ) {
-  const { run, unavailable } = yield* ingestOnce(pipeline, given, options).pipe(
+  const { left_out, run } = yield* ingestOnce(pipeline, given, options).pipe(
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
-  yield* Console.log(json ? JSON.stringify({ ...run, dry_run: options.dryRun }) : told(run, options.dryRun))
-  if (unavailable.length === 0) return
+  yield* Console.log(json ? JSON.stringify({ ...run, left_out, dry_run: options.dryRun }) : told(run, options.dryRun))
+  if (left_out.length === 0) return
   const published = run.generation === null ? "the others had nothing new" : "the others were published"
-  const reasons = unavailable.map(({ message }) => message)
-  return yield* new FeedsUnavailable({ pipeline: pipeline.name, reasons, published })
+  const reasons = left_out.map(({ feed, reason }) => `${feed}: ${reason}`)
+  return yield* new FeedsLeftOut({ pipeline: pipeline.name, reasons, published })
 })
 
 /** A failed check is worse than a failure: its exit code wins. */

@@ -15,7 +15,7 @@ export const Run = Schema.Struct({
   }),
   outcome: Schema.Literals(["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"]).annotate({
     description:
-      "`published`: everything was read and new rows went live; `unchanged`: nothing was new; `partial`: some feeds could not be read, the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
+      "`published`: everything was read and new rows went live; `unchanged`: nothing was new; `partial`: some feeds were left out (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
   }),
   started_at: described("When the run started."),
   finished_at: described("When everything had been read and merging began, or when the run ended without publishing."),
@@ -87,6 +87,20 @@ export const CheckResult = Schema.Struct({
 }).annotate({
   identifier: "ingest.check_result",
   description: "Results of the checks that ran before a generation went live."
+})
+
+export const LeftOut = Schema.Struct({
+  run_id: runId,
+  pipeline,
+  feed,
+  kind: Schema.Literals(["untrusted", "unreachable", "partial"]).annotate({
+    description:
+      "`untrusted`: what came is not what was asked for, or not whole; `unreachable`: nothing came; `partial`: a store that was read in part."
+  }),
+  reason: described("Why, for people.")
+}).annotate({
+  identifier: "ingest.left_out",
+  description: "Feeds and stores that a run could not read or did not trust. Their last values stay."
 })
 
 export const Cursor = Schema.Struct({

@@ -15,7 +15,7 @@ import {
   VersionRow
 } from "@larder/schemas/branded-food/tables.ts"
 import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
-import { CheckResult, Cursor, RawFile, Reject, Run, UnknownField } from "@larder/schemas/ingest.ts"
+import { CheckResult, Cursor, LeftOut, RawFile, Reject, Run, UnknownField } from "@larder/schemas/ingest.ts"
 import {
   CollectionListingRow,
   CollectionProductRow,
@@ -134,6 +134,7 @@ const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct
 /** Written by the publisher itself: they tell of the run, and are never the reason to publish. */
 export const runTable = table("ingest", "run", Run, { by: "adding", key: ["run_id"] })
 export const checkResultTable = table("ingest", "check_result", CheckResult, { by: "adding", key: ["run_id", "name"] })
+export const leftOutTable = table("ingest", "left_out", LeftOut, { by: "adding", key: ["run_id", "feed"] })
 
 /** Tables that every pipeline adds to. */
 export const rejectTable = table("ingest", "reject", Reject, {
@@ -266,6 +267,7 @@ export const cellsOf = (table: Table, records: Records): ReadonlyArray<ReadonlyA
 export const tablesOf = (dataSet: DataSet): ReadonlyArray<Table> => [
   runTable,
   checkResultTable,
+  leftOutTable,
   ...ingestTables,
   ...dataSet.tables
 ]

@@ -164,7 +164,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
       rows_read: knownRead + staged.reduce((sum, form) => sum + form.rows_read, 0),
       rows_silent: knownRead - knownRejected + staged.reduce((sum, form) => sum + form.rows_silent, 0),
       rows_rejected: knownRejected + rows_rejected,
-      unavailable: []
+      left_out: []
     } satisfies ReadResult as ReadResult
   },
   Effect.catchTags({

@@ -27,7 +27,7 @@ const outcomeOf = (context: FeedContext, feed: Feed) => {
     Effect.succeed<Outcome>({
       kind: "unavailable",
       feed: feed.feed,
-      message: `${feed.feed}: ${error.message}`,
+      message: error.message,
       error: error._tag
     })
   const faulty = (error: DriftFound | PayloadUnreadable) =>
@@ -68,7 +68,7 @@ export const readService = Effect.fnUntraced(function* (context: FeedContext, fe
     const outcome: Outcome =
       stop === undefined
         ? yield* outcomeOf(context, feed)
-        : { kind: "unavailable", feed: feed.feed, message: `${feed.feed}: not asked, because ${stop}` }
+        : { kind: "unavailable", feed: feed.feed, message: `not asked, because ${stop}` }
     outcomes.push(outcome)
     stop ??= hopeless(outcomes)
     yield* progress.advance({ feed: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })

@@ -39,7 +39,9 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
 
   const read = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome] : []))
   const unavailable = outcomes.flatMap((outcome) =>
-    outcome.kind === "unavailable" ? [{ feed: outcome.feed, message: outcome.message }] : []
+    outcome.kind === "unavailable"
+      ? [{ feed: outcome.feed, kind: "unreachable" as const, reason: outcome.message }]
+      : []
   )
   const faults = outcomes.flatMap((outcome) => (outcome.kind === "faulty" ? [outcome.message] : []))
   const mixture = read.length === 0 ? undefined : mixtureOf(previous.origins, kind, "prices")
@@ -50,7 +52,11 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
       faults: [...faults, ...(away === "" ? [] : [`Could not be fetched: ${away}.`]), advice]
     })
   }
-  if (read.length === 0) return yield* new NothingRead({ reasons: unavailable.map(({ message }) => message) })
+  if (read.length === 0)
+    return yield* new NothingRead({
+      reasons: unavailable.map(({ feed, reason }) => `${feed}: ${reason}`),
+      left_out: unavailable
+    })
 
   const measures = new Map(previous.measures.map(({ measure, metric_name }) => [metric_name, measure]))
   for (const feed of read) for (const [metric, column] of feed.measures) measures.set(metric, column)
@@ -61,6 +67,6 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
     rows_read: total((feed) => feed.rows_read),
     rows_silent: total((feed) => feed.rows_silent),
     rows_rejected: total((feed) => feed.rows_rejected),
-    unavailable
+    left_out: unavailable
   } satisfies ReadResult
 }, Effect.scoped)

@@ -1,11 +1,11 @@
 /** What a pipeline is: a data set, where its bundled samples lie, how it reads its source, and what must hold afterwards. */
 import type { DuckDbError, OpenError } from "@larder/warehouse/duckdb.ts"
 import type { Check } from "@larder/warehouse/generation/check.ts"
+import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import type { HomeUnwritable, Layout } from "@larder/warehouse/generation/layout.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import type { DataSet } from "@larder/warehouse/tables.ts"
-import type { Effect, FileSystem, Path } from "effect"
-import { Schema } from "effect"
+import { Effect, type FileSystem, type Path, Schema } from "effect"
 import type { Archive, ArchiveUnwritable, RawFileDamaged } from "./archive.ts"
 import type { LivePolicy } from "./live-origin.ts"
 import type { Origin } from "./origin.ts"
@@ -33,13 +33,23 @@ export interface ReadResult {
   /** Rows that state nothing for this data set. */
   readonly rows_silent: number
   readonly rows_rejected: number
-  /** Feeds that could not be fetched. The others are published without them. */
-  readonly unavailable: ReadonlyArray<{ readonly feed: string; readonly message: string }>
+  /** Feeds that were not read, not trusted, or read in part. The others are published without them. */
+  readonly left_out: ReadonlyArray<FeedLeftOut>
 }
+
+const LeftOut = Schema.Array(
+  Schema.Struct({
+    feed: Schema.String,
+    kind: Schema.Literals(["untrusted", "unreachable", "partial"]),
+    reason: Schema.String
+  })
+)
 
 /** What came cannot be trusted: nothing of the run is published. */
 export class ReadFailed extends Schema.TaggedError<ReadFailed>()("ReadFailed", {
-  faults: Schema.Array(Schema.String)
+  faults: Schema.Array(Schema.String),
+  /** The feeds that these faults are of, where they are of feeds. */
+  left_out: LeftOut.pipe(Schema.withConstructorDefault(Effect.succeed([])))
 }) {
   override get message() {
     return this.faults.join("\n")
@@ -48,7 +58,9 @@ export class ReadFailed extends Schema.TaggedError<ReadFailed>()("ReadFailed", {
 
 /** No feed at all could be fetched. */
 export class NothingRead extends Schema.TaggedError<NothingRead>()("NothingRead", {
-  reasons: Schema.Array(Schema.String)
+  reasons: Schema.Array(Schema.String),
+  /** The feeds that gave nothing, where it is known which. */
+  left_out: LeftOut.pipe(Schema.withConstructorDefault(Effect.succeed([])))
 }) {
   override get message() {
     return `Nothing could be read, so nothing was published.\n${this.reasons.join("\n")}`

@@ -6,17 +6,17 @@ import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { CheckOutcome } from "@larder/warehouse/generation/check.ts"
 import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
-import { type RunRecord, writeToJournal } from "@larder/warehouse/generation/journal.ts"
+import { type FeedLeftOut, type RunRecord, writeToJournal } from "@larder/warehouse/generation/journal.ts"
 import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { publish } from "@larder/warehouse/generation/publish.ts"
 import { StagingFailed, stage } from "@larder/warehouse/staging.ts"
-import { Cause, Clock, Config, Effect, Exit, type FileSystem, Layer, Option, Path, Schema } from "effect"
+import { Cause, Clock, Config, Effect, Exit, type FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { archivedRuns, repeated } from "./archived-runs.ts"
 import { type FileUnusable, fileOrigin } from "./file-origin.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { Origin } from "./origin.ts"
-import type { DayRange, Pipeline } from "./pipeline.ts"
+import { type DayRange, NothingRead, type Pipeline, ReadFailed } from "./pipeline.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
 /** Which run this is. A run that is repeated from the archive keeps the identity that it had. */
@@ -36,17 +36,24 @@ export interface RunOptions {
   readonly stores?: string | undefined
 }
 
-/** Some feeds could not be fetched; what the others gave was published. */
-export class FeedsUnavailable extends Schema.TaggedError<FeedsUnavailable>()("FeedsUnavailable", {
+/** Some feeds were left out; what the others gave was published. */
+export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftOut", {
   pipeline: Schema.String,
   reasons: Schema.Array(Schema.String),
   published: Schema.String
 }) {
+  override readonly [Runtime.errorExitCode] = 4
   override get message() {
-    const reasons = this.reasons.map((reason) => reason.replaceAll("\n", "\n  ")) // each begins one line, and no other
-    return `${this.reasons.length} feeds of ${this.pipeline} could not be read; ${this.published}.\n${reasons.join("\n")}`
+    const shown = this.reasons.slice(0, reasonsShown).map((reason) => reason.replaceAll("\n", "\n  ")) // each begins one line, and no other
+    const more = this.reasons.length - shown.length
+    const rest = more > 0 ? `\nand ${more} more: ingest.left_out has all of them` : ""
+    const feeds = this.reasons.length === 1 ? "1 feed" : `${this.reasons.length} feeds`
+    return `${feeds} of ${this.pipeline} left out; ${this.published}.\n${shown.join("\n")}${rest}`
   }
 }
+
+/** A list of stores may have hundreds that are away. */
+const reasonsShown = 50
 
 export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDER_SOURCES").pipe(
@@ -94,10 +101,19 @@ const checksOf = (cause: Cause.Cause<unknown>): ReadonlyArray<CheckOutcome> => {
   const error = Cause.squash(cause)
   return error instanceof ChecksFailed ? error.failed.map((check) => ({ severity: "error" as const, ...check })) : []
 }
+const leftOutOf = (cause: Cause.Cause<unknown>): ReadonlyArray<FeedLeftOut> => {
+  const error = Cause.squash(cause)
+  return error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
+}
 
 /** A run that published nothing is told to the next generation. Being unable to tell is no reason to fail differently. */
-const remember = (layout: Layout, run: RunRecord, checks: ReadonlyArray<CheckOutcome>) =>
-  writeToJournal(layout, run, checks).pipe(
+const remember = (
+  layout: Layout,
+  run: RunRecord,
+  checks: ReadonlyArray<CheckOutcome>,
+  leftOut: ReadonlyArray<FeedLeftOut>
+) =>
+  writeToJournal(layout, run, checks, leftOut).pipe(
     Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
   )
 
@@ -112,14 +128,14 @@ const readAndPublish = Effect.fnUntraced(function* (
   const { file, filled } = yield* stage(layout, started.run_id, pipeline.dataSet, (staging) =>
     pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days, stores })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
-  const { rows_read, rows_rejected, rows_silent, unavailable } = filled
+  const { rows_read, rows_rejected, rows_silent, left_out } = filled
   const run: RunRecord = {
     ...started,
-    outcome: unavailable.length > 0 ? "partial" : "published",
+    outcome: left_out.length > 0 ? "partial" : "published",
     finished_at: timeOf(yield* Clock.currentTimeMillis),
     rows_read,
     rows_rejected,
-    message: unavailable.length > 0 ? unavailable.map(({ message }) => message).join("\n") : null
+    message: left_out.length > 0 ? left_out.map(({ feed, reason }) => `${feed}: ${reason}`).join("\n") : null
   }
   onRead(run)
   if (!dryRun) yield* Archive.use((archive) => archive.settled)
@@ -128,11 +144,12 @@ const readAndPublish = Effect.fnUntraced(function* (
     dataSet: pipeline.dataSet,
     stagedFile: file,
     run,
+    leftOut: left_out,
     silentRows: rows_silent,
     checks: pipeline.checks,
     dryRun
   })
-  return { ...published, unavailable }
+  return { ...published, left_out }
 }, Effect.scoped)
 
 /** Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. */
@@ -169,12 +186,14 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
         remember(
           layout,
           { ...run, outcome: outcomeOfFailure(cause), finished_at: timeOf(end), message: messageOf(cause) },
-          checksOf(cause)
+          checksOf(cause),
+          leftOutOf(cause)
         )
       )
     })
   )
-  if (!options.dryRun && result.run.generation === null) yield* remember(layout, result.run, result.checks)
+  if (!options.dryRun && result.run.generation === null)
+    yield* remember(layout, result.run, result.checks, result.left_out)
   return result
 })
 

@@ -88,7 +88,7 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
 const Staged = Schema.Struct({ rows: Schema.Int })
 
 /** Every row is in one place, or the run is wrong about what it did. */
-const account = Effect.fnUntraced(function* ({ staging }: RunContext, result: Omit<ReadResult, "unavailable">) {
+const account = Effect.fnUntraced(function* ({ staging }: RunContext, result: Omit<ReadResult, "left_out">) {
   const [staged] = yield* staging.db.all(Staged, storefront.countStatedRows)
   const { rows_read, rows_rejected, rows_silent } = result
   if (rows_read === rows_rejected + rows_silent + (staged?.rows ?? 0)) return
@@ -97,7 +97,13 @@ const account = Effect.fnUntraced(function* ({ staging }: RunContext, result: Om
   )
 })
 
-const nothing: ReadResult = { rows_read: 0, rows_silent: 0, rows_rejected: 0, unavailable: [] }
+/** Of a read that is not complete. */
+const kindOf = ({ fetch_status, outcome }: Done["read"]) => {
+  if (fetch_status === "partial") return "partial" as const
+  return outcome === "unreadable" || outcome === "html" ? ("untrusted" as const) : ("unreachable" as const)
+}
+
+const nothing: ReadResult = { rows_read: 0, rows_silent: 0, rows_rejected: 0, left_out: [] }
 
 export const readStorefronts = Effect.fn("storefronts.read")(
   function* (run: RunContext) {
@@ -134,16 +140,12 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       return { done, result }
     }).pipe(Effect.provideService(Origin, asked))
     yield* account(run, result)
-    const failed = done.filter(({ read }) => read.fetch_status === "failed")
-    const unavailable = failed.map(({ read, store }) => ({
-      feed: feedOf(store),
-      message: `${store.domain}: ${read.detail}`
-    }))
-    // single stores are away on most days, and their rows say so; where all are it is rather us
-    return {
-      ...result,
-      unavailable: failed.length === done.length ? unavailable : []
-    } satisfies ReadResult as ReadResult
+    const left_out = done.flatMap(({ read, store }) =>
+      read.fetch_status === "complete"
+        ? []
+        : [{ feed: feedOf(store), kind: kindOf(read), reason: read.detail ?? read.outcome }]
+    )
+    return { ...result, left_out } satisfies ReadResult as ReadResult
   },
   Effect.catchTags({
     StoreListUnusable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),

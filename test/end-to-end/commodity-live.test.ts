@@ -152,17 +152,17 @@ describe("a service that refuses the key", () => {
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(refusing("application/json", forbidden))
-      const { run, unavailable } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: "  " } })
-      const mars = unavailable.flatMap(({ feed }) => (feed.startsWith("gov-mars/") ? [feed] : []))
+      const { left_out, run } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: "  " } })
+      const mars = left_out.flatMap(({ feed }) => (feed.startsWith("gov-mars/") ? [feed] : []))
       assert.deepStrictEqual(
         mars,
         marsFeeds.map(({ feed }) => feed)
       )
       assert.match(
-        unavailable[0]?.message ?? "",
+        left_out[0]?.reason ?? "",
         /^gov-mars\/1603: .*"Access is denied"\. .* set MARS_API_KEY and run again/
       )
-      assert.strictEqual(unavailable[1]?.message, "gov-mars/1602: not asked, because the service denied gov-mars/1603")
+      assert.strictEqual(left_out[1]?.reason, "not asked, because the service denied gov-mars/1603")
       assert.strictEqual(upstream.seen.filter(({ url }) => url.includes("marsapi")).length, 1)
       assert.isAbove(run.rows_loaded, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
@@ -174,12 +174,12 @@ describe("a service that refuses the key", () => {
       const basic = Buffer.from(`${key}:`).toString("base64")
       const page = `<html><head><title>403 Forbidden</title></head><body>${key} ${basic}</body></html>`
       const upstream = yield* startUpstream(refusing("text/html", page))
-      const { unavailable } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: ` ${key}\n` } })
+      const { left_out } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: ` ${key}\n` } })
       const [mars, mpr] = ["marsapi", "mpr"].map((host) => upstream.seen.find(({ url }) => url.includes(host)))
       assert.strictEqual(mars?.headers.authorization, `Basic ${basic}`)
       assert.isUndefined(mpr?.headers.authorization)
-      assert.match(unavailable[0]?.message ?? "", /an HTML page titled "403 Forbidden"\. Check the key in MARS_API_KEY/)
-      const everything = JSON.stringify(unavailable) + contentsOf(home)
+      assert.match(left_out[0]?.reason ?? "", /an HTML page titled "403 Forbidden"\. Check the key in MARS_API_KEY/)
+      const everything = JSON.stringify(left_out) + contentsOf(home)
       assert.notInclude(everything, key)
       assert.notInclude(everything, basic)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
@@ -194,14 +194,11 @@ describe("a service that is down", () => {
         if (!request.url.includes("mpr")) return serving(() => only(closes.feed))(response, n, request)
         response.writeHead(500).end()
       })
-      const { run, unavailable: all } = yield* runLive({ home, upstream })
-      const unavailable = all.filter(({ feed }) => feed.startsWith("gov-mpr/"))
+      const { left_out: all, run } = yield* runLive({ home, upstream })
+      const left_out = all.filter(({ feed }) => feed.startsWith("gov-mpr/"))
       assert.strictEqual(new Set(upstream.seen.map(({ url }) => url).filter((url) => url.includes("mpr"))).size, 3)
-      assert.strictEqual(unavailable.length, feeds.length - marsFeeds.length)
-      assert.match(
-        unavailable[3]?.message ?? "",
-        /: not asked, because the service did not answer for 3 feeds in a row$/
-      )
+      assert.strictEqual(left_out.length, feeds.length - marsFeeds.length)
+      assert.strictEqual(left_out[3]?.reason, "not asked, because the service did not answer for 3 feeds in a row")
       assert.isAbove(run.rows_loaded, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
@@ -209,7 +206,7 @@ describe("a service that is down", () => {
   it.live("loses nothing of what earlier runs loaded from it", () =>
     Effect.gen(function* () {
       const { home, third } = yield* threeRuns
-      assert.lengthOf(third.unavailable, feeds.length - 1)
+      assert.lengthOf(third.left_out, feeds.length - 1)
       const values = "select value_text from commodity.price where metric_name = 'cheese_block_sales_price_weekly'"
       assert.deepStrictEqual(yield* rowsIn(home, values), [{ value_text: "1.6140" }])
     }).pipe(Effect.provide(NodeServices.layer))

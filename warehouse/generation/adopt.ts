@@ -5,7 +5,15 @@
 import { Effect, FileSystem } from "effect"
 import { define } from "../dictionary.ts"
 import { DuckDb, identifier } from "../duckdb.ts"
-import { checkResultTable, type DataSet, dataSets, ingestTables, runTable, type Table } from "../tables.ts"
+import {
+  checkResultTable,
+  type DataSet,
+  dataSets,
+  ingestTables,
+  leftOutTable,
+  runTable,
+  type Table
+} from "../tables.ts"
 import { haveDefinitionsChanged, requireSameTables } from "./definitions.ts"
 import { attachLive } from "./layout.ts"
 
@@ -48,7 +56,7 @@ export const takeOver = Effect.fnUntraced(function* (db: Db, live: string) {
   const schemas = yield* schemasOf(db)
   const others = dataSets.filter(({ schema }) => schemas.includes(schema))
   for (const other of others) yield* define(db, other)
-  const tables = [runTable, checkResultTable, ...ingestTables, ...others.flatMap((other) => other.tables)]
+  const tables = [runTable, checkResultTable, leftOutTable, ...ingestTables, ...others.flatMap((other) => other.tables)]
   for (const table of tables) {
     const columns = Object.keys(table.record.fields).map(identifier).join(", ")
     yield* db.run(`insert into ${nameOf(table)} (${columns}) select ${columns} from live.${nameOf(table)}`)

@@ -12,22 +12,24 @@ const check = {
   examples: '[{"a":1}]'
 } as const
 
+const leftOut = { feed: "gov-mars/1603", kind: "untrusted" as const, reason: "it is empty" }
+
 describe("the journal", () => {
   itWorks("is empty when there is none yet", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* readJournal(yield* aLayout), [])
     })
   )
-  itWorks("gives back runs and their checks as they were written, oldest first", () =>
+  itWorks("gives back runs, their checks and the feeds they left out as they were written, oldest first", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const second = aRun({ run_id: "20260106-b", outcome: "checks_failed", message: 'a "quoted"\nline', rows_read: 3 })
       const first = aRun({ run_id: "20260105-a", outcome: "interrupted", window_from: "2026-01-01" })
-      yield* writeToJournal(layout, second, [check])
-      yield* writeToJournal(layout, first, [])
+      yield* writeToJournal(layout, second, [check], [leftOut])
+      yield* writeToJournal(layout, first, [], [])
       assert.deepStrictEqual(yield* readJournal(layout), [
-        { file: `${layout.journal}/20260105-a.json`, run: first, checks: [] },
-        { file: `${layout.journal}/20260106-b.json`, run: second, checks: [check] }
+        { file: `${layout.journal}/20260105-a.json`, run: first, checks: [], left_out: [] },
+        { file: `${layout.journal}/20260106-b.json`, run: second, checks: [check], left_out: [leftOut] }
       ])
     })
   )
@@ -35,8 +37,8 @@ describe("the journal", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const run = aRun({ outcome: "failed" })
-      yield* writeToJournal(layout, run, [])
-      yield* writeToJournal(layout, { ...run, outcome: "interrupted" }, [])
+      yield* writeToJournal(layout, run, [], [])
+      yield* writeToJournal(layout, { ...run, outcome: "interrupted" }, [], [])
       const entries = yield* readJournal(layout)
       assert.deepStrictEqual(
         entries.map((entry) => entry.run.outcome),
@@ -54,7 +56,7 @@ describe("the journal", () => {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* aLayout
         const run = aRun()
-        yield* writeToJournal(layout, run, [])
+        yield* writeToJournal(layout, run, [], [])
         const odd = `${layout.journal}/odd.json`
         yield* fs.writeFileString(odd, content ?? "")
         yield* fs.writeFileString(`${layout.journal}/.half.tmp`, "half")

@@ -47,8 +47,8 @@ describe("a published generation", () => {
         bad_rows: 2,
         examples: "[]"
       } as const
-      yield* writeToJournal(layout, failed, [])
-      yield* writeToJournal(layout, refused, [check])
+      yield* writeToJournal(layout, failed, [], [])
+      yield* writeToJournal(layout, refused, [check], [])
       const priced: Check = {
         name: "priced",
         severity: "error",
@@ -106,9 +106,9 @@ describe("a published generation", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const failed = aRun({ run_id: "0-failed", outcome: "failed" })
-      yield* writeToJournal(layout, failed, [])
+      yield* writeToJournal(layout, failed, [], [])
       yield* publishFound(layout, { prices: [apples] })
-      yield* writeToJournal(layout, failed, [])
+      yield* writeToJournal(layout, failed, [], [])
       yield* publishFound(layout, { prices: [pears] })
       assert.strictEqual((yield* ask(layout, "from ingest.run where run_id = '0-failed'")).length, 1)
       assert.deepStrictEqual(yield* files(layout.journal), [])
@@ -229,7 +229,7 @@ describe("checks", () => {
       const lost = yield* Effect.flip(
         publishFound(layout, { ...found, rejects: ["unreadable"] }, { run: { rows_rejected: 9 } }).pipe(
           Effect.andThen(publishFound(layout, { deliveries: [{ item: "a" }, { item: "a" }] })),
-          Effect.andThen(writeToJournal(layout, aRun({ rows_read: 3, rows_loaded: 2 }), [])),
+          Effect.andThen(writeToJournal(layout, aRun({ rows_read: 3, rows_loaded: 2 }), [], [])),
           Effect.andThen(publishFound(layout, { shelves: ["kitchen"] }))
         )
       )

@@ -6,12 +6,12 @@ import { constants, copyFile } from "node:fs/promises"
 import { Effect, FileSystem, Option, Path, PlatformError, Schema } from "effect"
 import { define } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
-import { cellsOf, checkResultTable, type DataSet, type Records, runTable, type Table } from "../tables.ts"
+import { cellsOf, checkResultTable, type DataSet, leftOutTable, type Records, runTable, type Table } from "../tables.ts"
 import { canAdopt, takeOver } from "./adopt.ts"
 import { carry, finishCarried } from "./carried.ts"
 import { type Check, type CheckOutcome, ChecksFailed, runChecks } from "./check.ts"
 import { TablesDiffer } from "./definitions.ts"
-import { type RunRecord, readJournal } from "./journal.ts"
+import { type FeedLeftOut, type RunRecord, readJournal } from "./journal.ts"
 import { currentFile, generationId, generations, type Layout, writableDirectory } from "./layout.ts"
 import { withPublishLock } from "./lock.ts"
 import { derive, moveTable, type Reduced, reduceToNew } from "./merge.ts"
@@ -49,6 +49,8 @@ export interface Publication {
   readonly stagedFile: string
   /** The run so far. Outcome, generation and the loaded and unchanged rows are decided here. */
   readonly run: RunRecord
+  /** Feeds that the run left out. */
+  readonly leftOut: ReadonlyArray<FeedLeftOut>
   /** Payload rows that stated nothing for this data set: without a value, or of nothing in the catalog. */
   readonly silentRows: number
   readonly checks: ReadonlyArray<Check>
@@ -65,6 +67,8 @@ const add = (db: DuckDb["Service"], table: Table, records: Records) =>
   db.append(table.schema, table.name, cellsOf(table, records))
 const checkRows = (run: RunRecord, checks: ReadonlyArray<CheckOutcome>) =>
   checks.map((check) => ({ run_id: run.run_id, pipeline: run.pipeline, ...check }))
+const leftOutRows = ({ pipeline, run_id }: RunRecord, leftOut: ReadonlyArray<FeedLeftOut>) =>
+  leftOut.map((feed) => ({ run_id, pipeline, ...feed }))
 
 /** On file systems that can, the copy shares its blocks with the original until they change. */
 const copy = (from: string, to: string) =>
@@ -117,6 +121,8 @@ const build = Effect.fnUntraced(function* (
     if (failed.length > 0) return yield* new ChecksFailed({ failed })
     const journaled = untold.flatMap((entry) => checkRows(entry.run, entry.checks))
     yield* add(db, checkResultTable, [...journaled, ...checkRows(run, checks)])
+    const leftOutBefore = untold.flatMap((entry) => leftOutRows(entry.run, entry.left_out))
+    yield* add(db, leftOutTable, [...leftOutBefore, ...leftOutRows(run, publication.leftOut)])
     yield* db.run("checkpoint").pipe(during("writing it")) // no .wal is left after this and the close
     return { checks, journalFiles: journal.map((entry) => entry.file) }
   }).pipe(during("checking it and recording the run"))

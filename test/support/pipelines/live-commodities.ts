@@ -95,6 +95,7 @@ export const runLive = ({ days, environment = {}, home, id = "run-1", listen, or
         rows_rejected: filled.rows_rejected,
         message: null
       },
+      leftOut: [],
       silentRows: filled.rows_silent,
       checks,
       dryRun: false

@@ -59,7 +59,10 @@ export const ingestLive = (
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
     Effect.provide([NodeServices.layer, Logger.layer([keep])]),
     Effect.match({
-      onSuccess: ({ run, unavailable }) => ({ run, problem: unavailable.map(({ message }) => message).join("\n") }),
+      onSuccess: ({ left_out, run }) => ({
+        run,
+        problem: left_out.map(({ feed, reason }) => `${feed}: ${reason}`).join("\n")
+      }),
       onFailure: (error) => ({ run: null, problem: error.message })
     }),
     Effect.map((ended) => ({ ...ended, logs: logs.join("\n") })),

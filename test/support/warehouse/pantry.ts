@@ -141,7 +141,7 @@ const fill = (of: Pantry, run_id: string, found: Found) =>
 
 /** Publishes what a run has staged, without checks. */
 export const publishStaged = (layout: Layout, dataSet: DataSet, stagedFile: string, run: RunRecord) =>
-  publish({ layout, dataSet, stagedFile, run, silentRows: 0, checks: noChecks, dryRun: false })
+  publish({ layout, dataSet, stagedFile, run, leftOut: [], silentRows: 0, checks: noChecks, dryRun: false })
 
 /** A whole run: stages what was found, and publishes it. */
 export const publishFound = Effect.fnUntraced(function* (
@@ -162,6 +162,7 @@ export const publishFound = Effect.fnUntraced(function* (
     dataSet: of.dataSet,
     stagedFile: file,
     run: { ...run, rows_read: filled, rows_rejected: found.rejects?.length ?? 0 },
+    leftOut: [],
     silentRows: 0,
     checks,
     dryRun
