@@ -9,14 +9,14 @@ import type { Duplex } from "node:stream"
 
 interface Connection {
   readonly socket: Socket
-  /** Not finished yet, in the order of their requests. */
+  /** Unfinished answers, in the order of their requests. */
   readonly answers: Set<ServerResponse>
   newest?: { readonly request: IncomingMessage; readonly response: ServerResponse }
-  /** Of a connection that is broken off: ends it when its answers are finished. */
+  /** Set on a connection that is being closed: called once its answers are finished. */
   end?: () => void
 }
 
-/** Milliseconds in which a client may finish to send, and read its refusal: closed at once, it could lose that. */
+/** Grace period in milliseconds for a refused client to finish sending: an immediate close could lose the refusal. */
 const lingering = 2_000
 
 const hangUp = (socket: Duplex, refusal: string) => {
@@ -28,7 +28,7 @@ const hangUp = (socket: Duplex, refusal: string) => {
 /** These are answered whatever their body is. */
 const bodyless: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"])
 
-/** Requests of one connection that wait for their answers. One piece of 64 KiB can hold two thousand. */
+/** Pipelined requests of one connection without an answer. One read of 64 KiB can hold two thousand. */
 const mostPipelined = 64
 
 /** To be called before the server listens. */
@@ -44,7 +44,7 @@ export const connectionsOf = (server: Server) => {
     const connection: Connection = { socket, answers }
     connections.set(socket, connection)
     socket.once("end", () => {
-      // who says no more may have left: what is not on its way is given up, and costs nothing
+      // the client may have disconnected: calls without an answer yet are cancelled, uncharged
       if (connection.end === undefined && ![...answers].some(({ headersSent }) => headersSent)) socket.end()
     })
     socket.once("close", () => {
@@ -72,13 +72,13 @@ export const connectionsOf = (server: Server) => {
   return {
     sockets: (): ReadonlyArray<Socket> => [...connections.values()].map(({ socket }) => socket),
 
-    /** From now on, the newest answer of each connection tells its client that it is the last one. */
+    /** From now on, the newest answer of each connection carries `Connection: close`. */
     endEach: () => {
       isEnding = true
       for (const { newest } of connections.values()) if (newest !== undefined) newest.response.shouldKeepAlive = false
     },
 
-    /** Whether as many answers of a connection are waited for as may be, before another request is taken. */
+    /** Whether a connection has reached its limit of pipelined requests. */
     isFull: (socket: Duplex): boolean => (connections.get(socket)?.answers.size ?? 0) >= mostPipelined,
 
     /**
@@ -99,7 +99,7 @@ export const connectionsOf = (server: Server) => {
      */
     breakOff: (socket: Duplex, refusal: () => string) => {
       const connection = connections.get(socket)
-      if (connection === undefined || connection.end !== undefined) return // Node tells of every further piece, too
+      if (connection === undefined || connection.end !== undefined) return // Node emits this for every further read, too
       socket.removeAllListeners("end") // Node would end our side with the client's, and the answers with it
       const { answers, newest } = connection
       const broken = newest === undefined || newest.request.complete ? undefined : newest
@@ -115,10 +115,10 @@ export const connectionsOf = (server: Server) => {
       connection.end()
     },
 
-    /** Looks after a connection that Node has given away, as it does with CONNECT. What its client sends now is dropped. */
+    /** Takes over a connection that Node detached, as it does with CONNECT. Further input is dropped. */
     adopt: (socket: Duplex) => {
       const connection = connections.get(socket)
-      socket.on("error", () => undefined) // unheard it would end the process; the connection is closed anyway
+      socket.on("error", () => undefined) // an unhandled error would end the process; the connection is closed anyway
       socket.on("drain", () => {
         const [sending] = connection?.answers ?? []
         sending?.emit("drain")

@@ -35,9 +35,9 @@ export const codingFor = (acceptEncoding: string | null): Coding | undefined => 
 
 export const compress = (body: Bytes, coding: Coding): Promise<Bytes> => coders[coding](body)
 
-/** What everybody gets the same: its bytes are held once, and once for each coding that somebody asked for. */
+/** A body shared by all callers: kept in memory once, plus once for each content coding that was requested. */
 export interface SharedBody {
-  /** The bytes as a caller likes them. */
+  /** The bytes in the requested coding. */
   readonly for: (
     acceptEncoding: string | null
   ) => Promise<{ readonly bytes: Bytes; readonly coding: Coding | undefined }>

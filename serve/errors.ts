@@ -1,4 +1,4 @@
-/** An error as it leaves: its body, and the headers that every error has. */
+/** An error response: its body, and the headers of every error. */
 import type { ApiError } from "@larder/schemas/api-errors.ts"
 import type { ErrorCode } from "@larder/schemas/error-codes.ts"
 

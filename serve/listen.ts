@@ -128,7 +128,7 @@ interface Listening {
   readonly docsUrl?: string | undefined
 }
 
-const betweenLooks = "2 seconds"
+const checkInterval = "2 seconds"
 
 /** Listens and answers with the address. Port 0 takes a free one. */
 export const listen = Effect.fnUntraced(function* (
@@ -164,8 +164,8 @@ export const listen = Effect.fnUntraced(function* (
         Effect.timeoutOrElse({ duration: longestDrain, orElse: () => Effect.sync(() => node.closeAllConnections()) })
       )
   )
-  const { look } = makeReaders({ sockets: server.connections.sockets, isFull, now: Date.now })
-  yield* Effect.forkScoped(Effect.repeat(Effect.promise(look), Schedule.spaced(betweenLooks)))
+  const { check } = makeReaders({ sockets: server.connections.sockets, isFull, now: Date.now })
+  yield* Effect.forkScoped(Effect.repeat(Effect.promise(check), Schedule.spaced(checkInterval)))
   const address = server.node.address()
   const taken = typeof address === "object" && address !== null ? address.port : port
   return `http://${host.includes(":") ? `[${host}]` : host}:${taken}`

@@ -193,7 +193,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   /** Waits until the key and its account have room for the call; a large one, for a step of the event loop besides. */
-  const turnFor = (call: Call, key: ApiKeyView, { request }: Valid): Entered | Promise<Entered> => {
+  const waitForTurn = (call: Call, key: ApiKeyView, { request }: Valid): Entered | Promise<Entered> => {
     const expected = call.route.expectedBytes(request, live.current().model)
     const entered = call.shared ?? turns.enter(key, expected, call.signal)
     return expected < largeBytes ? entered : withStep(key, entered)
@@ -231,7 +231,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
         continue
       }
       if (turn === undefined) {
-        const entered = turnFor(call, key, valid)
+        const entered = waitForTurn(call, key, valid)
         const begun = entered instanceof Promise ? await whileWaiting(entered) : entered
         if (begun === "late") return refusal(call, requestId, tooManyInFlight, key)
         if (begun === "left") return refusal(call, requestId, callerLeft, key)

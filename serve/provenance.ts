@@ -26,7 +26,7 @@ const PublishedRuns = Schema.Struct({
   has_samples: Schema.Boolean
 })
 
-/** Ids of generations are not ordered as texts beyond the millionth. A replayed recording is what its source has said. */
+/** Ids of generations are not ordered as texts beyond the millionth. Replayed recordings count as live. */
 const publishedRuns = `
   select pipeline,
     arg_max(generation, regexp_extract(generation, '\\d+')::bigint) as generation,
@@ -62,7 +62,7 @@ export const dataHeaders = ({ generation, origin }: Provenance, current: string)
   "x-data-origin": origin
 })
 
-/** For an answer that is of no one data set. */
+/** For answers that belong to no single data set. */
 export const ofAll = (provenances: Provenances): Provenance => ({
   generation: undefined,
   origin: Object.values(provenances).some(({ origin }) => origin === "sample") ? "sample" : "live"

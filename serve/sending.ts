@@ -5,14 +5,14 @@
 import { availableParallelism } from "node:os"
 import { type H3Event, HTTPResponse } from "h3"
 import { type Bytes, type Coding, codingFor, compress, type SharedBody, smallestCompressed } from "./encoding.ts"
-import { makePlaces } from "./fairness/places.ts"
+import { makeSlots } from "./fairness/slots.ts"
 import { chunkBytes, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
 import type { Answer } from "./pipeline.ts"
 
 /** Callers without a key share the turns of one account. */
 const visitors = ""
 
-/** Ends the turn when the last byte has gone to the operating system, or the connection is lost. */
+/** Ends the turn after the last write to the socket, or when the connection is lost. */
 const endWith = ({ runtime }: H3Event, turn: Turn | undefined) => {
   if (turn === undefined) return
   const response = runtime?.node?.res
@@ -21,8 +21,8 @@ const endWith = ({ runtime }: H3Event, turn: Turn | undefined) => {
 }
 
 export const makeSending = ({ step }: Turns) => {
-  /** One core stays for everything else. */
-  const compressing = makePlaces(Math.max(1, availableParallelism() - 1))
+  /** Compressions at once; one core stays free. */
+  const compressing = makeSlots(Math.max(1, availableParallelism() - 1))
 
   const inPieces = (body: Bytes, account: string): ReadableStream<Bytes> => {
     let sent = 0
@@ -39,11 +39,11 @@ export const makeSending = ({ step }: Turns) => {
     )
   }
 
-  /** Of large bodies, accounts by turns; a small one takes less than a millisecond and waits for nobody. */
+  /** Large bodies wait for a slot, accounts round robin; small ones take less than a millisecond and never wait. */
   const compressInTurn = async (body: Bytes, coding: Coding, account: string, signal: AbortSignal) => {
     if (body.length <= largeBytes) return compress(body, coding)
-    if (!(await compressing.enter(account, signal))) return undefined // the caller has left
-    return compress(body, coding).finally(compressing.leave)
+    if (!(await compressing.acquire(account, signal))) return undefined // the caller disconnected
+    return compress(body, coding).finally(compressing.release)
   }
 
   const withBody = ({ headers, status }: Answer, bytes: Bytes, coding: Coding | undefined, account: string) => {
@@ -61,7 +61,7 @@ export const makeSending = ({ step }: Turns) => {
     const coding = codingFor(event.req.headers.get("accept-encoding"))
     const plain = Buffer.from(body)
     turn?.holds(body.length + plain.length)
-    // where it fails: what is paid for already had better arrive large than be lost
+    // a failed compression sends the plain body: the call is paid for already
     const packed = coding && (await compressInTurn(plain, coding, account, event.req.signal).catch(() => undefined))
     const bytes = packed ?? plain
     turn?.holds(bytes.length)
@@ -76,10 +76,10 @@ export const makeSending = ({ step }: Turns) => {
         const length = { "content-length": String(Buffer.byteLength(body)) }
         return new HTTPResponse(body, { status, headers: { ...headers, ...length } })
       } finally {
-        endWith(event, turn) // not before: until here the answer is held, also for a caller who has left
+        endWith(event, turn) // not earlier: until here the answer is in memory, even after the caller disconnected
       }
     },
-    /** The same, of a body that is held once for all who ask for it. */
+    /** The same for a body shared by all callers. */
     respondShared: async (event: H3Event, body: SharedBody, answer: Answer): Promise<HTTPResponse> => {
       const { bytes, coding } = await body.for(event.req.headers.get("accept-encoding"))
       return withBody(answer, bytes, coding, visitors)

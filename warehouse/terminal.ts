@@ -13,7 +13,7 @@ const steering = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
 export const visible = (text: string): string => text.replace(steering, escaped)
 
-/** For a text that must not begin a line of its own. */
+/** For text that must stay on one line. */
 export const visibleInLine = (text: string): string => visible(text).replace(/[\n\t]/g, escaped)
 
 /** A console that prints texts only, with everything visible. Colours are control characters, too: it prints none. */

@@ -22,8 +22,8 @@ const untilFull = async (socket: Socket) => {
   )
 }
 
-/** A server that writes to each caller for as long as the caller takes, and looks at a clock that the tests turn. */
-const open = async (more: { readonly isFull?: () => boolean; readonly mostWaiting?: number } = {}) => {
+/** A server that writes to each caller for as long as the caller takes, and whose clock the tests set. */
+const open = async (more: { readonly isFull?: () => boolean; readonly maxWaiting?: number } = {}) => {
   const sockets = new Set<Socket>()
   let now = 0
   const readers = makeReaders({ sockets: () => sockets, now: () => now, isFull: () => false, ...more })
@@ -51,9 +51,9 @@ const open = async (more: { readonly isFull?: () => boolean; readonly mostWaitin
       return socket
     },
     clients,
-    lookAt: (seconds: number) => {
+    checkAt: (seconds: number) => {
       now = seconds * 1_000
-      return readers.look()
+      return readers.check()
     },
     close: () => {
       for (const client of clients) client.destroy()
@@ -81,25 +81,25 @@ describe("a connection for which bytes wait", () => {
   })
 
   it("is cut off after 30 seconds in which it took nothing, and not before", async () => {
-    const { caller, lookAt } = opened
+    const { caller, checkAt } = opened
     const socket = await caller()
-    await lookAt(0)
-    await lookAt(29.9)
+    await checkAt(0)
+    await checkAt(29.9)
     expect(socket.destroyed).toBe(false)
-    await lookAt(30)
+    await checkAt(30)
     expect(socket.destroyed).toBe(true)
   })
 
   it("stays while it takes 16 kB in each 30 seconds, though the operating system holds megabytes for it", async () => {
-    const { caller, clients, lookAt } = opened
+    const { caller, clients, checkAt } = opened
     const socket = await caller()
-    await lookAt(0)
+    await checkAt(0)
     const waiting = socket.writableLength
     await take(clients[0], 300_000)
-    await lookAt(30)
+    await checkAt(30)
     expect(socket.destroyed).toBe(false)
     expect(socket.writableLength).toBe(waiting) // nothing left the process meanwhile
-    await lookAt(60)
+    await checkAt(60)
     expect(socket.destroyed).toBe(true)
   })
 })
@@ -107,27 +107,27 @@ describe("a connection for which bytes wait", () => {
 it("cuts off the slowest reader first while unread answers fill the memory, one at each look", async () => {
   let full = true
   opened = await open({ isFull: () => full })
-  const { caller, clients, lookAt } = opened
+  const { caller, clients, checkAt } = opened
   const stopped = await caller()
   const slow = await caller()
-  await lookAt(0)
+  await checkAt(0)
   await take(clients[1], 300_000)
-  await lookAt(0.5)
+  await checkAt(0.5)
   expect([stopped.destroyed, slow.destroyed]).toEqual([false, false]) // too young to be judged
-  await lookAt(2)
+  await checkAt(2)
   expect([stopped.destroyed, slow.destroyed]).toEqual([true, false])
   full = false
-  await lookAt(4)
+  await checkAt(4)
   expect(slow.destroyed).toBe(false)
 })
 
 it("lets no more connections wait than it may, and cuts off the slowest", async () => {
-  opened = await open({ mostWaiting: 2 })
-  const { caller, clients, lookAt } = opened
+  opened = await open({ maxWaiting: 2 })
+  const { caller, clients, checkAt } = opened
   const sockets = [await caller(), await caller(), await caller()]
-  await lookAt(0)
+  await checkAt(0)
   await take(clients[0], 300_000)
   await take(clients[2], 300_000)
-  await lookAt(2)
+  await checkAt(2)
   expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, true, false])
 })

@@ -1,15 +1,14 @@
 /**
- * Readers that stop reading. A connection that takes less than 16 kB in 30 seconds while bytes wait for it is cut off, with
- * a key or without one; so are the slowest of all, where more wait than may. A call that is still being answered has nothing
- * waiting, and is never cut off.
+ * Slow and stalled readers. A connection that reads less than 16 kB in 30 seconds while bytes wait for it is reset, with or
+ * without a key. While too many wait, the slowest are reset. A call without waiting bytes is never reset.
  */
 import type { Socket } from "node:net"
 import { readUnacknowledged } from "./unacknowledged.ts"
 
 const windowMs = 30_000
-const leastBytes = 16 * 1024 // what was taken is known to about as much, so who took something has a second window
-/** Before it can be told how fast somebody reads. */
-const youngMs = 1_000
+const leastBytes = 16 * 1024 // measured to about the same precision: a reader that took some bytes gets a second window
+/** A shorter observation says nothing about a reader's speed. */
+const minObservationMs = 1_000
 
 interface Mark {
   readonly at: number
@@ -19,7 +18,7 @@ interface Mark {
 interface Reader {
   /** Since when bytes wait. */
   readonly first: Mark
-  /** Where the last 30 seconds began. */
+  /** Begin of the current window of 30 seconds. */
   window: Mark
   newest: Mark
 }
@@ -29,28 +28,28 @@ const speedOf = ({ first, newest }: Reader) => (newest.taken - first.taken) / (n
 
 interface Watch {
   readonly sockets: () => Iterable<Socket>
-  /** Whether unread answers hold as much memory as they may. */
+  /** Whether unread answers have reached their memory limit. */
   readonly isFull: () => boolean
   readonly now: () => number
-  /** Each has a chunk of 16 KiB at most waiting for it, beside what its account holds. */
-  readonly mostWaiting?: number
+  /** Connections with waiting bytes. Each holds at most one chunk of 16 KiB outside of its account's quota. */
+  readonly maxWaiting?: number
 }
 
-export const makeReaders = ({ isFull, mostWaiting = 1_024, now, sockets }: Watch) => {
+export const makeReaders = ({ isFull, maxWaiting = 1_024, now, sockets }: Watch) => {
   const readers = new Map<Socket, Reader>()
 
   const cutOff = (socket: Socket) => {
     readers.delete(socket)
-    socket.resetAndDestroy() // closed in the usual way, its bytes would go on waiting in the operating system
+    socket.resetAndDestroy() // an ordinary close would leave its bytes in the operating system
   }
 
-  /** While the memory is full, those who have stopped go, or else the slowest; theirs is free a moment later. */
+  /** While memory is full: all stalled readers, or else the slowest one. Their memory is free a moment later. */
   const cutSlowest = () => {
     const bySpeed = [...readers]
-      .filter(([, { first, newest }]) => newest.at - first.at >= youngMs)
+      .filter(([, { first, newest }]) => newest.at - first.at >= minObservationMs)
       .sort(([, one], [, other]) => speedOf(one) - speedOf(other))
     const stopped = bySpeed.filter(([, reader]) => speedOf(reader) < leastBytes / windowMs).length
-    const excess = Math.max(readers.size - mostWaiting, isFull() ? Math.max(stopped, 1) : 0)
+    const excess = Math.max(readers.size - maxWaiting, isFull() ? Math.max(stopped, 1) : 0)
     for (const [socket] of bySpeed.slice(0, excess)) cutOff(socket)
   }
 
@@ -69,8 +68,8 @@ export const makeReaders = ({ isFull, mostWaiting = 1_024, now, sockets }: Watch
   }
 
   return {
-    /** Looks at everybody once; to be called every few seconds. */
-    look: async (): Promise<void> => {
+    /** Measures every connection once. Called every few seconds. */
+    check: async (): Promise<void> => {
       const at = now()
       const waiting = new Set([...sockets()].filter(({ writableLength }) => writableLength > 0))
       for (const socket of readers.keys()) if (!waiting.has(socket)) readers.delete(socket)

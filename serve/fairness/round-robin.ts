@@ -1,32 +1,32 @@
-/** What waits in lines, such as one for each account: lines take turns, and within a line who came first goes first. */
+/** Queues by name, such as one for each account: queues are served round robin, each first in, first out. */
 export const makeRoundRobin = <T>() => {
-  /** In the order in which lines have their turn. */
-  const lines = new Map<string, Array<T>>()
+  /** In the order in which queues are served. */
+  const queues = new Map<string, Array<T>>()
 
   return {
     add: (name: string, item: T): void => {
-      const line = lines.get(name)
-      if (line === undefined) lines.set(name, [item])
-      else line.push(item)
+      const queue = queues.get(name)
+      if (queue === undefined) queues.set(name, [item])
+      else queue.push(item)
     },
-    /** Takes the first of a line that may go; its line comes behind the others then. */
-    take: (mayGo: (item: T) => boolean = () => true): T | undefined => {
-      for (const [name, line] of lines) {
-        const [first] = line
-        if (first === undefined || !mayGo(first)) continue
-        line.shift()
-        lines.delete(name)
-        if (line.length > 0) lines.set(name, line)
+    /** Takes the first eligible head of a queue; that queue moves behind the others. */
+    take: (isEligible: (item: T) => boolean = () => true): T | undefined => {
+      for (const [name, queue] of queues) {
+        const [first] = queue
+        if (first === undefined || !isEligible(first)) continue
+        queue.shift()
+        queues.delete(name)
+        if (queue.length > 0) queues.set(name, queue)
         return first
       }
       return undefined
     },
     remove: (name: string, item: T): void => {
-      const line = lines.get(name)
-      const index = line?.indexOf(item) ?? -1
-      if (line === undefined || index < 0) return
-      line.splice(index, 1)
-      if (line.length === 0) lines.delete(name)
+      const queue = queues.get(name)
+      const index = queue?.indexOf(item) ?? -1
+      if (queue === undefined || index < 0) return
+      queue.splice(index, 1)
+      if (queue.length === 0) queues.delete(name)
     }
   }
 }

@@ -1,21 +1,22 @@
 /**
- * Whose call is answered now. Each key, and each account with all its keys, has a bounded number of calls and of bytes in
- * flight: from before the hold until the last byte of the answer has left. What is above waits, keys by turns, and gives up
- * after five seconds; the number of those who wait is bounded, too. Large work is cut into steps that let others through.
+ * Fair sharing between callers. Each key and each account has quotas for calls and bytes in flight: from before the hold until
+ * the last byte of the answer is sent. Calls above a quota wait, keys round robin, with a timeout of five seconds; the number
+ * of waiting calls is limited, too. Large work is split into steps, so that other calls run between them.
  */
-import { makePlaces } from "./places.ts"
+
 import { makeRoundRobin } from "./round-robin.ts"
+import { makeSlots } from "./slots.ts"
 
 /** One call in flight, or one request with several calls. */
 export interface Turn {
   readonly account: string
-  /** Bytes that the answer takes until it has left, in place of those that were expected. */
+  /** Replaces the expected size by the real one, in bytes. */
   readonly holds: (bytes: number) => void
-  /** The answer has left, or never will. More than once is once. */
+  /** The answer is sent or given up. Idempotent. */
   readonly end: () => void
 }
 
-/** `late` after five seconds, or where too many wait already; `left` when the caller has gone meanwhile. */
+/** `late`: timed out, or too many calls wait already. `left`: the caller disconnected. */
 export type Entered = Turn | "late" | "left"
 
 interface Bounds {
@@ -25,23 +26,23 @@ interface Bounds {
 
 const mebibyte = 2 ** 20
 /**
- * A caller with 1,000 connections and small answers never waits. Of the largest answers of prices, some 5 MB, a key has two
- * on their way at once: enough to fill a fast line.
+ * A caller with 1,000 connections and small answers never waits. The largest answers, prices, have 5 MB: two of them are in
+ * flight per key, which fills a fast connection.
  */
 const ofKey: Bounds = { calls: 1024, bytes: 8 * mebibyte }
 const ofAccount: Bounds = { calls: 2048, bytes: 16 * mebibyte }
-/** Of all accounts. As long as it is reached, the slowest readers are cut off, one after the other. */
-const mostBytes = 256 * mebibyte
-/** Reserved for answers below `largeBytes`, so that large ones never keep them waiting. */
+/** Of all accounts. While it is exceeded, the slowest readers are disconnected one by one. */
+const maxBytes = 256 * mebibyte
+/** Reserved for answers below `largeBytes`: large answers never block them. */
 const reservedBytes = 64 * mebibyte
-/** Calls that wait, each with what it asks; one more is told at once to come again. */
-const mostWaiting = { ofKey: 128, ofAccount: 256, ofAll: 4096 }
+/** Waiting calls. One more is refused at once. */
+const maxWaiting = { ofKey: 128, ofAccount: 256, ofAll: 4096 }
 
-export const longestWaitMs = 5_000
+const timeoutMs = 5_000
 
-/** An answer from this size on is read in a step of its own and leaves in pieces: a tenth of a millisecond's work. */
+/** Answers of at least this size are read in a step of their own and sent in pieces of it: each takes 0.1 ms. */
 export const largeBytes = 128 * 1024
-/** What is handed to the operating system at once. */
+/** Largest single write to a socket. */
 export const chunkBytes = 16 * 1024
 
 interface Caller {
@@ -68,11 +69,11 @@ export const makeTurns = () => {
   const waiting = makeRoundRobin<Waiting>()
   const waitingOf = new Map<string, number>()
   let waitingOfAll = 0
-  const loop = makePlaces(1)
+  const loop = makeSlots(1)
   let total = 0
 
   const mayStart = (caller: Caller, expected: number) =>
-    total < (expected < largeBytes ? mostBytes + reservedBytes : mostBytes) &&
+    total < (expected < largeBytes ? maxBytes + reservedBytes : maxBytes) &&
     hasRoom(shares.get(caller.id), ofKey) &&
     hasRoom(shares.get(caller.account_id), ofAccount)
 
@@ -102,9 +103,9 @@ export const makeTurns = () => {
   }
 
   const mayWait = ({ account_id, id }: Caller) =>
-    (waitingOf.get(id) ?? 0) < mostWaiting.ofKey &&
-    (waitingOf.get(account_id) ?? 0) < mostWaiting.ofAccount &&
-    waitingOfAll < mostWaiting.ofAll
+    (waitingOf.get(id) ?? 0) < maxWaiting.ofKey &&
+    (waitingOf.get(account_id) ?? 0) < maxWaiting.ofAccount &&
+    waitingOfAll < maxWaiting.ofAll
 
   const begin = (caller: Caller, expected: number): Turn => {
     let held = expected
@@ -135,7 +136,7 @@ export const makeTurns = () => {
         settle(why)
       }
       const leave = () => giveUp("left")
-      const timer = setTimeout(() => giveUp("late"), longestWaitMs)
+      const timer = setTimeout(() => giveUp("late"), timeoutMs)
       const settle = (outcome: Entered) => {
         clearTimeout(timer)
         signal.removeEventListener("abort", leave)
@@ -148,21 +149,21 @@ export const makeTurns = () => {
       signal.addEventListener("abort", leave)
     })
 
-  /** Resolves when the account may take a little of the event loop: one step in each of its rounds, accounts by turns. */
+  /** Resolves when the account may do one step of work: one per iteration of the event loop, accounts round robin. */
   const step = async (account: string): Promise<void> => {
-    await loop.enter(account)
-    setImmediate(loop.leave)
+    await loop.acquire(account)
+    setImmediate(loop.release)
   }
 
   return {
-    /** At once where there is room. */
+    /** Resolves at once within the quotas. */
     enter: (caller: Caller, expected: number, signal: AbortSignal): Entered | Promise<Entered> => {
       if (signal.aborted) return "left"
       if (mayStart(caller, expected)) return begin(caller, expected)
       return mayWait(caller) ? untilRoom(caller, expected, signal) : "late"
     },
     step,
-    isFull: () => total >= mostBytes,
+    isFull: () => total >= maxBytes,
     unsentBytes: () => total,
     waiting: () => waitingOfAll
   }

@@ -1,11 +1,11 @@
 /**
- * What the other side of a connection has not acknowledged yet, from Linux's own tables. Without it a slow reader looks like
- * one who stopped: the operating system takes megabytes at once, and room for more only when a third of them have left.
+ * Bytes that the peer of a connection has not acknowledged, from Linux's socket tables. Without them a slow reader looks
+ * stalled: the kernel buffers megabytes at once, and accepts more only after a third of them are sent.
  */
 import { readFile } from "node:fs/promises"
 import { SocketAddress } from "node:net"
 
-/** Addresses stand there as words of 32 bits in the machine's order, which is little-endian wherever this runs. */
+/** The tables have addresses as 32-bit words in host byte order, which is little-endian on every supported machine. */
 const addressOf = (hex: string) => {
   const bytes = Buffer.from(hex, "hex").swap32()
   if (bytes.length === 4) return bytes.join(".")
@@ -23,7 +23,7 @@ interface Peer {
 }
 const nameOf = (localPort: number, address: string, port: number) => `${localPort} ${address} ${port}`
 
-/** Bytes on their way to a peer; 0 where the operating system does not tell. */
+/** Unacknowledged bytes of a peer; 0 where the operating system has no such table. */
 export const readUnacknowledged = async (): Promise<(peer: Peer) => number> => {
   const tables = await Promise.all(
     ["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "latin1").catch(() => ""))

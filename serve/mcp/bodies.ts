@@ -8,7 +8,7 @@ import type { Answer } from "../pipeline.ts"
 
 export const bodiesOf = () => {
   const bodies: Array<string> = []
-  const name = randomUUID() // no text of a caller or a record has it
+  const name = randomUUID() // cannot occur in any body
   const places = new RegExp(`"\\{\\\\"${name}\\\\":(\\d+)\\}"|\\{"${name}":(\\d+)\\}`, "g")
   return {
     /** The answer with a small body. */
@@ -16,7 +16,7 @@ export const bodiesOf = () => {
       ...answer,
       body: JSON.stringify({ [name]: bodies.push(answer.body) - 1 })
     }),
-    /** The library's text with the bodies. */
+    /** The library's text with the bodies put in place. */
     within: (text: string): string =>
       text.replace(places, (_place, asText: string | undefined, asValue: string | undefined) =>
         asText === undefined ? (bodies[Number(asValue)] ?? "null") : JSON.stringify(bodies[Number(asText)])

@@ -1,12 +1,12 @@
-/** The turn of one request of the protocol, with one call or many, and the bytes that its answers may take together. */
+/** The turn of one MCP request with all its calls, and the byte budget that its answers share. */
 import type { Turn } from "../fairness/turns.ts"
 import type { SharedTurn } from "../pipeline.ts"
 
-/** Bytes of data, `tooLargeTogether` names them. The protocol says each answer twice, as text and as a value. */
+/** Budget in bytes of data; `tooLargeTogether` states it. MCP sends each answer twice, as text and as a value. */
 const mostBytes = 8 * 2 ** 20
 const heldForEach = 3
 
-/** What the turn of a request waits for room for. */
+/** Expected bytes of a request when its turn begins. */
 export const expectedOfAll = (bytes: number): number => Math.min(bytes, mostBytes) * heldForEach
 
 export const sharedTurn = (turn: Turn): SharedTurn => {

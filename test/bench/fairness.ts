@@ -58,7 +58,7 @@ export const measureFairness = async () => {
     await load({ ...lone, seconds: 2 })
     const table: Record<string, unknown> = {}
     const alone = await load({ ...lone, seconds })
-    table["nobody else"] = { "cheap p50, ms": alone.p50_ms, "p99, ms": alone.p99_ms, failed: alone.failed }
+    table["no other caller"] = { "cheap p50, ms": alone.p50_ms, "p99, ms": alone.p99_ms, failed: alone.failed }
     for (const [name, kind] of Object.entries(kinds)) {
       for (const accounts of [1, 8]) {
         const callers = { ...kind, url: server.api + kind.url, keys: heavy.slice(0, accounts) }

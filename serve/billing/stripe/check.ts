@@ -15,7 +15,7 @@ import { CheckoutSession } from "./wire.ts"
 
 export interface Finding {
   readonly check: string
-  /** `failed`: no payment can be made; `warning`: payments work, and something is missing or could not be looked at. */
+  /** `failed`: no payment can be made; `warning`: payments work, and something is missing or could not be checked. */
   readonly state: "ok" | "warning" | "failed"
   readonly text: string
 }
@@ -26,7 +26,7 @@ export interface ConsoleAddress {
   readonly isPublic: boolean
 }
 
-/** Those that Larder looks at payments for. `charge.refunded` says nothing beyond `refund.created`. */
+/** Events that Larder handles. `charge.refunded` says nothing beyond `refund.created`. */
 const neededEvents = [
   ...["checkout.session.completed", "checkout.session.expired"],
   ...["payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled"],
@@ -67,7 +67,7 @@ const request = <A>(send: () => Promise<A>) =>
 const isNotAllowed = (cause: unknown) => isForbidden(cause) && cause.statusCode === 403
 const headersOf = (cause: unknown): Readonly<Record<string, string>> => (isForbidden(cause) ? cause.headers : {}) ?? {}
 
-/** A refusal is a finding: where the key may not look, payments may work all the same. */
+/** A refusal is a finding: payments may work although the key may not read this. */
 const looking = <R>(check: string, what: string, look: Effect.Effect<Finding, Refused, R>) =>
   Effect.catchTag(look, "Refused", ({ cause }) =>
     Effect.succeed(
@@ -228,7 +228,7 @@ export const checkStripe = Effect.fn("Stripe.check")(function* (settings: Stripe
   const secret = checkSecret(settings.webhookSecret && Redacted.value(settings.webhookSecret))
   const asked = yield* Effect.result(request(() => stripe.accounts.retrieveCurrent()))
   if (Result.isFailure(asked) && !isNotAllowed(asked.failure.cause)) {
-    return [key, finding("account", "failed", reasonOf(asked.failure.cause)), secret] // nothing else would be answered
+    return [key, finding("account", "failed", reasonOf(asked.failure.cause)), secret] // every further request would be refused, too
   }
   const headers = Result.isSuccess(asked) ? asked.success.lastResponse.headers : headersOf(asked.failure.cause)
   const account = Effect.flatMap(Effect.fromResult(asked), (answer) => asking(() => Promise.resolve(answer), Account))

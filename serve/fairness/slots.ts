@@ -1,17 +1,17 @@
-/** A few places to work in, given to accounts by turns. */
+/** A bounded number of slots, such as for compressions at once. Waiting accounts are served round robin. */
 import { makeRoundRobin } from "./round-robin.ts"
 
-export interface Places {
-  /** Resolves when there is a place, and with false when the signal fires before. Who was let in leaves once. */
-  readonly enter: (account: string, signal?: AbortSignal) => Promise<boolean>
-  readonly leave: () => void
+export interface Slots {
+  /** Resolves with true once a slot is taken; with false when the signal fires first. Each slot taken is released once. */
+  readonly acquire: (account: string, signal?: AbortSignal) => Promise<boolean>
+  readonly release: () => void
 }
 
-export const makePlaces = (count: number): Places => {
+export const makeSlots = (count: number): Slots => {
   const waiting = makeRoundRobin<() => void>()
   let free = count
   return {
-    enter: (account, signal) =>
+    acquire: (account, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve(false)
         if (free > 0) {
@@ -29,7 +29,7 @@ export const makePlaces = (count: number): Places => {
         signal?.addEventListener("abort", giveUp)
         waiting.add(account, start)
       }),
-    leave: () => {
+    release: () => {
       const next = waiting.take()
       if (next === undefined) free++
       else next()

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest"
-import { makePlaces } from "./places.ts"
+import { makeSlots } from "./slots.ts"
 
-it("lets in as many as there are places, then accounts by turns, and forgets who has left", async () => {
-  const { enter, leave } = makePlaces(1)
+it("fills its slots, then serves accounts round robin, and drops waiting callers that disconnect", async () => {
+  const { acquire, release } = makeSlots(1)
   const order: Array<string> = []
   const inTurn = async (account: string, name: string, signal?: AbortSignal) => {
-    if (await enter(account, signal)) order.push(name)
+    if (await acquire(account, signal)) order.push(name)
     else order.push(`${name} left`)
   }
   const leaving = new AbortController()
@@ -20,7 +20,7 @@ it("lets in as many as there are places, then accounts by turns, and forgets who
   leaving.abort()
   for (let turn = 0; turn < 4; turn++) {
     await new Promise((resolve) => setImmediate(resolve))
-    leave()
+    release()
   }
   await Promise.all(all)
   expect(order).toEqual(["a1", "b2 left", "a3 left", "a2", "b1", "a4"])
