@@ -11,7 +11,7 @@ export interface DocumentedFault {
   readonly message: string
 }
 
-/** A line of a table; a bar inside a cell is written as `\\|`. */
+/** A line of a table; a bar inside a cell is written as `\|`. */
 const cellsOf = (line: string) =>
   line
     .split(/(?<!\\)\|/)
