@@ -110,14 +110,14 @@ const ingestAndTell = Effect.fnUntraced(function* (
   options: RunOptions,
   json: boolean
 ) {
-  const { left_out, run } = yield* ingestOnce(pipeline, given, options).pipe(
+  const { all_failed, left_out, run } = yield* ingestOnce(pipeline, given, options).pipe(
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
   yield* Console.log(json ? JSON.stringify({ ...run, left_out, dry_run: options.dryRun }) : told(run, options.dryRun))
   if (left_out.length === 0) return
   const published = run.generation === null ? "the others had nothing new" : "the others were published"
   const reasons = left_out.map(({ feed, reason }) => `${feed}: ${reason}`)
-  return yield* new FeedsLeftOut({ pipeline: pipeline.name, reasons, published })
+  return yield* new FeedsLeftOut({ pipeline: pipeline.name, reasons, published, all_failed })
 })
 
 /** A failed check is worse than a failure: its exit code wins. */

@@ -35,6 +35,8 @@ export interface ReadResult {
   readonly rows_rejected: number
   /** Feeds that were not read, not trusted, or read in part. The others are published without them. */
   readonly left_out: ReadonlyArray<FeedLeftOut>
+  /** Whether every feed failed: what is published then says how, and nothing else. */
+  readonly all_failed?: boolean
 }
 
 const LeftOut = Schema.Array(

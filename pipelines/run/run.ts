@@ -40,9 +40,11 @@ export interface RunOptions {
 export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftOut", {
   pipeline: Schema.String,
   reasons: Schema.Array(Schema.String),
-  published: Schema.String
+  published: Schema.String,
+  /** Not one feed could be read. */
+  all_failed: Schema.Boolean
 }) {
-  override readonly [Runtime.errorExitCode] = 4
+  override readonly [Runtime.errorExitCode] = this.all_failed ? 1 : 4
   override get message() {
     const shown = this.reasons.slice(0, reasonsShown).map((reason) => reason.replaceAll("\n", "\n  ")) // each begins one line, and no other
     const more = this.reasons.length - shown.length
@@ -128,7 +130,7 @@ const readAndPublish = Effect.fnUntraced(function* (
   const { file, filled } = yield* stage(layout, started.run_id, pipeline.dataSet, (staging) =>
     pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days, stores })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
-  const { rows_read, rows_rejected, rows_silent, left_out } = filled
+  const { all_failed = false, left_out, rows_read, rows_rejected, rows_silent } = filled
   const run: RunRecord = {
     ...started,
     outcome: left_out.length > 0 ? "partial" : "published",
@@ -149,7 +151,7 @@ const readAndPublish = Effect.fnUntraced(function* (
     checks: pipeline.checks,
     dryRun
   })
-  return { ...published, left_out }
+  return { ...published, left_out, all_failed }
 }, Effect.scoped)
 
 /** Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. */

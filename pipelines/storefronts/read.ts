@@ -10,6 +10,7 @@ import { mixtureOf } from "../run/mixture.ts"
 import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
+import { outcomes } from "./crawl/outcome.ts"
 import { hasStoreList, listAddress, withOperatorFiles } from "./operator-files.ts"
 import { readPrevious, stageKnownProducts } from "./previous.ts"
 import { withProductsRead } from "./products-read.ts"
@@ -97,12 +98,6 @@ const account = Effect.fnUntraced(function* ({ staging }: RunContext, result: Om
   )
 })
 
-/** Of a read that is not complete. */
-const kindOf = ({ fetch_status, outcome }: Done["read"]) => {
-  if (fetch_status === "partial") return "partial" as const
-  return outcome === "unreadable" || outcome === "html" ? ("untrusted" as const) : ("unreachable" as const)
-}
-
 const nothing: ReadResult = { rows_read: 0, rows_silent: 0, rows_rejected: 0, left_out: [] }
 
 export const readStorefronts = Effect.fn("storefronts.read")(
@@ -140,12 +135,12 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       return { done, result }
     }).pipe(Effect.provideService(Origin, asked))
     yield* account(run, result)
-    const left_out = done.flatMap(({ read, store }) =>
-      read.fetch_status === "complete"
-        ? []
-        : [{ feed: feedOf(store), kind: kindOf(read), reason: read.detail ?? read.outcome }]
-    )
-    return { ...result, left_out } satisfies ReadResult as ReadResult
+    const left_out = done.flatMap(({ read, store }) => {
+      const { kind } = outcomes[read.outcome]
+      return kind === null ? [] : [{ feed: feedOf(store), kind, reason: read.detail ?? read.outcome }]
+    })
+    const all_failed = done.every(({ read }) => read.fetch_status === "failed")
+    return { ...result, left_out, all_failed } satisfies ReadResult as ReadResult
   },
   Effect.catchTags({
     StoreListUnusable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),

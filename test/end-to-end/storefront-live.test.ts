@@ -12,7 +12,7 @@ import { ingestLive } from "../support/pipelines/live-runs.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import { type Ended, type Environment, run } from "../support/programs.ts"
 import { copyOf, folderOfTest, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
-import { ingestStores, type Listed, outcomesOf, rowsOf, writeFiles } from "./storefronts.ts"
+import { ingestStores, type Listed, outcomesOf, type Row, rowsOf, writeFiles } from "./storefronts.ts"
 
 const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
 
@@ -87,7 +87,7 @@ describe("a live run of stores", () => {
     const { home, list } = setUp(folderOfTest(), [bakery, { ...bakery, domain: "other.example" }])
     const { code, stderr } = await ingestStores(home, [], { LARDER_SOURCES: "live", LARDER_STORES: list })
     assert.strictEqual(code, 1)
-    assert.match(stderr, /2 feeds of storefronts could not be read[\s\S]*bakery\.example: .*LARDER_STORE_FILES/)
+    assert.match(stderr, /2 feeds of storefronts left out[\s\S]*bakery\.example: .*LARDER_STORE_FILES/)
     assert.deepStrictEqual(
       (await failedReads(home)).map(({ domain, outcome }) => [domain, outcome]),
       [
@@ -149,10 +149,16 @@ good,,M,8.00,,
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
-  it("publishes the other stores, exits with 0 and warns about a store that failed", async () => {
-    assert.strictEqual(first.code, 0, first.stderr)
-    assert.deepInclude(recordOf(first), { outcome: "published", rows_read: 12, message: null })
+  it("publishes the other stores, exits with 4 and names each store that failed or was read in part", async () => {
+    assert.strictEqual(first.code, 4, first.stderr)
+    assert.deepInclude(recordOf(first), { outcome: "partial", rows_read: 12 })
     assert.match(first.stderr, /the read of other\.example was failed/)
+    const left = recordOf(first).left_out as ReadonlyArray<Row>
+    assert.deepStrictEqual(
+      left.flatMap(({ feed, kind }) => (String(feed).startsWith("store/outside") ? [] : [`${feed}: ${kind}`])),
+      ["store/messy.example: partial", "store/other.example: unreachable", "store/local.example: unreachable"]
+    )
+    assert.lengthOf(left, locations.length + 3)
     assert.deepInclude(await outcomesOf(set.home), {
       "bakery.example": "complete complete",
       "messy.example": "partial unclear",
@@ -211,7 +217,8 @@ good,,M,8.00,,
     })
     set.writeList([other, { ...other, domain: "page.example", location: "page.csv" }])
     const later = await set.ingest({ LARDER_HOME: home })
-    assert.strictEqual(later.code, 0, later.stderr)
+    assert.strictEqual(later.code, 4, later.stderr)
+    assert.deepInclude((recordOf(later).left_out as ReadonlyArray<Row>)[0], { feed: "store/page.example", kind: "untrusted" })
     assert.strictEqual((await outcomesOf(home))["page.example"], "failed html")
     const listed = `select domain, count(*)::integer as n from storefront.listing join storefront.store using (store_id)
       group by all order by all`
@@ -252,7 +259,7 @@ describe("a live run over shops on this machine", () => {
       const { home, list, storeFiles } = setUp(folderOfTest(), stores)
       const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORES: list, LARDER_STORE_FILES: storeFiles }
       const first = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
-      assert.strictEqual(first.run?.outcome, "published", first.problem)
+      assert.strictEqual(first.run?.outcome, "partial", first.problem)
       assert.deepStrictEqual(
         forbidding.seen.map(({ url }) => url),
         ["/robots.txt"]
@@ -289,7 +296,7 @@ describe("a live run over shops on this machine", () => {
         from storefront.store where domain = 'shop-1.example'`
       const before = yield* Effect.promise(() => rowsOf(home, state))
       const second = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
-      assert.strictEqual(second.run?.outcome, "published", second.problem)
+      assert.strictEqual(second.run?.outcome, "partial", second.problem)
       assert.deepStrictEqual(yield* Effect.promise(() => outcomesOf(home)), {
         ...outcomes,
         "shop-1.example": "failed blocked"

@@ -104,7 +104,7 @@ describe("a read of stores", () => {
 
   it("leaves a store as it was when it cannot be read, and still reads the other store", () => {
     const [before, now] = [after("partial"), after("failed")]
-    expect(now.run).toMatchObject({ outcome: "published", rows_read: 4 })
+    expect(now.run).toMatchObject({ outcome: "partial", rows_read: 4, left_out: [{ kind: "unreachable" }] })
     expect(now.outcome).toBe("failed not_found")
     expect([now.told, now.changes]).toEqual([[], before.changes])
     expect(now.products).toEqual(before.products)

@@ -88,12 +88,14 @@ const second: Files = {
 
 const home = temporaryFolder()
 beforeAll(async () => {
-  for (const files of [first, second]) {
+  for (const [files, expected] of [
+    [first, { code: 0, outcome: "published" }],
+    [second, { code: 4, outcome: "partial" }]
+  ] as const) {
     const folder = writeFiles(temporaryFolder(), files)
     const { code, stderr, stdout } = await replayStores(home, folder)
     removeFolder(folder)
-    if (code !== 0) throw new Error(stderr)
-    expect(recordOf({ stdout }).outcome).toBe("published")
+    expect({ code, outcome: recordOf({ stdout }).outcome }, stderr).toEqual(expected)
   }
 }, 120_000)
 afterAll(() => removeFolder(home))

@@ -2,6 +2,7 @@
  * How a read of a store ended, in classes that people and machines can tell apart. `complete` alone says what the store lists
  * no longer; all others leave standing what was known.
  */
+import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import { Effect, Schema } from "effect"
 import type { OriginError, UpstreamUnavailable } from "../../run/origin.ts"
 import { PayloadUnreadable } from "../feed.ts"
@@ -10,13 +11,18 @@ import { UnexpectedAnswer } from "../feeds/answers.ts"
 interface Meaning {
   readonly fetch_status: "complete" | "partial" | "failed"
   readonly sentence: string
+  /** What a run says of the store, which it leaves out wholly or in part. Null where it leaves out nothing. */
+  readonly kind: FeedLeftOut["kind"] | null
 }
 
-const partial = (sentence: string) => ({ fetch_status: "partial", sentence }) as const
-const failed = (sentence: string) => ({ fetch_status: "failed", sentence }) as const
+const partial = (sentence: string) => ({ fetch_status: "partial", sentence, kind: "partial" }) as const
+/** It did not answer, or refused to. */
+const away = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "unreachable" }) as const
+/** It answered with something else than what it should. */
+const faulty = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "untrusted" }) as const
 
 export const outcomes = {
-  complete: { fetch_status: "complete", sentence: "All that the store lists was read." },
+  complete: { fetch_status: "complete", sentence: "All that the store lists was read.", kind: null },
   window: partial("The store lists more than it lets anybody page through."),
   budget: partial("The time for one store was over before its end."),
   broken_off: partial("The read broke off before its end."),
@@ -25,20 +31,20 @@ export const outcomes = {
   shrunk: partial(
     "The store lists less than half of what it listed before. The next read that finds the same withdraws the rest."
   ),
-  empty: failed("The store lists nothing, and does not say that this is all."),
-  headless: failed(
+  empty: faulty("The store lists nothing, and does not say that this is all."),
+  headless: faulty(
     "The store says that it has products and lists none: it sells them somewhere else, or hides the list."
   ),
-  locked: failed("The store is locked: it asks for a password or is suspended."),
-  blocked: failed("The store refuses to be read by us, by a firewall or a bot check."),
-  not_found: failed("There is no such feed at this address."),
-  html: failed("The store answers with a page where its feed should be: it may be another kind of store."),
-  throttled: failed("The store asks for more patience than a run has."),
-  unreachable: failed("The store does not answer, or not to the end."),
-  forbidden: failed("The robots.txt of the store forbids to read this."),
-  private_address: failed("The address leads into a private network, or is none that is read."),
-  unreadable: failed("What came cannot be read."),
-  too_large: failed("What came is larger than a feed may be.")
+  locked: away("The store is locked: it asks for a password or is suspended."),
+  blocked: away("The store refuses to be read by us, by a firewall or a bot check."),
+  not_found: away("There is no such feed at this address."),
+  html: faulty("The store answers with a page where its feed should be: it may be another kind of store."),
+  throttled: away("The store asks for more patience than a run has."),
+  unreachable: away("The store does not answer, or not to the end."),
+  forbidden: away("The robots.txt of the store forbids to read this."),
+  private_address: away("The address leads into a private network, or is none that is read."),
+  unreadable: faulty("What came cannot be read."),
+  too_large: faulty("What came is larger than a feed may be.")
 } as const satisfies Record<string, Meaning>
 export type Outcome = keyof typeof outcomes
 
