@@ -7,6 +7,8 @@
  * does not say is null.
  */
 
+import type { Judged } from "./feeds/stated.ts"
+
 /** The first row of a `native_id` counts; the others are variants of it, or the same again. */
 export interface ProductRow {
   /** Shopify and WooCommerce id, CSV handle, Google `item_group_id` or `id`. */
@@ -112,5 +114,10 @@ export class PayloadUnreadable extends Error {
  */
 export type ReadFile = (
   bytes: AsyncIterable<Uint8Array>,
-  about: { readonly currency: string | null; readonly content_type?: string | null }
+  about: {
+    readonly currency: string | null
+    readonly content_type?: string | null
+    /** Is told what the rows state, so that the file as a whole can be judged by it. */
+    readonly judged?: Judged
+  }
 ) => AsyncIterable<Batch>

@@ -13,7 +13,10 @@ const KnownStore = Schema.Struct({
   kind: Schema.String,
   outcome: Schema.String,
   listed: Schema.Int,
-  found: Schema.Int
+  found: Schema.Int,
+  /** Variants of what is listed, and those of them that have no price. */
+  variants: Schema.Int,
+  unpriced: Schema.Int
 })
 export type KnownStore = typeof KnownStore.Type
 
@@ -30,11 +33,20 @@ const stores = `
   ),
   listing as (
     select store_id, count(*)::integer as listed from storefront.sighting where kind = 'product' and is_listed group by store_id
+  ),
+  pricing as (
+    select store_id, sum(len(variants))::integer as variants,
+      sum(len(list_filter(variants, lambda variant: variant.price is null)))::integer as unpriced
+    from storefront.product
+    where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
+    group by store_id
   )
-  select domain, kind, outcome, coalesce(listed, 0) as listed, coalesce(found, 0) as found
+  select domain, kind, outcome, coalesce(listed, 0) as listed, coalesce(found, 0) as found,
+    coalesce(variants, 0) as variants, coalesce(unpriced, 0) as unpriced
   from storefront.store
   left join latest using (store_id)
-  left join listing using (store_id)`
+  left join listing using (store_id)
+  left join pricing using (store_id)`
 
 export const readPrevious = ({ layout }: RunContext) =>
   fromLive(layout, { schema: "storefront", name: "store" }, nothingYet, (db) =>

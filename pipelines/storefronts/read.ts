@@ -18,6 +18,7 @@ import { putTogether } from "./put-together.ts"
 import { type Done, feedOf, readStore } from "./read-store.ts"
 import { stageRows } from "./stage.ts"
 import { StoreListUnusable, storesIn } from "./store-list.ts"
+import { withhold } from "./withheld.ts"
 
 /** Stores at once. Each holds at most a page of some MB; more of them wait for their hosts anyway. */
 const atOnce = 128
@@ -123,7 +124,8 @@ export const readStorefronts = Effect.fn("storefronts.read")(
         concurrency: atOnce
       })
       yield* rows.settled
-      const done = yield* withProductsRead(run.staging.db, read, previous.stores)
+      const judged = yield* withProductsRead(run.staging.db, read, previous.stores)
+      const done = yield* withhold(run.staging.db, run.run_id, judged)
       yield* stageStores(run, done)
       const { rows_rejected, rows_silent } = yield* putTogether(run.staging.db, run.run_id, folder, rows.surveys)
       const sum = (count: (one: Done) => number) => done.reduce((total, one) => total + count(one), 0)

@@ -16,7 +16,8 @@ import { type Cut, shortened } from "./feeds/shortened.ts"
 
 const rowsSql = readFileSync(new URL("./sql/rows.sql", import.meta.url), "utf8")
 
-const tables = ["product", "variant", "image", "collection", "member", "behind", "rejected", "cut"] as const
+/** All of a store that is staged. */
+export const tables = ["product", "variant", "image", "collection", "member", "behind", "rejected", "cut"] as const
 type TableName = (typeof tables)[number]
 
 /** What `JSON.stringify` makes of half of a surrogate pair; a text in which these characters are written out looks alike. */

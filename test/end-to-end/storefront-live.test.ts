@@ -218,7 +218,10 @@ good,,M,8.00,,
     set.writeList([other, { ...other, domain: "page.example", location: "page.csv" }])
     const later = await set.ingest({ LARDER_HOME: home })
     assert.strictEqual(later.code, 4, later.stderr)
-    assert.deepInclude((recordOf(later).left_out as ReadonlyArray<Row>)[0], { feed: "store/page.example", kind: "untrusted" })
+    assert.deepInclude((recordOf(later).left_out as ReadonlyArray<Row>)[0], {
+      feed: "store/page.example",
+      kind: "untrusted"
+    })
     assert.strictEqual((await outcomesOf(home))["page.example"], "failed html")
     const listed = `select domain, count(*)::integer as n from storefront.listing join storefront.store using (store_id)
       group by all order by all`

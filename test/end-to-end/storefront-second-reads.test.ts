@@ -45,8 +45,17 @@ const stores = [
   shop("shelfless.example"),
   shop("halved.example"),
   shop("untitled.example"),
+  shop("retyped.example"),
+  shop("unpriced.example"),
+  google("torn.example"),
   csv
 ]
+const priced = (price: (id: number) => unknown) => ({
+  products: [1, 2, 3, 4].map((id) => ({
+    ...product(id),
+    variants: [{ id: id * 10, title: "Whole", price: price(id) }]
+  }))
+})
 const holding = (...ids: ReadonlyArray<number>) => ({ products: ids.map(product) })
 
 const sizes = (groups: number) =>
@@ -66,7 +75,10 @@ const first: Files = {
   ...shopifyPages("halved.example", [holding(1, 2, 3, 4)], { collections: [collection(1)] }),
   ...memberless("halved.example", 1),
   ...shopifyPages("untitled.example", [holding(1, 2)], { collections: [collection(1)] }),
-  ...memberless("untitled.example", 1)
+  ...memberless("untitled.example", 1),
+  ...shopifyPages("retyped.example", [priced(() => "9.00")]),
+  ...shopifyPages("unpriced.example", [priced(() => "9.00")]),
+  ...feed("torn.example", "1\tSalt\t1.00 EUR\t", "2\tOil\t2.00 EUR\t")
 }
 const second: Files = {
   "stores.json": [...stores, nowhere],
@@ -83,7 +95,10 @@ const second: Files = {
   ...shopifyPages("shelfless.example", [holding(1, 2)], { collections: [collection(1)] }), // whose members are missing
   ...shopifyPages("halved.example", [holding(1)], { collections: [collection(1)] }),
   ...shopifyPages("untitled.example", [holding(1)], { collections: [collection(1), { title: "Nameless" }] }),
-  ...memberless("untitled.example", 1)
+  ...memberless("untitled.example", 1),
+  ...shopifyPages("retyped.example", [priced(() => ({ amount: "9.50", currency_code: "EUR" }))]),
+  ...shopifyPages("unpriced.example", [priced((id) => (id === 1 ? null : "9.50"))]),
+  "torn.example/feed.tsv": "id\ttitle\tprice\titem_group_id\n1\tSalt\t1.50 EUR\t\n2\tOi"
 }
 
 const home = temporaryFolder()
@@ -168,6 +183,48 @@ it("withdraws nothing when a shop has lost most of its products, even when colle
 it("withdraws a missing product even when a collection has no id", async () => {
   expect((await outcomesOf(home))["untitled.example"]).toBe("partial unclear")
   expect(await listed("untitled.example")).toEqual([{ n: 1 }])
+})
+
+const prices = (domain: string) =>
+  rowsOf(
+    home,
+    `select price::double as price, count(*)::integer as n from storefront.variant join storefront.store using (store_id)
+     where domain = '${domain}' group by all`
+  )
+const leftOut = (domain: string) =>
+  rowsOf(home, `select kind, reason from ingest.left_out where feed = 'store/${domain}' order by run_id desc limit 1`)
+
+it("leaves a store out whose every price became an object", async () => {
+  expect((await outcomesOf(home))["retyped.example"]).toBe("failed unreadable")
+  expect(await prices("retyped.example")).toEqual([{ price: 9, n: 4 }])
+  expect(await leftOut("retyped.example")).toEqual([
+    {
+      kind: "untrusted",
+      reason: expect.stringMatching(
+        /not one of its 4 rows can be used: the price of its variant 1 is \{"amount":"9\.50",.*\}, which is no price/
+      )
+    }
+  ])
+})
+
+it("takes nothing of a read in which far more prices are missing than before", async () => {
+  expect((await outcomesOf(home))["unpriced.example"]).toBe("partial unpriced")
+  expect(await prices("unpriced.example")).toEqual([{ price: 9, n: 4 }])
+  expect(await gone("unpriced.example")).toEqual([])
+  expect(await leftOut("unpriced.example")).toEqual([
+    { kind: "partial", reason: expect.stringContaining("1 of 4 prices are missing, 25.0 % instead of 0.0 %") }
+  ])
+})
+
+it("takes nothing of a file that is cut off in a record", async () => {
+  expect((await outcomesOf(home))["torn.example"]).toBe("failed unreadable")
+  expect(await prices("torn.example")).toEqual([
+    { price: 1, n: 1 },
+    { price: 2, n: 1 }
+  ])
+  expect(
+    await rowsOf(home, "select reason from ingest.reject where feed = 'store/torn.example' and position = 0")
+  ).toEqual([{ reason: "nothing of this read is taken; rows: 1" }])
 })
 
 it("rebuilds the same products, ids, times and history from the archive", () => expectSameStoresRebuilt(home))

@@ -8,14 +8,18 @@ import { type RawFile, RawFileDamaged } from "../../run/archive.ts"
 import { PayloadUnreadable, type ReadFile } from "../feed.ts"
 import { readGoogleMerchant } from "../feeds/google-merchant.ts"
 import { readShopifyCsv } from "../feeds/shopify-csv.ts"
+import { Judged } from "../feeds/stated.ts"
 import { addressOfFile } from "../operator-files.ts"
 import type { ListedStore } from "../store-list.ts"
 import { makeAsking } from "./asking.ts"
-import { isUnread, type Unread, unread, unreadOfPage } from "./outcome.ts"
+import { isUnread, type Outcome, type Unread, unread, unreadOfPage } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
 import { storeRead, type Take } from "./read.ts"
 
 const readerOf = ({ kind }: ListedStore): ReadFile => (kind === "shopify-csv" ? readShopifyCsv : readGoogleMerchant)
+
+/** Columns of an export are judged by its header; in a feed for Google each item names its own fields. */
+const neededBy = ({ kind }: ListedStore) => (kind === "google-merchant" ? ["price"] : [])
 
 const isOfNetwork = (location: string) => /^https?:\/\//i.test(location)
 
@@ -80,6 +84,12 @@ const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | R
   return cause instanceof Error && "syscall" in cause ? Effect.fail(damaged(raw, cause)) : Effect.die(cause)
 }
 
+/** Rows before a limit was reached are as good as any; those of a file that is not what it should be are not. */
+const endingOf = (outcome: Outcome, hasRows: boolean): Outcome => {
+  if (outcome === "budget") return hasRows ? "budget" : "unreachable"
+  return outcome === "too_large" && hasRows ? "broken_off" : outcome
+}
+
 export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   store: ListedStore,
   take: Take<E, R>,
@@ -90,7 +100,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   const read = { pages_read: 0, products_read: 0, currency }
   /** Of all prices. Where they name one and the same, it is that of the store, whatever the list says. */
   const currencies = new Set<string | null>()
-  let rejected = 0
+  const judged = new Judged()
 
   const reading = Effect.gen(function* () {
     const asking = yield* makeAsking(policy)
@@ -103,13 +113,14 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     if (isPage(head.toString("utf8"))) return yield* unreadOfPage(head.toString("utf8"), raw.final_url)
     const pieces = bytesOf(raw, isPacked(head), policy.longestFile)
     const batches = Stream.fromAsyncIterable(
-      readFile(pieces, { currency, content_type: raw.content_type }),
+      readFile(pieces, { currency, content_type: raw.content_type, judged }),
       (cause) => new Broke(cause)
     )
     const taken = Stream.runForEach(batches, (batch): Effect.Effect<void, E | Unread, R> => {
       read.products_read += batch.products.length
-      rejected += batch.rejects.length
-      if (rejected > policy.mostRejects) return Effect.fail(unread("unreadable", `${rejected} rows cannot be used`))
+      if (judged.rejected > policy.mostRejects) {
+        return Effect.fail(unread("unreadable", `${judged.rejected} rows cannot be used`))
+      }
       for (const variant of batch.variants) if (variant.price !== null) currencies.add(variant.currency)
       read.currency = currencies.size === 1 ? ([...currencies][0] ?? currency) : currency
       return take(batch, raw)
@@ -120,16 +131,12 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
         orElse: () => Effect.fail(unread("budget", "its rows took too long to read"))
       })
     )
-    if (read.products_read === 0 && rejected > 0) {
-      return yield* unread("unreadable", `not one of its ${rejected} rows can be used`)
-    }
+    const fault = judged.fault(neededBy(store))
+    if (fault !== null) return yield* unread("unreadable", fault)
     return storeRead(read.products_read > 0 ? "complete" : "empty", null, read)
   })
 
   return yield* Effect.catchIf(Effect.scoped(reading), isUnread, ({ detail, outcome }) => {
-    if (read.products_read > 0) {
-      return Effect.succeed(storeRead(outcome === "budget" ? "budget" : "broken_off", detail, read))
-    }
-    return Effect.succeed(storeRead(outcome === "budget" ? "unreachable" : outcome, detail, read))
+    return Effect.succeed(storeRead(endingOf(outcome, read.products_read > 0), detail, read))
   })
 })

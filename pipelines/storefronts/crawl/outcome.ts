@@ -28,6 +28,9 @@ export const outcomes = {
   broken_off: partial("The read broke off before its end."),
   moved: partial("Products moved between the pages while they were read, so that some may have been passed over."),
   unclear: partial("Some of what it lists could not be read, and nothing says what that is."),
+  unpriced: partial(
+    "Far more prices are missing than in its last read. Nothing of this read is taken, and the store keeps what was known of it."
+  ),
   shrunk: partial(
     "The store lists less than half of what it listed before. The next read that finds the same withdraws the rest."
   ),

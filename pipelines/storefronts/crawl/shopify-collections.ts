@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { isObject, objectsOf, parseAnswer } from "../feeds/answers.ts"
 import { idOf } from "../feeds/page.ts"
 import { readCollections, readMembers } from "../feeds/shopify-json.ts"
+import { Judged } from "../feeds/stated.ts"
 import type { Asking } from "./asking.ts"
 import { isUnread, type Outcome } from "./outcome.ts"
 import { readList } from "./pages.ts"
@@ -60,12 +61,13 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
   const { addressOf, asking, limit, most, reported, take, window } = sources
   const toRead: Array<ToRead> = []
   const counts = new Map<string, number>()
+  const judged = new Judged()
   const list = yield* readList({
     limit,
     reported: null,
     turn: (page) =>
       asking.page(addressOf("collections.json", page), [], (text) => {
-        const found = readCollections(text)
+        const found = readCollections(text, judged)
         for (const [native_id, count] of countsIn(text)) counts.set(native_id, count)
         return found
       }),
@@ -87,6 +89,8 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
   const brokenOff = (detail: string | null) => ended("broken_off", `its collections: ${detail}`)
   if (list.outcome === "window" || list.outcome === "budget") return ended(list.outcome, list.detail)
   if (!isFine(list.outcome)) return brokenOff(list.detail)
+  const fault = judged.fault()
+  if (fault !== null) return brokenOff(fault)
   if (list.listed === 0 && reported !== null && reported > 0) return brokenOff(`it reports ${reported} and lists none`)
 
   let problem: string | undefined

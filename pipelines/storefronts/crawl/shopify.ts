@@ -4,11 +4,13 @@
  */
 import { Effect } from "effect"
 import type { RawFile } from "../../run/archive.ts"
+import { UnexpectedAnswer } from "../feeds/answers.ts"
 import type { Page } from "../feeds/page.ts"
 import { readMeta, readProducts, type StoreMeta } from "../feeds/shopify-json.ts"
+import { Judged } from "../feeds/stated.ts"
 import type { ListedStore } from "../store-list.ts"
 import { type Asking, makeAsking } from "./asking.ts"
-import { isUnread, type Outcome, type Unread } from "./outcome.ts"
+import { isUnread, type Outcome, type Unread, unread } from "./outcome.ts"
 import { ShopifyStores, type StorePolicy, shopifyLane } from "./policy.ts"
 import { type Known, readProductList } from "./products.ts"
 import { noAddress, noFacts, ofNothing, type StoreFacts, shopAddress, storeRead, type Take } from "./read.ts"
@@ -50,10 +52,20 @@ const isHopeless = ({ outcome }: Unread) =>
     (hopeless) => hopeless === outcome
   )
 
+/** A currency or a count that is none would be missing from all that follows. */
+const metaOrFault = (text: string): StoreMeta | Unread => {
+  try {
+    return readMeta(text)
+  } catch (cause) {
+    if (!(cause instanceof UnexpectedAnswer) || cause.kind !== "mistyped") throw cause
+    return unread("unreadable", `meta.json: ${cause.problem}`)
+  }
+}
+
 /** Null where the store does not say anything of itself: its products may be read all the same. */
 const readFacts = (asking: Asking, base: string) =>
   Effect.catchIf(
-    Effect.map(asking.page(`${base}meta.json`, [], readMeta), ({ found }): StoreMeta | Unread | null => found),
+    Effect.map(asking.page(`${base}meta.json`, [], metaOrFault), ({ found }): StoreMeta | Unread | null => found),
     isUnread,
     (error) => Effect.succeed(isHopeless(error) ? error : null)
   )
@@ -89,12 +101,14 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     const variants = isForeign ? batch.variants.map((variant) => ({ ...variant, currency: own })) : batch.variants
     return take({ ...batch, variants }, raw)
   }
+  const judged = new Judged()
   const products = yield* readProductList({
     list: {
       limit,
       window,
       reported: facts.reported_product_count,
-      turn: (page) => asking.page(addressOf("products.json", page), [currencyCookie], readProducts),
+      turn: (page) =>
+        asking.page(addressOf("products.json", page), [currencyCookie], (text) => readProducts(text, judged)),
       take: ({ found, raw }) => takeProducts(found, raw)
     },
     known,
@@ -108,6 +122,8 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     currency: currency ?? otherwise,
     facts
   }
+  const fault = judged.fault()
+  if (fault !== null) return storeRead("unreadable", fault, { ...read, has_all_products: false })
   if (products.listed === 0) return storeRead(...ofNothing(products), read)
   if (products.outcome === "budget" || products.outcome === "broken_off") {
     return storeRead(products.outcome, products.detail, read)

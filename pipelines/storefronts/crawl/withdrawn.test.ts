@@ -19,7 +19,9 @@ const showing = (limit: number, listedAt: (n: number) => ReadonlyArray<number>, 
     n += 1
     ids = listedAt(n)
     const shown = ids.slice((page - 1) * limit, page * limit)
-    const products = shown.map((id) => ({ id, title: `Product ${id}`, name: `Product ${id}`, variants: [] }))
+    const products = shown.map((id) => ({
+      ...{ id, title: `Product ${id}`, name: `Product ${id}`, variants: [], prices: null }
+    }))
     response.end(JSON.stringify(path.startsWith("/wp-json") ? products : { products }))
     return true
   }

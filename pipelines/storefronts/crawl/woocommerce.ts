@@ -1,6 +1,7 @@
 /** A WooCommerce store: the pages of products of its Store API, which has no collections. */
 import { Effect } from "effect"
 import type { RawFile } from "../../run/archive.ts"
+import { Judged } from "../feeds/stated.ts"
 import { readProducts } from "../feeds/woocommerce.ts"
 import type { ListedStore } from "../store-list.ts"
 import { makeAsking } from "./asking.ts"
@@ -32,16 +33,20 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   known: Known<E, R>
 ) {
   const asking = yield* makeAsking(policy)
+  const judged = new Judged()
   let currency = store.currency ?? null
   const products = yield* readProductList({
     list: {
       limit,
       reported: null,
       turn: (page) =>
-        Effect.map(asking.page(addressOf(address, page), [total], readProducts), (turned) => ({
-          ...turned,
-          ...totalOf(turned.raw)
-        })),
+        Effect.map(
+          asking.page(addressOf(address, page), [total], (text) => readProducts(text, judged)),
+          (turned) => ({
+            ...turned,
+            ...totalOf(turned.raw)
+          })
+        ),
       take: ({ found, raw }) => {
         currency ??= found.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
         return take(found.batch, raw)
@@ -52,6 +57,8 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   })
   const facts = { ...noFacts, reported_product_count: products.reported }
   const read = { pages_read: products.pages, products_read: products.listed, currency, facts }
+  const fault = judged.fault()
+  if (fault !== null) return storeRead("unreadable", fault, { ...read, has_all_products: false })
   if (products.listed === 0) return storeRead(...ofNothing(products), read)
   return storeRead(products.outcome, products.detail, read)
 })

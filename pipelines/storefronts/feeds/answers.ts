@@ -10,8 +10,9 @@ import { tidied } from "./texts.ts"
  * - `not json`: empty, cut off, or another format
  * - `window`: the shop shows no products beyond a limit, 25,000 with Shopify
  * - `other shape`: JSON of something else, or with an error in it
+ * - `mistyped`: what was asked for, with a field that holds something else than it should
  */
-export type Misfit = "html" | "not json" | "window" | "other shape"
+export type Misfit = "html" | "not json" | "window" | "other shape" | "mistyped"
 
 export class UnexpectedAnswer extends PayloadUnreadable {
   readonly kind: Misfit

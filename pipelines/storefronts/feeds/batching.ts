@@ -1,6 +1,7 @@
 /** Rows of a file on their way into batches of some hundreds. */
 import type { Batch, ImageRow, ProductRow, RejectRow, VariantRow } from "../feed.ts"
 import { mostShown, Unusable } from "./page.ts"
+import type { Judged } from "./stated.ts"
 
 const rowsPerBatch = 500
 /** Characters of the file: a row may have a million. */
@@ -47,6 +48,11 @@ const refuseLongIds = ({ native_id, variant }: RowFound) => {
 export class Batching {
   #open = nothing()
   #characters = 0
+  readonly #judged: Judged
+
+  constructor(judged: Judged) {
+    this.#judged = judged
+  }
 
   /** Reads one row; where that fails with `Unusable`, it is a reject and nothing more. */
   take(position: number, raw: string, read: () => RowFound) {
@@ -55,12 +61,14 @@ export class Batching {
       const row = read()
       refuseLongIds(row)
       this.#add(row)
+      this.#judged.use()
     } catch (cause) {
       if (!(cause instanceof Unusable)) throw cause
       if (cause.native_id !== undefined) {
         this.#open.rejected ??= []
         this.#open.rejected.push(cause.native_id)
       }
+      this.#judged.reject(cause.message)
       this.#open.rejects.push({ position, reason: cause.message, payload: raw.slice(0, mostShown) })
     }
   }
@@ -94,8 +102,11 @@ export class Batching {
  * Batches of what `read` takes in. It yields whenever `isFull`, and is asked for more only when the batch has been taken. What was
  * read before a failure comes before it.
  */
-export async function* inBatches(read: (batching: Batching) => AsyncIterable<void>): AsyncGenerator<Batch> {
-  const batching = new Batching()
+export async function* inBatches(
+  judged: Judged,
+  read: (batching: Batching) => AsyncIterable<void>
+): AsyncGenerator<Batch> {
+  const batching = new Batching(judged)
   try {
     for await (const _ of read(batching)) yield batching.give()
   } catch (cause) {

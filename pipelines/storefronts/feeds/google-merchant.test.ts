@@ -147,7 +147,7 @@ describe("prices of an item", () => {
     ["200 AED", "150", ["150", "200", "AED"]],
     ["200", "150", ["150", "200", "EUR"]],
     ["200", null, ["200", null, "EUR"]],
-    ["200 AED", "soon", ["200", null, "AED"]],
+    ["200 AED", "0.00", ["200", null, "AED"]],
     [null, "150 AED", ["150", null, "AED"]],
     ["0 TRY", null, ["0", null, "TRY"]],
     [null, null, [null, null, "EUR"]]
@@ -181,7 +181,6 @@ describe("the values of an item", () => {
     ["available for order", true],
     ["out of stock", false],
     ["out_of_stock", false],
-    ["on the moon", null],
     ["", null]
   ])("read the availability %j as %s", async (availability, expected) => {
     assert.strictEqual((await variantWith({ "g:availability": availability }))?.available, expected)
@@ -221,6 +220,15 @@ describe("the values of an item", () => {
 })
 
 describe("items that cannot be used", () => {
+  it.each([
+    ["g:sale_price", "soon", 'its sale_price is "soon", which is no amount of a currency'],
+    ["g:availability", "on the moon", 'its availability is "on the moon", which is no availability'],
+    ["g:shipping_weight", "heavy", 'its shipping_weight is "heavy", which is no weight']
+  ])("include one whose %s is %j", async (name, value, reason) => {
+    const { rejects, rows } = await read(anItem({ [name]: value }), anItem({ "g:id": "other" }))
+    assert.deepStrictEqual([rejects.map((reject) => reject.reason), rows], [[reason], ["other"]])
+  })
+
   it("are rejected one by one, and the others are kept", async () => {
     const { problem, rejects, rows } = await read(
       anItem({ "g:id": null }),

@@ -10,25 +10,28 @@ import { rowOfItem } from "./google-rows.ts"
 import { readTable } from "./google-tables.ts"
 import { Unusable } from "./page.ts"
 import { notText, payloadText } from "./payload-text.ts"
+import { Judged } from "./stated.ts"
 
-const rowOf = (item: CutItem, prefixes: ReadonlySet<string>, currency: string | null): RowFound => {
+interface About {
+  /** That of the store list. */
+  readonly currency: string | null
+  readonly judged: Judged
+}
+
+const rowOf = (item: CutItem, prefixes: ReadonlySet<string>, about: About): RowFound => {
   if (item.problem !== null) throw new Unusable(item.problem)
   if (item.text.includes(notText)) throw new Unusable("it holds bytes that are no text in the feed's encoding")
   const { fields, inOrder } = fieldsOf(item.text, prefixes)
-  const row = rowOfItem({ fields, position: item.number, currency })
+  const row = rowOfItem({ ...about, fields, position: item.number })
   if (inOrder || row.variant?.price !== null) return row
   throw new Unusable("it has no price, and its tags are not in order: something in it is not escaped")
 }
 
-async function* readItems(
-  batching: Batching,
-  pieces: AsyncIterable<string>,
-  currency: string | null
-): AsyncGenerator<void> {
+async function* readItems(batching: Batching, pieces: AsyncIterable<string>, about: About): AsyncGenerator<void> {
   const prefixes = new Set(["g"])
   for await (const items of cutItems(pieces, prefixes)) {
     for (const item of items) {
-      batching.take(item.number, item.text, () => rowOf(item, prefixes, currency))
+      batching.take(item.number, item.text, () => rowOf(item, prefixes, about))
       if (batching.isFull) yield
     }
   }
@@ -43,17 +46,13 @@ async function* startingWith(first: string, others: AsyncGenerator<string>): Asy
   }
 }
 
-async function* readInto(
-  batching: Batching,
-  pieces: AsyncGenerator<string>,
-  currency: string | null
-): AsyncGenerator<void> {
+async function* readInto(batching: Batching, pieces: AsyncGenerator<string>, about: About): AsyncGenerator<void> {
   let piece = await pieces.next()
   while (piece.done !== true && piece.value.trim() === "") piece = await pieces.next()
   const first = piece.done === true ? "" : piece.value
   const read = first.trimStart().startsWith("<") ? readItems : readTable
-  yield* read(batching, startingWith(first, pieces), currency)
+  yield* read(batching, startingWith(first, pieces), about)
 }
 
-export const readGoogleMerchant: ReadFile = (bytes, { content_type, currency }) =>
-  inBatches((batching) => readInto(batching, payloadText(bytes, content_type), currency))
+export const readGoogleMerchant: ReadFile = (bytes, { content_type, currency, judged = new Judged() }) =>
+  inBatches(judged, (batching) => readInto(batching, payloadText(bytes, content_type), { currency, judged }))

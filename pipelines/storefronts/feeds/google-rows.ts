@@ -11,6 +11,7 @@ import type { Fields } from "./google-fields.ts"
 import { gramsOf, type Money, moneyOf } from "./google-prices.ts"
 import { htmlToLine, htmlToText } from "./html-text.ts"
 import { Unusable } from "./page.ts"
+import { type Judged, Fields as Stated, type Type } from "./stated.ts"
 import { compareDecimals, tidied, webAddress } from "./texts.ts"
 
 export interface ItemFound {
@@ -19,22 +20,18 @@ export interface ItemFound {
   readonly position: number
   /** That of the store list. */
   readonly currency: string | null
+  readonly judged: Judged
 }
 
 /** Pictures of items that share a product are told apart by their places; Google takes 11 of an item. */
 const placesPerItem = 100
 
-const priceOf = (stated: string | undefined): Money | null => {
-  const text = tidied(stated)
-  const money = text === null ? null : moneyOf(text)
-  if (text === null || money !== null) return money
-  throw new Unusable(`its price is ${JSON.stringify(text.slice(0, 100))}, which is no amount of a currency`)
-}
+const amount: Type<Money> = { what: "amount of a currency", read: (value) => moneyOf(tidied(value) ?? "") ?? undefined }
 
-/** A lower sale price is the price, and the price the former one. One that cannot be read, or is 0, is no sale. */
-const pricesOf = (fields: Fields) => {
-  const price = priceOf(fields("price")[0])
-  const sale = moneyOf(tidied(fields("sale_price")[0]) ?? "")
+/** A lower sale price is the price, and the price the former one. One of 0 is no sale. */
+const pricesOf = (fields: Fields, stated: Stated) => {
+  const price = stated.read("price", tidied(fields("price")[0]), amount)
+  const sale = stated.read("sale_price", tidied(fields("sale_price")[0]), amount)
   if (sale === null || sale.amount === "0") return { price, former: null }
   if (price === null) return { price: sale, former: null }
   const isSameCurrency = sale.currency === null || price.currency === null || sale.currency === price.currency
@@ -50,13 +47,35 @@ const availabilities: ReadonlyMap<string, boolean> = new Map([
   ["backorder", true],
   ["availablefororder", true],
   ["limitedavailability", true],
+  ["presale", true],
+  ["instoreonly", true],
+  ["onlineonly", true],
+  ["madetoorder", true],
+  ["available", true],
+  ["yes", true],
+  ["true", true],
   ["outofstock", false],
   ["soldout", false],
-  ["discontinued", false]
+  ["discontinued", false],
+  ["reserved", false],
+  ["unavailable", false],
+  ["notavailable", false],
+  ["no", false],
+  ["false", false]
 ])
-const availableOf = (stated: string | undefined): boolean | null => {
-  const word = (stated ?? "").toLowerCase().replace(/^\s*https?:\/\/schema\.org\//, "")
-  return availabilities.get(word.replace(/[^a-z]/g, "")) ?? null
+const availability: Type<boolean> = {
+  what: "availability",
+  read: (value) => {
+    const word = String(value)
+      .toLowerCase()
+      .replace(/^\s*https?:\/\/schema\.org\//, "")
+    return availabilities.get(word.replace(/[^a-z]/g, ""))
+  }
+}
+/** A number without a unit that is known says nothing. */
+const weight: Type<number> = {
+  what: "weight",
+  read: (value) => (/^[+-]?[.\d]/.test(String(value)) ? gramsOf(String(value)) : undefined)
 }
 
 /** `/products/bronze-ace?x=1` → `bronze-ace`. A page that shows every product, such as `product.html?id=1`, names none. */
@@ -92,24 +111,26 @@ const imagesOf = (fields: Fields, product_native_id: string, position: number): 
 }
 
 /** Fails with `Unusable`. */
-export const rowOfItem = ({ currency, fields, position }: ItemFound): RowFound => {
+export const rowOfItem = (item: ItemFound): RowFound => {
+  const { fields } = item
   const id = tidied(fields("id")[0])
   if (id === null) throw new Unusable("it has no id")
   const group = tidied(fields("item_group_id")[0])
   const native_id = group ?? id
   try {
-    return rowOf({ currency, fields, position }, id, group)
+    return rowOf(item, id, group)
   } catch (cause) {
     throw cause instanceof Unusable ? new Unusable(cause.message, native_id) : cause
   }
 }
 
-const rowOf = ({ currency, fields, position }: ItemFound, id: string, group: string | null): RowFound => {
+const rowOf = ({ currency, fields, judged, position }: ItemFound, id: string, group: string | null): RowFound => {
   const native_id = group ?? id
+  const stated = new Stated(judged)
   const title = htmlToLine(fields("title")[0])
   if (title === null) throw new Unusable("it has no title")
   const [option1, option2] = group === null ? [null, null] : [tidied(fields("size")[0]), tidied(fields("color")[0])]
-  const { former, price } = pricesOf(fields)
+  const { former, price } = pricesOf(fields, stated)
   const images = imagesOf(fields, native_id, position)
   return {
     native_id,
@@ -135,8 +156,8 @@ const rowOf = ({ currency, fields, position }: ItemFound, id: string, group: str
       price: price?.amount ?? null,
       compare_at_price: former,
       currency: price?.currency ?? currency,
-      grams: gramsOf(tidied(fields("shipping_weight")[0]) ?? ""),
-      available: availableOf(fields("availability")[0]),
+      grams: stated.read("shipping_weight", tidied(fields("shipping_weight")[0]), weight),
+      available: stated.read("availability", tidied(fields("availability")[0]), availability),
       option1,
       option2,
       option3: null,

@@ -5,7 +5,7 @@
 import { PayloadUnreadable } from "../feed.ts"
 import type { Batching } from "./batching.ts"
 import type { FieldName, Fields } from "./google-fields.ts"
-import { rowOfItem } from "./google-rows.ts"
+import { type ItemFound, rowOfItem } from "./google-rows.ts"
 import { Unusable } from "./page.ts"
 import { type Columns, type ColumnsWanted, columnsOf } from "./table-columns.ts"
 import { type TableRecord, tableRecords } from "./table-records.ts"
@@ -32,16 +32,16 @@ const fieldsOf =
   (name) =>
     severalIn(name, columns.cellOf(record, name)).filter((cell) => cell.trim() !== "")
 
-/** Takes the items of a table in. `currency` is that of the store list. */
+/** Takes the items of a table in. */
 export async function* readTable(
   batching: Batching,
   pieces: AsyncIterable<string>,
-  currency: string | null
+  about: Pick<ItemFound, "currency" | "judged">
 ): AsyncGenerator<void> {
   let columns: Columns<FieldName> | undefined
   const rowOf = (known: Columns<FieldName>, record: TableRecord) => {
     if (record.problem !== null) throw new Unusable(record.problem)
-    return rowOfItem({ fields: fieldsOf(known, record), position: record.line, currency })
+    return rowOfItem({ ...about, fields: fieldsOf(known, record), position: record.line })
   }
   for await (const records of tableRecords(pieces)) {
     for (const record of records) {

@@ -3,7 +3,8 @@
  * not at all, so that each is accounted for once.
  */
 import type { Batch, CollectionRow, ImageRow, MemberRow, ProductRow, RejectRow, VariantRow } from "../feed.ts"
-import { isObject, type JsonObject, shownJson } from "./answers.ts"
+import { isObject, type JsonObject, shownJson, UnexpectedAnswer } from "./answers.ts"
+import type { Judged } from "./stated.ts"
 
 export interface Page {
   readonly batch: Batch
@@ -49,9 +50,10 @@ interface Readers<A> {
   readonly entries: ReadonlyArray<unknown>
   readonly read: (entry: JsonObject, id: string) => A
   readonly keep: (found: A, id: string) => void
+  readonly judged: Judged
 }
 
-const readEntries = <A>({ entries, read, keep }: Readers<A>) => {
+const readEntries = <A>({ entries, judged, keep, read }: Readers<A>) => {
   const ids: Array<string> = []
   const rejects: Array<RejectRow> = []
   const rejected: Array<string> = []
@@ -62,9 +64,11 @@ const readEntries = <A>({ entries, read, keep }: Readers<A>) => {
       if (!isObject(entry)) throw new Unusable("it is no JSON object")
       if (id === null) throw new Unusable(`its id is ${shownJson(entry.id).slice(0, 100)}, which is no id`)
       keep(read(entry, id), id)
+      judged.use()
     } catch (cause) {
       if (!(cause instanceof Unusable)) throw cause
       if (id !== null) rejected.push(id)
+      judged.reject(cause.message)
       rejects.push({ position: index + 1, reason: cause.message, payload: shownJson(entry).slice(0, mostShown) })
     }
   }
@@ -73,7 +77,8 @@ const readEntries = <A>({ entries, read, keep }: Readers<A>) => {
 
 export const pageOfProducts = (
   entries: ReadonlyArray<unknown>,
-  read: (entry: JsonObject, id: string) => ProductFound
+  judged: Judged,
+  read: (entry: JsonObject, id: string, judged: Judged) => ProductFound
 ): Page => {
   const rows: Array<string> = []
   const products: Array<ProductRow> = []
@@ -81,7 +86,8 @@ export const pageOfProducts = (
   const images: Array<ImageRow> = []
   const { ids, rejects, rejected, listed } = readEntries({
     entries,
-    read,
+    judged,
+    read: (entry, id) => read(entry, id, judged),
     keep: (found, id) => {
       rows.push(id)
       products.push(found.product)
@@ -95,23 +101,26 @@ export const pageOfProducts = (
 
 export const pageOfCollections = (
   entries: ReadonlyArray<unknown>,
+  judged: Judged,
   read: (entry: JsonObject, id: string) => CollectionRow
 ): Page => {
   const collections: Array<CollectionRow> = []
-  const { ids, rejects, listed } = readEntries({ entries, read, keep: (found) => collections.push(found) })
+  const { ids, rejects, listed } = readEntries({ entries, judged, read, keep: (found) => collections.push(found) })
   return { ids, listed, batch: { rows: [], products: [], variants: [], images: [], collections, members: [], rejects } }
 }
 
 /**
  * Members of a collection: nothing but ids, in the shop's order. They are no rows to account for, since the products were read
- * where all products are listed; an entry without an id is passed over.
+ * where all products are listed. Fails with `UnexpectedAnswer` where one has no id: a member would be missing.
  */
 export const pageOfMembers = (entries: ReadonlyArray<unknown>, collection: string, offset: number): Page => {
   const ids: Array<string> = []
   const members: Array<MemberRow> = []
   for (const [index, entry] of entries.entries()) {
     const id = isObject(entry) ? idOf(entry.id) : null
-    if (id === null) continue
+    if (id === null) {
+      throw new UnexpectedAnswer("other shape", `number ${index + 1} of the list is a product without an id`)
+    }
     ids.push(id)
     members.push({ collection_native_id: collection, product_native_id: id, position: offset + index + 1 })
   }

@@ -33,9 +33,21 @@ describe("records that cannot be used", () => {
     assert.strictEqual(rejects[0]?.payload.length, 10_000)
   })
 
-  it("include one with more than 1,000 tags", async () => {
-    const { rejects, rows } = await read(aProduct({ Tags: ",".repeat(1000) }), aProduct({ Handle: "rye-bar" }))
-    assert.deepStrictEqual([rejects[0]?.reason, rows], ["it has 1001 tags, and up to 1000 are read", ["rye-bar"]])
+  it.each([
+    ["Published", "maybe", 'its published on online store is "maybe", which is no boolean'],
+    ["Status", "aktiv", 'its status is "aktiv", which is no status'],
+    ["Variant Grams", "heavy", 'its weight value (grams) is "heavy", which is no weight'],
+    ["Variant Inventory Qty", "many", 'its inventory quantity is "many", which is no number'],
+    [
+      "Variant Inventory Policy",
+      "ask",
+      'its continue selling when out of stock is "ask", which is no inventory policy'
+    ],
+    ["Variant Requires Shipping", "2", 'its requires shipping is "2", which is no boolean'],
+    ["Image Position", "first", 'its image position is "first", which is no number']
+  ])("include one whose %s is %j", async (column, cell, reason) => {
+    const { rejects, rows } = await read(aProduct({ [column]: cell }), aProduct({ Handle: "rye-bar" }))
+    assert.deepStrictEqual([rejects.map((reject) => reject.reason), rows], [[reason], ["rye-bar"]])
   })
 
   it("include one with bytes that are not text", async () => {

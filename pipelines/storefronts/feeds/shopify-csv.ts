@@ -8,12 +8,12 @@
 import { type ImageRow, PayloadUnreadable, type ProductRow, type ReadFile, type VariantRow } from "../feed.ts"
 import { type Batching, inBatches, type RowFound } from "./batching.ts"
 import { htmlToText } from "./html-text.ts"
-import { countOf, Unusable } from "./page.ts"
+import { Unusable } from "./page.ts"
 import { payloadText } from "./payload-text.ts"
-import { tagsOf } from "./product-lists.ts"
+import { count, Fields, grams, Judged, price, type Type } from "./stated.ts"
 import { type Columns, type ColumnsWanted, columnsOf } from "./table-columns.ts"
 import { type TableRecord, tableRecords } from "./table-records.ts"
-import { decimalText, formerPrice, tidied, webAddress } from "./texts.ts"
+import { formerPrice, tidied, webAddress } from "./texts.ts"
 
 const names = {
   handle: ["handle", "url handle"],
@@ -53,33 +53,51 @@ const wanted: ColumnsWanted<Column> = {
   needed: ["handle", "title", "price"]
 }
 
+/** A word out of some, in any case. */
+const wordOf = <A>(what: string, words: Readonly<Record<string, A>>): Type<A> => ({
+  what,
+  read: (value) => words[tidied(value)?.toLowerCase() ?? ""]
+})
+const flag = wordOf("boolean", { true: true, false: false })
+const status = wordOf("status", { active: true, draft: false, archived: false, unlisted: false })
+const policy = wordOf("inventory policy", {
+  continue: true,
+  true: true,
+  yes: true,
+  deny: false,
+  false: false,
+  no: false
+})
+const quantity: Type<number> = {
+  what: "number",
+  read: (value) => (/^-?\d+(?:\.\d+)?$/.test(tidied(value) ?? "") ? Number(value) : undefined)
+}
+
 /** The cells of one record, tidied. */
-const readerOf = ({ cellOf, has }: Columns<Column>, record: TableRecord) => {
+const readerOf = ({ cellOf, has }: Columns<Column>, record: TableRecord, judged: Judged) => {
   const text = (column: Column) => tidied(cellOf(record, column))
+  const fields = new Fields(judged)
   return {
     text,
     has,
     raw: (column: Column) => cellOf(record, column),
-    isTrue: (column: Column): boolean | null => {
-      const word = text(column)?.toLowerCase()
-      return word === "true" || word === "false" ? word === "true" : null
-    },
+    /** By the name of the column in the file. */
+    stated: <A>(column: Column, type: Type<A>) => fields.read(column, text(column), type, names[column].at(-1)),
     /** Spreadsheets are kept from taking a number for one by a `'` before it. */
-    code: (column: Column) => tidied(text(column)?.replace(/^'+/, "")),
-    /** What is stated has to be a price. */
-    price: (column: "price" | "compareAt") => {
-      const stated = text(column)
-      const price = decimalText(stated)
-      if (stated === null || price !== null) return price
-      const name = column === "price" ? "price" : "compare-at price"
-      throw new Unusable(`its ${name} is ${JSON.stringify(stated.slice(0, 100))}, which is no price`)
-    }
+    code: (column: Column) => tidied(text(column)?.replace(/^'+/, ""))
   }
 }
 type Cells = ReturnType<typeof readerOf>
 
-const isPublished = (cells: Cells) =>
-  (cells.text("status") ?? "active").toLowerCase() === "active" && cells.isTrue("published") !== false
+const isPublished = (cells: Cells) => {
+  const isActive = cells.stated("status", status) !== false
+  return cells.stated("published", flag) !== false && isActive
+}
+
+const tagsOf = (cells: Cells): ReadonlyArray<string> => {
+  const tags = cells.raw("tags").split(",").map(tidied)
+  return [...new Set(tags.filter((tag) => tag !== null))]
+}
 
 /** Google's own names come first: Shopify's may be those of its own taxonomy, or translated. */
 const statedCategory = (cells: Cells): string | null => {
@@ -97,7 +115,7 @@ const productOf = (cells: Cells, native_id: string): ProductRow | undefined => {
     vendor: cells.text("vendor"),
     product_type: cells.text("type"),
     stated_category: statedCategory(cells),
-    tags: tagsOf(cells.raw("tags")),
+    tags: tagsOf(cells),
     body_text: htmlToText(cells.raw("body")),
     published_at: null,
     created_at: null,
@@ -107,17 +125,15 @@ const productOf = (cells: Cells, native_id: string): ProductRow | undefined => {
 
 /** Null where the stock is tracked and the export leaves its number out, as newer ones do. */
 const availability = (cells: Cells): boolean | null => {
-  if (/^(?:continue|true|yes)$/i.test(cells.text("policy") ?? "")) return true
+  const sellsOn = cells.stated("policy", policy)
+  const stock = cells.stated("quantity", quantity)
+  if (sellsOn === true) return true
   if (cells.has("tracker") && cells.text("tracker") === null) return true
-  const quantity = cells.text("quantity")
-  return quantity !== null && /^-?\d+(?:\.\d+)?$/.test(quantity) ? Number(quantity) > 0 : null
+  return stock === null ? null : stock > 0
 }
 
 /** 0 stands for "not known". */
-const gramsOf = (cells: Cells): number | null => {
-  const grams = decimalText(cells.text("grams"))
-  return (grams === null ? 0 : Math.round(Number(grams))) || null
-}
+const gramsOf = (cells: Cells): number | null => Math.round(cells.stated("grams", grams) ?? 0) || null
 
 /** The values of the options tell variants of a handle apart: `shirt/Green/S`. */
 const nativeId = (handle: string, options: ReadonlyArray<string | null>) =>
@@ -131,15 +147,15 @@ const variantOf = (cells: Cells, product_native_id: string, position: number): V
   if (!isVariant) return undefined
   const options = values.map((value) => (value === "Default Title" ? null : value))
   const [option1 = null, option2 = null, option3 = null] = options
-  const price = cells.price("price")
+  const own = cells.stated("price", price)
   return {
     product_native_id,
     native_id: nativeId(product_native_id, options),
     title: options.filter((option) => option !== null).join(" / ") || "Default Title",
     sku: cells.code("sku"),
     barcode: cells.code("barcode"),
-    price,
-    compare_at_price: formerPrice(cells.price("compareAt"), price),
+    price: own,
+    compare_at_price: formerPrice(cells.stated("compareAt", price), own),
     currency: null,
     grams: gramsOf(cells),
     available: availability(cells),
@@ -148,20 +164,20 @@ const variantOf = (cells: Cells, product_native_id: string, position: number): V
     option3,
     position,
     image_src: webAddress(cells.raw("variantImage")),
-    requires_shipping: cells.isTrue("requiresShipping")
+    requires_shipping: cells.stated("requiresShipping", flag)
   }
 }
 
 /** The picture of a record is the next one of the product's, even where the record is a variant. */
 const imagesOf = (cells: Cells, product_native_id: string, line: number): ReadonlyArray<ImageRow> => {
   const src = webAddress(cells.raw("image"))
-  const position = countOf(cells.text("imagePosition")) ?? line
+  const position = cells.stated("imagePosition", count) ?? line
   return src === null ? [] : [{ product_native_id, position, src, width: null, height: null }]
 }
 
-const rowOf = (columns: Columns<Column>, record: TableRecord): RowFound => {
+const rowOf = (columns: Columns<Column>, record: TableRecord, judged: Judged): RowFound => {
   if (record.problem !== null) throw new Unusable(record.problem)
-  const cells = readerOf(columns, record)
+  const cells = readerOf(columns, record, judged)
   const native_id = cells.text("handle")
   if (native_id === null) throw new Unusable("it has no handle")
   try {
@@ -178,18 +194,18 @@ const rowOf = (columns: Columns<Column>, record: TableRecord): RowFound => {
   }
 }
 
-async function* readInto(batching: Batching, pieces: AsyncGenerator<string>): AsyncGenerator<void> {
+async function* readInto(batching: Batching, pieces: AsyncGenerator<string>, judged: Judged): AsyncGenerator<void> {
   let columns: Columns<Column> | undefined
   for await (const records of tableRecords(pieces)) {
     for (const record of records) {
       const known = columns
       if (known === undefined) columns = columnsOf(record, wanted)
-      else batching.take(record.line, record.raw, () => rowOf(known, record))
+      else batching.take(record.line, record.raw, () => rowOf(known, record, judged))
       if (batching.isFull) yield
     }
   }
   if (columns === undefined) throw new PayloadUnreadable("The file is empty.")
 }
 
-export const readShopifyCsv: ReadFile = (bytes, { content_type }) =>
-  inBatches((batching) => readInto(batching, payloadText(bytes, content_type)))
+export const readShopifyCsv: ReadFile = (bytes, { content_type, judged = new Judged() }) =>
+  inBatches(judged, (batching) => readInto(batching, payloadText(bytes, content_type), judged))

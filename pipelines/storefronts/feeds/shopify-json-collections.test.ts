@@ -75,13 +75,18 @@ describe("a page of collections", () => {
 
 describe("members of a collection", () => {
   it("are ids in the shop's order, with positions that continue from page to page", () => {
-    const text = JSON.stringify({ products: [{ id: 9_007_199_254_740_991 }, null, { id: "5" }] })
+    const text = JSON.stringify({ products: [{ id: 9_007_199_254_740_991 }, { id: "5" }] })
     const { ids, listed, batch } = readMembers(text, "290000000001", 250)
-    assert.deepStrictEqual([ids, listed, batch.rows, batch.products], [["9007199254740991", "5"], 3, [], []])
+    assert.deepStrictEqual([ids, listed, batch.rows, batch.products], [["9007199254740991", "5"], 2, [], []])
     assert.deepStrictEqual(batch.members, [
       { collection_native_id: "290000000001", product_native_id: "9007199254740991", position: 251 },
-      { collection_native_id: "290000000001", product_native_id: "5", position: 253 }
+      { collection_native_id: "290000000001", product_native_id: "5", position: 252 }
     ])
+  })
+
+  it.each([[null], [{ id: "five" }], [{}]])("fail as other shape when one of them has no id: %j", (member) => {
+    const { kind, problem } = misfitOf(() => readMembers(JSON.stringify({ products: [{ id: 1 }, member] }), "1", 0))
+    assert.deepStrictEqual([kind, problem], ["other shape", "number 2 of the list is a product without an id"])
   })
 })
 
@@ -118,11 +123,24 @@ describe("the facts that a shop states about itself", () => {
     })
   })
 
-  it("are null when they are not a valid code or count", () => {
-    const { currency, country, language, published_products_count } = readMeta(
-      '{"name":"x","currency":"euro","country":"Austria","locale":"de-AT","published_products_count":"many"}'
+  it.each([
+    ["currency", "euro", 'its currency is "euro", which is no ISO 4217 code'],
+    ["country", "Austria", 'its country is "Austria", which is no ISO 3166-1 alpha-2 code'],
+    ["published_products_count", "many", 'its published_products_count is "many", which is no number of entries'],
+    ["name", {}, "its name is {}, which is no text"]
+  ])("are not read when %s is %j", (key, value, problem) => {
+    const text = JSON.stringify({ id: 1, [key]: value })
+    assert.deepStrictEqual(
+      misfitOf(() => readMeta(text)),
+      { kind: "mistyped", problem }
     )
-    assert.deepStrictEqual([currency, country, language, published_products_count], [null, null, "de-AT", null])
+  })
+
+  it("include the language where it is stated as a locale, and not a word that is no code", () => {
+    assert.deepStrictEqual(
+      ["de-AT", "Austrian German"].map((locale) => readMeta(JSON.stringify({ id: 1, locale })).language),
+      ["de-AT", null]
+    )
   })
 
   it.each([

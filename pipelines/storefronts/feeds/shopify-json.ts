@@ -15,10 +15,10 @@ import {
   refuseEndless,
   UnexpectedAnswer
 } from "./answers.ts"
-import { htmlToText } from "./html-text.ts"
-import { countOf, idOf, type Page, pageOfCollections, pageOfMembers, pageOfProducts, Unusable } from "./page.ts"
+import { type Page, pageOfCollections, pageOfMembers, pageOfProducts, Unusable } from "./page.ts"
 import { productOf } from "./shopify-product.ts"
-import { tidied, utcTime, webAddress } from "./texts.ts"
+import { address, body, count, Fields, id, Judged, object, type Type, text, time } from "./stated.ts"
+import { tidied, utcTime } from "./texts.ts"
 
 const hasAny = (object: JsonObject, keys: ReadonlyArray<string>) => keys.some((key) => object[key] !== undefined)
 
@@ -44,12 +44,12 @@ const entriesOf = (text: string, key: string, isOfAdmin: (entry: JsonObject) => 
 }
 
 /** A page of `/products.json`. Fails with `UnexpectedAnswer`, of kind `window` beyond the 25,000 products that a shop shows. */
-export const readProducts = (text: string): Page =>
-  pageOfProducts(entriesOf(text, "products", productOfAdmin), productOf)
+export const readProducts = (answer: string, judged = new Judged()): Page =>
+  pageOfProducts(entriesOf(answer, "products", productOfAdmin), judged, productOf)
 
 /** A page of `/collections/<handle>/products.json`: who belongs to a collection, after the `offset` members of earlier pages. */
-export const readMembers = (text: string, collectionNativeId: string, offset: number): Page =>
-  pageOfMembers(entriesOf(text, "products", productOfAdmin), collectionNativeId, offset)
+export const readMembers = (answer: string, collectionNativeId: string, offset: number): Page =>
+  pageOfMembers(entriesOf(answer, "products", productOfAdmin), collectionNativeId, offset)
 
 /** Collections of a page that all changed within this time did not change: it is the time of the response. */
 const responseSpan = 60_000
@@ -59,27 +59,33 @@ const isTimeOfResponse = (times: ReadonlyArray<string | null>) => {
   return instants.length > 0 && Math.max(...instants) - Math.min(...instants) < responseSpan
 }
 
-const imageOfCollection = (image: unknown): CollectionRow["image"] => {
-  const src = isObject(image) ? webAddress(image.src) : null
-  if (!isObject(image) || src === null) return null
-  return { src, width: countOf(image.width), height: countOf(image.height) }
+const imageOfCollection = (stated: unknown, judged: Judged): CollectionRow["image"] => {
+  const image = new Fields(judged).read("image", stated, object)
+  if (image === null) return null
+  const fields = new Fields(judged, "picture", 1)
+  const src = fields.read("src", image.src, address)
+  const width = fields.read("width", image.width, count)
+  const height = fields.read("height", image.height, count)
+  return src === null ? null : { src, width, height }
 }
 
 /** A page of `/collections.json`. Fails with `UnexpectedAnswer`. */
-export const readCollections = (text: string): Page => {
-  const entries = entriesOf(text, "collections", collectionOfAdmin)
+export const readCollections = (answer: string, judged = new Judged()): Page => {
+  const entries = entriesOf(answer, "collections", collectionOfAdmin)
   const isResponse = isTimeOfResponse(objectsOf(entries).map((collection) => utcTime(collection.updated_at)))
-  return pageOfCollections(entries, (collection, native_id) => {
-    const title = tidied(collection.title)
+  return pageOfCollections(entries, judged, (collection, native_id) => {
+    const fields = new Fields(judged)
+    const title = fields.read("title", collection.title, text)
+    const updated_at = fields.read("updated_at", collection.updated_at, time)
     if (title === null) throw new Unusable("it has no title")
     return {
       native_id,
       title,
-      handle: tidied(collection.handle),
-      description: htmlToText(collection.description),
-      image: imageOfCollection(collection.image),
-      published_at: utcTime(collection.published_at),
-      updated_at: isResponse ? null : utcTime(collection.updated_at)
+      handle: fields.read("handle", collection.handle, text),
+      description: fields.read("description", collection.description, body),
+      image: imageOfCollection(collection.image, judged),
+      published_at: fields.read("published_at", collection.published_at, time),
+      updated_at: isResponse ? null : updated_at
     }
   })
 }
@@ -104,34 +110,54 @@ export interface StoreMeta {
   readonly published_collections_count: number | null
 }
 
-const codeOf = (value: unknown, shape: RegExp) => {
-  const code = tidied(value)
-  return code !== null && shape.test(code) ? code : null
-}
+const codeOf = (what: string, shape: RegExp): Type<string> => ({
+  what,
+  read: (value) => {
+    const code = tidied(value)
+    return typeof value === "string" && code !== null && shape.test(code) ? code : undefined
+  }
+})
+const currencyCode = codeOf("ISO 4217 code", /^[A-Z]{3}$/)
+const countryCode = codeOf("ISO 3166-1 alpha-2 code", /^[A-Z]{2}$/)
+const language = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/
 
 /** From 0 on: a shop that lists nothing says so here. */
-const numberOf = (value: unknown): number | null =>
-  typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 31 ? value : null
+const total: Type<number> = {
+  what: "number of entries",
+  read: (value) =>
+    typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 31 ? value : undefined
+}
 
 const ofShops = ["id", "name", "domain", "myshopify_domain", "currency", "published_products_count"]
 
-/** `/meta.json`. Fails with `UnexpectedAnswer`. */
-export const readMeta = (text: string): StoreMeta => {
-  const meta = parseAnswer(text)
-  if (!isObject(meta) || ofShops.every((key) => meta[key] === undefined)) throw misfit(meta, "description of a shop")
+const factsIn = (meta: JsonObject): StoreMeta => {
+  const fields = new Fields(new Judged())
+  const textOf = (key: string) => fields.read(key, meta[key], text)
+  const written = fields.read("language", meta.language ?? meta.locale, text)
   return {
-    platform_shop_id: idOf(meta.id),
-    name: tidied(meta.name),
-    description: tidied(meta.description),
-    url: webAddress(meta.url),
-    domain: tidied(meta.domain)?.toLowerCase() ?? null,
-    myshopify_domain: tidied(meta.myshopify_domain)?.toLowerCase() ?? null,
-    currency: codeOf(meta.currency, /^[A-Z]{3}$/),
-    country: codeOf(meta.country, /^[A-Z]{2}$/),
-    province: tidied(meta.province),
-    city: tidied(meta.city),
-    language: codeOf(meta.language ?? meta.locale, /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/),
-    published_products_count: numberOf(meta.published_products_count),
-    published_collections_count: numberOf(meta.published_collections_count)
+    platform_shop_id: fields.read("id", meta.id, id),
+    name: textOf("name"),
+    description: textOf("description"),
+    url: fields.read("url", meta.url, address),
+    domain: textOf("domain")?.toLowerCase() ?? null,
+    myshopify_domain: textOf("myshopify_domain")?.toLowerCase() ?? null,
+    currency: fields.read("currency", meta.currency, currencyCode),
+    country: fields.read("country", meta.country, countryCode),
+    province: textOf("province"),
+    city: textOf("city"),
+    language: written !== null && language.test(written) ? written : null,
+    published_products_count: fields.read("published_products_count", meta.published_products_count, total),
+    published_collections_count: fields.read("published_collections_count", meta.published_collections_count, total)
+  }
+}
+
+/** `/meta.json`. Fails with `UnexpectedAnswer`, of kind `mistyped` where a field of it is not what it should be. */
+export const readMeta = (answer: string): StoreMeta => {
+  const meta = parseAnswer(answer)
+  if (!isObject(meta) || ofShops.every((key) => meta[key] === undefined)) throw misfit(meta, "description of a shop")
+  try {
+    return factsIn(meta)
+  } catch (cause) {
+    throw cause instanceof Unusable ? new UnexpectedAnswer("mistyped", cause.message) : cause
   }
 }

@@ -159,14 +159,24 @@ describe("a page of WooCommerce products", () => {
   it.each([
     ["it has no name", { name: "&nbsp;" }],
     ["its id is 0, which is no id", { id: 0 }],
-    ["it has 1001 pictures, and up to 1000 are read", { images: Array(1001).fill({ src: "https://a.example/b.png" }) }],
-    ["it has 1001 tags, and up to 1000 are read", { tags: Array(1001).fill({ name: "stranded" }) }],
-    ["it has 1001 categories, and up to 1000 are read", { categories: Array(1001).fill({ name: "Wires" }) }],
-    ['its price is "12.50" in units of 10^-2, which is no price', { prices: somePrices({ price: "12.50" }) }],
+    ['its price is "12.50", which is no price in units of 10^-2', { prices: somePrices({ price: "12.50" }) }],
     [
-      'its price is "120050" in units of 10^-nothing, which is no price',
+      'its price is "120050", which is no price in units of 10^-nothing',
       { prices: somePrices({ currency_minor_unit: undefined }) }
-    ]
+    ],
+    ["its price is {}, which is no price in units of 10^-2", { prices: somePrices({ price: {} }) }],
+    ["its regular_price is true, which is no price in units of 10^-2", { prices: somePrices({ regular_price: true }) }],
+    ["its price is missing", { prices: somePrices({ price: undefined }) }],
+    ["its prices are missing", { prices: undefined }],
+    ['its prices is "120050", which is no object', { prices: "120050" }],
+    ['its currency_code is "E£", which is no ISO 4217 code', { prices: somePrices({ currency_code: "E£" }) }],
+    ['its is_in_stock is "yes", which is no boolean', { is_in_stock: "yes" }],
+    ["its sku is {}, which is no text", { sku: {} }],
+    ["its description is [], which is no text", { description: [] }],
+    ['its slug is {"raw":"x"}, which is no text', { slug: { raw: "x" } }],
+    ["its images is {}, which is no list", { images: {} }],
+    ["the src of its picture 1 is [5], which is no text", { images: [{ src: [5] }] }],
+    ["the name of its tags 2 is {}, which is no text", { tags: [{ name: "a" }, { name: {} }] }]
   ])("rejects one product and keeps the others: %s", (reason, fields) => {
     const { batch } = read(aProduct({ id: 1 }), aProduct(fields), aProduct({ id: 3 }))
     assert.deepStrictEqual(

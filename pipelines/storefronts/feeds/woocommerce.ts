@@ -4,11 +4,10 @@
  * Weights are in a unit that the payload does not name, so they are left out.
  */
 import type { ImageRow } from "../feed.ts"
-import { isObject, type JsonObject, misfit, objectsOf, parseAnswer, refuseEndless, shownJson } from "./answers.ts"
-import { htmlToLine, htmlToText } from "./html-text.ts"
+import { type JsonObject, misfit, parseAnswer, refuseEndless, shownJson } from "./answers.ts"
 import { type Page, type ProductFound, pageOfProducts, Unusable } from "./page.ts"
-import { listUpTo, mostPictures, mostTags } from "./product-lists.ts"
-import { formerPrice, fromMinorUnits, tidied, webAddress } from "./texts.ts"
+import { address, body, Fields, flag, Judged, line, object, type Type, text } from "./stated.ts"
+import { formerPrice, fromMinorUnits, tidied } from "./texts.ts"
 
 const decoded = (escapes: string) => {
   try {
@@ -19,54 +18,67 @@ const decoded = (escapes: string) => {
 }
 
 /** Slugs are percent-encoded in lower case. What is no such sequence stays. */
-const decodeSlug = (value: unknown): string | null => {
-  const slug = tidied(value)
-  return slug === null ? null : tidied(slug.replace(/(?:%[0-9a-f]{2})+/gi, decoded))
-}
+const decodeSlug = (slug: string | null): string | null =>
+  slug === null ? null : tidied(slug.replace(/(?:%[0-9a-f]{2})+/gi, decoded))
 
-const namesOf = (product: JsonObject, key: "brands" | "categories" | "tags"): ReadonlyArray<string> => {
-  const names = objectsOf(listUpTo(mostTags, product[key], key)).map((term) => htmlToLine(term.name))
+const namesOf = (product: JsonObject, key: "brands" | "categories" | "tags", judged: Judged): ReadonlyArray<string> => {
+  const terms = new Fields(judged).objects(key, product[key])
+  const names = terms.map((term, index) => new Fields(judged, key, index + 1).read("name", term.name, line))
   return [...new Set(names.filter((name) => name !== null))]
 }
 
-const currencyOf = (value: unknown): string | null => {
-  const code = tidied(value)?.toUpperCase() ?? ""
-  return /^[A-Z]{3}$/.test(code) ? code : null
+const currency: Type<string> = {
+  what: "ISO 4217 code",
+  read: (value) => {
+    const code = tidied(value)?.toUpperCase() ?? ""
+    return typeof value === "string" && /^[A-Z]{3}$/.test(code) ? code : undefined
+  }
 }
 
-/** A product without a price has "" here. What is stated has to be a price. */
-const amountOf = (prices: JsonObject, key: string): string | null => {
-  const stated = tidied(prices[key])
-  if (stated === null) return null
-  const unit = prices.currency_minor_unit
-  const amount = fromMinorUnits(stated, typeof unit === "number" ? unit : Number.NaN)
-  if (amount !== null) return amount
-  const units = `${shownJson(stated).slice(0, 100)} in units of 10^-${shownJson(unit).slice(0, 20)}`
-  throw new Unusable(`its ${key} is ${units}, which is no price`)
-}
+/** A whole number of the smallest unit. */
+const amountIn = (unit: unknown): Type<string> => ({
+  what: `price in units of 10^-${shownJson(unit).slice(0, 20)}`,
+  read: (value) => fromMinorUnits(value, typeof unit === "number" ? unit : Number.NaN) ?? undefined
+})
 
-const imagesOf = (product: JsonObject, product_native_id: string): ReadonlyArray<ImageRow> =>
-  objectsOf(listUpTo(mostPictures, product.images, "pictures")).flatMap((image, index) => {
-    const src = webAddress(image.src)
+const imagesOf = (product: JsonObject, product_native_id: string, judged: Judged): ReadonlyArray<ImageRow> =>
+  new Fields(judged).objects("images", product.images).flatMap((image, index) => {
+    const src = new Fields(judged, "picture", index + 1).read("src", image.src, address)
     return src === null ? [] : [{ product_native_id, position: index + 1, src, width: null, height: null }]
   })
 
-const productOf = (product: JsonObject, native_id: string): ProductFound => {
-  const title = htmlToLine(product.name)
+const pricesOf = (product: JsonObject, fields: Fields) => {
+  // null, and "" in its fields, are prices that the shop does not state; without the field this is another kind of answer
+  if (product.prices === undefined) fields.refuse("prices", "are missing")
+  const prices = fields.read("prices", product.prices, object)
+  if (prices === null) return { price: null, compare_at_price: null, currency: null }
+  if (prices.price === undefined) fields.refuse("price", "is missing")
+  const amount = amountIn(prices.currency_minor_unit)
+  const price = fields.read("price", prices.price, amount)
+  return {
+    price,
+    compare_at_price: formerPrice(fields.read("regular_price", prices.regular_price, amount), price),
+    currency: fields.read("currency_code", prices.currency_code, currency)
+  }
+}
+
+const productOf = (product: JsonObject, native_id: string, judged: Judged): ProductFound => {
+  const fields = new Fields(judged)
+  const title = fields.read("name", product.name, line)
   if (title === null) throw new Unusable("it has no name")
-  const prices = isObject(product.prices) ? product.prices : {}
-  const price = amountOf(prices, "price")
-  const isInStock = product.is_in_stock
+  const prices = pricesOf(product, fields)
   return {
     product: {
       native_id,
       title,
-      handle: decodeSlug(product.slug),
-      vendor: namesOf(product, "brands")[0] ?? null,
-      product_type: namesOf(product, "categories")[0] ?? null,
+      handle: decodeSlug(fields.read("slug", product.slug, text)),
+      vendor: namesOf(product, "brands", judged)[0] ?? null,
+      product_type: namesOf(product, "categories", judged)[0] ?? null,
       stated_category: null,
-      tags: namesOf(product, "tags"),
-      body_text: htmlToText(product.description) ?? htmlToText(product.short_description),
+      tags: namesOf(product, "tags", judged),
+      body_text:
+        fields.read("description", product.description, body) ??
+        fields.read("short_description", product.short_description, body),
       published_at: null,
       created_at: null,
       is_published: true
@@ -76,13 +88,11 @@ const productOf = (product: JsonObject, native_id: string): ProductFound => {
         product_native_id: native_id,
         native_id,
         title,
-        sku: tidied(product.sku),
+        sku: fields.read("sku", product.sku, text),
         barcode: null,
-        price,
-        compare_at_price: formerPrice(amountOf(prices, "regular_price"), price),
-        currency: currencyOf(prices.currency_code),
+        ...prices,
         grams: null,
-        available: typeof isInStock === "boolean" ? isInStock : null,
+        available: fields.read("is_in_stock", product.is_in_stock, flag),
         option1: null,
         option2: null,
         option3: null,
@@ -91,14 +101,14 @@ const productOf = (product: JsonObject, native_id: string): ProductFound => {
         requires_shipping: null
       }
     ],
-    images: imagesOf(product, native_id)
+    images: imagesOf(product, native_id, judged)
   }
 }
 
 /** A page of products. Fails with `UnexpectedAnswer`. */
-export const readProducts = (text: string): Page => {
-  const answer = parseAnswer(text)
+export const readProducts = (page: string, judged = new Judged()): Page => {
+  const answer = parseAnswer(page)
   if (!Array.isArray(answer)) throw misfit(answer, "array of products")
   refuseEndless(answer, "products")
-  return pageOfProducts(answer, productOf)
+  return pageOfProducts(answer, judged, productOf)
 }
