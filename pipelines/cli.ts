@@ -7,7 +7,7 @@ import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { listGenerations, rollback } from "@larder/warehouse/generation/rollback.ts"
 import { Cause, Console, Effect, Exit, FileSystem, Option, Path, Runtime, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
 import type { Pipeline } from "./run/pipeline.ts"
@@ -158,7 +158,8 @@ const ingest = (which: ReadonlyArray<Pipeline>) =>
     yield* checkGiven(which, given)
     const days = yield* daysOf(from, to)
     const home = yield* homeSetting
-    if (ifMissing && Option.isSome(yield* currentFile(yield* layoutOf(home)))) return
+    const live = yield* currentFile(yield* layoutOf(home)) // fails before anything is fetched where the link leads to none
+    if (ifMissing && Option.isSome(live)) return
     const exits = yield* Effect.forEach(yield* recorded(which, given), (pipeline) =>
       Effect.exit(ingestAndTell(pipeline, given, { home, days, dryRun }, json))
     )
@@ -191,12 +192,18 @@ const generations = Command.make(
 
 const rollBack = Command.make(
   "rollback",
-  { to: Argument.String("generation").pipe(Argument.withDescription("Such as larder-000041"), Argument.optional) },
+  {
+    to: Flag.String("to").pipe(
+      Flag.withMetavar("N"),
+      Flag.withDescription("The generation, such as 41 or larder-000041"),
+      Flag.optional
+    )
+  },
   Effect.fn(function* ({ to }) {
     const live = yield* rollback(yield* layoutOf(yield* homeSetting), to)
     yield* Console.log(`${live} is live; servers follow at once. The next run starts from there.`)
   })
-).pipe(Command.withDescription("Promote an earlier generation: the one named, or else the one before the live one"))
+).pipe(Command.withDescription("Promote an earlier generation: the one of --to, or else the one before the live one"))
 
 const rebuild = Command.make(
   "rebuild",

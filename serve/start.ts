@@ -90,11 +90,13 @@ const open = Effect.fnUntraced(function* () {
   const readiness = (): Readiness => {
     const { id, model } = live.current()
     const writable = ledger.writable()
+    const fault = live.fault()
     return {
       ready: writable,
       generation: id,
       data_sets: model.dataSets,
-      ledger: writable ? "writable" : "not writable"
+      ledger: writable ? "writable" : "not writable",
+      ...(fault === undefined ? {} : { fault: `${fault}: the log says why` })
     }
   }
   const dataHostName = Option.getOrUndefined(dataHost)?.toLowerCase()

@@ -2,7 +2,7 @@
 import type { DuckDbError, OpenError } from "@larder/warehouse/duckdb.ts"
 import type { Check } from "@larder/warehouse/generation/check.ts"
 import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
-import type { HomeUnwritable, Layout } from "@larder/warehouse/generation/layout.ts"
+import type { HomeUnwritable, Layout, NoLiveGeneration } from "@larder/warehouse/generation/layout.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import type { DataSet } from "@larder/warehouse/tables.ts"
 import { Effect, type FileSystem, type Path, Schema } from "effect"
@@ -89,7 +89,14 @@ export interface Pipeline {
     context: RunContext
   ) => Effect.Effect<
     ReadResult,
-    ReadFailed | NothingRead | ArchiveUnwritable | RawFileDamaged | HomeUnwritable | DuckDbError | OpenError,
+    | ReadFailed
+    | NothingRead
+    | ArchiveUnwritable
+    | RawFileDamaged
+    | HomeUnwritable
+    | NoLiveGeneration
+    | DuckDbError
+    | OpenError,
     Origin | Archive | FileSystem.FileSystem | Path.Path
   >
 }

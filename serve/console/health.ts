@@ -9,6 +9,8 @@ export interface Readiness {
   /** Whether each data set is in the warehouse. */
   readonly data_sets: Readonly<Record<string, boolean>>
   readonly ledger: "writable" | "not writable"
+  /** Why an older generation is served than the link leads to; absent where it is not. */
+  readonly fault?: string
 }
 
 const json = (body: unknown, status: number) =>

@@ -27,7 +27,8 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
   const live = {
     current: () => assert.fail("no data is asked for"),
     use: () => assert.fail("no data is asked for"),
-    swaps: () => 0
+    swaps: () => 0,
+    fault: () => undefined
   }
   const turns = makeTurns()
   const pipeline = makePipeline({

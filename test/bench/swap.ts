@@ -20,7 +20,7 @@ export const swapUnderLoad = async (of: {
   const loading = load({ url: api + request, key, seconds })
   for (const to of ["larder-000003", "larder-000004", "larder-000003", "larder-000004"]) {
     await pause(500)
-    const { code, stderr } = await run("larder-ingest", ["rollback", to], environment)
+    const { code, stderr } = await run("larder-ingest", ["rollback", "--to", to], environment)
     if (code !== 0) throw new Error(stderr)
   }
   return { before, during: await loading }

@@ -32,7 +32,7 @@ const changeTo = async (form: Form) => {
     renameSync(path.join(home, "warehouse", name), path.join(api.home(), "warehouse", moved))
   }
   rmSync(home, { recursive: true })
-  const { code } = await run("larder-ingest", ["rollback", "larder-000002"], { LARDER_HOME: api.home() })
+  const { code } = await run("larder-ingest", ["rollback", "--to", "larder-000002"], { LARDER_HOME: api.home() })
   expect(code).toBe(0)
   await untilServed(api.server(), "larder-000002")
 }

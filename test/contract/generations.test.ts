@@ -2,7 +2,8 @@
  * Generations that a server changes to while it runs: with other numbers, and with data sets that are not loaded, which then
  * answer as if they were empty: everything but rows is in force.
  */
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { execFile } from "node:child_process"
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { gunzipSync } from "node:zlib"
@@ -11,7 +12,7 @@ import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, servedAlone } from "../support/api/served.ts"
-import { run, untilServed } from "../support/programs.ts"
+import { clean, run, untilServed } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
 const api = servedAlone()
@@ -51,7 +52,7 @@ const publish = async (price: string, publishedAt: string) => {
 }
 
 const rollback = async (to: string) => {
-  const { code, stderr } = await run("larder-ingest", ["rollback", to], { LARDER_HOME: api.home() })
+  const { code, stderr } = await run("larder-ingest", ["rollback", "--to", to], { LARDER_HOME: api.home() })
   expect([code, stderr]).toEqual([0, ""])
   await untilServed(api.server(), to)
 }
@@ -261,5 +262,56 @@ describe("a warehouse without commodities", () => {
     expect(errorOf(await api.get("/v1/commodities/metric-values?metrics=a,b"))).toBe(
       "400 invalid_request: Unknown metrics: a, b"
     )
+  })
+})
+
+describe("a warehouse whose link is lost", () => {
+  const folder = () => path.join(api.home(), "warehouse")
+  const environment = () => ({ LARDER_HOME: api.home() })
+  const readiness = async () => {
+    const response = await fetch(`${api.server().console}/readyz`)
+    return [response.status, await response.json()]
+  }
+  const refusal = /larder\.duckdb is missing, but generations are kept .* npx larder-ingest rollback --to 7\n$/
+
+  beforeAll(() => rmSync(path.join(folder(), "larder.duckdb")))
+
+  it("is served from the generation that is open, and /readyz and the log say so", async () => {
+    const fault = "the link leads to no generation: the log says why"
+    await expect
+      .poll(readiness, { interval: 50 })
+      .toMatchObject([200, { status: "ready", generation: "larder-000007", fault }])
+    expect((await api.get("/v1/commodities")).headers["x-data-version"]).toBe("larder-000007")
+    expect(api.server().logs()).toContain("the link leads to no generation; larder-000007 stays")
+  })
+
+  it.each([[["commodities"]], [["--if-missing"]], [["all", "--dry-run"]]])(
+    "is not taken for an empty one: larder-ingest %j exits with 1 and changes nothing",
+    async (args) => {
+      const before = readdirSync(folder())
+      const { code, stderr, stdout } = await run("larder-ingest", args, environment())
+      expect([code, stdout, stderr]).toEqual([1, "", expect.stringMatching(refusal)])
+      expect(stderr.split("\n")).toHaveLength(2)
+      expect(readdirSync(folder())).toEqual(before)
+    }
+  )
+
+  it("is not taken for an empty one by npm start", async () => {
+    const start = path.join(repository, "bin/start.mjs")
+    const [code, stderr] = await new Promise<[unknown, string]>((resolve) =>
+      execFile(process.execPath, [start], { env: clean(environment()) }, (error, _, stderr) =>
+        resolve([error?.code, stderr])
+      )
+    )
+    expect([code, stderr]).toEqual([1, expect.stringMatching(refusal)])
+  })
+
+  it("has no live generation in the list, and one command repairs it", async () => {
+    const list = async () => (await run("larder-ingest", ["generations"], environment())).stdout
+    expect(await list()).toContain("larder-000007")
+    expect(await list()).not.toContain("*")
+    await rollback("larder-000003")
+    expect(await list()).toContain("* larder-000003\n")
+    expect((await readiness())[1]).not.toHaveProperty("fault")
   })
 })

@@ -204,7 +204,7 @@ describe("a release after another one", () => {
     ])
 
     const rollback = async (to: string) => {
-      const { code, stdout } = await run("larder-ingest", ["rollback", to], { LARDER_HOME: newer })
+      const { code, stdout } = await run("larder-ingest", ["rollback", "--to", to], { LARDER_HOME: newer })
       expect([code, stdout]).toEqual([0, expect.stringContaining(`${to} is live`)])
     }
     await rollback("larder-000001")

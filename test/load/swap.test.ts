@@ -62,7 +62,7 @@ describe("a swap of generations under load", () => {
     const calling = Array.from({ length: callers }, call)
     for (let swing = 0; swing < swings; swing++) {
       const to = swing % 2 === 0 ? "larder-000003" : "larder-000004"
-      expect((await run("larder-ingest", ["rollback", to], { LARDER_HOME: home })).code).toBe(0)
+      expect((await run("larder-ingest", ["rollback", "--to", to], { LARDER_HOME: home })).code).toBe(0)
       await untilServed(to)
     }
     swinging = false

@@ -9,6 +9,8 @@ export interface Layout {
   readonly home: string
   readonly dir: string
   readonly link: string
+  /** The link of a generation that is being promoted, until it takes the place of `link`. */
+  readonly nextLink: string
   readonly lock: string
   readonly staging: string
   /** Held while a run looks for what killed runs left, and makes its own folder. */
@@ -25,6 +27,7 @@ export const layoutOf = (home: string): Effect.Effect<Layout, never, Path.Path> 
       home: absolute,
       dir,
       link: path.join(dir, "larder.duckdb"),
+      nextLink: path.join(dir, ".larder.duckdb.next"),
       lock: path.join(dir, ".publish.lock"),
       staging: path.join(absolute, "staging"),
       stagingLock: path.join(absolute, ".staging.lock"),
@@ -32,12 +35,35 @@ export const layoutOf = (home: string): Effect.Effect<Layout, never, Path.Path> 
     }
   })
 
-export const generationPattern = /^larder-(\d{6,})\.duckdb$/
+export const generationPattern = /^larder-\d{6,}\.duckdb$/
 export const generationId = (number: number) => `larder-${String(number).padStart(6, "0")}`
+/** `larder-000042.duckdb` → `larder-000042` */
+export const idOf = (name: string) => name.replace(/\.duckdb$/, "")
+/** `larder-000042` → 42 */
+export const numberOf = (id: string) => Number(id.replace("larder-", ""))
 
 export class NoWarehouse extends Schema.TaggedError<NoWarehouse>()("NoWarehouse", { link: Schema.String }) {
   override get message() {
     return `There is no warehouse at ${this.link} yet. Run: npx larder-ingest`
+  }
+}
+
+/**
+ * The link leads to no generation, and it is not that there was none yet. To begin an empty warehouse would lose the history:
+ * the new one would be served, and the old generations pruned in time.
+ */
+export class NoLiveGeneration extends Schema.TaggedError<NoLiveGeneration>()("NoLiveGeneration", {
+  link: Schema.String,
+  /** What is wrong with it, after its name. */
+  fault: Schema.String,
+  /** Ids of the generations beside it, oldest first. */
+  kept: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const newest = this.kept.at(-1)
+    return newest === undefined
+      ? `${this.link} ${this.fault}, and no generation is kept beside it. Nothing was changed. Put the file back; or remove the link, and the next run reads everything anew.`
+      : `${this.link} ${this.fault}, but generations are kept beside it: ${this.kept.join(", ")}. Nothing was changed. Make one of them live with: npx larder-ingest rollback --to ${numberOf(newest)}`
   }
 }
 
@@ -69,24 +95,44 @@ export const ifMissing =
       () => Effect.succeed(otherwise)
     )
 
-/**
- * The real file of the current generation, or none before the first one. Where the link leads to a file that is gone, it
- * is that file: opening it fails, which is right. To take it for "no warehouse yet" would begin a new, empty one.
- */
-export const currentFile = Effect.fnUntraced(
-  function* (layout: Layout) {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const file = yield* Effect.map(fs.realPath(layout.link), Option.some).pipe(ifMissing(Option.none<string>()))
-    if (Option.isSome(file)) return file
-    const target = yield* Effect.map(fs.readLink(layout.link), Option.some).pipe(ifMissing(Option.none<string>()))
-    return Option.map(target, (name) => path.resolve(layout.dir, name))
-  },
-  (file, layout) =>
-    Effect.catchTag(file, "PlatformError", (error) =>
-      Effect.fail(new HomeUnwritable({ path: layout.dir, cause: error.reason.cause ?? error }))
-    )
-)
+const readLink = (link: string) => FileSystem.FileSystem.use((fs) => Effect.option(fs.readLink(link))) // none where there is nothing, or no link
+
+/** Generation files in the folder, oldest first, without one that was never live: its run is promoting it, or was killed. */
+export const generations = Effect.fnUntraced(function* (layout: Layout) {
+  const fs = yield* FileSystem.FileSystem
+  const names = yield* fs.readDirectory(layout.dir).pipe(ifMissing<ReadonlyArray<string>>([]))
+  const promoted = Option.getOrUndefined(yield* readLink(layout.nextLink))
+  const live = Option.getOrUndefined(yield* readLink(layout.link))
+  return names
+    .filter((name) => generationPattern.test(name) && (name !== promoted || name === live))
+    .map((name) => ({ number: numberOf(idOf(name)), name }))
+    .sort((a, b) => a.number - b.number)
+})
+
+const findCurrent = Effect.fnUntraced(function* (layout: Layout) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  // Listed before the link is followed: a generation in the list is live by now, or was.
+  const kept = (yield* generations(layout)).map(({ name }) => idOf(name))
+  const refuse = (fault: string) => Effect.fail(new NoLiveGeneration({ link: layout.link, fault, kept }))
+  const file = yield* Effect.map(fs.realPath(layout.link), Option.some).pipe(ifMissing(Option.none<string>()))
+  const target = Option.map(yield* readLink(layout.link), (name) => path.resolve(layout.dir, name))
+  if (Option.isNone(file)) {
+    if (Option.isSome(target)) return yield* refuse(`leads to ${target.value}, which is not there`)
+    return kept.length === 0 ? file : yield* refuse("is missing")
+  }
+  if (kept.length === 0) return file // a warehouse that was copied without its link is one, too
+  if (Option.isNone(target)) return yield* refuse("is a file and no link")
+  const isOurs = path.dirname(file.value) === (yield* fs.realPath(layout.dir))
+  if (isOurs && generationPattern.test(path.basename(file.value))) return file
+  return yield* refuse(`leads to ${target.value}, which is none of them`)
+})
+
+/** The real file of the current generation, or none before the first one. */
+export const currentFile = (layout: Layout) =>
+  Effect.catchTag(findCurrent(layout), "PlatformError", (error) =>
+    Effect.fail(new HomeUnwritable({ path: layout.dir, cause: error.reason.cause ?? error }))
+  )
 
 /** The real file of the current generation. */
 export const requireCurrentFile = Effect.fnUntraced(function* (layout: Layout) {
@@ -106,15 +152,3 @@ export const attachLive = (db: DuckDb["Service"], file: string) =>
   db
     .run(`attach ${literal(file)} as live (read_only)`)
     .pipe(Effect.mapError(openError(file)), Effect.catchTag("NotADatabase", goingBack))
-
-/** Generation files in the folder, oldest first. */
-export const generations = Effect.fnUntraced(function* (layout: Layout) {
-  const fs = yield* FileSystem.FileSystem
-  const names = yield* fs.readDirectory(layout.dir).pipe(ifMissing<ReadonlyArray<string>>([]))
-  return names
-    .flatMap((name) => {
-      const match = generationPattern.exec(name)
-      return match === null ? [] : [{ number: Number(match[1]), name }]
-    })
-    .sort((a, b) => a.number - b.number)
-})

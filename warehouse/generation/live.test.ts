@@ -138,8 +138,9 @@ describe("a new generation that cannot be served", () => {
       yield* fs.remove(layout.link)
       yield* fs.symlink("larder-000002.duckdb", layout.link)
       const complaints = () =>
-        logs.filter((line) => line.includes("larder-000002.duckdb cannot be served; larder-000001 stays"))
+        logs.filter((line) => line.includes("larder-000002 cannot be served; larder-000001 stays"))
       yield* until(() => complaints().length > 0)
+      assert.strictEqual(live.fault(), "larder-000002 cannot be served")
       assert.strictEqual(yield* live.use(({ db }) => countDays(db)), 1)
       yield* Effect.sleep("600 millis")
       assert.strictEqual(complaints().length, 1)
@@ -171,11 +172,15 @@ describe("a new generation that cannot be served", () => {
       const layout = yield* oneDay
       const live = yield* watchLive(layout, countDays)
       yield* fs.remove(layout.link)
-      const complaints = () => logs.filter((line) => line.includes("cannot be served"))
+      const complaints = () =>
+        logs.filter((line) => line.includes("the link leads to no generation; larder-000001 stays"))
       yield* until(() => complaints().length > 0)
+      assert.strictEqual(live.fault(), "the link leads to no generation")
       yield* Effect.sleep("600 millis")
       assert.strictEqual(complaints().length, 1)
       assert.strictEqual(yield* live.use(({ db }) => countDays(db)), 1)
+      yield* rollback(layout, Option.some("1"))
+      yield* until(() => live.fault() === undefined)
     })
   )
 })

@@ -2,9 +2,9 @@
  * The live generation, as a server reads it. A new one is opened and warmed beside the old one, then the reference
  * changes; the old one closes when its last reader is done. No request fails or mixes generations.
  */
-import { Clock, Effect, Exit, Path, Schedule, Scope } from "effect"
+import { type Cause, Clock, Effect, Exit, Path, Schedule, Scope } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { type Layout, openGeneration, requireCurrentFile } from "./layout.ts"
+import { idOf, type Layout, openGeneration, requireCurrentFile } from "./layout.ts"
 
 export interface Generation<Model> {
   readonly id: string
@@ -20,6 +20,8 @@ export interface Live<Model> {
   readonly use: <A, E, R>(read: (generation: Generation<Model>) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** How often the reference has changed since the start. */
   readonly swaps: () => number
+  /** Why the generation of this moment is not the one that the link leads to; undefined where it is. */
+  readonly fault: () => string | undefined
 }
 
 const lookEvery = "250 millis"
@@ -43,7 +45,7 @@ export const watchLive = Effect.fnUntraced(function* <Model, E, R>(
     return yield* Effect.gen(function* () {
       const db = yield* openGeneration(file)
       const model = yield* warm(db, file)
-      const held: Held = { id: path.basename(file, ".duckdb"), file, db, model, scope, readers: 0, retired: false }
+      const held: Held = { id: idOf(path.basename(file)), file, db, model, scope, readers: 0, retired: false }
       return held
     }).pipe(
       Scope.provide(scope),
@@ -70,19 +72,29 @@ export const watchLive = Effect.fnUntraced(function* <Model, E, R>(
   })
 
   let leftAside = { file: "", until: 0 }
-  const look = Effect.gen(function* () {
+  let fault: string | undefined
+  const leaveAside = Effect.fnUntraced(function* (file: string, what: string, why: Cause.Cause<unknown>) {
+    fault = what
     const now = yield* Clock.currentTimeMillis
-    const file = yield* Effect.orElseSucceed(requireCurrentFile(layout), () => layout.link) // opening it tells why
-    if (file === current.file || (file === leftAside.file && now < leftAside.until)) return
-    const taken = yield* Effect.exit(take(file))
-    if (Exit.isSuccess(taken)) return
+    if (file === leftAside.file && now < leftAside.until) return
     leftAside = { file, until: now + tryAgainAfterMillis }
-    yield* Effect.logError(`${file} cannot be served; ${current.id} stays`, taken.cause)
+    yield* Effect.logError(`${what}; ${current.id} stays`, why)
+  })
+  const look = Effect.gen(function* () {
+    const found = yield* Effect.exit(requireCurrentFile(layout))
+    if (Exit.isFailure(found)) return yield* leaveAside(layout.link, "the link leads to no generation", found.cause)
+    const file = found.value
+    if (file === leftAside.file && (yield* Clock.currentTimeMillis) < leftAside.until) return
+    const taken = yield* Effect.exit(file === current.file ? Effect.void : take(file))
+    if (Exit.isFailure(taken))
+      return yield* leaveAside(file, `${idOf(path.basename(file))} cannot be served`, taken.cause)
+    fault = undefined
   })
   yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(look), Schedule.spaced(lookEvery)))
   const live: Live<Model> = {
     current: () => current,
     swaps: () => swaps,
+    fault: () => fault,
     use: (read) =>
       Effect.acquireUseRelease(
         Effect.sync(() => {

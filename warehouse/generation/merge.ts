@@ -106,15 +106,21 @@ export interface Reduced {
   readonly redefined: boolean
   /** The live generation has tables of this data set. */
   readonly hasLive: boolean
+  /** Ids of the generations that the live one was built from, itself included. */
+  readonly lineage: ReadonlyArray<string>
   readonly stated_rows: number
   readonly loaded_rows: number
 }
+
+const Ancestor = Schema.Struct({ generation: Schema.String })
+const ancestors = "select distinct generation from live.ingest.run where generation is not null"
 
 /** Leaves in the staging file only what `liveFile` does not have. */
 export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet, liveFile: string | undefined) {
   const stated_rows = yield* count(db, dataSet.countStatedRows)
   const inLive = new Set<string>()
   let redefined = false
+  let lineage: ReadonlyArray<string> = []
   if (liveFile !== undefined) {
     yield* attachLive(db, liveFile)
     yield* requireSameTables(db, dataSet, liveFile)
@@ -123,6 +129,7 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
       "select schema_name || '.' || table_name as name from duckdb_tables() where database_name = 'live'"
     )
     for (const { name } of tables) inLive.add(String(name))
+    lineage = (yield* db.all(Ancestor, ancestors)).map(({ generation }) => generation)
   }
   const hasLive = dataSet.tables.some(({ name, schema }) => inLive.has(`${schema}.${name}`))
   yield* Effect.forEach(dataSet.settle?.(hasLive) ?? [], (sql) => db.run(sql), { discard: true })
@@ -134,7 +141,7 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
   }
   const loaded_rows = yield* count(db, dataSet.countStatedRows)
   if (liveFile !== undefined) yield* db.run("detach live")
-  return { changed, redefined, hasLive, stated_rows, loaded_rows } satisfies Reduced as Reduced
+  return { changed, redefined, hasLive, lineage, stated_rows, loaded_rows } satisfies Reduced as Reduced
 })
 
 const forget = (table: Table, { of, table: owned }: Owned) =>

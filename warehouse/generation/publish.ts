@@ -12,10 +12,18 @@ import { carry, finishCarried } from "./carried.ts"
 import { type Check, type CheckOutcome, ChecksFailed, runChecks } from "./check.ts"
 import { TablesDiffer } from "./definitions.ts"
 import { type FeedLeftOut, type RunRecord, readJournal } from "./journal.ts"
-import { currentFile, generationId, generations, type Layout, writableDirectory } from "./layout.ts"
+import {
+  currentFile,
+  generationId,
+  generations,
+  type Layout,
+  NoLiveGeneration,
+  numberOf,
+  writableDirectory
+} from "./layout.ts"
 import { withPublishLock } from "./lock.ts"
 import { derive, moveTable, type Reduced, reduceToNew } from "./merge.ts"
-import { finish, prune, removeLeftovers, swing } from "./swing.ts"
+import { promote, prune, removeLeftovers } from "./swing.ts"
 
 /** Publishing stopped at a step. The live generation is what it was. */
 export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
@@ -31,8 +39,8 @@ export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishF
 }
 
 /** Errors that say themselves what happened. */
-const isTold = (error: unknown): error is PublishFailed | ChecksFailed | TablesDiffer =>
-  error instanceof PublishFailed || error instanceof ChecksFailed || error instanceof TablesDiffer
+const isTold = (error: unknown): error is PublishFailed | ChecksFailed | TablesDiffer | NoLiveGeneration =>
+  [PublishFailed, ChecksFailed, TablesDiffer, NoLiveGeneration].some((kind) => error instanceof kind)
 
 const during =
   (step: string) =>
@@ -143,10 +151,16 @@ const reduce = Effect.fnUntraced(function* ({ dataSet, stagedFile }: Publication
 
 /** After the swing nothing fails any more: what cannot be tidied is told, and done by the next run. */
 const tidy = Effect.fnUntraced(
-  function* (layout: Layout, spared: ReadonlyArray<string>, journal: ReadonlyArray<string>) {
+  function* (
+    layout: Layout,
+    name: string,
+    { lineage }: Reduced,
+    spared: ReadonlyArray<string>,
+    journal: ReadonlyArray<string>
+  ) {
     const fs = yield* FileSystem.FileSystem
     yield* Effect.forEach(journal, (file) => fs.remove(file, { force: true }), { discard: true })
-    yield* prune(layout, spared)
+    yield* prune(layout, name, lineage, spared)
   },
   Effect.catch((error) => Effect.logWarning(`published, but what is old cannot be removed: ${error.message}`))
 )
@@ -171,8 +185,8 @@ const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { dryRun, layout } = publication
-  yield* removeLeftovers(layout).pipe(during("removing what a killed run left"))
   const live = Option.getOrUndefined(yield* currentFile(layout).pipe(during("finding the live generation")))
+  yield* removeLeftovers(layout).pipe(during("removing what a killed run left"))
   const reduced = yield* reduce(publication, live).pipe(during(`comparing with ${live ?? "an empty warehouse"}`))
   const counted = withRows(publication, reduced.stated_rows, reduced.loaded_rows)
   if (reduced.changed.length === 0 && !reduced.redefined) {
@@ -180,8 +194,9 @@ const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
     return { run: { ...counted, outcome }, checks: [] }
   }
 
-  const newest = (yield* generations(layout).pipe(during("listing the generations"))).at(-1)
-  const id = generationId((newest?.number ?? 0) + 1)
+  const kept = yield* generations(layout).pipe(during("listing the generations"))
+  // A warehouse that was copied has ancestors whose files stayed behind.
+  const id = generationId(1 + Math.max(0, ...kept.map(({ number }) => number), ...reduced.lineage.map(numberOf)))
   const name = `${id}.duckdb`
   const building = path.join(layout.dir, `${name}.building`)
   const run: RunRecord = { ...counted, generation: dryRun ? null : id }
@@ -191,12 +206,11 @@ const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
     if (dryRun) return { run, checks }
     yield* Effect.gen(function* () {
       yield* finishCarried(building, path.join(layout.dir, name)).pipe(
-        Effect.andThen(finish(layout, building, name)),
-        Effect.andThen(swing(layout, name)),
+        Effect.andThen(promote(layout, building, name)),
         Effect.onError(() => Effect.ignore(fs.remove(path.join(layout.dir, name), { force: true }))),
-        during("swinging the link")
+        during("promoting it")
       )
-      yield* tidy(layout, live === undefined ? [name] : [name, path.basename(live)], journalFiles)
+      yield* tidy(layout, name, reduced, live === undefined ? [] : [path.basename(live)], journalFiles)
     }).pipe(Effect.uninterruptible)
     return { run, checks }
   }).pipe(

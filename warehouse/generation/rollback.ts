@@ -1,8 +1,16 @@
-/** Going back to an earlier generation: swinging the link. The next publication starts from there. */
+/** Going back to an earlier generation: moving the link. The next publication starts from there. It also repairs a link that leads to none. */
 import { Effect, Option, Path, Schema } from "effect"
-import { currentFile, generationPattern, generations, type Layout, openGeneration } from "./layout.ts"
+import {
+  currentFile,
+  generationId,
+  generationPattern,
+  generations,
+  idOf,
+  type Layout,
+  openGeneration
+} from "./layout.ts"
 import { withPublishLock } from "./lock.ts"
-import { swing } from "./swing.ts"
+import { promoteAgain } from "./swing.ts"
 
 export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
   wanted: Schema.String,
@@ -13,13 +21,16 @@ export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("No
   }
 }
 
-/** Ids of the kept generations, oldest first, and which one is live. */
+/** Ids of the kept generations, oldest first, and which one is live: none where the link leads to none. */
 export const listGenerations = Effect.fnUntraced(function* (layout: Layout) {
   const path = yield* Path.Path
-  const live = Option.map(yield* currentFile(layout), (file) => path.basename(file))
+  const live = yield* Effect.catchTag(currentFile(layout), "NoLiveGeneration", () =>
+    Effect.succeed(Option.none<string>())
+  )
+  const liveName = Option.map(live, (file) => path.basename(file))
   return (yield* generations(layout)).map(({ name }) => ({
-    generation: path.basename(name, ".duckdb"),
-    live: Option.contains(live, name)
+    generation: idOf(name),
+    live: Option.contains(liveName, name)
   }))
 })
 
@@ -44,17 +55,20 @@ const before = Effect.fnUntraced(function* (layout: Layout, kept: ReadonlyArray<
   const path = yield* Path.Path
   const live = yield* currentFile(layout)
   if (Option.isNone(live) || !generationPattern.test(path.basename(live.value))) return kept.at(-1)
-  const id = path.basename(live.value, ".duckdb")
+  const id = idOf(path.basename(live.value))
   const ancestor = (yield* lineage(live.value)).find((generation) => generation !== id && kept.includes(generation))
   return ancestor ?? kept.filter((generation) => generation < id).at(-1)
 })
 
-/** Makes `to` the live generation; without it, the one that the live one was built from. */
+/** `3` or `larder-000003`, as people name a generation. */
+const named = (text: string) => (/^\d+$/.test(text) ? generationId(Number(text)) : text)
+
+/** Makes `to`, a number or an id, the live generation; without it, the one that the live one was built from. */
 export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layout, to: Option.Option<string>) {
   const path = yield* Path.Path
   const choose = Effect.gen(function* () {
-    const kept = (yield* listGenerations(layout)).map(({ generation }) => generation)
-    const wanted = Option.getOrUndefined(to) ?? (yield* before(layout, kept))
+    const kept = (yield* generations(layout)).map(({ name }) => idOf(name))
+    const wanted = Option.isSome(to) ? named(to.value) : yield* before(layout, kept)
     if (wanted !== undefined && kept.includes(wanted)) return wanted
     return yield* new NoSuchGeneration({ wanted: wanted ?? "before the live one", kept })
   })
@@ -64,7 +78,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
     Effect.gen(function* () {
       const wanted = yield* choose
       yield* Effect.scoped(openGeneration(path.join(layout.dir, `${wanted}.duckdb`)))
-      yield* swing(layout, `${wanted}.duckdb`)
+      yield* promoteAgain(layout, `${wanted}.duckdb`)
       return wanted
     })
   )

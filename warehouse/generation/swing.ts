@@ -1,11 +1,9 @@
 /** The steps that make a built file the live generation, and what is tidied up around them. */
-import { Effect, FileSystem, Path } from "effect"
-import { generations, type Layout } from "./layout.ts"
+import { Clock, Effect, FileSystem, Option, Path } from "effect"
+import { generations, idOf, type Layout } from "./layout.ts"
 
-/** Generations that stay on disk, the live one included. */
+/** Generations of one line that stay on disk, the live one included. */
 const keptGenerations = 5
-
-const nextLink = ".larder.duckdb.next"
 
 const syncFile = (file: string) =>
   Effect.scoped(FileSystem.FileSystem.use((fs) => Effect.flatMap(fs.open(file, { flag: "r+" }), (open) => open.sync)))
@@ -16,25 +14,47 @@ const syncFolder = (dir: string) =>
     ? Effect.void
     : Effect.scoped(FileSystem.FileSystem.use((fs) => Effect.flatMap(fs.open(dir), (open) => open.sync)))
 
-/** Gives a built file its name, on the disk for good, so that the link can be swung to it. */
-export const finish = Effect.fnUntraced(function* (layout: Layout, building: string, name: string) {
+const linkTo = Effect.fnUntraced(function* (name: string, link: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.remove(link, { force: true })
+  yield* fs.symlink(name, link) // relative: the folder can be moved
+})
+
+/**
+ * Makes a built file a generation and points the link at it: one rename, seen whole or not at all. The next link is there
+ * before the file has its name and goes with that rename, so a run that is killed between the two leaves no doubt that this
+ * generation was never live.
+ */
+export const promote = Effect.fnUntraced(function* (layout: Layout, building: string, name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   yield* syncFile(building)
   yield* fs.chmod(building, 0o444) // an analyst who forgets to open it read-only cannot change it
+  yield* linkTo(name, layout.nextLink)
   yield* fs.rename(building, path.join(layout.dir, name))
   yield* syncFolder(layout.dir)
+  yield* fs.rename(layout.nextLink, layout.link)
+  // The new generation is live now. A power cut could still bring the old one back, which is whole, too.
+  yield* Effect.ignore(syncFolder(layout.dir))
 })
 
-/** Points the link at a generation file of the same folder: one rename, seen whole or not at all. */
-export const swing = Effect.fnUntraced(function* (layout: Layout, name: string) {
+/** What is in the place of the link and is no link goes beside it: it may be the only copy of something. */
+const setAside = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const next = path.join(layout.dir, nextLink)
-  yield* fs.remove(next, { force: true })
-  yield* fs.symlink(name, next) // relative: the folder can be moved
-  yield* fs.rename(next, layout.link)
-  // The new generation is live now. A power cut could still bring the old one back, which is whole, too.
+  const isThere = yield* fs.exists(layout.link)
+  if (!isThere || Option.isSome(yield* Effect.option(fs.readLink(layout.link)))) return
+  const aside = `${layout.link}.${yield* Clock.currentTimeMillis}`
+  yield* fs.rename(layout.link, aside)
+  yield* Effect.logWarning(`${layout.link} was no link. It is ${aside} now; remove it if nobody needs it.`)
+})
+
+/** Points the link at a generation that was live before. */
+export const promoteAgain = Effect.fnUntraced(function* (layout: Layout, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const link = `${layout.link}.part`
+  yield* linkTo(name, link)
+  yield* setAside(layout)
+  yield* fs.rename(link, layout.link)
   yield* Effect.ignore(syncFolder(layout.dir))
 })
 
@@ -49,22 +69,34 @@ const removeWhere = Effect.fnUntraced(function* (layout: Layout, isLeft: (name: 
 
 /** What was being made when a run was killed. Only the holder of the publish lock may say so. */
 export const removeLeftovers = Effect.fnUntraced(function* (layout: Layout) {
+  const fs = yield* FileSystem.FileSystem
   const databases = new Set((yield* generations(layout)).map(({ name }) => name))
-  /** A folder of a generation that was killed before its database had its name. */
+  /** A generation that was never live, and folders of one whose database is gone or never had its name. */
   const isOrphan = (name: string) => {
-    const [, database] = /^(larder-\d+\.duckdb)\.[a-z]+$/.exec(name) ?? []
+    const [, database] = /^(larder-\d{6,}\.duckdb)(\.[a-z]+)?$/.exec(name) ?? []
     return database !== undefined && !name.endsWith(".wal") && !databases.has(database)
   }
-  yield* removeWhere(
-    layout,
-    (name) => name.includes(".building") || name.endsWith(".part") || name === nextLink || isOrphan(name)
-  )
+  yield* removeWhere(layout, (name) => name.includes(".building") || name.endsWith(".part") || isOrphan(name))
+  yield* fs.remove(layout.nextLink, { force: true }) // last: it tells which generation was never live
 })
 
-/** Removes all but the newest generations, never one of `spared`. A reader that has one open keeps it. */
-export const prune = Effect.fnUntraced(function* (layout: Layout, spared: ReadonlyArray<string>) {
-  const old = (yield* generations(layout))
-    .map(({ name }) => name)
-    .filter((name, position, all) => position < all.length - keptGenerations && !spared.includes(name))
-  yield* removeWhere(layout, (name) => old.some((generation) => name.startsWith(generation))) // .tmp and .wal, too
+/**
+ * Removes all but the newest of those generations that `name` was built from, itself included, and never one of `spared`.
+ * Of the others, such as those that were rolled back from, it cannot know who needs them. A reader that has one open keeps it.
+ */
+export const prune = Effect.fnUntraced(function* (
+  layout: Layout,
+  name: string,
+  lineage: ReadonlyArray<string>,
+  spared: ReadonlyArray<string>
+) {
+  const names = (yield* generations(layout)).map((generation) => generation.name)
+  const family = names.filter((other) => other === name || lineage.includes(idOf(other)))
+  const old = family.slice(0, -keptGenerations).filter((other) => !spared.includes(other))
+  yield* removeWhere(layout, (file) => old.some((generation) => file.startsWith(generation))) // .tmp and .wal, too
+  const others = names.filter((other) => !family.includes(other)).map(idOf)
+  if (others.length === 0) return
+  yield* Effect.logInfo(
+    `${idOf(name)} was not built from ${others.join(", ")}: they are kept until you remove their files`
+  )
 })

@@ -20,5 +20,6 @@ export const emptyGeneration: Generation<ReadModel> = {
 export const liveAndEmpty: Live<ReadModel> = {
   current: () => emptyGeneration,
   use: (read) => read(emptyGeneration),
-  swaps: () => 0
+  swaps: () => 0,
+  fault: () => undefined
 }
