@@ -7,10 +7,12 @@ const pipeline = described("Pipeline: commodities, branded-foods or storefronts.
 const feed = described("Feed within the pipeline, such as `gov-mars/1603`.")
 const rawFile = described("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
 
+const Origin = Schema.Literals(["live", "replay", "sample"])
+
 export const Run = Schema.Struct({
   run_id: described("Id of the run; sorts by start."),
   pipeline,
-  origin: Schema.Literals(["live", "replay", "sample"]).annotate({
+  origin: Origin.annotate({
     description: "Where the payloads came from: the network, a recorded folder, or the bundled samples."
   }),
   outcome: Schema.Literals(["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"]).annotate({
@@ -52,7 +54,11 @@ export const RawFile = Schema.Struct({
   }),
   rows_read: Schema.Int.annotate({ description: "Rows in the payload." }),
   rows_rejected: Schema.Int.annotate({ description: "Rows in the payload that could not be read." }),
-  mapping_sha256: described("SHA-256 of the mapping that the payload was last read with.")
+  mapping_sha256: described("SHA-256 of the mapping that the payload was last read with."),
+  origin: Origin.annotate({
+    description:
+      "Where that run had the payload from: the network, a recorded folder, or the bundled samples, which are mostly generated."
+  })
 }).annotate({
   identifier: "ingest.raw_file",
   description: "Payloads in the raw archive that this warehouse was built from."
@@ -101,6 +107,34 @@ export const LeftOut = Schema.Struct({
 }).annotate({
   identifier: "ingest.left_out",
   description: "Feeds and stores that a run could not read or did not trust. Their last values stay."
+})
+
+export const DataSetRow = Schema.Struct({
+  pipeline: described("Pipeline that publishes the data set."),
+  schema_name: described("Schema of this warehouse that holds it."),
+  title: described("Name of the data set."),
+  description: described("What the data set holds, and whether it is made of bundled samples."),
+  origin: Origin.annotate({
+    description:
+      "`sample` where it holds any row of the bundled samples, else `live` where it holds any row from the network, else `replay`: recordings alone."
+  }),
+  is_sample: Schema.Boolean.annotate({
+    description: "Whether it holds rows of the bundled samples. Most of their values are generated: not market data."
+  }),
+  licence: described("Terms of the rows."),
+  attribution: described("Who is to be named beside the rows."),
+  source_url: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Where the source is; null where each row has its own. Samples have the format of that source, not its content."
+  }),
+  newest_on: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Newest day that the data set states: of an observation, a release or a read of a store. Prices that are announced before their month begins are of a later day than today."
+  }),
+  generation: described("Generation that changed the data set last.")
+}).annotate({
+  identifier: "ingest.data_set",
+  description: "One row per data set: what it is, where its rows came from, and whether they are samples."
 })
 
 export const Cursor = Schema.Struct({

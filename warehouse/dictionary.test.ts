@@ -13,7 +13,7 @@ const published = onceForFile(
     const layout = yield* aLayout
     for (const dataSet of dataSets) {
       const run = aRun({ pipeline: dataSet.schema })
-      const { file } = yield* stage(layout, run.run_id, dataSet, (staging) =>
+      const { file } = yield* stage(layout, run, dataSet, (staging) =>
         dataSet.schema === "commodity" ? staging.add(seriesTable, [butter]) : Effect.void
       )
       yield* publishStaged(layout, dataSet, file, run)

@@ -6,15 +6,15 @@ import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "./duckdb.ts"
 import { type DataSet, type Table, tablesOf, type View } from "./tables.ts"
 
-const descriptionOf = (schema: Schema.Constraint) => Schema.resolveAnnotations(schema)?.description
+export const descriptionOf = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
 export const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
   if (of.record === undefined) return []
   const name = `${identifier(of.schema)}.${identifier(of.name)}`
   return [
-    `comment on ${kind} ${name} is ${literal(descriptionOf(of.record) ?? "")}`,
+    `comment on ${kind} ${name} is ${literal(descriptionOf(of.record))}`,
     ...Object.entries(of.record.fields).map(
-      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(descriptionOf(field) ?? "")}`
+      ([column, field]) => `comment on column ${name}.${identifier(column)} is ${literal(descriptionOf(field))}`
     )
   ]
 }

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, pantry } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, aRun, pantry } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Exit, FileSystem } from "effect"
 import { DuckDb } from "./duckdb.ts"
 import type { Layout } from "./generation/layout.ts"
@@ -20,7 +20,7 @@ describe("a staging file", () => {
       const layout = yield* aLayout
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const { file, filled } = yield* stage(layout, "run", pantry.dataSet, (staging) =>
+          const { file, filled } = yield* stage(layout, aRun({ run_id: "run" }), pantry.dataSet, (staging) =>
             Effect.as(staging.add(pantry.price, [price, { ...price, item: "pear" }]), "filled")
           )
           assert.strictEqual(filled, "filled")
@@ -39,7 +39,9 @@ describe("a staging file", () => {
       const layout = yield* aLayout
       const error = yield* Effect.flip(
         Effect.scoped(
-          stage(layout, "run", pantry.dataSet, (staging) => staging.add(pantry.price, [{ ...price, price: "N/A" }]))
+          stage(layout, aRun({ run_id: "run" }), pantry.dataSet, (staging) =>
+            staging.add(pantry.price, [{ ...price, price: "N/A" }])
+          )
         )
       )
       assert.match(error.message, /"N\/A".*append to pantry\.price/)
@@ -60,7 +62,7 @@ describe("files of killed runs", () => {
       yield* fs.makeDirectory(`${layout.staging}/damaged`)
       yield* fs.writeFileString(`${layout.staging}/damaged/.lock`, "no database")
       yield* fs.writeFileString(`${layout.staging}/stray.txt`, "stray")
-      const seen = yield* Effect.scoped(stage(layout, "run", pantry.dataSet, () => names(layout)))
+      const seen = yield* Effect.scoped(stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout)))
       assert.deepStrictEqual(seen.filled, ["run"])
     })
   )
@@ -71,7 +73,7 @@ describe("files of killed runs", () => {
       yield* fs.makeDirectory(`${layout.staging}/other`, { recursive: true })
       const other = yield* otherProcess({ do: "hold", file: `${layout.staging}/other/.lock` })
       assert.strictEqual(yield* other.nextLine, "held")
-      const staged = stage(layout, "run", pantry.dataSet, () => names(layout))
+      const staged = stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout))
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["other", "run"])
       yield* other.kill("SIGKILL")
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
@@ -80,8 +82,12 @@ describe("files of killed runs", () => {
   itWorks("do not include those of a run of this process that waits to be published", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      const first = yield* stage(layout, "first", pantry.dataSet, (staging) => staging.add(pantry.price, [price]))
-      const second = yield* Effect.exit(Effect.scoped(stage(layout, "second", pantry.dataSet, () => Effect.void)))
+      const first = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>
+        staging.add(pantry.price, [price])
+      )
+      const second = yield* Effect.exit(
+        Effect.scoped(stage(layout, aRun({ run_id: "second" }), pantry.dataSet, () => Effect.void))
+      )
       assert.isTrue(Exit.isSuccess(second))
       const db = yield* DuckDb.readOnly(first.file)
       assert.strictEqual((yield* db.rows("from pantry.price")).length, 1)

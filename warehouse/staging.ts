@@ -5,6 +5,7 @@
 import { Effect, FileSystem, Path, Schema, Scope } from "effect"
 import { define } from "./dictionary.ts"
 import { DuckDb, type DuckDbError } from "./duckdb.ts"
+import type { RunRecord } from "./generation/journal.ts"
 import { type Layout, writableDirectory } from "./generation/layout.ts"
 import { withLock } from "./generation/lock.ts"
 import { cellsOf, type DataSet, type Records, type Table } from "./tables.ts"
@@ -78,22 +79,25 @@ const ownFolder = Effect.fnUntraced(function* (layout: Layout, runId: string) {
   return folder
 })
 
-/** Opens a staging file, hands it to `fill`, and closes it again. The file is there until the scope ends. */
+/**
+ * Opens a staging file, hands it to `fill`, and closes it again. The file is there until the scope ends. Records that
+ * leave out their `origin` get that of the run.
+ */
 export const stage = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
-  runId: string,
+  { origin, run_id }: Pick<RunRecord, "run_id" | "origin">,
   dataSet: DataSet,
   fill: (staging: Staging) => Effect.Effect<A, E, R>
 ) {
   const path = yield* Path.Path
-  const file = path.join(yield* ownFolder(layout, runId), "rows.duckdb")
+  const file = path.join(yield* ownFolder(layout, run_id), "rows.duckdb")
   const filled = yield* Effect.scoped(
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(file)
       yield* db.run("set checkpoint_threshold = '1TB'") // one at the end: each on the way would write half-full row groups again
       yield* define(db, dataSet)
       const add: Staging["add"] = (table, records) =>
-        records.length === 0 ? Effect.void : db.append(table.schema, table.name, cellsOf(table, records))
+        records.length === 0 ? Effect.void : db.append(table.schema, table.name, cellsOf(table, records, { origin }))
       const result = yield* fill({ file, add, db })
       yield* db.run("checkpoint")
       return result

@@ -15,7 +15,7 @@ import {
   VersionRow
 } from "@larder/schemas/branded-food/tables.ts"
 import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
-import { CheckResult, Cursor, LeftOut, RawFile, Reject, Run, UnknownField } from "@larder/schemas/ingest.ts"
+import { CheckResult, Cursor, DataSetRow, LeftOut, RawFile, Reject, Run, UnknownField } from "@larder/schemas/ingest.ts"
 import {
   CollectionListingRow,
   CollectionProductRow,
@@ -30,6 +30,7 @@ import {
   VariantRow
 } from "@larder/schemas/storefront/tables.ts"
 import type { Effect, FileSystem, Path, Schema } from "effect"
+import { type About, aboutBrandedFoods, aboutCommodities, aboutStorefronts } from "./about.ts"
 import type { Cell, DuckDb } from "./duckdb.ts"
 import { buildFoods } from "./foods/build.ts"
 import { completedLabel } from "./foods/completed-label.ts"
@@ -99,6 +100,7 @@ export interface CarriedFiles {
 
 export interface DataSet {
   readonly schema: string
+  readonly about: About
   readonly tables: ReadonlyArray<Table>
   /** After the tables, in order. */
   readonly views: ReadonlyArray<View>
@@ -135,6 +137,8 @@ const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct
 export const runTable = table("ingest", "run", Run, { by: "adding", key: ["run_id"] })
 export const checkResultTable = table("ingest", "check_result", CheckResult, { by: "adding", key: ["run_id", "name"] })
 export const leftOutTable = table("ingest", "left_out", LeftOut, { by: "adding", key: ["run_id", "feed"] })
+/** One row for each data set of the generation, made anew whenever one is published. */
+export const dataSetTable = table("ingest", "data_set", DataSetRow, { by: "replacing", key: ["pipeline"] })
 
 /** Tables that every pipeline adds to. */
 export const rejectTable = table("ingest", "reject", Reject, {
@@ -145,7 +149,7 @@ export const rejectTable = table("ingest", "reject", Reject, {
 export const rawFileTable = table("ingest", "raw_file", RawFile, {
   by: "replacing",
   key: ["raw_sha256", "url", "feed"],
-  ignoring: ["fetched_at"],
+  ignoring: ["fetched_at", "origin"],
   owning: {
     table: rejectTable,
     of: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))" // a release has its files
@@ -170,6 +174,7 @@ export const priceVersionTable = table("commodity", "price_version", PriceVersio
 
 export const commodity: DataSet = {
   schema: "commodity",
+  about: aboutCommodities,
   tables: [productTable, metricTable, seriesTable, priceVersionTable],
   views: [view("commodity", "price", Price), view("commodity", "price_as_of"), view("commodity", "coverage", Coverage)],
   // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in is_final.
@@ -193,6 +198,7 @@ export const foodTable = table("branded_food", "food", FoodRow, {
 
 export const brandedFood: DataSet = {
   schema: "branded_food",
+  about: aboutBrandedFoods,
   tables: [
     nutrientTable,
     derivationTable,
@@ -222,6 +228,7 @@ export const storeReadTable = table("storefront", "store_read", StoreReadRow, {
 
 export const storefront: DataSet = {
   schema: "storefront",
+  about: aboutStorefronts,
   tables: [
     storeTable,
     table("storefront", "product", StoreProductRow, {
@@ -257,10 +264,14 @@ export const storefront: DataSet = {
 
 export type Records = ReadonlyArray<Readonly<Record<string, Cell>>>
 
-/** What the appender takes: cells in the order of the table's columns. What a record leaves out is null. */
-export const cellsOf = (table: Table, records: Records): ReadonlyArray<ReadonlyArray<Cell>> => {
+/** What the appender takes: cells in the order of the table's columns. What a record leaves out is as in `otherwise`, or null. */
+export const cellsOf = (
+  table: Table,
+  records: Records,
+  otherwise: Records[number] = {}
+): ReadonlyArray<ReadonlyArray<Cell>> => {
   const columns = Object.keys(table.record.fields)
-  return records.map((record) => columns.map((column) => record[column] ?? null))
+  return records.map((record) => columns.map((column) => record[column] ?? otherwise[column] ?? null))
 }
 
 /** The tables that a run of this data set may write to. */
@@ -268,6 +279,7 @@ export const tablesOf = (dataSet: DataSet): ReadonlyArray<Table> => [
   runTable,
   checkResultTable,
   leftOutTable,
+  dataSetTable,
   ...ingestTables,
   ...dataSet.tables
 ]

@@ -127,7 +127,7 @@ const readAndPublish = Effect.fnUntraced(function* (
   onRead: (run: RunRecord) => void
 ) {
   const { days, dryRun, stores } = options
-  const { file, filled } = yield* stage(layout, started.run_id, pipeline.dataSet, (staging) =>
+  const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days, stores })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
   const { all_failed = false, left_out, rows_read, rows_rejected, rows_silent } = filled

@@ -70,14 +70,16 @@ const expectRecovered = async (copy: string) => {
 }
 
 const next = (home: string, end: string) => existsSync(path.join(warehouse(home), `larder-000002.duckdb${end}`))
-const inSearch = (home: string) => namesIn(`${warehouse(home)}/larder-000002.duckdb.building.foods`).length
+const inSearch = (home: string) => namesIn(`${warehouse(home)}/larder.duckdb.building.foods`).length
 
 /** Moments of a run on a home that has one generation, in their order. */
 const moments = {
   "it unpacks": appears((home) => staged(home).includes("food.csv")),
   "it stages": appears((home) => staged(home).includes("release.duckdb")),
-  "it begins to build": appears((home) => next(home, ".building")),
-  "it begins the folder of the search": appears((home) => next(home, ".building.foods")),
+  "it begins to build": appears((home) => existsSync(path.join(warehouse(home), "larder.duckdb.building"))),
+  "it begins the folder of the search": appears((home) =>
+    existsSync(path.join(warehouse(home), "larder.duckdb.building.foods"))
+  ),
   "that folder holds some files": appears((home) => inSearch(home) > 4),
   "that folder has its name": appears((home) => next(home, ".foods")),
   "the database has its name": appears((home) => next(home, ""))
@@ -122,7 +124,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
         const empty = folderOfTest()
         await killed(
           empty,
-          appears((home) => namesIn(warehouse(home)).includes("larder-000001.duckdb.building")),
+          appears((home) => namesIn(warehouse(home)).includes("larder.duckdb.building")),
           delay
         )
         const { code, stderr } = await load(empty, large())

@@ -67,7 +67,7 @@ const moments = {
   "it begins to stage": appears((home) => staged(home).includes("feed.duckdb")),
   "its rows are loaded": appears((home) => staged(home).includes("variant.ndjson")),
   "products get their categories": appears((home) => staged(home).includes("category.ndjson")),
-  "it begins to build": appears((home) => next(home, ".building")),
+  "it begins to build": appears((home) => existsSync(path.join(home, "warehouse/larder.duckdb.building"))),
   "the database has its name": appears((home) => next(home, ""))
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments

@@ -110,7 +110,7 @@ describe("a first publication of many rows", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const run = aRun({ pipeline: "commodities" })
-      const { file } = yield* stage(layout, run.run_id, commodity, (staging) => staging.add(seriesTable, [butter]))
+      const { file } = yield* stage(layout, run, commodity, (staging) => staging.add(seriesTable, [butter]))
       yield* publishStaged(layout, commodity, file, run)
       const ingredients = "md5(fdc_id::varchar)"
       yield* publishLabels(layout, [{ fdc_id: 1, up_to: 60_000, set: { ingredients } }], labelsAlone)

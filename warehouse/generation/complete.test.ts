@@ -8,7 +8,7 @@ import {
   labelsWithFiles,
   publishLabels
 } from "@larder/test/support/warehouse/label-rows.ts"
-import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, aRun, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect } from "effect"
 import { openFoods } from "../foods/open.ts"
 import { stage } from "../staging.ts"
@@ -182,7 +182,7 @@ describe("merging by completing", () => {
       const { layout } = yield* published
       const { merge } = foodTable
       if (merge.by !== "completing") return assert.fail("labels are completed")
-      const { filled } = yield* stage(layout, "run", labelsAlone, (staging) =>
+      const { filled } = yield* stage(layout, aRun({ run_id: "run" }), labelsAlone, (staging) =>
         Effect.gen(function* () {
           yield* insertLabels(staging, [
             { fdc_id: 1, up_to: 19, set: later },

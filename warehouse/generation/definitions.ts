@@ -3,6 +3,7 @@
  * version has just defined, and the live generation, attached as `live`.
  */
 import { Effect, Schema } from "effect"
+import { sampleMark } from "../data-sets.ts"
 import { type DuckDb, literal } from "../duckdb.ts"
 import { type DataSet, tablesOf } from "../tables.ts"
 
@@ -57,14 +58,17 @@ const macros = (ours: string) => `
   union all select database_name, schema_name, function_name, null, macro_definition, comment
     from duckdb_functions() where ${ours}`
 
+/** What a comment says of samples is of the generation, not of the definition. */
+const comment = `replace(comment, ${literal(sampleMark)}, '') as comment`
+
 /** Each is listed once for both databases. DuckDB lists the thousands of functions that it brings along, too, in 20 ms. */
 const definitions = (schemas: string, hasMacros: boolean) => {
   const ours = `database_name in (current_database(), 'live') and schema_name in (${schemas})`
   return `
-  select database_name, schema_name, table_name as name, column_name as part, data_type as definition, comment
+  select database_name, schema_name, table_name as name, column_name as part, data_type as definition, ${comment}
     from duckdb_columns() where ${ours}
-  union all select database_name, schema_name, table_name, null, 'table', comment from duckdb_tables() where ${ours}
-  union all select database_name, schema_name, view_name, null, sql, comment from duckdb_views() where ${ours}
+  union all select database_name, schema_name, table_name, null, 'table', ${comment} from duckdb_tables() where ${ours}
+  union all select database_name, schema_name, view_name, null, sql, ${comment} from duckdb_views() where ${ours}
   ${hasMacros ? macros(ours) : ""}`
 }
 

@@ -1,6 +1,6 @@
 /**
  * Where the warehouse lies: `$LARDER_HOME/warehouse/larder.duckdb` is a link to the current generation file
- * `larder-000042.duckdb`. Numbers only go up; `*.building` files were left by a run that was killed.
+ * `larder-000042.duckdb`. Numbers only go up; `*.building*` files were left by a run that was killed.
  */
 import { Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
 import { DuckDb, literal, NotADatabase, openError } from "../duckdb.ts"

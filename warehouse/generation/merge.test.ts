@@ -117,7 +117,7 @@ const words: DataSet = {
 
 const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: ReadonlyArray<string>) {
   const run = aRun({ rows_read: meanings.length })
-  const { file } = yield* stage(layout, run.run_id, words, ({ db }) =>
+  const { file } = yield* stage(layout, run, words, ({ db }) =>
     db.run(`insert into pantry.word values ${meanings.map((list, word) => `('${word}', ${list})`).join(", ")}`)
   )
   return yield* publishStaged(layout, words, file, run)
@@ -133,7 +133,7 @@ type Payloads = ReadonlyArray<{
 const publishRejects = Effect.fnUntraced(function* (layout: Layout, payloads: Payloads) {
   const run = aRun()
   const about = { pipeline: "pantry", run_id: run.run_id }
-  const { file } = yield* stage(layout, run.run_id, pantry.dataSet, (staging) =>
+  const { file } = yield* stage(layout, run, pantry.dataSet, (staging) =>
     Effect.andThen(
       staging.add(
         rawFileTable,

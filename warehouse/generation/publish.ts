@@ -3,7 +3,9 @@
  * Whatever fails before the swing leaves the old generation live; what a killed run left behind is removed by the next.
  */
 import { constants, copyFile } from "node:fs/promises"
-import { Effect, FileSystem, Option, Path, PlatformError, Schema } from "effect"
+import { Effect, FileSystem, Option, Path, PlatformError, Result, Schema } from "effect"
+import { addColumns, lackingColumns } from "../added-columns.ts"
+import { describeDataSets } from "../data-sets.ts"
 import { define } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import { cellsOf, checkResultTable, type DataSet, leftOutTable, type Records, runTable, type Table } from "../tables.ts"
@@ -124,6 +126,7 @@ const build = Effect.fnUntraced(function* (
     const journal = yield* readJournal(publication.layout)
     const untold = journal.filter((entry) => !known.has(entry.run.run_id))
     yield* add(db, runTable, [...untold.map((entry) => entry.run), run])
+    yield* describeDataSets(db, publication.dataSet)
     const checks = yield* runChecks(db, publication.checks)
     const failed = checks.filter((check) => check.severity === "error" && check.bad_rows > 0)
     if (failed.length > 0) return yield* new ChecksFailed({ failed })
@@ -144,9 +147,29 @@ const withRows = (publication: Publication, stated: number, loaded: number): Run
   rows_unchanged: publication.silentRows + stated - loaded
 })
 
-const reduce = Effect.fnUntraced(function* ({ dataSet, stagedFile }: Publication, live: string | undefined) {
+interface Compared extends Reduced {
+  /** The building file is a copy of the live generation already. */
+  readonly isCopied: boolean
+}
+
+/** Where the live generation lacks columns, a copy that has them stands in for it; the new generation begins with that copy. */
+const reduce = Effect.fnUntraced(function* (
+  { dataSet, stagedFile }: Publication,
+  live: string | undefined,
+  building: string
+) {
   const db = yield* DuckDb.readWrite(stagedFile)
-  return yield* reduceToNew(db, dataSet, live)
+  const compared = yield* Effect.result(reduceToNew(db, dataSet, live))
+  if (Result.isSuccess(compared)) return { ...compared.success, isCopied: false } satisfies Compared as Compared
+  const lacking = live !== undefined && compared.failure._tag === "TablesDiffer" ? yield* lackingColumns(db) : []
+  if (live === undefined || lacking.length === 0) return yield* Effect.fail(compared.failure)
+  yield* db.run("detach live")
+  yield* copy(live, building)
+  yield* addColumns(building, lacking)
+  const reduced = yield* reduceToNew(db, dataSet, building).pipe(
+    Effect.catchTag("TablesDiffer", ({ differences }) => Effect.fail(new TablesDiffer({ file: live, differences })))
+  )
+  return { ...reduced, redefined: true, isCopied: true } satisfies Compared as Compared
 }, Effect.scoped)
 
 /** After the swing nothing fails any more: what cannot be tidied is told, and done by the next run. */
@@ -168,11 +191,12 @@ const tidy = Effect.fnUntraced(
 /** The staging file is on the same disk, and of no more use once it is reduced. */
 const begin = Effect.fnUntraced(function* (
   { dataSet, stagedFile }: Publication,
-  { hasLive }: Reduced,
+  { hasLive, isCopied }: Compared,
   live: string | undefined,
   building: string
 ) {
   const fs = yield* FileSystem.FileSystem
+  if (live !== undefined && isCopied) return { copyOf: live } satisfies Base as Base
   if (live !== undefined && (hasLive || !(yield* canAdopt(dataSet, stagedFile, live)))) {
     yield* copy(live, building)
     return { copyOf: live } satisfies Base as Base
@@ -187,20 +211,21 @@ const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
   const { dryRun, layout } = publication
   const live = Option.getOrUndefined(yield* currentFile(layout).pipe(during("finding the live generation")))
   yield* removeLeftovers(layout).pipe(during("removing what a killed run left"))
-  const reduced = yield* reduce(publication, live).pipe(during(`comparing with ${live ?? "an empty warehouse"}`))
-  const counted = withRows(publication, reduced.stated_rows, reduced.loaded_rows)
-  if (reduced.changed.length === 0 && !reduced.redefined) {
-    const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
-    return { run: { ...counted, outcome }, checks: [] }
-  }
-
-  const kept = yield* generations(layout).pipe(during("listing the generations"))
-  // A warehouse that was copied has ancestors whose files stayed behind.
-  const id = generationId(1 + Math.max(0, ...kept.map(({ number }) => number), ...reduced.lineage.map(numberOf)))
-  const name = `${id}.duckdb`
-  const building = path.join(layout.dir, `${name}.building`)
-  const run: RunRecord = { ...counted, generation: dryRun ? null : id }
+  const building = path.join(layout.dir, "larder.duckdb.building") // its number is known once it is compared
   return yield* Effect.gen(function* () {
+    const comparing = `comparing with ${live ?? "an empty warehouse"}`
+    const reduced = yield* reduce(publication, live, building).pipe(during(comparing))
+    const counted = withRows(publication, reduced.stated_rows, reduced.loaded_rows)
+    if (reduced.changed.length === 0 && !reduced.redefined) {
+      const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
+      return { run: { ...counted, outcome }, checks: [] }
+    }
+
+    const kept = yield* generations(layout).pipe(during("listing the generations"))
+    // A warehouse that was copied has ancestors whose files stayed behind.
+    const id = generationId(1 + Math.max(0, ...kept.map(({ number }) => number), ...reduced.lineage.map(numberOf)))
+    const name = `${id}.duckdb`
+    const run: RunRecord = { ...counted, generation: dryRun ? null : id }
     const base = yield* begin(publication, reduced, live, building).pipe(during("copying the live generation"))
     const { checks, journalFiles } = yield* build(publication, run, reduced, base, live, building)
     if (dryRun) return { run, checks }

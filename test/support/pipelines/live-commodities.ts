@@ -72,7 +72,7 @@ export const runLive = ({ days, environment = {}, home, id = "run-1", listen, or
   Effect.gen(function* () {
     const layout = yield* layoutOf(home)
     const at = "2026-10-01T00:00:00.000Z"
-    const { file, filled } = yield* stage(layout, id, commodity, (staging) =>
+    const { file, filled } = yield* stage(layout, { run_id: id, origin }, commodity, (staging) =>
       readCommodities({ run_id: id, started_at: at, layout, staging, days })
     )
     const { run } = yield* publish({

@@ -40,6 +40,7 @@ export const insertLabels = ({ db }: Staging, labels: ReadonlyArray<LabelRow>) =
 
 /** The tables of branded foods without their index, which takes longer than all the rest of a small publication. */
 export const labelsAlone: DataSet = {
+  about: brandedFood.about,
   schema: brandedFood.schema,
   tables: brandedFood.tables,
   views: brandedFood.views.filter(({ name }) => name === "current_food"),
@@ -55,13 +56,13 @@ export const publishLabels = Effect.fnUntraced(function* (
   labels: ReadonlyArray<LabelRow>,
   dataSet = brandedFood
 ) {
-  const { run_id } = aRun()
-  const { file, filled } = yield* stage(layout, run_id, dataSet, (staging) =>
+  const begun = aRun({ pipeline: "branded-foods" })
+  const { file, filled } = yield* stage(layout, begun, dataSet, (staging) =>
     Effect.andThen(
       insertLabels(staging, labels),
       staging.db.rows("select sum(source_rows)::integer as rows from branded_food.food")
     )
   )
-  const run = aRun({ run_id, pipeline: "branded-foods", rows_read: Number(filled[0]?.rows) })
+  const run = { ...begun, rows_read: Number(filled[0]?.rows) }
   return yield* publishStaged(layout, dataSet, file, run)
 }, Effect.scoped)

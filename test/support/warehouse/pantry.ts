@@ -64,6 +64,15 @@ export const pantryIn = (schema: string) => {
   )
   const dataSet: DataSet = {
     schema,
+    about: {
+      pipeline: schema,
+      title: "Pantry",
+      description: "What is in the pantry.",
+      licence: "ours",
+      attribution: "the cook",
+      source_url: "https://shop.example",
+      newest: { table: `${schema}.price`, day: "max(seen_on)" }
+    },
     tables: [shelf, price, delivery],
     views: [
       {
@@ -156,7 +165,7 @@ export const publishFound = Effect.fnUntraced(function* (
 ) {
   const { checks = noChecks, dryRun = false, of = pantry } = options
   const run = aRun({ pipeline: of.dataSet.schema, ...options.run })
-  const { file, filled } = yield* stage(layout, run.run_id, of.dataSet, fill(of, run.run_id, found))
+  const { file, filled } = yield* stage(layout, run, of.dataSet, fill(of, run.run_id, found))
   return yield* publish({
     layout,
     dataSet: of.dataSet,

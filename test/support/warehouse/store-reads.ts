@@ -138,7 +138,7 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
 export const publishReads = Effect.fnUntraced(function* (layout: Layout, ...reads: ReadonlyArray<StoreRead>) {
   const run_id = `run-${reads[0]?.day}`
   const rows = reads.flatMap((read) => rowsOf(read, run_id))
-  const { file } = yield* stage(layout, run_id, storefront, ({ db }) =>
+  const { file } = yield* stage(layout, aRun({ run_id }), storefront, ({ db }) =>
     db.run(["begin", ...rows, "commit"].join(";\n"))
   )
   const found = reads.flatMap(({ collections = [], products = [] }) => [...products, ...collections])

@@ -9,5 +9,6 @@ create table if not exists ingest.raw_file (
   content_type varchar,
   rows_read bigint not null,
   rows_rejected bigint not null,
-  mapping_sha256 varchar not null
+  mapping_sha256 varchar not null,
+  origin varchar not null
 )

@@ -1,0 +1,53 @@
+/** What `ingest.data_set` says of each data set, beside what its runs and rows tell. */
+
+export interface About {
+  /** Pipeline that publishes the data set. */
+  readonly pipeline: string
+  readonly title: string
+  readonly description: string
+  /** Of rows from the source itself. */
+  readonly licence: string
+  readonly attribution: string
+  /** Null where there are several: then the data set's own tables have them. */
+  readonly source_url: string | null
+  /** A table that the data set always has, and the newest day that it states, as an SQL expression. */
+  readonly newest: { readonly table: string; readonly day: string }
+}
+
+export const aboutCommodities: About = {
+  pipeline: "commodities",
+  title: "Commodities",
+  description: "Dairy prices of US government reports: My Market News and Datamart.",
+  licence:
+    "Public domain (US government), except metrics that belong to an exchange: `commodity.metric.licence` says which.",
+  attribution: "USDA Agricultural Marketing Service",
+  source_url: "https://mymarketnews.ams.usda.gov",
+  newest: { table: "commodity.price_version", day: "max(observed_on)" }
+}
+
+export const aboutBrandedFoods: About = {
+  pipeline: "branded-foods",
+  title: "Branded foods",
+  description: "Labels of packaged foods of USDA FoodData Central.",
+  licence: "CC0 1.0",
+  attribution: "USDA FoodData Central",
+  source_url: "https://fdc.nal.usda.gov",
+  newest: { table: "branded_food.food", day: "max(release_on)" }
+}
+
+export const aboutStorefronts: About = {
+  pipeline: "storefronts",
+  title: "Storefronts",
+  description: "Products of online stores, from their public feeds.",
+  licence: "Texts, pictures and prices are the stores'; their terms apply.",
+  attribution: "Each store, by its name and domain in `storefront.store`",
+  source_url: null,
+  newest: { table: "storefront.store", day: "max(fetched_at)::date" }
+}
+
+/** The same of bundled samples, whatever data set they are of. */
+export const aboutSamples = {
+  description: "Bundled samples: most values are generated, and none is market data.",
+  licence: "MIT",
+  attribution: "Larder's bundled samples, in the format of the source"
+} as const

@@ -1,0 +1,59 @@
+/**
+ * Columns that a version of Larder added to tables which warehouses already had. A publication adds them to its copy of an
+ * older generation; every other difference between tables still means that the warehouse is built anew.
+ */
+import { Effect, Schema } from "effect"
+import { DuckDb, identifier, literal } from "./duckdb.ts"
+import { rawFileTable, type Table } from "./tables.ts"
+
+interface AddedColumn {
+  readonly table: Pick<Table, "schema" | "name">
+  readonly column: string
+  readonly type: string
+  /** What rows from before have there: an expression over the row `t`, never null. */
+  readonly value: string
+}
+
+/** The oldest first: a warehouse may lack several columns of a table, and new ones come last. */
+export const addedColumns: ReadonlyArray<AddedColumn> = [
+  {
+    table: rawFileTable,
+    column: "origin",
+    type: "varchar",
+    value: "(select origin from ingest.run where run_id = t.run_id)"
+  }
+]
+
+const Missing = Schema.Struct({ position: Schema.Int })
+
+const missing = `
+  with added (position, schema_name, table_name, column_name) as (
+    values ${addedColumns
+      .map(({ column, table }, index) => `(${[String(index), ...[table.schema, table.name, column].map(literal)]})`)
+      .join(", ")}
+  )
+  select position::integer as position
+  from added
+  semi join (from duckdb_tables() where database_name = 'live') t using (schema_name, table_name)
+  anti join (from duckdb_columns() where database_name = 'live') c using (schema_name, table_name, column_name)
+  order by position`
+
+/** The columns that the generation lacks which is attached as `live`. */
+export const lackingColumns = (db: DuckDb["Service"]) =>
+  Effect.map(db.all(Missing, missing), (lacking) => lacking.flatMap(({ position }) => addedColumns[position] ?? []))
+
+const statementsFor = ({ column, table, type, value }: AddedColumn): ReadonlyArray<string> => {
+  const name = `${identifier(table.schema)}.${identifier(table.name)}`
+  return [
+    `alter table ${name} add column ${identifier(column)} ${type}`,
+    `update ${name} t set ${identifier(column)} = ${value}`,
+    `alter table ${name} alter column ${identifier(column)} set not null`
+  ]
+}
+
+/** Adds them to a copy of that generation. */
+export const addColumns = Effect.fnUntraced(function* (file: string, columns: ReadonlyArray<AddedColumn>) {
+  const db = yield* DuckDb.readWrite(file)
+  yield* Effect.forEach(columns.flatMap(statementsFor), (sql) => db.run(sql), { discard: true })
+  yield* db.run("checkpoint")
+}, Effect.scoped)

@@ -1,0 +1,120 @@
+/**
+ * What a generation says of its data sets in `ingest.data_set`: where their rows came from, and whether they are samples. It
+ * is worked out from the runs of the generation, which also tells of generations from before there was such a table.
+ */
+import { DataSetRow } from "@larder/schemas/ingest.ts"
+import { Effect, Schema } from "effect"
+import { aboutSamples } from "./about.ts"
+import { descriptionOf } from "./dictionary.ts"
+import { type DuckDb, identifier, literal } from "./duckdb.ts"
+import { cellsOf, type DataSet, dataSets, dataSetTable } from "./tables.ts"
+
+type Db = DuckDb["Service"]
+type Row = typeof DataSetRow.Type
+
+const name = `${dataSetTable.schema}.${dataSetTable.name}`
+
+const OfRuns = Schema.Struct({
+  pipeline: Schema.String,
+  origin: DataSetRow.fields.origin,
+  generation: Schema.String
+})
+/** Ids of generations are not ordered as texts beyond the millionth. */
+const ofRuns = `
+  select pipeline,
+    case
+      when bool_or(origin = 'sample' and rows_loaded > 0) then 'sample'
+      when bool_or(origin = 'live' and rows_loaded > 0) then 'live'
+      else coalesce(arg_max(origin, run_id) filter (where rows_loaded > 0), arg_max(origin, run_id))
+    end as origin,
+    arg_max(generation, regexp_extract(generation, '\\d+')::bigint) as generation
+  from ingest.run
+  where generation is not null
+  group by pipeline`
+
+const Newest = Schema.Struct({ pipeline: Schema.String, newest_on: DataSetRow.fields.newest_on })
+const newestOf = (of: ReadonlyArray<DataSet>) =>
+  of
+    .map(
+      ({ about: { newest, pipeline } }) =>
+        `select ${literal(pipeline)} as pipeline, (${newest.day})::varchar as newest_on from ${newest.table}`
+    )
+    .join(" union all ")
+
+/** The rows of these data sets, all of which the database has. */
+const rowsOf = Effect.fnUntraced(function* (db: Db, of: ReadonlyArray<DataSet>) {
+  const runs = yield* db.all(OfRuns, ofRuns)
+  const newest = new Map((yield* db.all(Newest, newestOf(of))).map((row) => [row.pipeline, row.newest_on]))
+  return of.flatMap(({ about, schema }): ReadonlyArray<Row> => {
+    const { attribution, description, licence, pipeline, source_url, title } = about
+    const run = runs.find((run) => run.pipeline === pipeline)
+    if (run === undefined) return []
+    const { generation, origin } = run
+    const is_sample = origin === "sample"
+    const told = is_sample
+      ? { ...aboutSamples, description: `${description} ${aboutSamples.description}` }
+      : { attribution, description, licence }
+    const newest_on = newest.get(pipeline) ?? null
+    return [{ pipeline, schema_name: schema, title, ...told, origin, is_sample, source_url, newest_on, generation }]
+  })
+})
+
+const Named = Schema.Struct({ name: Schema.String })
+const tablesIn = (db: Db) =>
+  Effect.map(
+    db.all(
+      Named,
+      "select schema_name || '.' || table_name as name from duckdb_tables() where database_name = current_database()"
+    ),
+    (tables) => new Set(tables.map(({ name }) => name))
+  )
+const presentIn = (tables: ReadonlySet<string>, of: ReadonlyArray<DataSet>) =>
+  of.filter(({ about }) => tables.has(about.newest.table))
+
+/** Said of every table of samples, as DuckDB takes no comment on a schema. */
+export const sampleMark = ` ${aboutSamples.description}`
+
+/** Tables and views of samples, whose comments do not say so yet. */
+const unmarked = `
+  with sample as (from ingest.data_set where is_sample)
+  select schema_name || '.' || table_name as name from duckdb_tables() semi join sample using (schema_name)
+    where database_name = current_database() and not ends_with(comment, ${literal(sampleMark)})
+  union all
+  select schema_name || '.' || view_name from duckdb_views() semi join sample using (schema_name)
+    where database_name = current_database() and not ends_with(comment, ${literal(sampleMark)})`
+
+const markSamples = Effect.fnUntraced(function* (db: Db, of: ReadonlyArray<DataSet>) {
+  const names = new Set((yield* db.all(Named, unmarked)).map(({ name }) => name))
+  const commentOn = (kind: string, all: DataSet["views"]) =>
+    all.flatMap(({ name, record, schema }) =>
+      record !== undefined && names.has(`${schema}.${name}`)
+        ? [
+            `comment on ${kind} ${identifier(schema)}.${identifier(name)} is ${literal(descriptionOf(record) + sampleMark)}`
+          ]
+        : []
+    )
+  const comments = of.flatMap(({ tables, views }) => [...commentOn("table", tables), ...commentOn("view", views)])
+  yield* Effect.forEach(comments, (sql) => db.run(sql), { discard: true })
+})
+
+/** Writes the rows of all data sets that a generation has, and says in the comments of their tables which are samples. */
+export const describeDataSets = Effect.fnUntraced(function* (db: Db, published: DataSet) {
+  const known = [published, ...dataSets.filter(({ schema }) => schema !== published.schema)]
+  const of = presentIn(yield* tablesIn(db), known)
+  if (of.length === 0) return
+  const rows = yield* rowsOf(db, of)
+  const pipelines = of.map(({ about }) => literal(about.pipeline)).join(", ")
+  yield* db.run(`delete from ${name} where pipeline in (${pipelines})`)
+  yield* db.append(dataSetTable.schema, dataSetTable.name, cellsOf(dataSetTable, rows))
+  if (rows.some(({ is_sample }) => is_sample)) yield* markSamples(db, of)
+})
+
+const kept = `select * replace (newest_on::varchar as newest_on) from ${name}`
+
+/** The rows of a generation, also of one that was published before there was a table of them. */
+export const dataSetsOf = Effect.fnUntraced(function* (db: Db) {
+  const tables = yield* tablesIn(db)
+  if (tables.has(name)) return yield* db.all(DataSetRow, kept)
+  const of = presentIn(tables, dataSets)
+  return tables.has("ingest.run") && of.length > 0 ? yield* rowsOf(db, of) : []
+})
