@@ -99,7 +99,8 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
     throw new PayloadUnreadable({ feed: feed.feed, url, problem })
   }
   if (text.trim() === "") return fail("is empty")
-  if (/^\s*</.test(text)) return fail("is an HTML or XML page, not JSON")
+  if (/^\s*</.test(text))
+    return fail("is an HTML or XML page, not JSON: a proxy or a captive portal may answer in place of the service")
   if (content_type !== null && !/json/i.test(content_type))
     return fail(`has the content type ${content_type}, not JSON`)
   const value = jsonOf(text, fail)

@@ -1,7 +1,7 @@
 /**
  * The network. One request at a time per host, with pauses; different hosts side by side. Redirects are followed here, not by
- * the client: each one takes its turn at its own host, and the key stays with the host it was meant for. Proxies named in the
- * environment are not used.
+ * the client: each one takes its turn at its own host, and the key stays with the host it was meant for. Proxies are those of
+ * `proxies.ts`.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { version } from "@larder/schemas/version.ts"
@@ -11,6 +11,7 @@ import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import { faultOf } from "./connection-faults.ts"
 import {
   type Answer,
   type Ask,
@@ -22,7 +23,8 @@ import {
 } from "./origin.ts"
 import { makePacing, type PacingPolicy, sharedLane } from "./pacing.ts"
 import { checkAddress, privateAddressIn, privateHosts, publicLookup } from "./private-hosts.ts"
-import { refusalOf, wantsPause } from "./refusal.ts"
+import { dispatcherThrough, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
+import { pageInstead, refusalOf, wantsPause } from "./refusal.ts"
 import { makeRetrying, parseRetryAfter, type RetryPolicy } from "./retrying.ts"
 import { type BodyLimits, bodyOf, broken, late, startOf } from "./transport.ts"
 
@@ -99,6 +101,15 @@ const totalOfRest = (headers: Headers.Headers, { from }: Resume) => {
 const isSame = ({ etag, "last-modified": modified }: Headers.Headers, { validator }: Resume) =>
   (validator.startsWith('"') ? (etag ?? validator) : (modified ?? validator)) === validator
 
+/** A source that says it has moved for good is still read where it went; some day it will not be. */
+const tellMoved = (from: URL, to: URL, status: number) =>
+  [301, 308].includes(status)
+    ? Effect.logWarning(`${from.host} has moved for good: a newer version of Larder may know its new address`, {
+        from: from.origin + from.pathname,
+        to: to.origin + to.pathname
+      })
+    : Effect.void
+
 const cookie = "set-cookie:"
 
 /** What the ask wants to be told. A value longer than these characters is none of those. */
@@ -114,11 +125,26 @@ const toldBy = ({ wants = [] }: Ask, { cookies, headers }: HttpClientResponse.Ht
   return told.length === 0 ? {} : { told: Object.fromEntries(told) }
 }
 
+/** Proxies that are set, and whether addresses of this policy may go through them. */
+const proxiesFor = ({ publicOnly }: LivePolicy) =>
+  Effect.map(Config.all([proxies, proxyForStores]), ([set, forStores]) => ({ set, used: !publicOnly || forStores }))
+
 const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
   const allowed = yield* privateHosts
   const agent = yield* userAgent
+  const proxy = yield* proxiesFor(policy)
   const pacing = makePacing(policy)
+
+  const unanswered = Effect.fnUntraced(function* (url: string, at: URL, cause: unknown) {
+    const forbidden = privateAddressIn(cause)
+    if (forbidden !== undefined) return yield* new ForbiddenAddress({ url, problem: forbidden })
+    const variable = proxyVariable(proxy.set, at.href)
+    const fault = faultOf(cause, at.href, { now: yield* Clock.currentTimeMillis, variable })
+    if (proxy.used || variable === undefined || fault.may_pass === false) return yield* broken(url, cause, fault)
+    const advice = `${variable} is not used for stores: set LARDER_PROXY_FOR_STORES=yes if that proxy refuses private addresses.`
+    return yield* broken(url, cause, { ...fault, advice })
+  })
 
   const send = (ask: Ask, at: URL, resume: Resume | undefined) => {
     const headers = {
@@ -133,10 +159,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       .execute(ask.basicUser && isHome ? HttpClientRequest.basicAuth(request, ask.basicUser, "") : request)
       .pipe(
         Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-        Effect.mapError(({ reason: { cause } }) => {
-          const problem = privateAddressIn(cause)
-          return problem === undefined ? broken(ask.url, cause) : new ForbiddenAddress({ url: ask.url, problem })
-        }),
+        Effect.catch(({ reason: { cause } }) => unanswered(ask.url, at, cause)),
         Effect.timeoutOrElse({
           duration: policy.head,
           orElse: () => Effect.fail(late(ask.url, "no answer came", policy.head))
@@ -183,7 +206,9 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       const response = yield* Scope.provide(visit(going, at, goOn), turn)
       if ("moved_to" in response) {
         yield* Scope.close(turn, Exit.void) // the turn at this host is over before the one at the next begins
-        at = yield* follow(ask.url, at, response, redirects === policy.redirects)
+        const from = at
+        at = yield* follow(ask.url, from, response, redirects === policy.redirects)
+        if (!policy.publicOnly) yield* tellMoved(from, at, response.status)
         if (ask.mayFollow !== undefined) going = { ...going, ...(yield* ask.mayFollow(at)) }
         redirects += 1
         continue
@@ -196,6 +221,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         goOn = undefined
         continue
       }
+      if (!policy.publicOnly) yield* pageInstead(ask, at, headers["content-type"])
       return {
         status,
         final_url: redirects === 0 ? ask.url : at.origin + at.pathname,
@@ -218,11 +244,17 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
 /** Tests take shorter times; everybody else takes `livePolicy` as it is. */
 export const liveOrigin = (policy: Partial<LivePolicy> = {}) => {
   const whole = { ...livePolicy, ...policy }
-  const timeout = Duration.toMillis(whole.connect)
-  const client = Effect.map(privateHosts, (allowed) =>
-    NodeHttpClient.layerUndiciOptions({
-      connect: { timeout, ...(whole.publicOnly ? { lookup: publicLookup(allowed) } : {}) }
+  const dispatcher = Effect.gen(function* () {
+    const allowed = yield* privateHosts
+    const { set, used } = yield* proxiesFor(whole)
+    const timeout = Duration.toMillis(whole.connect)
+    return yield* dispatcherThrough(used ? set : noProxies, {
+      timeout,
+      ...(whole.publicOnly ? { lookup: publicLookup(allowed) } : {})
     })
+  })
+  const client = NodeHttpClient.layerUndiciNoDispatcher.pipe(
+    Layer.provide(Layer.effect(NodeHttpClient.Dispatcher, dispatcher))
   )
-  return Layer.effect(Origin, make(whole)).pipe(Layer.provide(Layer.unwrap(client)))
+  return Layer.effect(Origin, make(whole)).pipe(Layer.provide(client))
 }

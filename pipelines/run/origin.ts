@@ -72,11 +72,13 @@ export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(true))),
   /** Set where the host is paused for everybody: the next `open` waits by itself. */
   pause_ms: Schema.NullOr(Schema.Int).pipe(Schema.withConstructorDefault(Effect.succeed(null))),
+  /** What to do about it, as a sentence. Absent where only time helps. */
+  advice: Schema.optionalKey(Schema.String),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     const tries = this.tries === 1 ? "1 try" : `${this.tries} tries`
-    return `GET ${this.url} failed after ${tries}: ${this.problem}. Run the same command again later.`
+    return `GET ${this.url} failed after ${tries}: ${this.problem}. ${this.advice ?? "Run the same command again later."}`
   }
 }
 

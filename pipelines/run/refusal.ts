@@ -1,14 +1,22 @@
 /** What an answer that is not 200 means: which error, whether to ask again, and what to quote from its body. */
 import { STATUS_CODES } from "node:http"
-import { Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { AccessDenied, type Ask, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
+
+/** RFC 6585: the network, not the source, wants something first. */
+const signInStatus = 511
+const signIn = "Sign in to the network with a browser, then run again."
+const proxyWantsPassword = "Give a user and a password in its address: HTTPS_PROXY=http://user:password@host:port."
 
 /** 430 is Shopify's own throttling answer. */
 const throttling = new Set([429, 430, 503])
 
 /** 500 is among them although one service answers so for an unknown report: tries are bounded. 501 does not go away. */
 const isTransient = (status: number) =>
-  throttling.has(status) || status === 408 || status === 425 || (status >= 500 && status !== 501)
+  throttling.has(status) ||
+  status === 408 ||
+  status === 425 ||
+  (status >= 500 && status !== 501 && status !== signInStatus)
 
 /** Whoever asks this host has to wait: it said so by the status, or by telling how long. */
 export const wantsPause = (status: number, retryAfter: number | undefined) =>
@@ -50,6 +58,20 @@ export const excerptOf = (body: string): string | undefined => {
   return quote(messageInJson(text) ?? text)
 }
 
+/** A redirect to a page of another host is how captive portals and the sign-in of proxies answer. */
+export const pageInstead = ({ accept, url }: Ask, at: URL, type = "") =>
+  at.host === new URL(url).host || !/html/i.test(type) || /html/i.test(accept)
+    ? Effect.void
+    : Effect.fail(
+        new UpstreamUnavailable({
+          url,
+          problem: `it redirects to ${at.host}, which answers with an HTML page instead of data`,
+          advice:
+            "If that is the captive portal or the proxy of this network, sign in there and run again; else the source has moved.",
+          may_pass: false
+        })
+      )
+
 interface Refused {
   readonly ask: Ask
   /** Where the answer came from: not the address asked for when it was redirected. */
@@ -65,9 +87,18 @@ export const refusalOf = ({ ask, at, status, body, pause_ms, patience_ms }: Refu
   const { url, keyVariable: key_variable = null, basicUser } = ask
   const clean = secretsOf(ask).reduce((text, secret) => text.replaceAll(secret, "<key>"), body)
   const parts = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), excerptOf(clean)].filter(Boolean)
-  if (at.host !== new URL(url).host) parts.push(`from ${at.host}, where it redirects to`)
+  const isElsewhere = at.host !== new URL(url).host
+  if (isElsewhere) parts.push(`from ${at.host}, where it redirects to`)
+  if (isElsewhere && basicUser !== undefined) parts.push("without the key: the source has moved")
   if (status === 401 || status === 403) {
-    return new AccessDenied({ url, status, problem: parts.join(", "), key_variable, key_sent: basicUser !== undefined })
+    const key = isElsewhere
+      ? { key_variable: null, key_sent: false }
+      : { key_variable, key_sent: basicUser !== undefined }
+    return new AccessDenied({ url, status, problem: parts.join(", "), ...key })
+  }
+  if (status === signInStatus || status === 407) {
+    const advice = status === 407 ? proxyWantsPassword : signIn
+    return new UpstreamUnavailable({ url, status, problem: parts.join(", "), may_pass: false, advice })
   }
   if (!isTransient(status)) return new RefusedByUpstream({ url, status, problem: parts.join(", ") })
   if (pause_ms === undefined) {

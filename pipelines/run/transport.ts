@@ -1,31 +1,14 @@
-/** What can go wrong on the wire, in words, and the body of an answer: decoded, and with a limit on how long it may take. */
+/** The body of an answer: decoded, and with a limit on how long it may take. */
 import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Duration, Effect, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
+import { faultOf } from "./connection-faults.ts"
 import { type Answer, AnswerTooLarge, type Ask, UpstreamUnavailable } from "./origin.ts"
 
-const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "the host refused the connection",
-  ECONNRESET: "the connection broke off",
-  ENOTFOUND: "the host name is not known",
-  EAI_AGAIN: "the host name could not be looked up",
-  UND_ERR_CONNECT_TIMEOUT: "the host did not accept the connection in time",
-  UND_ERR_SOCKET: "the connection broke off",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the body does not have the length that was announced",
-  Z_BUF_ERROR: "the compressed body broke off",
-  Z_DATA_ERROR: "the compressed body is damaged"
-}
-
-const codeOf = (cause: unknown) => (cause instanceof Error ? String(Reflect.get(cause, "code") ?? "") : "")
-
 /** Takes the cause, not the client's error: that one holds the request, and with it the key. */
-export const broken = (url: string, cause: unknown) => {
-  const code = codeOf(cause)
-  const text = cause instanceof Error ? cause.message : String(cause)
-  const problem = words[code] ?? `the connection failed (${[code, text].filter(Boolean).join(": ")})`
-  return new UpstreamUnavailable({ url, problem, cause })
-}
+export const broken = (url: string, cause: unknown, fault = faultOf(cause, url)) =>
+  new UpstreamUnavailable({ url, ...fault, cause })
 
 export const late = (url: string, what: string, limit: Duration.Input) => {
   const problem = `${what} within ${Duration.format(Duration.fromInputUnsafe(limit))}`

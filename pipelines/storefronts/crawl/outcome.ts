@@ -93,7 +93,8 @@ const isThrottled = ({ pause_ms, status }: UpstreamUnavailable) =>
 
 const ofUnavailable = (error: UpstreamUnavailable) => {
   const tries = error.tries > 1 ? `, ${error.tries} times` : ""
-  return unread(isThrottled(error) ? "throttled" : "unreachable", `${error.url}: ${error.problem}${tries}`)
+  const advice = error.advice === undefined ? "" : `. ${error.advice}`
+  return unread(isThrottled(error) ? "throttled" : "unreachable", `${error.url}: ${error.problem}${tries}${advice}`)
 }
 
 /** What an address that did not answer says of the store. */

@@ -1,0 +1,159 @@
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
+import { assert, describe, it } from "@effect/vitest"
+import { daysFromNow, makeAuthority, makeCertificate } from "@larder/test/support/pipelines/certificates.ts"
+import { startTls } from "@larder/test/support/pipelines/tls-host.ts"
+import { live, quick, readText, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
+import { Effect, Redacted } from "effect"
+import { AccessDenied, UpstreamUnavailable } from "./origin.ts"
+
+const hosts = ["127.0.0.1"]
+const authority = makeAuthority()
+
+/** While the test runs, this process trusts the authority, as with NODE_EXTRA_CA_CERTS. */
+const trusted = Effect.acquireRelease(
+  Effect.sync(() => {
+    const before = getCACertificates("default")
+    setDefaultCACertificates([...before, authority.cert])
+    return before
+  }),
+  (before) => Effect.sync(() => setDefaultCACertificates(before))
+)
+
+describe("a certificate that cannot be trusted", () => {
+  const untrusted = "is not signed by an authority that this machine trusts"
+  it.live.each([
+    [
+      "signs itself",
+      makeCertificate({ name: "self", hosts }),
+      untrusted,
+      "name the PEM file of its authority in NODE_EXTRA_CA_CERTS"
+    ],
+    [
+      "is of an unknown authority",
+      makeAuthority("Another authority").issue(hosts),
+      untrusted,
+      "name the PEM file of its authority in NODE_EXTRA_CA_CERTS"
+    ],
+    [
+      "has expired",
+      authority.issue(hosts, { from: daysFromNow(-9), to: daysFromNow(-2) }),
+      "has expired, or the clock of this machine is ahead: it says 2",
+      "Set the clock right"
+    ],
+    [
+      "begins later",
+      authority.issue(hosts, { from: daysFromNow(1), to: daysFromNow(9) }),
+      "is not valid yet, or the clock of this machine is behind: it says 2",
+      "Set the clock right"
+    ],
+    [
+      "is for another host",
+      authority.issue(["portal.example"]),
+      "is that of another host",
+      "sign in to the network with a browser"
+    ]
+  ] as const)("because it %s is asked for once, and told with what to do", ([, certificate, problem, advice]) =>
+    live(
+      Effect.gen(function* () {
+        yield* trusted
+        const tls = yield* startTls(certificate)
+        const error = yield* Effect.flip(readText({ url: `https://127.0.0.1:${tls.port}/` }))
+        assert.instanceOf(error, UpstreamUnavailable)
+        assert.match(error.message, /failed after 1 try: the certificate (of|that came for) 127\.0\.0\.1 /)
+        assert.include(error.message, problem)
+        assert.include(error.message, advice)
+        assert.notInclude(error.message, "again later")
+      })
+    )
+  )
+
+  it.live("is trusted where this process trusts its authority", () =>
+    live(
+      Effect.gen(function* () {
+        yield* trusted
+        const tls = yield* startTls(authority.issue(hosts))
+        assert.strictEqual((yield* readText({ url: `https://127.0.0.1:${tls.port}/` })).text, "{}")
+      })
+    )
+  )
+})
+
+describe("a network that stands in the way", () => {
+  it.live("is told where a name is not known", () =>
+    live(
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(readText({ url: "http://no-such-host.invalid/" }))
+        assert.match(
+          error.message,
+          /the host name (is not known|could not be looked up)\. Check the network and the name servers/
+        )
+      }),
+      { ...quick, tries: 1 }
+    )
+  )
+
+  it.live("is told where something speaks plain text in place of TLS", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.end("<html>"))
+        const error = yield* Effect.flip(readText({ url: upstream.url.replace("http:", "https:") }))
+        assert.include(error.message, "the host does not answer with TLS")
+        assert.include(error.message, "A captive portal or a proxy may answer in its place")
+      }),
+      { ...quick, tries: 1 }
+    )
+  )
+
+  it.live.each([
+    [407, "HTTP 407 Proxy Authentication Required", "HTTPS_PROXY=http://user:password@host:port"],
+    [511, "HTTP 511 Network Authentication Required", "Sign in to the network with a browser"]
+  ] as const)("is asked once after status %i, and told with what to do", ([status, problem, advice]) =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.writeHead(status).end())
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.instanceOf(error, UpstreamUnavailable)
+        assert.include(error.message, problem)
+        assert.include(error.message, advice)
+        assert.lengthOf(upstream.seen, 1)
+      })
+    )
+  )
+
+  it.live("is told where data is redirected to a page of another host, and a page is not taken for data", () =>
+    live(
+      Effect.gen(function* () {
+        const portal = yield* startUpstream((response) =>
+          response.writeHead(200, { "content-type": "text/html" }).end("<html><title>Hotel</title>")
+        )
+        const upstream = yield* startUpstream((response) => response.writeHead(302, { location: portal.url }).end())
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.instanceOf(error, UpstreamUnavailable)
+        assert.include(
+          error.message,
+          `it redirects to 127.0.0.1:${portal.port}, which answers with an HTML page instead of data`
+        )
+        assert.include(error.message, "captive portal")
+        assert.lengthOf(portal.seen, 1)
+        assert.include((yield* readText({ url: upstream.url, accept: "text/html" })).text, "Hotel")
+      })
+    )
+  )
+
+  it.live("is not the fault of the key where a source has moved to another host", () =>
+    live(
+      Effect.gen(function* () {
+        const other = yield* startUpstream((response) => response.writeHead(403).end())
+        const upstream = yield* startUpstream((response) => response.writeHead(308, { location: other.url }).end())
+        const basicUser = Redacted.make("s3cret-mars-key")
+        const error = yield* Effect.flip(readText({ url: upstream.url, basicUser, keyVariable: "MARS_API_KEY" }))
+        assert.instanceOf(error, AccessDenied)
+        assert.include(
+          error.message,
+          `from 127.0.0.1:${other.port}, where it redirects to, without the key: the source has moved`
+        )
+        assert.notInclude(error.message, "MARS_API_KEY")
+      })
+    )
+  )
+})

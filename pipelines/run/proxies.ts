@@ -1,0 +1,101 @@
+/**
+ * Proxies named in the environment: `HTTPS_PROXY` for https addresses, `HTTP_PROXY` for http ones, and `NO_PROXY` for hosts that
+ * are asked directly. The same names in lower case win. A proxy looks up names and connects by itself, so `private-hosts.ts`
+ * cannot judge where it connects to: addresses of a store list go through one only with `LARDER_PROXY_FOR_STORES=yes`. The
+ * address of a proxy may hold a password and is never quoted.
+ */
+import type { LookupFunction } from "node:net"
+import type { Dispatcher } from "@effect/platform-node/Undici"
+import { Config, ConfigProvider, Effect, Option, Schema } from "effect"
+
+/** Addresses; empty where there is none. */
+export interface Proxies {
+  readonly http: string
+  readonly https: string
+  /** Hosts that are asked directly, as `NO_PROXY` lists them. */
+  readonly exceptions: string
+}
+
+const setting = (name: string) =>
+  Config.all([Config.option(Config.String(name.toLowerCase())), Config.option(Config.String(name))]).pipe(
+    Config.map(([lower, upper]) => Option.getOrElse(lower, () => Option.getOrElse(upper, () => "")).trim())
+  )
+
+/** `proxy.example.com:3128` is an address, too, as in other programs. */
+const addressIn = (name: string) =>
+  setting(name).pipe(
+    Config.mapEffect((text) => {
+      if (text === "") return Effect.succeed("")
+      const address = URL.parse(text.includes("://") ? text : `http://${text}`)
+      if (address !== null && /^https?:$/.test(address.protocol)) return Effect.succeed(address.href)
+      const message = `${name} is not the address of a proxy, such as http://proxy.example.com:3128`
+      return Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
+    })
+  )
+
+export const noProxies: Proxies = { http: "", https: "", exceptions: "" }
+
+export const proxies = Config.all({
+  http: addressIn("HTTP_PROXY"),
+  https: addressIn("HTTPS_PROXY"),
+  exceptions: setting("NO_PROXY")
+})
+
+export const proxyForStores = Config.schema(Schema.Literals(["yes", "no"]), "LARDER_PROXY_FOR_STORES").pipe(
+  Config.withDefault("no" as const),
+  Config.map((answer) => answer === "yes")
+)
+
+/** The connection to the proxy failed, not the one to the source behind it. */
+export class ProxyUnreachable extends Error {
+  constructor(cause: Error) {
+    super("the proxy cannot be reached", { cause })
+  }
+}
+
+/** The variable that names the proxy of an address, if any is set. `NO_PROXY` is not considered. */
+export const proxyVariable = (proxies: Proxies, url: string) => {
+  if (url.startsWith("https:")) return proxies.https === "" ? undefined : "HTTPS_PROXY"
+  return proxies.http === "" ? undefined : "HTTP_PROXY"
+}
+
+interface Connect {
+  /** For each connection, in milliseconds. */
+  readonly timeout: number
+  /** In place of the lookup of the system, where no proxy does it. */
+  readonly lookup?: LookupFunction
+}
+
+/** Sends requests through these proxies. Closed with the scope. */
+export const dispatcherThrough = (given: Proxies, connect: Connect) =>
+  Effect.acquireRelease(
+    Effect.promise(async (): Promise<{ send: Dispatcher; all: ReadonlyArray<Dispatcher> }> => {
+      const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = await import("@effect/platform-node/Undici")
+      const direct = new Agent({ connect })
+      if (given.http === "" && given.https === "") return { send: direct, all: [direct] }
+      const toProxy = buildConnector({ timeout: connect.timeout })
+      const proxied = new EnvHttpProxyAgent({
+        connect,
+        requestTls: { timeout: connect.timeout },
+        httpProxy: given.http,
+        httpsProxy: given.https,
+        noProxy: given.exceptions,
+        clientFactory: (origin: URL) =>
+          new Pool(origin, {
+            connect: (options, done) =>
+              toProxy(options, (...[error, socket]) =>
+                error === null ? done(null, socket) : done(new ProxyUnreachable(error), null)
+              )
+          })
+      })
+      // undici would take the proxy for http for https, too
+      const send = direct.compose(
+        (dispatch) => (options, handler) =>
+          proxyVariable(given, String(options.origin)) === undefined
+            ? dispatch(options, handler)
+            : proxied.dispatch(options, handler)
+      )
+      return { send, all: [direct, proxied] }
+    }),
+    ({ all }) => Effect.promise(() => Promise.all(all.map((dispatcher) => dispatcher.destroy())))
+  ).pipe(Effect.map(({ send }) => send))
