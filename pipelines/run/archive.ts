@@ -3,7 +3,7 @@
  * when, and what was refused, for each run. A file appears complete or not at all, the list names a file only after it is there, and nothing
  * is ever removed, so a generation can be built again without the network. Payloads pass through; none is held in memory. A
  * `status` of 206 says that the last answer went on with a download that had broken off; hash and length are of the whole
- * payload.
+ * payload, one of 304 that the payload is that of an earlier run.
  */
 import { createHash } from "node:crypto"
 import {
@@ -20,6 +20,7 @@ import {
   Stream
 } from "effect"
 import type { Fetch, Line } from "./fetch-list.ts"
+import { makeHeld } from "./held.ts"
 import { clearAbandoned, receive } from "./incoming.ts"
 import { interruptedFetches, takenFor } from "./interrupted-runs.ts"
 import { type Ask, type GivenUp, Origin, type OriginError } from "./origin.ts"
@@ -59,6 +60,8 @@ interface Fetches {
    * the pipeline goes on with those.
    */
   fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
+  /** Makes asks for what these runs fetched conditional: where the source says that nothing changed, the archived payload counts. */
+  revalidate(runs: Iterable<string>): Effect.Effect<void, ArchiveUnwritable>
   /** Waits until everything that was fetched is on the disk for good: what is published can be built again. */
   readonly settled: Effect.Effect<void, ArchiveUnwritable>
   /** Notes that the run has published this generation. */
@@ -166,12 +169,23 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
     yield* syncFolder(fetches)
   })
 
+  const held = makeHeld(({ file, sha256 }) =>
+    isThere(path.join(root, file), sha256).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+  )
+
   const attempt = Effect.fnUntraced(function* (ask: Ask, place: Place | undefined) {
     const origin = yield* Origin
     const progress = yield* Progress
     const onBytes = (more: number) => progress.advance({ bytes: more })
-    const answer = atMost(ask, yield* origin.open(ask, place && (yield* place.kept)))
+    const kept = place && (yield* place.kept)
+    const known = kept === undefined && origin.kind === "live" ? yield* held.of(ask) : undefined
+    const opened = yield* origin.open(known === undefined ? ask : { ...ask, held: known.held }, kept)
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
+    if (known !== undefined && opened.status === 304) {
+      unsettled.add(path.join(root, known.line.file))
+      return held.confirmed(known.line, { run_id, days, fetched_at })
+    }
+    const answer = atMost(ask, opened)
     const receiving = place ? place.receive(answer, onBytes) : receive(incoming, answer, onBytes)
     const { part, sha256, bytes } = yield* whole(ask.url, answer, yield* receiving)
     const file = yield* keep(part, sha256)
@@ -207,6 +221,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
   const fetch = Effect.fn("Archive.fetch")(
     function* (ask: Ask) {
       const fetched: Fetch = (yield* taken(ask)) ?? (yield* asked(ask))
+      held.renew(fetched)
       yield* add(fetched)
       return { ...fetched, path: path.join(root, fetched.file) }
     },
@@ -214,6 +229,15 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
     Effect.provideService(FileSystem.FileSystem, fs),
     Effect.provideService(Path.Path, path)
   )
+
+  const revalidate = (runs: Iterable<string>) =>
+    held
+      .learn(fetches, runs)
+      .pipe(
+        Effect.catchTag("PlatformError", unwritable),
+        Effect.provideService(FileSystem.FileSystem, fs),
+        Effect.provideService(Path.Path, path)
+      )
 
   const prepare = Effect.gen(function* () {
     yield* fs.makeDirectory(incoming, { recursive: true })
@@ -229,7 +253,13 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
   const published = (generation: string) => noting(Effect.andThen(record({ run_id, published: generation }), settled))
   const ended = (how: string) =>
     noting(Effect.flatMap(fs.exists(list), (isThere) => (isThere ? record({ run_id, ended: how }) : Effect.void)))
-  return Archive.of({ fetch, settled: Effect.catchTag(settled, "PlatformError", unwritable), published, ended })
+  return Archive.of({
+    fetch,
+    revalidate,
+    settled: Effect.catchTag(settled, "PlatformError", unwritable),
+    published,
+    ended
+  })
 })
 
 export class Archive extends Context.Service<Archive, Fetches>()("larder/pipelines/Archive") {

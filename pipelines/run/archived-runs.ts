@@ -102,6 +102,7 @@ export const repeated = (
             Effect.provideService(FileSystem.FileSystem, fs)
           )
         },
+        revalidate: () => Effect.void,
         settled: Effect.void,
         published: () => Effect.void,
         ended: () => Effect.void

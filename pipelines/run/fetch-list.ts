@@ -11,6 +11,7 @@ export const Fetch = Schema.Struct({
   url: Schema.String,
   /** The address that answered in the end, without its query where a redirect led there. */
   final_url: Schema.String,
+  /** 304: the source said that the payload is the one an earlier run fetched, which is what the rest of the line tells of. */
   status: Schema.Int,
   content_type: Schema.NullOr(Schema.String),
   etag: Schema.NullOr(Schema.String),
@@ -21,6 +22,8 @@ export const Fetch = Schema.Struct({
   told: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** When the answer began, UTC, in milliseconds. */
   fetched_at: Schema.String,
+  /** Of a 304: when the payload came. */
+  received_at: Schema.optionalKey(Schema.String),
   sha256: Schema.String,
   bytes: Schema.Int,
   /** Below the archive, with `/`. */

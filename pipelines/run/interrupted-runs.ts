@@ -30,11 +30,12 @@ const look = Effect.fnUntraced(function* (file: string, earliest: number) {
   return { file, written, hasEnded }
 })
 
-const fetchedBy = Effect.fnUntraced(function* (file: string) {
+/** What a list says came over the network, in its order. `isWanted` looks at the text of a line before it is parsed. */
+export const fetchedBy = Effect.fnUntraced(function* (file: string, isWanted: (line: string) => boolean = () => true) {
   const fs = yield* FileSystem.FileSystem
   const lines = yield* fs
     .stream(file)
-    .pipe(Stream.decodeText(), Stream.splitLines, Stream.mapEffect(parsed), Stream.runCollect)
+    .pipe(Stream.decodeText(), Stream.splitLines, Stream.filter(isWanted), Stream.mapEffect(parsed), Stream.runCollect)
   return lines
     .filter((line) => line !== undefined)
     .filter(hasPayload)

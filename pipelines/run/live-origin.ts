@@ -5,12 +5,11 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { version } from "@larder/schemas/version.ts"
-import { Clock, Config, Duration, Effect, Exit, Layer, Option, Scope } from "effect"
-import * as Cookies from "effect/http/Cookies"
+import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import { conditionOf, confirms, isOfCondition, toldBy } from "./conditional.ts"
 import { faultOf } from "./connection-faults.ts"
 import {
   type Answer,
@@ -110,21 +109,6 @@ const tellMoved = (from: URL, to: URL, status: number) =>
       })
     : Effect.void
 
-const cookie = "set-cookie:"
-
-/** What the ask wants to be told. A value longer than these characters is none of those. */
-const toldBy = ({ wants = [] }: Ask, { cookies, headers }: HttpClientResponse.HttpClientResponse) => {
-  const said = (name: string) =>
-    name.startsWith(cookie)
-      ? Option.getOrUndefined(Cookies.getValue(cookies, name.slice(cookie.length)))
-      : headers[name]
-  const told = wants.flatMap((name) => {
-    const value = said(name)
-    return value === undefined || value.length > 200 ? [] : [[name, value] as const]
-  })
-  return told.length === 0 ? {} : { told: Object.fromEntries(told) }
-}
-
 /** Proxies that are set, and whether addresses of this policy may go through them. */
 const proxiesFor = ({ publicOnly }: LivePolicy) =>
   Effect.map(Config.all([proxies, proxyForStores]), ([set, forStores]) => ({ set, used: !publicOnly || forStores }))
@@ -146,11 +130,12 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
     return yield* broken(url, cause, { ...fault, advice })
   })
 
-  const send = (ask: Ask, at: URL, resume: Resume | undefined) => {
+  const send = (ask: Ask, at: URL, resume: Resume | undefined, condition: Readonly<Record<string, string>> = {}) => {
     const headers = {
       accept: ask.accept,
       "accept-encoding": ask.resumable ? "identity" : "gzip", // a range counts bytes as they travel
       "user-agent": agent,
+      ...condition,
       ...(resume === undefined ? {} : { range: `bytes=${resume.from}-`, "if-range": resume.validator })
     }
     const request = HttpClientRequest.get(at.href, { headers })
@@ -169,14 +154,16 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
 
   /** One request, from its turn to its answer. The turn lasts until the scope closes. */
   const visit = Effect.fnUntraced(
-    function* (ask: Ask, at: URL, resume: Resume | undefined) {
+    function* (ask: Ask, at: URL, resume: Resume | undefined, isRedirected: boolean) {
       if (policy.publicOnly) yield* checkAddress(ask.url, at, allowed)
       const lanes = [at.host, ...(ask.lane === undefined ? [] : [sharedLane(ask.lane)])]
       for (const lane of lanes) yield* pacing.take(lane, ask.interval)
-      const response = yield* send(ask, at, resume)
+      const condition = conditionOf(ask, at, isRedirected)
+      const response = yield* send(ask, at, resume, condition)
       const { status, headers } = response
       if (isRedirect(status) && headers.location !== undefined) return { moved_to: headers.location, status }
-      if (status === 200 || (resume !== undefined && (status === 206 || status === 416))) {
+      const isOfResume = resume !== undefined && (status === 206 || status === 416)
+      if (status === 200 || isOfResume || (condition !== undefined && isOfCondition(status))) {
         for (const lane of lanes) pacing.answered(lane)
         return response
       }
@@ -203,7 +190,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
     let goOn = resume
     for (let redirects = 0; ; ) {
       const turn = yield* Scope.fork(outer)
-      const response = yield* Scope.provide(visit(going, at, goOn), turn)
+      const response = yield* Scope.provide(visit(going, at, goOn, redirects > 0), turn)
       if ("moved_to" in response) {
         yield* Scope.close(turn, Exit.void) // the turn at this host is over before the one at the next begins
         const from = at
@@ -214,14 +201,27 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         continue
       }
       const { headers, status } = response
+      if (isOfCondition(status) && !confirms(going, response)) {
+        yield* Scope.close(turn, Exit.void)
+        yield* Effect.logInfo("asking without condition: the answer does not fit what is held", {
+          url: ask.url,
+          status
+        })
+        const { held: _, ...inFull } = going
+        going = inFull
+        at = new URL(ask.url)
+        redirects = 0
+        continue
+      }
       const rest = goOn !== undefined && status === 206 && isSame(headers, goOn) ? totalOfRest(headers, goOn) : null
-      if (status !== 200 && rest === null) {
+      if (status !== 200 && status !== 304 && rest === null) {
         yield* Scope.close(turn, Exit.void)
         yield* Effect.logInfo("the download begins again: the server cannot go on with it", { url: ask.url, status })
         goOn = undefined
         continue
       }
-      if (!policy.publicOnly) yield* pageInstead(ask, at, headers["content-type"])
+      if (!policy.publicOnly && status !== 304) yield* pageInstead(ask, at, headers["content-type"])
+      const told = Object.entries(toldBy(ask, response))
       return {
         status,
         final_url: redirects === 0 ? ask.url : at.origin + at.pathname,
@@ -231,7 +231,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         exact: true,
         from: rest === null ? 0 : (goOn?.from ?? 0),
         total: rest ?? lengthOf(headers),
-        ...toldBy(ask, response),
+        ...(told.length === 0 ? {} : { told: Object.fromEntries(told) }),
         body: bodyOf(ask.url, response, { idle: policy.idle, body: ask.within ?? policy.body })
       } satisfies Answer
     }

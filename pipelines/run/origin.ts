@@ -4,6 +4,7 @@
  * body, because a body that breaks off in the middle has to be asked for again.
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
+import type { Held } from "./conditional.ts"
 
 export interface Ask {
   /** Full address with its query. It is logged and archived as it is, so it never holds a secret. */
@@ -28,6 +29,8 @@ export interface Ask {
   readonly wants?: ReadonlyArray<string>
   /** Judges where a redirect leads before anything is asked there, and says at which interval. Absent: all are followed. */
   readonly mayFollow?: (to: URL) => Effect.Effect<Pick<Ask, "interval">, GivenUp>
+  /** A payload that is here already: the answer may be 304, which says that it is still the one. */
+  readonly held?: Held
   /** For all tries together, and what it means that they took longer. */
   readonly patience?: { readonly left: Duration.Input; readonly over: GivenUp }
 }
@@ -181,7 +184,7 @@ export type OriginError =
 
 interface Opens {
   readonly kind: "live" | "replay" | "sample"
-  /** One try. Holds the host's turn until the scope closes; answers are 200, or 206 to go on; all else is an error. */
+  /** One try. Holds the host's turn until the scope closes; answers are 200, 206 to go on, or 304 for what is held; all else is an error. */
   open(ask: Ask, resume?: Resume): Effect.Effect<Answer, OriginError, Scope.Scope>
   /** The addresses held that begin like this, sorted. Undefined: cannot tell, as the network cannot. */
   listing(prefix: string): Effect.Effect<ReadonlyArray<string> | undefined, RecordingUnreadable>

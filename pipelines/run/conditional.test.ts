@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import { live, readText, startUpstream, type Upstream } from "@larder/test/support/pipelines/upstream.ts"
+import { Effect } from "effect"
+import { heldOf } from "./conditional.ts"
+import { RefusedByUpstream } from "./origin.ts"
+
+const nothing = { etag: null, last_modified: null, fetched_at: "2026-09-30T17:10:00.000Z" }
+const modified = "Wed, 30 Sep 2026 17:04:36 GMT"
+
+/** A server whose payload has this tag, and which knows whether it was asked for another one. */
+const startTagged = (etag: string, headers: Readonly<Record<string, string>> = {}) =>
+  startUpstream((response, _, { headers: asked }) => {
+    const isSame = asked["if-none-match"] === etag
+    response.writeHead(isSame ? 304 : 200, { etag, ...headers }).end(isSame ? undefined : "a payload")
+  })
+
+const held = ({ url }: Upstream, known: Partial<Parameters<typeof heldOf>[0]>) => {
+  const found = heldOf({ ...nothing, final_url: url, ...known })
+  return found === undefined ? { url } : { url, held: found }
+}
+const conditions = ({ seen }: Upstream) =>
+  seen.map(({ headers }) => [headers["if-none-match"], headers["if-modified-since"]])
+
+describe("a request for what is held already", () => {
+  it.live("is conditional, and a 304 is an answer without a body", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startTagged('W/"v1"')
+        const { answer, text } = yield* readText(held(upstream, { etag: 'W/"v1"', last_modified: modified }))
+        assert.deepStrictEqual([answer.status, text], [304, ""])
+        assert.deepStrictEqual(conditions(upstream), [['W/"v1"', modified]])
+      })
+    )
+  )
+
+  it.live("gets the new payload where it has changed", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startTagged('"v2"')
+        const { answer, text } = yield* readText(held(upstream, { etag: '"v1"' }))
+        assert.deepStrictEqual([answer.status, answer.etag, text], [200, '"v2"', "a payload"])
+      })
+    )
+  )
+
+  it.live("names the time of change where there is no tag, unless the payload was a minute old or younger then", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.end("a payload"))
+        for (const fetched_at of ["2026-09-30T17:10:00.000Z", "2026-09-30T17:05:30.000Z"]) {
+          yield* readText(held(upstream, { last_modified: modified, fetched_at }))
+        }
+        assert.deepStrictEqual(conditions(upstream), [
+          [undefined, modified],
+          [undefined, undefined]
+        ])
+      })
+    )
+  )
+
+  it.live.each([
+    ["another tag than was sent", { etag: '"v2"' }],
+    ["another total than was told with the payload", { etag: '"v1"', "x-wp-total": "8" }]
+  ] as const)("is repeated without condition where the 304 tells %s", ([, headers]) =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, _, { headers: asked }) => {
+          const isSame = asked["if-none-match"] !== undefined
+          response.writeHead(isSame ? 304 : 200, headers).end(isSame ? undefined : "a payload")
+        })
+        const ask = held(upstream, { etag: '"v1"', told: { "x-wp-total": "7" } })
+        const { answer, text } = yield* readText({ ...ask, wants: ["x-wp-total"] })
+        assert.deepStrictEqual([answer.status, text], [200, "a payload"])
+        assert.deepStrictEqual(conditions(upstream), [
+          ['"v1"', undefined],
+          [undefined, undefined]
+        ])
+      })
+    )
+  )
+
+  it.live("is repeated without condition where the server refuses the condition with 412", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, n) => response.writeHead(n === 1 ? 412 : 200).end("a payload"))
+        assert.strictEqual((yield* readText(held(upstream, { etag: '"v1"' }))).text, "a payload")
+      })
+    )
+  )
+
+  it.live("sends the condition to the address that gave the payload, and to none that redirects", () =>
+    live(
+      Effect.gen(function* () {
+        const target = yield* startTagged('"v1"')
+        const upstream = yield* startUpstream((response) =>
+          response.writeHead(302, { location: `${target.url}/feed?signature=2` }).end()
+        )
+        const ask = held(upstream, { etag: '"v1"', final_url: `${target.url}/feed` })
+        assert.strictEqual((yield* readText(ask)).answer.status, 304)
+        assert.deepStrictEqual(conditions(upstream), [[undefined, undefined]])
+        assert.deepStrictEqual(conditions(target), [['"v1"', undefined]])
+      })
+    )
+  )
+
+  it.live("sends no condition to another address than gave the payload", () =>
+    live(
+      Effect.gen(function* () {
+        const target = yield* startTagged('"v1"')
+        const upstream = yield* startUpstream((response) =>
+          response.writeHead(302, { location: `${target.url}/other` }).end()
+        )
+        const { text } = yield* readText(held(upstream, { etag: '"v1"', final_url: `${target.url}/feed` }))
+        assert.strictEqual(text, "a payload")
+        assert.deepStrictEqual(conditions(target), [[undefined, undefined]])
+      })
+    )
+  )
+})
+
+describe("a 304 to a request without condition", () => {
+  it.live("is refused, and not repeated", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.writeHead(304, { etag: '"v1"' }).end())
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.instanceOf(error, RefusedByUpstream)
+        assert.include(error.message, "HTTP 304 Not Modified")
+        assert.lengthOf(upstream.seen, 1)
+      })
+    )
+  )
+})

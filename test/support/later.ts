@@ -1,0 +1,19 @@
+/** Runs as if it were later: the clock of this machine, so much ahead. What sleeps or measures takes as long as it takes. */
+import { Clock, Duration, Effect } from "effect"
+
+export const later =
+  (ahead: Duration.Input) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Clock.clockWith((clock) => {
+      const millis = Duration.toMillis(ahead)
+      const nanos = BigInt(Math.round(millis)) * 1_000_000n
+      return Effect.provideService(effect, Clock.Clock, {
+        currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+        currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + nanos,
+        currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + nanos),
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: clock.monotonicTimeNanos,
+        sleep: (duration) => clock.sleep(duration)
+      })
+    })
