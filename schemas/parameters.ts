@@ -3,9 +3,9 @@
  * it is documented. Values are decided by grammar only; names in catalogs are checked where the catalogs are.
  */
 import { Schema } from "effect"
-import { closest } from "fastest-levenshtein"
 import { type Invalid, invalid } from "./api-errors.ts"
 import { isDay } from "./dates.ts"
+import { nearestTo } from "./nearest.ts"
 
 /** What a parameter reads: a value, or what is wrong with it. */
 export type Read<A> = { readonly value: A } | Invalid
@@ -146,10 +146,6 @@ export const wrongNames = (parameters: Parameters): ReadonlyArray<Invalid> => [
   unknownParameter("<name>", Object.keys(parameters).length === 0 ? undefined : "<nearest>"),
   repeatedParameter("<name>")
 ]
-
-/** The first of those that need the fewest edits. Capitals are none: the known names have no capitals. */
-const nearestTo = (name: string, known: ReadonlyArray<string>): string | undefined =>
-  known.length === 0 ? undefined : closest(name.toLowerCase(), known)
 
 /**
  * Reads a query against the parameters: unknown names first, then repeated ones, then each value in declared order.

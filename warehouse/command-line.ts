@@ -4,28 +4,23 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Config, ConfigProvider, Console, Effect, Exit, Layer, Logger, Predicate, Runtime } from "effect"
-import { CliOutput, Command } from "effect/cli"
+import { Cause, Config, ConfigProvider, Console, Effect, Exit, Layer, Predicate, Runtime } from "effect"
+import { Command } from "effect/cli"
+import { logs } from "./logs.ts"
 import { visibleConsole } from "./terminal.ts"
-
-/** Help that nobody asked for belongs to stderr: stdout stays machine-readable. */
-const usageToStderr = CliOutput.layerPresenter({
-  present: (event) => {
-    if (event._tag === "Version" || (event._tag === "Help" && event.reason === "Requested")) {
-      // our own words, in colours
-      return Effect.provideService(CliOutput.defaultPresenter.present(event), Console.Console, globalThis.console)
-    }
-    const formatter = CliOutput.defaultFormatter({ colors: false })
-    const help = Console.error(formatter.formatHelpDoc(event.helpDoc))
-    return event._tag === "Help" ? help : Effect.andThen(help, Console.error(formatter.formatErrors(event.errors)))
-  }
-})
+import { usageToStderr } from "./usage.ts"
 
 const isUsage = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
 
-/** Effect exits 1 on a usage error and 0 where only a subcommand is missing; ours is 2 in both cases. */
+/** Effect exits 1 on a usage error and 0 where only a subcommand is missing; ours is 2 in both cases, and for a wrong setting. */
+const exitCodeOf = (error: unknown, code: number) => (isUsage(error) || error instanceof Config.ConfigError ? 2 : code)
+
 const teardown: Runtime.Teardown = (exit, onExit) =>
-  Runtime.defaultTeardown(exit, (code) => onExit(Exit.isFailure(exit) && isUsage(Cause.squash(exit.cause)) ? 2 : code))
+  Runtime.defaultTeardown(exit, (code) =>
+    onExit(
+      Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? exitCodeOf(Cause.squash(exit.cause), code) : code
+    )
+  )
 
 const messageOf = (error: unknown) => {
   if (error instanceof Config.ConfigError) {
@@ -51,16 +46,6 @@ const endWithReader = Effect.sync(() => {
     process.exit(0)
   })
 })
-
-/** For people on a terminal; elsewhere one JSON object per line, with message, level, time and annotations. */
-const logs = Layer.suspend(() =>
-  Layer.merge(
-    Logger.layer([
-      process.stderr.isTTY ? Logger.consolePretty({ colors: false }) : Logger.withConsoleError(Logger.formatJson)
-    ]),
-    Layer.succeed(Logger.LogToStderr, true) // heeded by the pretty one alone
-  )
-)
 
 export interface Program {
   /** Runs with the arguments of the process, and ends the process with the exit code. */

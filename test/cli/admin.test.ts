@@ -179,7 +179,10 @@ describe("an administrative command that fails", () => {
     ]) {
       const { code, stderr, stdout } = await larder(args)
       assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
-      assert.match(stderr, /USAGE/)
+      assert.match(
+        stderr,
+        args.length === 1 ? /USAGE/ : /^larder-serve .+: .+\n(?: .+\n)?Try: larder-serve .+ --help\n$/
+      )
     }
   })
 

@@ -13,6 +13,19 @@ const program = async (...args: ReadonlyArray<string>) => {
   return { code, stdout, stderr }
 }
 
+/** What it writes to a terminal of its own. */
+const onTerminal = async (...args: ReadonlyArray<string>) => {
+  const child = spawn("python3", [
+    "-c",
+    "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]))",
+    process.execPath,
+    file,
+    ...args
+  ])
+  const [written] = await Promise.all([text(child.stdout), once(child, "exit")])
+  return written
+}
+
 describe("a command", () => {
   it("prints its result on stdout and exits with 0", async () => {
     assert.deepStrictEqual(await program("end", "succeed"), { code: 0, stdout: "result\n", stderr: "" })
@@ -44,14 +57,28 @@ describe("a command", () => {
     assert.deepStrictEqual(await program("--version"), { code: 0, stdout: "program v1.2.3\n", stderr: "" })
   })
 
-  it.each([[[]], [["end", "nowhere"]], [["end", "succeed", "--loudly"]]])(
-    "exits with 2 and prints the usage on stderr when it is called as %j",
-    async (args) => {
-      const { code, stderr, stdout } = await program(...args)
-      assert.deepStrictEqual([code, stdout], [2, ""])
-      assert.match(stderr, /USAGE/)
-    }
-  )
+  it("exits with 2 and prints the help on stderr when it is called without a command", async () => {
+    const { code, stderr, stdout } = await program()
+    assert.deepStrictEqual([code, stdout], [2, ""])
+    assert.match(stderr, /USAGE[\s\S]*SUBCOMMANDS/)
+  })
+
+  it.each([
+    [
+      ["end", "nowhere"],
+      'program end: how cannot be "nowhere": expected "succeed" | "fail" | "fail-checks" | "die" | "stay" | "talk" | "log"'
+    ],
+    [["edn"], "program: there is no edn. Did you mean end?"],
+    [["end", "succeed", "--lowdly"], "program end: there is no --lowdly. Did you mean --loudly?\n  --loudly  Say more"],
+    [["end", "succeed", "--nothing"], "program end: there is no --nothing"],
+    [["end", "succeed", "twice"], "program end: there is no place for twice"],
+    [["end"], "program end: how is missing"]
+  ])("exits with 2 and prints what is wrong and no more when it is called as %j", async (args, line) => {
+    const { code, stderr, stdout } = await program(...args)
+    assert.deepStrictEqual([code, stdout], [2, ""])
+    const command = line.slice(0, line.indexOf(":"))
+    assert.strictEqual(stderr, `${line}\nTry: ${command} --help\n`)
+  })
 
   it.each(["SIGINT", "SIGTERM"] as const)("exits with 130 after %s", async (signal) => {
     const child = start("end", "stay")
@@ -73,6 +100,12 @@ describe("a command", () => {
   it("logs to stderr as JSON when stderr is not a terminal", async () => {
     const { stderr, stdout } = await program("end", "log")
     assert.strictEqual(stdout, "")
-    assert.strictEqual(JSON.parse(stderr).message, "fetched")
+    const { annotations, level, message } = JSON.parse(stderr)
+    assert.deepStrictEqual([level, message, annotations], ["INFO", "fetched", { feed: "gov-mars/1603", rows: 3 }])
+  })
+
+  it("logs one line of words to a terminal", async () => {
+    const written = await onTerminal("end", "log")
+    assert.match(written, /^\d\d:\d\d:\d\d {2}info {2}fetched {2}feed=gov-mars\/1603 rows=3\r?\n$/)
   })
 })

@@ -2,7 +2,7 @@
 
 import { programOf } from "@larder/warehouse/command-line.ts"
 import { Console, Effect, Runtime, Schema } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 
 class Expected extends Schema.TaggedError<Expected>()("Expected", {}) {
   override get message() {
@@ -20,13 +20,16 @@ const endings = {
   die: Effect.die(new Error("a bug")),
   stay: Effect.andThen(Console.log("staying"), Effect.never),
   talk: Effect.forever(Console.log("line")),
-  log: Effect.logInfo("fetched")
+  log: Effect.annotateLogs(Effect.logInfo("fetched"), { feed: "gov-mars/1603", rows: 3 })
 } as const
 const names = Object.keys(endings) as ReadonlyArray<keyof typeof endings> // Object.keys forgets what it was given
 
 const end = Command.make(
   "end",
-  { how: Argument.Literals("how", names) },
+  {
+    how: Argument.Literals("how", names),
+    loudly: Flag.Boolean("loudly").pipe(Flag.withDescription("Say more"), Flag.withDefault(false))
+  },
   ({ how }): Effect.Effect<void, unknown> => endings[how]
 )
 

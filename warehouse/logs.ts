@@ -1,0 +1,31 @@
+/**
+ * What both programs log, on stderr: a line of words for people on a terminal; elsewhere one JSON object per line, with message,
+ * level, time and annotations.
+ */
+import { Cause, Layer, Logger, References } from "effect"
+import { visibleInLine } from "./terminal.ts"
+
+const wordOf = (value: unknown): string => {
+  const text = typeof value === "string" ? value : JSON.stringify(value)
+  return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text)
+}
+
+/** `14:02:11  warn  rows rejected  feed=gov-mars/1603 rows=3`, and below it what caused it. */
+export const wordsOf: Logger.Logger<unknown, string> = Logger.make(({ cause, date, fiber, logLevel, message }) => {
+  const said = (Array.isArray(message) ? message : [message]).map((part) =>
+    typeof part === "string" ? part : wordOf(part)
+  )
+  const about = Object.entries(fiber.getRef(References.CurrentLogAnnotations)).map(
+    ([name, value]) => `${name}=${wordOf(value)}`
+  )
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0"))
+  const line = [time.join(":"), logLevel.toLowerCase(), ...said, about.join(" ")]
+    .filter((part) => part !== "")
+    .join("  ")
+  const why = cause.reasons.length === 0 ? "" : `\n${Cause.pretty(cause)}`
+  return visibleInLine(line) + why
+})
+
+export const logs: Layer.Layer<never> = Layer.suspend(() =>
+  Logger.layer([Logger.withConsoleError(process.stderr.isTTY ? wordsOf : Logger.formatJson)])
+)

@@ -1,0 +1,83 @@
+/**
+ * What is printed of a call that is none: which word is wrong, the nearest one that is known, and what the help says of that one.
+ * The whole help is printed only where it was asked for, or where a command is missing.
+ */
+
+import { likelyMeant } from "@larder/schemas/nearest.ts"
+import { Console, Effect, Option } from "effect"
+import { CliOutput, type HelpDoc } from "effect/cli"
+
+type Mistake = Extract<CliOutput.Presenter.Event, { readonly _tag: "InvalidInvocation" }>["errors"][number]
+
+const flagsOf = ({ flags, globalFlags = [], inheritedFlags = [] }: HelpDoc.HelpDoc) => [
+  ...flags,
+  ...inheritedFlags,
+  ...globalFlags
+]
+
+/** What the help says of a flag. */
+const helpOf = (doc: HelpDoc.HelpDoc, option: string | undefined) => {
+  const flag = flagsOf(doc).find(({ name }) => `--${name}` === option)
+  if (flag === undefined) return []
+  const type = flag.type === "boolean" ? "" : ` ${flag.type}`
+  return [`  --${flag.name}${type}  ${Option.getOrElse(flag.description, () => "")}`.trimEnd()]
+}
+
+const unknown = (word: string, meant: string | undefined) =>
+  `there is no ${word}${meant === undefined ? "" : `. Did you mean ${meant}?`}`
+
+const linesOf = (doc: HelpDoc.HelpDoc, mistake: Mistake): ReadonlyArray<string> => {
+  const commands = (doc.subcommands ?? []).flatMap((group) => group.commands.map(({ name }) => name))
+  switch (mistake._tag) {
+    case "UnrecognizedOption": {
+      const meant = likelyMeant(
+        mistake.option,
+        flagsOf(doc).map(({ name }) => `--${name}`)
+      )
+      return [unknown(mistake.option, meant), ...helpOf(doc, meant)]
+    }
+    case "UnknownSubcommand":
+      return [unknown(mistake.subcommand, likelyMeant(mistake.subcommand, commands))]
+    case "UnexpectedArgument": {
+      const [word = ""] = mistake.arguments
+      if (commands.length > 0) return [unknown(word, likelyMeant(word, commands))]
+      return [`there is no place for ${mistake.arguments.join(" ")}`]
+    }
+    case "MissingOption":
+      return [`--${mistake.option} is missing`, ...helpOf(doc, `--${mistake.option}`)]
+    case "MissingArgument":
+      return [`${mistake.argument} is missing`]
+    case "InvalidValue": {
+      const name = mistake.kind === "flag" ? `--${mistake.option}` : mistake.option
+      const why = mistake.expected.replace(/^Schema validation failed: /, "").replace(/^(?=")/, "expected ")
+      if (mistake.value === "") return [`${name} has no value`, ...helpOf(doc, name)]
+      return [`${name} cannot be ${JSON.stringify(mistake.value)}: ${why}`, ...helpOf(doc, name)]
+    }
+    default:
+      return [mistake.message]
+  }
+}
+
+/** Of several mistakes, an unknown command is behind all others. */
+const tell = ({ commandPath, errors, helpDoc }: Extract<CliOutput.Presenter.Event, { _tag: "InvalidInvocation" }>) => {
+  const command = commandPath.join(" ")
+  const first = errors.find(({ _tag }) => _tag === "UnknownSubcommand" || _tag === "UnexpectedArgument")
+  const mistakes = first === undefined ? errors : [first]
+  const lines = mistakes.flatMap((mistake) => {
+    const [line, ...more] = linesOf(helpDoc, mistake)
+    return [`${command}: ${line}`, ...more]
+  })
+  return Console.error([...lines, `Try: ${command} --help`].join("\n"))
+}
+
+/** Only what was asked for goes to stdout: it stays machine-readable. */
+export const usageToStderr = CliOutput.layerPresenter({
+  present: (event) => {
+    if (event._tag === "InvalidInvocation") return tell(event)
+    if (event._tag === "Help" && event.reason === "Implicit") {
+      return Console.error(CliOutput.defaultFormatter({ colors: false }).formatHelpDoc(event.helpDoc))
+    }
+    // our own words, in colours
+    return Effect.provideService(CliOutput.defaultPresenter.present(event), Console.Console, globalThis.console)
+  }
+})
