@@ -55,7 +55,8 @@ where observed_on > last_observed_on - 364
 group by slug
 order by slug;
 
--- 4. What would a model have seen on 10 July, and what does it see now? Only a backtest that asks `price_as_of` is honest.
+-- 4. What would a model have seen at the end of 10 July, and what does it see now? Only a backtest that asks `price_as_of` is
+--    honest: a day includes what was published on it, a time is one on the report's own clock.
 select slug, observed_on, early.value as known_then, late.value as known_now
 from commodity.price_as_of('2026-07-10') early
 join commodity.price late using (metric_name, observed_on)

@@ -19,8 +19,10 @@ export const Run = Schema.Struct({
     description:
       "`published`: everything was read and new rows went live; `unchanged`: nothing was new; `partial`: some feeds were left out (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
   }),
-  started_at: described("When the run started."),
-  finished_at: described("When everything had been read and merging began, or when the run ended without publishing."),
+  started_at: described("When the run started, in UTC."),
+  finished_at: described(
+    "When everything had been read and merging began, or when the run ended without publishing; in UTC."
+  ),
   generation: Schema.NullOr(Schema.String).annotate({
     description: "Generation that the run published; null if none."
   }),
@@ -47,7 +49,7 @@ export const RawFile = Schema.Struct({
   pipeline,
   feed,
   run_id: described("Run that first fetched this payload from this address."),
-  fetched_at: described("When it was fetched."),
+  fetched_at: described("When it was fetched, in UTC."),
   bytes: Schema.Int.annotate({ description: "Size of the payload in bytes." }),
   content_type: Schema.NullOr(Schema.String).annotate({
     description: "Content-Type of the answer; null in recordings."

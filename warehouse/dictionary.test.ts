@@ -63,6 +63,24 @@ describe("a published warehouse", () => {
       )
     })
   )
+  itWorks("keeps all times in UTC, and says so, except for a report's own clock", () =>
+    Effect.gen(function* () {
+      const times = yield* ask(
+        yield* published,
+        `select schema_name || '.' || column_name as name, data_type, comment from duckdb_columns()
+         where not internal and data_type like '%TIME%'`
+      )
+      assert.isAbove(times.length, 15)
+      const ofReports = times.filter(({ name }) => name === "commodity.published_at")
+      assert.strictEqual(ofReports.length, 2)
+      for (const { comment } of ofReports) assert.match(String(comment), /own clock.*without a zone/)
+      assert.deepStrictEqual(
+        times.filter((time) => !ofReports.includes(time) && !/\bUTC\b/.test(String(time.comment))),
+        []
+      )
+      assert.deepStrictEqual([...new Set(times.map(({ data_type }) => data_type))], ["TIMESTAMP"])
+    })
+  )
   itWorks("has the columns of the records in the same order, because rows are appended by position", () =>
     Effect.gen(function* () {
       const layout = yield* published

@@ -51,7 +51,7 @@ export const PriceVersion = Schema.Struct({
   }),
   published_at: Schema.String.annotate({
     description:
-      "When the report published this value, by the report's own stamp: US local time without a stated zone. Where the report states none, the newest day that it names."
+      "When the report published this value, on the report's own clock: US local time without a zone. Where the report states no time, the start of the newest day that it names."
   }),
   is_final: Schema.Boolean.annotate({
     description: "Whether the value stands in a section of final values, which are not restated any more."
@@ -75,7 +75,7 @@ export const Price = Schema.Struct({
 }).annotate({
   identifier: "commodity.price",
   description:
-    "The current value of each metric and day: a final value before a provisional one, then the newest publication. `commodity.price_as_of(moment)` gives the values as they stood at a moment."
+    "The current value of each metric and day: a final value before a provisional one, then the newest publication. `commodity.price_as_of(moment)` gives the values as they stood at a moment: a day, or a time on the clock of `published_at`."
 })
 
 export const Coverage = Schema.Struct({

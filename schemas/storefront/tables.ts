@@ -25,7 +25,7 @@ const ofTheRun = {
   run_id: described("Run that last changed the row: `ingest.run.run_id`."),
   raw_sha256: described("Payload that last stated something new here: `ingest.raw_file.raw_sha256`.")
 }
-const fetchedAt = described("When the payload that last stated something new here was fetched.")
+const fetchedAt = described("When the payload that last stated something new here was fetched, in UTC.")
 
 export const StoreRow = Schema.Struct({
   store_id: Store.fields.id,
@@ -51,9 +51,9 @@ export const StoreRow = Schema.Struct({
   fetch_status: Store.fields.fetch_status,
   outcome,
   outcome_detail: outcomeDetail,
-  first_seen_at: described("When the store was first asked."),
-  fetched_at: text("When the rows that are there now were read; null while no read has succeeded."),
-  read_at: described("When the store was last asked, whatever came of it."),
+  first_seen_at: described("When the store was first asked, in UTC."),
+  fetched_at: text("When the rows that are there now were read, in UTC; null while no read has succeeded."),
+  read_at: described("When the store was last asked, whatever came of it; in UTC."),
   run_id: ofTheRun.run_id
 }).annotate({
   identifier: "storefront.store",
@@ -88,8 +88,8 @@ export const ProductRow = Schema.Struct({
   is_merchandise: flag(
     "False for what is sold and is no ware: gift cards, insurance, donations, fees, and what is never shipped."
   ),
-  published_at: text("When the store published the product; null where the feed does not say."),
-  created_at: text("When the store created the product; null where the feed does not say."),
+  published_at: text("When the store published the product, in UTC; null where the feed does not say."),
+  created_at: text("When the store created the product, in UTC; null where the feed does not say."),
   source_rows: whole("Payload rows that stated the product in the run that last changed it."),
   fetched_at: fetchedAt,
   ...ofTheRun
@@ -126,8 +126,8 @@ export const SightingRow = Schema.Struct({
   kind: Schema.Literals(["product", "collection"]).annotate({ description: "What was seen: product or collection." }),
   id: described("The product or collection: `storefront.product.product_id` or `storefront.collection.collection_id`."),
   store_id: storeId,
-  first_seen_at: described("When a read of the store first found it."),
-  last_seen_at: described("When a read of the store last found it."),
+  first_seen_at: described("When a read of the store first found it, in UTC."),
+  last_seen_at: described("When a read of the store last found it, in UTC."),
   is_listed: flag(
     "Whether the store lists it. False once a list that was read whole lacks it; true again when it is found."
   )
@@ -143,7 +143,7 @@ export const VariantChangeRow = Schema.Struct({
   variant_id: described("Variant: `storefront.variant.variant_id`."),
   product_id: productId,
   store_id: storeId,
-  seen_at: described("When the store was read that time: the change happened after the read before it."),
+  seen_at: described("When the store was read that time, in UTC: the change happened after the read before it."),
   change: Schema.Literals(changes).annotate({
     description:
       "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: there again."
@@ -164,7 +164,7 @@ export const VariantChangeRow = Schema.Struct({
 export const StoreReadRow = Schema.Struct({
   run_id: described("Run that read the store: `ingest.run.run_id`."),
   store_id: storeId,
-  read_at: described("When the store was asked."),
+  read_at: described("When the store was asked, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
       "complete; partial: some of it could not be read, so that nothing was withdrawn, but for products where `has_all_products`; failed: nothing was taken from it."

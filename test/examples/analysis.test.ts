@@ -2,10 +2,12 @@
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, type Row } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { repository } from "../support/repository.ts"
+import { inEachZone } from "../support/warehouse/sessions.ts"
 
 const text = readFileSync(path.join(repository, "examples/analysis.sql"), "utf8")
 /** Statements by the number of their question. */
@@ -16,24 +18,29 @@ const questions = new Map(
   ])
 )
 const answers = new Map<number, ReadonlyArray<Row>>()
+/** By the time zone of the session; the questions in their order. */
+let answersByZone: ReadonlyMap<string, ReadonlyArray<ReadonlyArray<Row>>> = new Map()
 const answerTo = (number: number) => answers.get(number) ?? []
 
 const warehouse = () => realpathSync(path.join(inject("sampleHome"), "warehouse/larder.duckdb"))
-beforeAll(() =>
-  Effect.runPromise(
-    Effect.scoped(
-      Effect.gen(function* () {
-        const db = yield* DuckDb.readOnly(warehouse())
-        for (const [number, sql] of questions) answers.set(number, yield* db.rows(sql.replace(/;$/, "")))
-      })
-    )
+beforeAll(async () => {
+  const asked = [...questions].map(([number, sql]) => [number, sql.replace(/;$/, "")] as const)
+  const sessions = inEachZone(
+    warehouse(),
+    asked.map(([, sql]) => sql)
   )
-)
+  answersByZone = await Effect.runPromise(Effect.provide(sessions, NodeServices.layer))
+  for (const [index, [number]] of asked.entries()) answers.set(number, answersByZone.get("UTC")?.[index] ?? [])
+})
 
 describe("the analyst's notebook", () => {
   it("asks thirteen questions, each in one statement", () => {
     expect([...questions.keys()]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
     for (const sql of questions.values()) expect(sql.match(/;/g)).toHaveLength(1)
+  })
+  it.each(["America/Chicago", "Asia/Kolkata"])("gives the same answers in a session of %s", (zone) => {
+    expect(answersByZone.get(zone)).toHaveLength(13)
+    expect(answersByZone.get(zone)).toEqual(answersByZone.get("UTC"))
   })
   it("1: tells how fresh each data set is", () => {
     expect(answerTo(1).map(({ generation, pipeline, rows_rejected }) => [pipeline, generation, rows_rejected])).toEqual(

@@ -1,10 +1,11 @@
 /** The warehouse in the docs: every table is there, and every query that is shown with its answer gives that answer. */
 import { realpathSync } from "node:fs"
 import path from "node:path"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { checkResultTable, dataSets, ingestTables, runTable } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
-import { describe, expect, inject, it } from "vitest"
+import { beforeAll, describe, expect, inject, it } from "vitest"
+import { inEachZone } from "../support/warehouse/sessions.ts"
 import { type Document, docs, documentAt, fencesOf, readme } from "./documents.ts"
 
 const warehouse = documentAt("docs/warehouse.md").text
@@ -43,21 +44,18 @@ const queriesIn = (document: Document): ReadonlyArray<Query> => {
 }
 const queries = [readme, ...docs].flatMap(queriesIn)
 
-/** Column names and rows, as texts. */
-const ask = (sql: string) =>
-  Effect.runPromise(
-    Effect.scoped(
-      Effect.gen(function* () {
-        const db = yield* DuckDb.readOnly(realpathSync(path.join(inject("sampleHome"), "warehouse", "larder.duckdb")))
-        const rows = yield* db.rows(sql)
-        return [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))]
-      })
-    )
+/** Column names and rows as texts, in a session of each time zone. */
+const ask = async (...asked: ReadonlyArray<string>) => {
+  const file = realpathSync(path.join(inject("sampleHome"), "warehouse", "larder.duckdb"))
+  const answers = await Effect.runPromise(Effect.provide(inEachZone(file, asked), NodeServices.layer))
+  return [...answers.values()].map((ofZone) =>
+    ofZone.map((rows) => [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))])
   )
+}
 
 describe("the README", () => {
   it("counts the rows of the bundled samples as a run does", async () => {
-    const [, ...runs] = await ask(`
+    const [[[, ...runs] = []] = []] = await ask(`
       select pipeline, generation, format('{:,} rows read: {:,} loaded, {:,} unchanged, {:,} rejected',
         rows_read, rows_loaded, rows_unchanged, rows_rejected) as counts
       from ingest.run order by generation`)
@@ -79,7 +77,16 @@ describe("the queries of README and docs", () => {
     expect(queries.length).toBeGreaterThan(5)
   })
 
-  it.each(queries)("give the answer that is written below them: $title", async ({ answer, sql }) => {
-    expect(await ask(sql)).toEqual(answer)
+  describe("in sessions of several time zones", () => {
+    let answers: Awaited<ReturnType<typeof ask>> = []
+    beforeAll(async () => {
+      answers = await ask(...queries.map(({ sql }) => sql))
+    })
+    it.each(queries.map((query, index) => ({ ...query, index })))(
+      "give the answer that is written below them: $title",
+      ({ answer, index }) => {
+        expect(answers.map((ofZone) => ofZone[index])).toEqual([answer, answer, answer])
+      }
+    )
   })
 })

@@ -1,0 +1,133 @@
+/** `commodity.price_as_of`: what was known at a moment, whatever the time zone of the session. */
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { aLayout, aRun, ask, butter, publishStaged, tamper } from "@larder/test/support/warehouse/pantry.ts"
+import { zones } from "@larder/test/support/warehouse/sessions.ts"
+import { Effect, FileSystem } from "effect"
+import { define } from "../dictionary.ts"
+import { DuckDb } from "../duckdb.ts"
+import { stage } from "../staging.ts"
+import { commodity, seriesTable } from "../tables.ts"
+
+/** Published at noon, at the end of the day and on the next day, by the report's clock. */
+const versions = ["2026-07-10 12:00:00", "2026-07-10 23:59:59.5", "2026-07-11 00:00:00"]
+  .map((moment, row) => `('butter', '2026-07-04', ${row + 1}, '${row + 1}', '${moment}', false, 'run', 'sha', ${row})`)
+  .join(", ")
+
+/** One connection, so that the session's time zone is that of every query. */
+const analyst = onceForFile(
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-as-of-" })
+    const db = yield* DuckDb.readWrite(`${folder}/prices.duckdb`)
+    yield* define(db, commodity)
+    yield* db.run(`insert into commodity.price_version values ${versions}`)
+    return db
+  })
+)
+
+/** The values that are known, in each session; sessions that differ are told apart. */
+const knownAt = (db: DuckDb["Service"], moment: string) =>
+  Effect.gen(function* () {
+    const answers = new Set<string>()
+    for (const zone of zones) {
+      yield* db.run(`set TimeZone = '${zone}'`)
+      const rows = yield* db.rows(`select value_text from commodity.price_as_of(${moment})`)
+      answers.add(rows.map(({ value_text }) => value_text).join())
+    }
+    return [...answers].join(" or ")
+  })
+
+const expected = {
+  "a day includes all that was published on it": {
+    "date '2026-07-09'": "",
+    "date '2026-07-10'": "2",
+    "'2026-07-10'": "2",
+    "date '2026-07-11'": "3"
+  },
+  "a time without a zone is one on the clock of the report": {
+    "timestamp '2026-07-10 11:59:59'": "",
+    "timestamp '2026-07-10 12:00:00'": "1",
+    "timestamp '2026-07-10 00:00:00'": "",
+    "'2026-07-10 12:00:00'": "1",
+    "'2026-07-10T12:00'": "1",
+    "'2026-07-10 23:59:59.499'": "1",
+    "timestamp_ns '2026-07-11 00:00:00'": "3",
+    null: ""
+  },
+  "a time with a zone counts from six hours behind UTC": {
+    "timestamptz '2026-07-10 12:00:00+00'": "",
+    "timestamptz '2026-07-10 15:59:59+00'": "", // by then it is not noon anywhere in the States
+    "timestamptz '2026-07-10 17:59:59+00'": "",
+    "timestamptz '2026-07-10 18:00:00+00'": "1",
+    "timestamptz '2026-07-10 23:30:00+05:30'": "1",
+    "'2026-07-10T12:00:00Z'": "",
+    "'2026-07-10 18:00:00+00'": "1",
+    "'2026-07-10 18:00:00 UTC'": "1",
+    "'2026-07-10 11:30:00-05:00'": "",
+    "'2026-07-10 12:00:00.000-06'": "1",
+    "'2026-07-10 12:00:00 America/New_York'": "",
+    "'2026-07-10 13:00:00 America/Chicago'": "1",
+    "timestamptz '2026-07-11 05:59:59+00'": "1",
+    "timestamptz '2026-07-11 06:00:00+00'": "3"
+  }
+}
+
+describe("prices as of a moment, in sessions of any time zone", () => {
+  for (const [what, moments] of Object.entries(expected)) {
+    itWorks(`answer what had been published by then: ${what}`, () =>
+      Effect.gen(function* () {
+        const db = yield* analyst
+        const known: Record<string, string> = {}
+        for (const moment of Object.keys(moments)) known[moment] = yield* knownAt(db, moment)
+        assert.deepStrictEqual(known, { ...moments })
+      })
+    )
+  }
+  itWorks("have nothing to hide from the present", () =>
+    Effect.gen(function* () {
+      const db = yield* analyst
+      for (const moment of ["now()", "current_timestamp", "now() at time zone 'UTC'"]) {
+        assert.strictEqual(yield* knownAt(db, moment), "3")
+      }
+    })
+  )
+  itWorks("take no text that is no moment", () =>
+    Effect.gen(function* () {
+      const db = yield* analyst
+      for (const moment of ["'July'", "'2026-07-10 12:00 or so'", "'2026-07-10 12:00:00 Chicago'"]) {
+        assert.match((yield* Effect.flip(knownAt(db, moment))).message, /Conversion Error|Unknown TimeZone/)
+      }
+    })
+  )
+  itWorks("take a parameter", () =>
+    Effect.gen(function* () {
+      const db = yield* analyst
+      const sql = "select value_text from commodity.price_as_of($moment)"
+      assert.deepStrictEqual(yield* db.rows(sql, { moment: "2026-07-10" }), [{ value_text: "2" }])
+    })
+  )
+  itWorks("reach a warehouse of an earlier version with the next run, even if nothing else is new", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const publishButter = Effect.gen(function* () {
+        const run = aRun({ pipeline: "commodities" })
+        const { file } = yield* stage(layout, run.run_id, commodity, (staging) => staging.add(seriesTable, [butter]))
+        return yield* publishStaged(layout, commodity, file, run)
+      }).pipe(Effect.scoped)
+      const definition = "select macro_definition from duckdb_functions() where function_name = 'price_as_of'"
+      yield* publishButter
+      const newest = yield* ask(layout, definition)
+      yield* tamper(
+        `${layout.dir}/larder-000001.duckdb`,
+        `create or replace macro commodity.price_as_of(moment) as table
+           from commodity.price_version where published_at <= moment::timestamp`
+      )
+      assert.notDeepEqual(yield* ask(layout, definition), newest)
+      assert.strictEqual((yield* publishButter).run.generation, "larder-000002")
+      assert.deepStrictEqual(yield* ask(layout, definition), newest)
+      assert.strictEqual((yield* publishButter).run.outcome, "unchanged")
+    })
+  )
+})
