@@ -116,8 +116,7 @@ const ingestAndTell = Effect.fnUntraced(function* (
   yield* Console.log(json ? JSON.stringify({ ...run, left_out, dry_run: options.dryRun }) : told(run, options.dryRun))
   if (left_out.length === 0) return
   const published = run.generation === null ? "the others had nothing new" : "the others were published"
-  const reasons = left_out.map(({ feed, reason }) => `${feed}: ${reason}`)
-  return yield* new FeedsLeftOut({ pipeline: pipeline.name, reasons, published, all_failed })
+  return yield* new FeedsLeftOut({ pipeline: pipeline.name, left_out, published, all_failed })
 })
 
 /** A failed check is worse than a failure: its exit code wins. */

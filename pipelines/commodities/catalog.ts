@@ -27,6 +27,14 @@ export interface Feed {
   readonly windowReachDays: number
   /** Days that every run reads again, because reports are revised. */
   readonly lookBackDays: number
+  /** Fields that tell which report a row is of, and what they may say. */
+  readonly states: ReadonlyArray<Condition>
+}
+
+/** A field, and the values it may have. */
+export interface Condition {
+  readonly field: string
+  readonly values: ReadonlyArray<string>
 }
 
 export interface Metric {
@@ -34,7 +42,7 @@ export interface Metric {
   readonly product_slug: string
   readonly feeds: ReadonlyArray<string>
   /** Field and the values it may have; a row belongs to the metric when all hold. */
-  readonly where: ReadonlyArray<{ readonly field: string; readonly values: ReadonlyArray<string> }>
+  readonly where: ReadonlyArray<Condition>
   readonly column: ColumnRule
   readonly unit: string
   readonly region: string
@@ -53,7 +61,8 @@ const FeedLine = Schema.Struct({
   values: Schema.Literals(["provisional", "final"]),
   window_field: Schema.NonEmptyString,
   window_reach_days: Days,
-  look_back_days: Days
+  look_back_days: Days,
+  states: Schema.NonEmptyString
 })
 const MetricLine = Schema.Struct({
   metric_name: Schema.String.check(Schema.isPattern(/^[a-z0-9]+(_[a-z0-9]+)*$/u)),
@@ -85,6 +94,14 @@ const pair = (text: string): [string, string] => {
   const [name = "", value = ""] = parts(text, "=")
   return [name, value]
 }
+
+/** `field=value; field=value|value` */
+const conditionsOf = (text: string): ReadonlyArray<Condition> =>
+  parts(text, ";").map((condition) => {
+    const [field, values] = pair(condition)
+    return { field, values: parts(values, "|") }
+  })
+const isIncomplete = ({ field, values }: Condition) => field === "" || values.length === 0 || values.includes("")
 
 /** Reads a tab-separated table; a line that does not fit stops the start with its number and its fault. */
 const tableOf = <S extends Schema.ConstraintDecoder<unknown, never>>(
@@ -121,16 +138,18 @@ export const feeds: ReadonlyArray<Feed> = feedLines.map((line) => ({
   final: line.values === "final",
   windowField: line.window_field,
   windowReachDays: line.window_reach_days,
-  lookBackDays: line.look_back_days
+  lookBackDays: line.look_back_days,
+  states: [
+    { field: "slug_id", values: [line.feed.split("/")[1] ?? ""] },
+    { field: "report_title", values: [line.title] },
+    ...conditionsOf(line.states)
+  ]
 }))
 
 export const metrics: ReadonlyArray<Metric> = metricLines.map((line) => ({
   ...line,
   feeds: parts(line.feed, "|"),
-  where: parts(line.where, ";").map((condition) => {
-    const [field, values] = pair(condition)
-    return { field, values: parts(values, "|") }
-  }),
+  where: conditionsOf(line.where),
   column: parseColumn(line.column)
 }))
 
@@ -159,13 +178,15 @@ for (const { feeds: named, metric_name, product_slug, where } of metrics) {
   if (feed !== undefined) throw wrong(`is read from ${feed}, which is not in feeds.tsv`)
   if (!products.some(({ slug }) => slug === product_slug))
     throw wrong(`is of ${product_slug}, which is not in products.tsv`)
-  if (where.some(({ field, values }) => field === "" || values.length === 0 || values.includes(""))) {
-    throw wrong("has a condition that is not field=value")
-  }
+  if (where.some(isIncomplete)) throw wrong("has a condition that is not field=value")
+}
+for (const { feed, states } of feeds) {
+  if (states.some(isIncomplete))
+    throw new Error(`catalog/feeds.tsv: ${feed} states a condition that is not field=value`)
 }
 
 /** Grows when the code reads payloads differently, so that known payloads are read again. */
-const readerVersion = 1
+const readerVersion = 2
 
 /** SHA-256 of all that decides what is read from a feed. */
 export const mappingHash = (feed: Feed): string =>

@@ -1,11 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { aClose, feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { commodity, rejectTable } from "@larder/warehouse/tables.ts"
+import { commodity } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { catalogRows } from "./catalog-rows.ts"
 import { checks } from "./checks.ts"
-import { normalise } from "./normalise.ts"
 
 interface Version {
   readonly metric_name: string
@@ -18,8 +16,8 @@ interface Version {
 /** A warehouse in memory with the whole catalog and these values. */
 const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>) {
   const db = yield* DuckDb.memory
-  yield* db.run("create schema commodity; create schema ingest")
-  for (const { ddl } of [rejectTable, ...commodity.tables, ...commodity.views]) yield* db.run(ddl)
+  yield* db.run("create schema commodity")
+  for (const { ddl } of [...commodity.tables, ...commodity.views]) yield* db.run(ddl)
   const cells = (table: (typeof commodity.tables)[number], rows: ReadonlyArray<object>) =>
     rows.map((row) => Object.keys(table.record.fields).map((column) => Reflect.get(row, column) ?? null))
   const rowsOf = (name: string) =>
@@ -170,22 +168,6 @@ describe("a check", () => {
       assert.deepStrictEqual(yield* badRows("catalog_is_consistent", db), [])
       yield* db.run(sql)
       assert.include((yield* badRows("catalog_is_consistent", db)).flatMap(Object.values), fault)
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("rows_do_not_contradict finds rows that contradict each other, and ignores other rejects", () =>
-    Effect.gen(function* () {
-      const reject = (reason: string) =>
-        `insert into ingest.reject values ('commodities', 'gov-mars/1603', 'run', 'payload', 2, '${reason}', '{}')`
-      const db = yield* warehouse([])
-      yield* db.run(reject("report_date is null, which is no date"))
-      assert.deepStrictEqual(yield* badRows("rows_do_not_contradict", db), [])
-      const { rejects } = normalise(feedNamed("gov-mars/1603"), [
-        aClose({ close_price: "1.39" }),
-        aClose({ close_price: "1.4" })
-      ])
-      yield* db.run(reject(rejects[0]?.reason ?? ""))
-      assert.strictEqual((yield* badRows("rows_do_not_contradict", db)).length, 1)
     }).pipe(Effect.scoped)
   )
 

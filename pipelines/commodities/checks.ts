@@ -1,7 +1,6 @@
 /** What must hold of commodity data before it goes live. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/generation/check.ts"
 import { error, warning } from "../run/severity.ts"
-import { contradicts } from "./normalise.ts"
 
 export const checks: ReadonlyArray<Check> = [
   error(
@@ -12,12 +11,6 @@ export const checks: ReadonlyArray<Check> = [
      union all select slug, 'has no metric' from commodity.series anti join commodity.metric using (metric_name)
      union all select metric_name, 'has no product' from commodity.metric m
        where not exists (select 1 from commodity.product p where p.slug = m.product_slug)`
-  ),
-  error(
-    "rows_do_not_contradict",
-    "no payload states two values for one metric, day and publication", // two mean that the metric's row selector is too wide
-    `select feed, reason, payload from ingest.reject
-     where pipeline = 'commodities' and starts_with(reason, '${contradicts}')`
   ),
   error(
     "prices_are_positive",

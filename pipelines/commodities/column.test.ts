@@ -4,7 +4,7 @@ import { parseColumn, resolveColumn } from "./column.ts"
 import { fieldsOf, type PayloadRow } from "./field.ts"
 
 const resolve = (rule: string, rows: ReadonlyArray<PayloadRow>, selected = rows) =>
-  resolveColumn(parseColumn(rule), "gov-mars/1", fieldsOf(rows), selected)
+  resolveColumn(parseColumn(rule), fieldsOf(rows), selected)
 
 describe("a column by name", () => {
   it("is found in the spelling of the payload", () => {
@@ -15,7 +15,7 @@ describe("a column by name", () => {
   it("fails when it is missing, and names the columns of the payload", () => {
     assert.throws(
       () => resolve("close_price", [{ report_date: "09/29/2026", closing: n("1.39") }]),
-      /gov-mars\/1 has changed: the column close_price is missing\. The payload has: report_date, closing\./
+      /The report has changed: the column close_price is missing\. The payload has: report_date, closing\./
     )
   })
 

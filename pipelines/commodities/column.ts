@@ -44,13 +44,13 @@ const numberColumns = (fields: ReadonlyArray<string>, rows: ReadonlyArray<Payloa
     return numbers.length * 2 > stated.length
   })
 
-const one = (candidates: ReadonlyArray<string>, feed: string, wanted: string, found: ReadonlyArray<string>) => {
+const one = (candidates: ReadonlyArray<string>, wanted: string, found: ReadonlyArray<string>) => {
   if (candidates.length === 1) return candidates[0]
   const problem =
     candidates.length === 0
       ? `${wanted} is missing`
       : `${wanted} could be ${candidates.join(" or ")}, and guessing between them would publish wrong prices`
-  throw new DriftFound({ feed, problem, found: [...found] })
+  throw new DriftFound({ problem, found: [...found] })
 }
 
 /**
@@ -59,7 +59,6 @@ const one = (candidates: ReadonlyArray<string>, feed: string, wanted: string, fo
  */
 export const resolveColumn = (
   rule: ColumnRule,
-  feed: string,
   fields: ReadonlyArray<string>,
   selected: ReadonlyArray<PayloadRow>
 ): string | undefined => {
@@ -71,17 +70,16 @@ export const resolveColumn = (
     })
     const distinct = [...new Set(found)]
     if (distinct.length === 0 && rule.optional) return undefined
-    return one(distinct, feed, `the column ${rule.by.names.join(" or ")}`, fields)
+    return one(distinct, `the column ${rule.by.names.join(" or ")}`, fields)
   }
   if (selected.length === 0) return undefined
   const values = fields.filter((field) => !keys.test(normalisedKey(field)))
-  if ("only" in rule.by) return one(numberColumns(values, selected), feed, "the only column with numbers", fields)
+  if ("only" in rule.by) return one(numberColumns(values, selected), "the only column with numbers", fields)
   const { words } = rule.by
   const named = values.filter((field) => words.every((word) => normalisedKey(field).includes(word)))
   const isSilent = named.length === 1 && selected.every((row) => textOf(row[named[0] ?? ""]) === undefined)
   return one(
     isSilent ? named : numberColumns(named, selected),
-    feed,
     `the column with numbers whose name contains ${words.join(" and ")}`,
     fields
   )

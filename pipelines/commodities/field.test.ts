@@ -43,6 +43,15 @@ describe("a cell", () => {
     assert.strictEqual(textOf(new PublishedNumber("0")), "0")
   })
 
+  it.each([
+    [[], "[]"],
+    [["N/A"], '["N/A"]'],
+    [{}, "{}"],
+    [false, "false"]
+  ])("states something, and no text or number, when it is %j", (cell, text) => {
+    assert.strictEqual(textOf(cell), text)
+  })
+
   it.each([[[1]], [{ a: 1 }], [true]])("is not a scalar when it is %j", (cell) => {
     assert.isFalse(isScalar(cell))
   })

@@ -10,13 +10,12 @@ export type PayloadRow = Readonly<Record<string, unknown>>
 
 /** The payload does not have what the mapping needs: upstream changed. */
 export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
-  feed: Schema.String,
   problem: Schema.String,
   found: Schema.Array(Schema.String)
 }) {
   override get message() {
     const found = this.found.length === 0 ? "" : ` The payload has: ${this.found.join(", ")}.`
-    return `${this.feed} has changed: ${this.problem}.${found}`
+    return `The report has changed: ${this.problem}.${found}`
   }
 }
 
@@ -39,12 +38,15 @@ export const findField = (fields: ReadonlyArray<string>, name: string): Found =>
   return alike[0] === undefined ? undefined : { field: alike[0] }
 }
 
-/** A cell as text; undefined where it says nothing: absent, null, empty or "N/A". */
+/** A cell as text; undefined where it says nothing: absent, null, empty or "N/A". What is no text and no number is its JSON. */
 export const textOf = (cell: unknown): string | undefined => {
   if (cell === null || cell === undefined) return undefined
+  if (!isScalar(cell)) return JSON.stringify(cell)
   const text = (cell instanceof PublishedNumber ? cell.token : String(cell)).trim()
   return text === "" || /^n\/a$/i.test(text) ? undefined : text
 }
+
+export const isStated = (cell: unknown) => textOf(cell) !== undefined
 
 /** Whether a cell can hold a number or a text at all: objects, arrays and booleans cannot. */
 export const isScalar = (cell: unknown) =>

@@ -99,6 +99,33 @@ describe("a row that cannot be read", () => {
     assert.strictEqual(rejects[0]?.reason, 'published_date is "soon", which is no date and time')
   })
 
+  it.each([
+    ["a price in a list", "close_price", [1.39], "close_price is [1.39], which is no price"],
+    ["an empty list for a price", "close_price", [], "close_price is [], which is no price"],
+    ["a price that is true", "close_price", true, "close_price is true, which is no price"],
+    ["a day in a list", "report_date", ["09/28/2026"], 'report_date is ["09/28/2026"], which is no date'],
+    ["a day as a number", "report_date", 20260928, "report_date is 20260928, which is no date"],
+    ["a stamp in a list", "published_date", [], 'published_date is "[]", which is no date and time'],
+    [
+      "a product that is no text",
+      "commodity",
+      { name: "Butter" },
+      'commodity is {"name":"Butter"}, a value of another type'
+    ],
+    ["the number of a report in a list", "slug_id", [1603], "slug_id is [1603], a value of another type"]
+  ])("is rejected, and never read as if it stated nothing, for %s", (_, field, value, reason) => {
+    const { readings, rejects } = readRows(closes, [aClose(), aClose({ report_date: "09/28/2026", [field]: value })])
+    assert.deepStrictEqual([readings.length, rejects.map((reject) => reject.reason)], [1, [reason]])
+  })
+
+  it("is rejected when its price is in another unit, and a payload of such rows fails", () => {
+    const [pounds, tons] = ["Dollars per Pound", "Dollars per Metric Ton"]
+    const row = aClose({ price_unit: tons, report_date: "09/28/2026" })
+    const { rejects } = readRows(closes, [aClose({ price_unit: pounds }), row])
+    assert.strictEqual(rejects[0]?.reason, 'its unit is "Dollars per Metric Ton", where usd_per_lb was expected')
+    assert.throws(() => readRows(closes, [row]), /1 of 1 rows cannot be read/)
+  })
+
   it("is rejected as a whole when only one of its numbers is odd", () => {
     const row = aClassRow({ report_month: "Jun", class_3_Price: "see note" })
     const { readings, rejects } = readRows(classes, [aClassRow(), row])
@@ -121,11 +148,11 @@ describe("two rows of one metric, day and publication", () => {
     assert.deepStrictEqual(stated("10", n("10.0")), { readings: 2, rejects: [] })
   })
 
-  it("contradict each other when they differ: the later is rejected and names the earlier", () => {
-    assert.deepStrictEqual(stated("1.39", "1.39", "13.9"), {
-      readings: 2,
-      rejects: ["contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1.39 there and 13.9 here"]
-    })
+  it("make the payload untrusted when they differ, because nothing tells which of them is meant", () => {
+    assert.throws(
+      () => stated("1.39", "1.39", "13.9"),
+      /row 3 contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1\.39 there and 13\.9 here/
+    )
   })
 
   it("are a revision when their publications differ", () => {
@@ -179,11 +206,42 @@ describe("reading a payload that has changed", () => {
       "whose stamps are printed differently",
       closes,
       [aClose({ published_date: 1_790_000_000 })],
-      /the first: published_date is "1790000000"/
+      /the column published_date holds only values of another type, such as 1790000000/
     ],
     ["whose rows are not objects", closes, [1, 2], /2 of 2 rows cannot be read/]
   ])("fails for a payload %s", (_, feed, rows, message) => {
     assert.throws(() => readRows(feed, rows), message)
+  })
+
+  it.each([
+    ["a selector", "commodity", { name: "Butter" }],
+    ["the region", "region", 4],
+    ["the number of the report", "slug_id", [1603]]
+  ])("fails when all that a column states is of another type: %s", (_, field, value) => {
+    const rows = [aClose({ [field]: value }), aClose({ [field]: null, report_date: "09/28/2026" })]
+    const feed = field === "region" ? feedNamed("gov-mars/1046") : closes
+    const read = field === "region" ? [aRange(1046, { region: value })] : rows
+    assert.throws(() => readRows(feed, read), new RegExp(`the column ${field} holds only values of another type`))
+  })
+
+  it("fails when an optional column is gone that has had values, and not before it had any", () => {
+    const feed = feedNamed("gov-mars/1046")
+    const { mostly_low_price: _, ...row } = aRange(1046)
+    assert.strictEqual(readRows(feed, [row]).rejects.length, 0)
+    const valued = new Set(["dry_whey_us_west_mostly_low_weekly"])
+    assert.throws(() => readRows(feed, [row], { valued }), /the column mostly_low_price is missing/)
+  })
+
+  it("fails when no row is of a metric any more that has had values, and not before it had any", () => {
+    const rows = [aClose({ commodity: "Butter (AA)" })]
+    assert.strictEqual(readRows(closes, rows).rows_silent, 1)
+    const valued = new Set(["butter_exch_spot_close_daily"])
+    assert.throws(
+      () => readRows(closes, rows, { valued }),
+      /none of its 1 rows has what tells .* such as commodity Butter/
+    )
+    const days = { from: "2026-09-01", to: "2026-09-30" }
+    assert.strictEqual(readRows(closes, rows, { valued, days }).rows_silent, 1, "a backfill may find none")
   })
 
   it("fails although rows of other markets can be read", () => {
@@ -232,6 +290,9 @@ describe("an unknown field", () => {
   })
 })
 
+/** Two rows of one publication may contradict each other, and then none is read. */
+const stampOf = (row: Row | number) => (typeof row === "number" ? row : row.published_date)
+
 describe("every row", () => {
   it("ends in exactly one place: read = stated + silent + rejected", () => {
     const cell = fc.constantFrom<unknown>("1.6140", null, "", "N/A", "see note", 0, "2")
@@ -239,14 +300,19 @@ describe("every row", () => {
     const row = fc.oneof(
       {
         weight: 9,
-        arbitrary: fc
-          .record({ cell, day })
-          .map(({ cell, day }) => aBlockRow({ cheese_40_Price: cell, "Week Ending Date": day }))
+        arbitrary: fc.record({ cell, day, second: fc.nat(59) }).map(({ cell, day, second }) =>
+          aBlockRow({
+            cheese_40_Price: cell,
+            "Week Ending Date": day,
+            slug_id: second === 0 ? true : "2993",
+            published_date: `10/07/2026 13:04:${String(second).padStart(2, "0")}`
+          })
+        )
       },
       { weight: 1, arbitrary: fc.constant(7) }
     )
     fc.assert(
-      fc.property(fc.array(row, { maxLength: 12 }), (rows) => {
+      fc.property(fc.uniqueArray(row, { maxLength: 12, selector: stampOf }), (rows) => {
         const { readings, rejects, rows_read, rows_silent } = readRows(blocks, [aBlockRow(), ...rows])
         const stated = new Set(readings.map(({ source_row }) => source_row)).size
         assert.strictEqual(rows_read, rows.length + 1)

@@ -5,12 +5,15 @@
  * or it is rejected as a whole with its reason. A null never becomes a number, and a missing number never becomes a reading.
  */
 import type { DayRange } from "../run/pipeline.ts"
-import type { Feed, Metric } from "./catalog.ts"
+import { type Feed, type Metric, metricsOf } from "./catalog.ts"
+import { assertTypes, misfitIn, type TypedField } from "./cell-types.ts"
 import { DriftFound, fieldsOf, type PayloadRow, textOf } from "./field.ts"
+import { identityFields } from "./identity.ts"
 import { knownFields } from "./known-fields.ts"
-import { type MappedMetric, mapPayload, tokenOf } from "./payload-mapping.ts"
+import { type MappedMetric, mapPayload, selectorFields, tokenOf } from "./payload-mapping.ts"
 import { parseDay, periodReader } from "./period.ts"
 import { publicationReader } from "./publication.ts"
+import { unitReader } from "./unit.ts"
 import { isRow } from "./wire.ts"
 
 export interface Reading {
@@ -48,6 +51,8 @@ export interface Limits {
   readonly days?: DayRange | undefined
   /** Days that the service was asked for, by the feed's window field. A row outside says that it ignored the question. */
   readonly asked?: DayRange | undefined
+  /** Metrics that have had values. Their columns and rows do not go away silently. */
+  readonly valued?: ReadonlySet<string> | undefined
 }
 
 type Read =
@@ -62,9 +67,6 @@ type Read =
 const rejected = (reason: string, undated = false): Read => ({ kind: "rejected", reason, undated })
 const noObject = rejected("the row is no JSON object")
 
-/** How the reason of a row begins that says something else than an earlier one. */
-export const contradicts = "contradicts row"
-
 /** At most twelve digits before the point, and above zero; only a basis may be zero or negative. */
 const isPrice = (metric: Metric, token: string) =>
   /^-?\d{1,12}(\.\d+)?$/.test(token) && (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
@@ -75,20 +77,33 @@ const assertAsked = (feed: Feed, row: PayloadRow, asked: DayRange | undefined) =
   const day = asked && parseDay(textOf(row[feed.windowField]) ?? "")
   if (asked === undefined || day === undefined || isWithin(day, asked)) return
   const problem = `${feed.windowField} was asked from ${asked.from} to ${asked.to}, and a row of ${day} came: the filter was ignored`
-  throw new DriftFound({ feed: feed.feed, problem, found: [] })
+  throw new DriftFound({ problem, found: [] })
+}
+
+/** Fields that tell which rows are read, apart from dates and numbers. */
+const typedFields = (feed: Feed, fields: ReadonlyArray<string>, { asked }: Limits): ReadonlyArray<TypedField> => {
+  const isDate = (cell: unknown) => parseDay(textOf(cell) ?? "") !== undefined
+  const window = asked === undefined ? [] : [{ field: feed.windowField, fits: isDate }]
+  return [...identityFields(feed, fields), ...selectorFields(feed, fields), ...window]
 }
 
 const rowReader = (
   feed: Feed,
   fields: ReadonlyArray<string>,
   mapping: ReadonlyArray<MappedMetric>,
-  { asked, days }: Limits
+  ours: ReadonlyArray<PayloadRow>,
+  limits: Limits
 ) => {
-  const periodOf = periodReader(feed.period, feed.feed, fields)
-  const publicationOf = publicationReader(feed.feed, fields)
+  const { asked, days } = limits
+  const periodOf = periodReader(feed.period, fields)
+  const publicationOf = publicationReader(fields, ours)
+  const unitOf = unitReader(fields)
+  const typed = typedFields(feed, fields, limits)
   return (row: unknown, source_row: number): Read => {
     if (!isRow(row)) return noObject
     assertAsked(feed, row, asked)
+    const misfit = misfitIn(typed, row)
+    if (misfit !== undefined) return rejected(`${misfit} is ${JSON.stringify(row[misfit])}, a value of another type`)
     const own = mapping.filter(({ selects }) => selects(row))
     if (own.length === 0) return { kind: "not ours" }
     const period = periodOf(row)
@@ -97,6 +112,9 @@ const rowReader = (
       column !== undefined && textOf(row[column]) !== undefined ? [{ metric, column }] : []
     )
     if (stated.length === 0) return { kind: "no value" }
+    const unit = unitOf(row)
+    const other = unit && stated.find(({ metric }) => metric.unit !== unit.unit)
+    if (other !== undefined) return rejected(`its unit is "${unit?.stated}", where ${other.metric.unit} was expected`)
     const publication = publicationOf(row, period.day)
     if ("fault" in publication) return rejected(publication.fault)
     const readings: Array<Reading> = []
@@ -122,34 +140,44 @@ const rowReader = (
 const withoutPadding = (token: string) => (token.includes(".") ? token.replace(/\.?0+$/, "") : token)
 
 /**
- * A payload says one thing about a metric, a day and a publication. A row that says another is rejected; that the run is not
- * published then, because a row selector is too wide, is the check `rows_do_not_contradict`.
+ * A payload says one thing about a metric, a day and a publication. Where two rows say two, a row selector is too wide, and
+ * nobody can tell which row it was meant for. Throws `DriftFound`.
  */
-const contradictionFinder = () => {
+const assertOneValue = (readings: ReadonlyArray<Reading>) => {
   const said = new Map<string, Reading>()
-  return (read: Read): Read => {
-    if (read.kind !== "readings") return read
-    for (const reading of read.readings) {
-      const key = `${reading.metric_name} ${reading.observed_on} ${reading.published_at}`
-      const before = said.get(key) ?? reading
-      said.set(key, before)
-      if (withoutPadding(before.value_text) === withoutPadding(reading.value_text)) continue
-      return rejected(
-        `${contradicts} ${before.source_row}: ${reading.metric_name} of ${reading.observed_on} is ${before.value_text} there and ${reading.value_text} here`
-      )
-    }
-    return read
+  for (const reading of readings) {
+    const key = `${reading.metric_name} ${reading.observed_on} ${reading.published_at}`
+    const before = said.get(key) ?? reading
+    said.set(key, before)
+    if (withoutPadding(before.value_text) === withoutPadding(reading.value_text)) continue
+    const problem = `row ${reading.source_row} contradicts row ${before.source_row}: ${reading.metric_name} of ${reading.observed_on} is ${before.value_text} there and ${reading.value_text} here, in one publication`
+    throw new DriftFound({ problem, found: [] })
   }
 }
 
+/** Throws `DriftFound` where a feed whose rows gave values has only rows of something else. */
+const assertOurs = (
+  feed: Feed,
+  rows: ReadonlyArray<PayloadRow>,
+  ours: ReadonlyArray<PayloadRow>,
+  { days, valued }: Limits
+) => {
+  if (rows.length === 0 || ours.length > 0 || days !== undefined) return
+  const lost = metricsOf(feed).find(({ metric_name }) => valued?.has(metric_name))
+  if (lost === undefined) return
+  const wanted = lost.where.map(({ field, values }) => `${field} ${values.join(" or ")}`).join(", ")
+  const problem = `none of its ${rows.length} rows has what tells the prices of before apart, such as ${wanted}`
+  throw new DriftFound({ problem, found: [] })
+}
+
 /** Single bad rows are rejects. Where no row at all can be read, and not for want of values, a field has changed. */
-const assertReadable = (feed: Feed, fields: ReadonlyArray<string>, reads: ReadonlyArray<Read>) => {
+const assertReadable = (fields: ReadonlyArray<string>, reads: ReadonlyArray<Read>) => {
   const unreadable = reads.flatMap((read) => (read.kind === "rejected" && !read.undated ? [read.reason] : []))
   const isComplete = reads.some(({ kind }) => kind === "readings" || kind === "other days")
   const withoutValue = reads.filter(({ kind }) => kind === "no value").length
   if (isComplete || unreadable.length <= withoutValue) return
   const problem = `${unreadable.length} of ${reads.length} rows cannot be read, and no other tells anything; the first: ${unreadable[0]}`
-  throw new DriftFound({ feed: feed.feed, problem, found: [...fields] })
+  throw new DriftFound({ problem, found: [...fields] })
 }
 
 const unknownFields = (
@@ -171,13 +199,16 @@ const unknownFields = (
 export const normalise = (feed: Feed, payload: ReadonlyArray<unknown>, limits: Limits = {}): Normalised => {
   const rows = payload.filter(isRow)
   const fields = fieldsOf(rows)
-  const mapping = rows.length === 0 ? [] : mapPayload(feed, fields, rows)
-  const readRow = rows.length === 0 ? () => noObject : rowReader(feed, fields, mapping, limits)
-  const withoutContradiction = contradictionFinder()
-  const reads = payload.map((row, index) => withoutContradiction(readRow(row, index + 1)))
-  assertReadable(feed, fields, reads)
+  assertTypes(typedFields(feed, fields, limits), rows)
+  const mapping = rows.length === 0 ? [] : mapPayload(feed, fields, rows, limits.valued ?? new Set())
+  const ours = rows.filter((row) => mapping.some(({ selects }) => selects(row)))
+  assertOurs(feed, rows, ours, limits)
+  const readRow = rows.length === 0 ? () => noObject : rowReader(feed, fields, mapping, ours, limits)
+  const reads = payload.map((row, index) => readRow(row, index + 1))
+  assertReadable(fields, reads)
 
   const readings = reads.flatMap((read) => (read.kind === "readings" ? read.readings : []))
+  assertOneValue(readings)
   const rejects = reads.flatMap(
     (read, index): ReadonlyArray<Rejected> =>
       read.kind === "rejected"

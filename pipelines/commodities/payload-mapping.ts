@@ -1,6 +1,7 @@
 /** The catalog applied to one payload: which rows belong to which metric, and which column holds its number. */
 import { numberToken } from "@larder/schemas/decimals.ts"
 import { type Feed, type Metric, metricsOf } from "./catalog.ts"
+import type { TypedField } from "./cell-types.ts"
 import { resolveColumn } from "./column.ts"
 import { DriftFound, findField, isScalar, type PayloadRow, textOf } from "./field.ts"
 
@@ -20,7 +21,7 @@ const sameText = (a: string, b: string) =>
  * Finds a metric's selector fields once. A field that no row has matters where rows meet the other conditions: then
  * nothing tells them apart any more, and `DriftFound` is thrown.
  */
-const selectorOf = (metric: Metric, feed: Feed, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
+const selectorOf = (metric: Metric, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const conditions = metric.where.map((condition) => ({ ...condition, found: findField(fields, condition.field) }))
   const known = conditions.flatMap(({ found, values }) =>
     found !== undefined && "field" in found ? [{ field: found.field, values }] : []
@@ -35,33 +36,48 @@ const selectorOf = (metric: Metric, feed: Feed, fields: ReadonlyArray<string>, r
   if (first === undefined) return selects
   if (!rows.some(selects)) return () => false
   const problem = `the field ${first.field}, which tells the rows of ${metric.metric_name} apart, is ${first.found === undefined ? "missing" : "ambiguous"}`
-  throw new DriftFound({ feed: feed.feed, problem, found: [...fields] })
+  throw new DriftFound({ problem, found: [...fields] })
 }
 
 /** The number in a cell as a token, digits as printed; undefined where it is no number. */
 export const tokenOf = (cell: unknown) => (isScalar(cell) ? numberToken(textOf(cell) ?? "") : undefined)
 
 /** A column whose every value is no number has become something else: that is drift, not a bad row. */
-const assertNumbers = (feed: Feed, metric: Metric, column: string, rows: ReadonlyArray<PayloadRow>) => {
+const assertNumbers = (metric: Metric, column: string, rows: ReadonlyArray<PayloadRow>) => {
   const stated = rows.filter((row) => textOf(row[column]) !== undefined)
   if (stated.length === 0 || stated.some((row) => tokenOf(row[column]) !== undefined)) return
   const example = JSON.stringify(stated[0]?.[column])
   const problem = `the column ${column} of ${metric.metric_name} holds no numbers any more, but values like ${example}`
-  throw new DriftFound({ feed: feed.feed, problem, found: [] })
+  throw new DriftFound({ problem, found: [] })
 }
 
-/** Applies the feed's metrics to a payload. Throws `DriftFound` where it lacks what they need. */
+/** Fields by which the feed's metrics select rows: they hold texts. */
+export const selectorFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<TypedField> =>
+  [...new Set(metricsOf(feed).flatMap(({ where }) => where.map(({ field }) => field)))].flatMap((name) => {
+    const found = findField(fields, name)
+    return found !== undefined && "field" in found
+      ? [{ field: found.field, fits: (cell: unknown) => typeof cell === "string" }]
+      : []
+  })
+
+/**
+ * Applies the feed's metrics to a payload. Throws `DriftFound` where it lacks what they need: an optional column, too, once the
+ * metric has had values.
+ */
 export const mapPayload = (
   feed: Feed,
   fields: ReadonlyArray<string>,
-  rows: ReadonlyArray<PayloadRow>
+  rows: ReadonlyArray<PayloadRow>,
+  valued: ReadonlySet<string>
 ): ReadonlyArray<MappedMetric> => {
-  const selectors = metricsOf(feed).map((metric) => ({ metric, selects: selectorOf(metric, feed, fields, rows) }))
+  const selectors = metricsOf(feed).map((metric) => ({ metric, selects: selectorOf(metric, fields, rows) }))
   const ours = rows.filter((row) => selectors.some(({ selects }) => selects(row)))
   return selectors.map(({ metric, selects }) => {
     const own = ours.filter(selects)
-    const column = resolveColumn(metric.column, feed.feed, fields, ours)
-    if (column !== undefined) assertNumbers(feed, metric, column, own)
+    const rule =
+      own.length > 0 && valued.has(metric.metric_name) ? { ...metric.column, optional: false } : metric.column
+    const column = resolveColumn(rule, fields, ours)
+    if (column !== undefined) assertNumbers(metric, column, own)
     return { metric, selects, column, selected: own.length }
   })
 }

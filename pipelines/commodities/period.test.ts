@@ -4,7 +4,7 @@ import fc from "fast-check"
 import { fieldsOf, type PayloadRow } from "./field.ts"
 import { parseDay, parseMoment, parseMonth, parsePeriod, periodReader } from "./period.ts"
 
-const read = (period: string, row: PayloadRow) => periodReader(parsePeriod(period), "gov-mpr/1", fieldsOf([row]))(row)
+const read = (period: string, row: PayloadRow) => periodReader(parsePeriod(period), fieldsOf([row]))(row)
 
 describe("a printed day", () => {
   it.each([

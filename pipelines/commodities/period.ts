@@ -69,32 +69,32 @@ export const parseMonth = (text: string): number | undefined => {
 /** `stated` is false where the row simply has no date. */
 type Reader = (row: PayloadRow) => { readonly day: string } | { readonly fault: string; readonly stated: boolean }
 
-const required = (feed: string, fields: ReadonlyArray<string>, name: string, exactly: boolean): string => {
+const required = (fields: ReadonlyArray<string>, name: string, exactly: boolean): string => {
   const found = exactly && !fields.includes(name) ? undefined : findField(fields, name)
   if (found !== undefined && "field" in found) return found.field
   const problem =
     found === undefined
       ? `the date field ${name} is missing`
       : `the date field ${name} could be ${found.ambiguous.join(" or ")}`
-  throw new DriftFound({ feed, problem, found: [...fields] })
+  throw new DriftFound({ problem, found: [...fields] })
 }
 
 /** Finds the period fields of a payload once, and reads them row by row. Throws `DriftFound` where one is missing. */
-export const periodReader = (key: PeriodKey, feed: string, fields: ReadonlyArray<string>): Reader => {
+export const periodReader = (key: PeriodKey, fields: ReadonlyArray<string>): Reader => {
   const dayIn = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
   const fault = (row: PayloadRow, field: string, wanted: string) => ({
     fault: `${field} is ${JSON.stringify(row[field] ?? null)}, which is no ${wanted}`,
     stated: textOf(row[field]) !== undefined
   })
   if (key.kind === "day") {
-    const field = required(feed, fields, key.field, key.exactly)
+    const field = required(fields, key.field, key.exactly)
     return (row) => {
       const day = dayIn(row, field)
       return day === undefined ? fault(row, field, "date") : { day }
     }
   }
-  const monthField = required(feed, fields, key.month, false)
-  const yearField = required(feed, fields, key.year, false)
+  const monthField = required(fields, key.month, false)
+  const yearField = required(fields, key.year, false)
   return (row) => {
     const month = parseMonth(textOf(row[monthField]) ?? "")
     if (month === undefined) return fault(row, monthField, "month")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { fieldsOf, type PayloadRow } from "./field.ts"
 import { publicationReader } from "./publication.ts"
 
-const published = (row: PayloadRow) => publicationReader("gov-mars/1", fieldsOf([row]))(row, "2026-08-29")
+const published = (row: PayloadRow) => publicationReader(fieldsOf([row]), [])(row, "2026-08-29")
 
 describe("the publication of a row", () => {
   it("is the row's own stamp, in either spelling of the key", () => {

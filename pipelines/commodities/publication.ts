@@ -1,16 +1,24 @@
 /** When a report published a row: by its own stamp, which has no zone. Stamps are parsed and never compared as text. */
+import { assertTypes } from "./cell-types.ts"
 import { DriftFound, findField, type PayloadRow, textOf } from "./field.ts"
 import { parseDay, parseMoment } from "./period.ts"
 
 /** Days that a row states about its report: the newest of them stands in for a stamp that is missing. */
 const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
 
-/** Reads the stamp of each row, `YYYY-MM-DD HH:MM:SS`. Throws `DriftFound` where two fields could be it. */
-export const publicationReader = (feed: string, fields: ReadonlyArray<string>) => {
+/**
+ * Reads the stamp of each row, `YYYY-MM-DD HH:MM:SS`. Throws `DriftFound` where two fields could be it, and where it is no stamp
+ * in any of these rows.
+ */
+export const publicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const found = findField(fields, "published_date")
   if (found !== undefined && "ambiguous" in found) {
     const problem = `published_date could be ${found.ambiguous.join(" or ")}`
-    throw new DriftFound({ feed, problem, found: [...fields] })
+    throw new DriftFound({ problem, found: [...fields] })
+  }
+  if (found !== undefined) {
+    const fits = (cell: unknown) => parseMoment(textOf(cell) ?? "") !== undefined
+    assertTypes([{ field: found.field, fits }], rows)
   }
   const standIn = (row: PayloadRow, day: string) => {
     const days = reportDays.flatMap((field) => parseDay(textOf(row[field]) ?? "") ?? [])

@@ -16,7 +16,7 @@ import { DriftFound } from "./field.ts"
 import { type Normalised, normalise } from "./normalise.ts"
 import type { Previous } from "./previous.ts"
 import { asksOf, windowAround } from "./source.ts"
-import { PayloadUnreadable, rowsOf } from "./wire.ts"
+import { PayloadUnreadable, rowsOf, textFrom } from "./wire.ts"
 
 /** Values of the newest reports may be dated after the day they are fetched: a Thursday's report ends on Friday. */
 const daysAhead = 14
@@ -35,6 +35,8 @@ export interface FeedRead {
   readonly rows_silent: number
   readonly rows_rejected: number
   readonly measures: ReadonlyMap<string, string>
+  /** Why it has only a part of the rows that it should have. */
+  readonly partial?: string | undefined
 }
 
 /**
@@ -77,7 +79,7 @@ const stage = Effect.fnUntraced(function* (
   feed: Feed,
   raw: RawFile,
   read: Normalised,
-  mapping: { readonly feed: string; readonly withDays: string }
+  mapping: { readonly feed: string; readonly payload: string }
 ) {
   const { run_id, staging } = run
   const about = { pipeline: "commodities", feed: feed.feed, run_id }
@@ -96,7 +98,7 @@ const stage = Effect.fnUntraced(function* (
   const { bytes, content_type, fetched_at, sha256: raw_sha256, url } = raw
   const counts = { rows_read: read.rows_read, rows_rejected: read.rejects.length }
   yield* staging.add(rawFileTable, [
-    { ...about, raw_sha256, url, fetched_at, bytes, content_type, ...counts, mapping_sha256: mapping.withDays }
+    { ...about, raw_sha256, url, fetched_at, bytes, content_type, ...counts, mapping_sha256: mapping.payload }
   ])
   const newest = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
   if (run.days === undefined && newest !== "") {
@@ -141,11 +143,12 @@ export const readFeed = Effect.fnUntraced(
         measures: new Map()
       } satisfies FeedRead
     }
-    const text = yield* fs.readFileString(raw.path).pipe(Effect.orDie)
+    const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
+    const valued = new Set(context.previous.measures.map(({ metric_name }) => metric_name))
     const { read, remark } = yield* Effect.try({
       try: () => {
-        const { remark, rows } = rowsOf(feed, { ...raw, text, recorded: kind !== "live" })
-        return { read: normalise(feed, rows, { days, asked: raw.exact ? window : undefined }), remark }
+        const { remark, rows } = rowsOf(feed, { ...raw, text: textFrom(raw.url, bytes), recorded: kind !== "live" })
+        return { read: normalise(feed, rows, { days, asked: raw.exact ? window : undefined, valued }), remark }
       },
       catch: (cause) => cause
     }).pipe(
@@ -153,11 +156,12 @@ export const readFeed = Effect.fnUntraced(
         cause instanceof DriftFound || cause instanceof PayloadUnreadable ? Effect.fail(cause) : Effect.die(cause)
       )
     )
-    if (remark !== undefined)
-      yield* Effect.logWarning(`the payload ${remark}`).pipe(Effect.annotateLogs({ url: raw.url }))
-    yield* stage(context, feed, raw, read, { feed: mapping, withDays })
+    // one that is partial is read again, so that each run says so
+    const withRemark = remark === undefined ? withDays : `${withDays}, partial`
+    yield* stage(context, feed, raw, read, { feed: mapping, payload: withRemark })
     const { measures, rejects, rows_read, rows_silent } = read
-    return { rows_read, rows_silent, rows_rejected: rejects.length, measures } satisfies FeedRead
+    const partial = remark === undefined ? undefined : `The payload of ${raw.url} ${remark}.`
+    return { rows_read, rows_silent, rows_rejected: rejects.length, measures, partial } satisfies FeedRead
   },
   (read, _context, feed) => Effect.annotateLogs(read, { feed: feed.feed })
 )

@@ -1,51 +1,47 @@
 /** The feeds of one service, one after the other. One that is away or faulty does not keep the others from being read. */
+import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import { Effect } from "effect"
 import type { OriginError } from "../run/origin.ts"
 import { Progress } from "../run/progress.ts"
 import type { Feed } from "./catalog.ts"
-import type { DriftFound } from "./field.ts"
 import { type FeedContext, type FeedRead, readFeed } from "./read-feed.ts"
-import type { PayloadUnreadable } from "./wire.ts"
 
-export type Outcome =
+export type Outcome = { readonly feed: string } & (
   | ({ readonly kind: "read" } & FeedRead)
-  /** Could not be fetched: left out of the run. */
-  | {
-      readonly kind: "unavailable"
-      readonly feed: string
-      readonly message: string
-      readonly error?: OriginError["_tag"]
-    }
-  /** Came and cannot be trusted: nothing of the run is published. */
-  | { readonly kind: "faulty"; readonly message: string }
+  /** Did not come. */
+  | { readonly kind: "unreachable"; readonly reason: string; readonly error?: OriginError["_tag"] }
+  /** Came, and cannot be trusted. */
+  | { readonly kind: "untrusted"; readonly reason: string }
+)
+
+/** What a run tells of a feed that it did not read, or only in part. */
+export const leftOutOf = (outcome: Outcome): ReadonlyArray<FeedLeftOut> => {
+  const { feed, kind } = outcome
+  if (kind !== "read") return [{ feed, kind, reason: outcome.reason }]
+  return outcome.partial === undefined ? [] : [{ feed, kind: "partial", reason: outcome.partial }]
+}
 
 /** A service that did not answer for so many feeds in a row is away: each of them was tried for minutes. */
 const patience = 3
 
-const outcomeOf = (context: FeedContext, feed: Feed) => {
-  const unavailable = (error: OriginError) =>
-    Effect.succeed<Outcome>({
-      kind: "unavailable",
-      feed: feed.feed,
-      message: error.message,
-      error: error._tag
-    })
-  const faulty = (error: DriftFound | PayloadUnreadable) =>
-    Effect.succeed<Outcome>({ kind: "faulty", message: error.message })
-  return readFeed(context, feed).pipe(
-    Effect.map((read): Outcome => ({ kind: "read", ...read })),
+const outcomeOf = (context: FeedContext, line: Feed) => {
+  const { feed } = line
+  const unreachable = ({ _tag: error, message: reason }: OriginError) =>
+    Effect.succeed<Outcome>({ kind: "unreachable", feed, reason, error })
+  const untrusted = ({ message: reason }: Error) => Effect.succeed<Outcome>({ kind: "untrusted", feed, reason })
+  return readFeed(context, line).pipe(
+    Effect.map((read): Outcome => ({ kind: "read", feed, ...read })),
     Effect.catchTags({
-      UpstreamUnavailable: unavailable,
-      AccessDenied: unavailable,
-      RefusedByUpstream: unavailable,
-      AnswerTooLarge: unavailable,
-      GivenUp: unavailable,
-      ForbiddenAddress: unavailable,
-      NotRecorded: unavailable,
-      RecordingUnreadable: (error) =>
-        Effect.succeed<Outcome>({ kind: "faulty", message: `${feed.feed}: ${error.message}` }),
-      DriftFound: faulty,
-      PayloadUnreadable: faulty
+      UpstreamUnavailable: unreachable,
+      AccessDenied: unreachable,
+      RefusedByUpstream: unreachable,
+      AnswerTooLarge: unreachable,
+      GivenUp: unreachable,
+      ForbiddenAddress: unreachable,
+      NotRecorded: unreachable,
+      RecordingUnreadable: untrusted,
+      DriftFound: untrusted,
+      PayloadUnreadable: untrusted
     })
   )
 }
@@ -53,22 +49,25 @@ const outcomeOf = (context: FeedContext, feed: Feed) => {
 /** Why the rest of a service need not be asked: the answer would be the same. */
 const hopeless = (outcomes: ReadonlyArray<Outcome>): string | undefined => {
   const away = outcomes.slice(
-    outcomes.findLastIndex((o) => o.kind !== "unavailable" || o.error !== "UpstreamUnavailable") + 1
+    outcomes.findLastIndex((o) => o.kind !== "unreachable" || o.error !== "UpstreamUnavailable") + 1
   )
-  if (away.length >= patience) return `the service did not answer for ${away.length} feeds in a row`
-  const denied = outcomes.find((o) => o.kind === "unavailable" && o.error === "AccessDenied")
-  return denied?.kind === "unavailable" ? `the service denied ${denied.feed}` : undefined
+  if (away.length >= patience) return `Not asked, because the service did not answer for ${away.length} feeds in a row.`
+  const denied = outcomes.find((o) => o.kind === "unreachable" && o.error === "AccessDenied")
+  return denied && `Not asked, because the service denied ${denied.feed}.`
 }
 
-export const readService = Effect.fnUntraced(function* (context: FeedContext, feeds: ReadonlyArray<Feed>) {
+/** `unasked`: why no feed of it is asked at all. */
+export const readService = Effect.fnUntraced(function* (
+  context: FeedContext,
+  feeds: ReadonlyArray<Feed>,
+  unasked: string | undefined
+) {
   const progress = yield* Progress
   const outcomes: Array<Outcome> = []
-  let stop: string | undefined
+  let stop = unasked
   for (const feed of feeds) {
     const outcome: Outcome =
-      stop === undefined
-        ? yield* outcomeOf(context, feed)
-        : { kind: "unavailable", feed: feed.feed, message: `not asked, because ${stop}` }
+      stop === undefined ? yield* outcomeOf(context, feed) : { kind: "unreachable", feed: feed.feed, reason: stop }
     outcomes.push(outcome)
     stop ??= hopeless(outcomes)
     yield* progress.advance({ feed: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })

@@ -5,13 +5,13 @@
 import { Clock, Config, DateTime, Effect, Option, Redacted } from "effect"
 import { mixtureOf } from "../run/mixture.ts"
 import { Origin } from "../run/origin.ts"
-import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
+import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
-import { feeds } from "./catalog.ts"
+import { type Feed, feeds } from "./catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
 import { readPrevious } from "./previous.ts"
 import type { FeedRead } from "./read-feed.ts"
-import { readService } from "./read-service.ts"
+import { leftOutOf, readService } from "./read-service.ts"
 
 /** Blanks around a key come from copying it; an empty one is none. */
 const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
@@ -22,8 +22,14 @@ const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
   })
 )
 
+const needsKey =
+  "It needs a key: set MARS_API_KEY to your key of My Market News, which is free at https://mymarketnews.ams.usda.gov, and run again."
+
 const advice =
   "Nothing of this run was published; the previous generation stays live. Run again later, or correct the lines of a report that has changed in pipelines/commodities/catalog."
+
+/** One in so many feeds that answered may be untrusted: more mean that something is wrong with all of them. */
+const trustedPerUntrusted = 3
 
 export const readCommodities = Effect.fn("commodities.read")(function* (run: RunContext) {
   const progress = yield* Progress
@@ -32,31 +38,28 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
   const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today }
   yield* progress.start(feeds.length)
-  const services = ["gov-mars", "gov-mpr"].map((source) => feeds.filter((feed) => feed.source === source))
-  const outcomes = (yield* Effect.forEach(services, (of) => readService(context, of), {
+  const readFrom = (service: Feed["source"], unasked?: string) =>
+    readService(
+      context,
+      feeds.filter(({ source }) => source === service),
+      unasked
+    )
+  const lacksKey = kind === "live" && context.marsKey === undefined
+  const outcomes = (yield* Effect.all([readFrom("gov-mars", lacksKey ? needsKey : undefined), readFrom("gov-mpr")], {
     concurrency: "unbounded"
   })).flat()
 
   const read = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome] : []))
-  const unavailable = outcomes.flatMap((outcome) =>
-    outcome.kind === "unavailable"
-      ? [{ feed: outcome.feed, kind: "unreachable" as const, reason: outcome.message }]
-      : []
-  )
-  const faults = outcomes.flatMap((outcome) => (outcome.kind === "faulty" ? [outcome.message] : []))
+  const left_out = outcomes.flatMap(leftOutOf)
   const mixture = read.length === 0 ? undefined : mixtureOf(previous.origins, kind, "prices")
-  if (mixture !== undefined) faults.push(mixture)
-  if (faults.length > 0) {
-    const away = unavailable.map(({ feed }) => feed).join(", ")
-    return yield* new ReadFailed({
-      faults: [...faults, ...(away === "" ? [] : [`Could not be fetched: ${away}.`]), advice]
-    })
+  if (mixture !== undefined) return yield* new ReadFailed({ faults: [mixture, advice] })
+  const untrusted = outcomes.filter((outcome) => outcome.kind === "untrusted").length
+  const answered = read.length + untrusted
+  if (untrusted * trustedPerUntrusted > answered) {
+    const verdict = `${untrusted} of ${answered} feeds that answered cannot be trusted, which is more than a third.`
+    return yield* new ReadFailed({ faults: [verdict, ...reasonLines(left_out), advice], left_out })
   }
-  if (read.length === 0)
-    return yield* new NothingRead({
-      reasons: unavailable.map(({ feed, reason }) => `${feed}: ${reason}`),
-      left_out: unavailable
-    })
+  if (read.length === 0) return yield* new NothingRead({ reasons: reasonLines(left_out), left_out })
 
   const measures = new Map(previous.measures.map(({ measure, metric_name }) => [metric_name, measure]))
   for (const feed of read) for (const [metric, column] of feed.measures) measures.set(metric, column)
@@ -67,6 +70,6 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
     rows_read: total((feed) => feed.rows_read),
     rows_silent: total((feed) => feed.rows_silent),
     rows_rejected: total((feed) => feed.rows_rejected),
-    left_out: unavailable
+    left_out
   } satisfies ReadResult
 }, Effect.scoped)

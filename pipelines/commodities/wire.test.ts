@@ -12,7 +12,7 @@ import {
   n,
   sectionsBody
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { rowsOf } from "./wire.ts"
+import { rowsOf, textFrom } from "./wire.ts"
 
 const closes = feedNamed("gov-mars/1603")
 const months = feedNamed("gov-mars/1623")
@@ -63,20 +63,26 @@ describe("an answer", () => {
   })
 })
 
+describe("the bytes of an answer", () => {
+  it("are read as UTF-8, with or without its mark, and fail when they are in another encoding", () => {
+    assert.strictEqual(textFrom(url, Buffer.from('\ufeff{"a":"é"}')), '{"a":"é"}')
+    assert.throws(() => textFrom(url, Buffer.from('{"a":"é"}', "latin1")), /report is not valid UTF-8/)
+  })
+})
+
 describe("an answer without rows", () => {
   it.each([
     ["empty results", closes, '{"stats":{"returnedRows":0,"userAllowedRows":100000,"totalRows":0},"results":[]}'],
     ["a message and null results", blocks, '{"message":"No Results Found","results":null}'],
     ["a message alone", blocks, '{"message":"No Results Found for the query"}'],
     ["null results and a count of 0", blocks, '{"stats":{"returnedRows:":0},"results":null}'],
-    ["sections that are null", months, "[null,null]"],
     ["a section with a message", months, '[{"reportSection":"CME Monthly Averages","message":"No Results Found"},null]']
   ])("gives no rows and does not fail: %s", (_, feed, text) => assert.deepStrictEqual(read(feed, text).rows, []))
 })
 
 describe("an answer that cannot be trusted", () => {
   it.each([
-    ["is empty", "", null, /gov-mars\/1603: the payload of https:\/\/example\.test\/report is empty/],
+    ["is empty", "", null, /^The payload of https:\/\/example\.test\/report is empty\.$/],
     ["is blank", " \n", null, /is empty/],
     ["is an HTML page", "<!DOCTYPE html><html><title>Maintenance</title>", null, /is an HTML or XML page, not JSON/],
     ["is an HTML page after blanks", "\n  <html>", "text/html", /is an HTML or XML page/],
@@ -92,6 +98,12 @@ describe("an answer that cannot be trusted", () => {
     ["has rows that are no list", '{"results":{"0":{}}}', null, /has not the shape/],
     ["is a bare list of rows", JSON.stringify([aClose()]), null, /has neither results nor a message/],
     ["is an empty object", "{}", null, /has neither results nor a message/],
+    ["is null", "null", null, /holds no section: it is null/],
+    ["is an empty list", "[]", null, /holds no section: it is \[\]/],
+    ["is a list of nulls", "[null, null]", null, /holds no section: it is \[null, null\]/],
+    ["is a number", "7", null, /has neither results nor a message/],
+    ["is true", "true", null, /has not the shape/],
+    ["has two sections, where the report has none", `[${marsBody([])},${marsBody([])}]`, null, /several sections/],
     [
       "is a refusal with status 200",
       '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}',
@@ -133,6 +145,18 @@ describe("a section", () => {
   it("is found by its name in any case", () => {
     const classes = feedNamed("gov-mpr/2991/Detail")
     assert.strictEqual(read(classes, mprBody("detail", [{}])).rows.length, 1)
+  })
+
+  it("fails when it is of a report that does not have the section of the feed", () => {
+    const body = JSON.stringify({
+      reportSections: ["Summary", "Detail"],
+      stats: { returnedRows: 1 },
+      results: [aBlockRow()]
+    })
+    assert.throws(
+      () => read(blocks, body),
+      /is of a report without the section "40 Pound Block .*"; it has: "Summary", "Detail"/
+    )
   })
 
   it("is the first one of the payload when the feed names none", () => {

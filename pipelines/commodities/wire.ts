@@ -6,21 +6,22 @@ import { PublishedNumber, parseJsonKeepingNumbers } from "@larder/schemas/decima
 import { Result, Schema } from "effect"
 import type { Feed } from "./catalog.ts"
 import type { PayloadRow } from "./field.ts"
+import { otherReport } from "./identity.ts"
 
 /** The answer cannot be read as what the service documents. */
 export class PayloadUnreadable extends Schema.TaggedError<PayloadUnreadable>()("PayloadUnreadable", {
-  feed: Schema.String,
   url: Schema.String,
   problem: Schema.String
 }) {
   override get message() {
-    return `${this.feed}: the payload of ${this.url} ${this.problem}.`
+    return `The payload of ${this.url} ${this.problem}.`
   }
 }
 
 const Count = Schema.Union([Schema.String, Schema.instanceOf(PublishedNumber)])
 const Section = Schema.Struct({
   reportSection: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  reportSections: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.String))),
   stats: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.NullOr(Count)))),
   message: Schema.optionalKey(Schema.Unknown),
   results: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Unknown)))
@@ -65,17 +66,30 @@ const jsonOf = (text: string, fail: Fail): unknown => {
   }
 }
 
-/** The section of a feed, by its name where the answer states one: rolling and final sections have the same columns. */
-const pick = (feed: Feed, sections: ReadonlyArray<Section>, fail: Fail): Section | undefined => {
+const same = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()
+
+/**
+ * The section of a feed, by its name where the answer states one: rolling and final sections have the same columns. A report
+ * without sections answers with one.
+ */
+const pick = (feed: Feed, sections: readonly [Section, ...ReadonlyArray<Section>], fail: Fail): Section => {
   const [first] = sections
   const nameOf = (section: Section) => section.reportSection ?? ""
-  const isAsked = (section: Section) => nameOf(section).toLowerCase() === feed.section.toLowerCase()
-  if (first === undefined || feed.section === "") return first
-  const named = sections.find(isAsked)
-  if (named !== undefined) return named
-  if (sections.length === 1 && nameOf(first) === "") return first
-  const names = sections.map((section) => `"${nameOf(section)}"`).join(", ")
-  return fail(`lacks the section "${feed.section}"; it has: ${names}`)
+  const listed = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
+  if (feed.section === "") {
+    return sections.length === 1
+      ? first
+      : fail(`has several sections, where the report has none: ${listed(sections.map(nameOf))}`)
+  }
+  const named = sections.find((section) => same(nameOf(section), feed.section))
+  const reported = first.reportSections ?? []
+  const isReported = reported.length === 0 || reported.some((name) => same(name, feed.section))
+  if (named !== undefined || (sections.length === 1 && nameOf(first) === "")) {
+    return isReported
+      ? (named ?? first)
+      : fail(`is of a report without the section "${feed.section}"; it has: ${listed(reported)}`)
+  }
+  return fail(`lacks the section "${feed.section}"; it has: ${listed(sections.map(nameOf))}`)
 }
 
 export interface Answered {
@@ -89,14 +103,23 @@ export interface Answered {
 export interface PayloadRows {
   /** As they stand in the payload, numbers as printed. */
   readonly rows: ReadonlyArray<unknown>
-  /** What is odd about the payload without making it unreadable. */
+  /** What it lacks without being unreadable: it states another number of rows than it holds. */
   readonly remark: string | undefined
+}
+
+/** The text of a payload. Throws `PayloadUnreadable`. */
+export const textFrom = (url: string, bytes: Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    throw new PayloadUnreadable({ url, problem: "is not valid UTF-8" })
+  }
 }
 
 /** The rows of a feed's payload. Throws `PayloadUnreadable`. */
 export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answered): PayloadRows => {
   const fail: Fail = (problem) => {
-    throw new PayloadUnreadable({ feed: feed.feed, url, problem })
+    throw new PayloadUnreadable({ url, problem })
   }
   if (text.trim() === "") return fail("is empty")
   if (/^\s*</.test(text))
@@ -105,11 +128,11 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
     return fail(`has the content type ${content_type}, not JSON`)
   const value = jsonOf(text, fail)
   const answers = (Array.isArray(value) ? value : [value]).filter((section) => section !== null)
-  const sections = answers.map((section) =>
+  const [first, ...others] = answers.map((section) =>
     Result.getOrElse(decodeSection(section), (error) => fail(`has not the shape {stats, results}: ${error.message}`))
   )
-  const section = pick(feed, sections, fail)
-  if (section === undefined) return { rows: [], remark: undefined }
+  if (first === undefined) return fail(`holds no section: it is ${text.trim().slice(0, 40)}`)
+  const section = pick(feed, [first, ...others], fail)
   const rows = section.results ?? []
   if (!Array.isArray(section.results) && !saysNothingFound(section)) {
     return fail(
@@ -124,6 +147,8 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
   const remark = stated === rows.length ? undefined : `states ${stated} rows and holds ${rows.length}`
   // Recordings that were cut down by hand keep their counts. A service that sends fewer rows than it counts lost some.
   if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
+  const other = otherReport(feed, rows.filter(isRow))
+  if (other !== undefined) return fail(`is not of the report that was asked for: ${other}`)
   return { rows, remark }
 }
 

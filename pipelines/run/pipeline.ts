@@ -39,13 +39,19 @@ export interface ReadResult {
   readonly all_failed?: boolean
 }
 
-const LeftOut = Schema.Array(
+export const LeftOut = Schema.Array(
   Schema.Struct({
     feed: Schema.String,
     kind: Schema.Literals(["untrusted", "unreachable", "partial"]),
     reason: Schema.String
   })
 )
+
+/** For a person: one line for each reason, after the feeds that it is of. */
+export const reasonLines = (leftOut: ReadonlyArray<Pick<FeedLeftOut, "feed" | "reason">>): ReadonlyArray<string> =>
+  [...Map.groupBy(leftOut, ({ reason }) => reason)].map(
+    ([reason, of]) => `${of.map(({ feed }) => feed).join(", ")}: ${reason}`
+  )
 
 /** What came cannot be trusted: nothing of the run is published. */
 export class ReadFailed extends Schema.TaggedError<ReadFailed>()("ReadFailed", {

@@ -16,7 +16,7 @@ import { archivedRuns, repeated } from "./archived-runs.ts"
 import { type FileUnusable, fileOrigin } from "./file-origin.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { Origin } from "./origin.ts"
-import { type DayRange, NothingRead, type Pipeline, ReadFailed } from "./pipeline.ts"
+import { type DayRange, LeftOut, NothingRead, type Pipeline, ReadFailed, reasonLines } from "./pipeline.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
 /** Which run this is. A run that is repeated from the archive keeps the identity that it had. */
@@ -39,17 +39,18 @@ export interface RunOptions {
 /** Some feeds were left out; what the others gave was published. */
 export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftOut", {
   pipeline: Schema.String,
-  reasons: Schema.Array(Schema.String),
+  left_out: LeftOut,
   published: Schema.String,
   /** Not one feed could be read. */
   all_failed: Schema.Boolean
 }) {
   override readonly [Runtime.errorExitCode] = this.all_failed ? 1 : 4
   override get message() {
-    const shown = this.reasons.slice(0, reasonsShown).map((reason) => reason.replaceAll("\n", "\n  ")) // each begins one line, and no other
-    const more = this.reasons.length - shown.length
+    const reasons = reasonLines(this.left_out)
+    const shown = reasons.slice(0, reasonsShown).map((reason) => reason.replaceAll("\n", "\n  ")) // each begins one line, and no other
+    const more = reasons.length - shown.length
     const rest = more > 0 ? `\nand ${more} more: ingest.left_out has all of them` : ""
-    const feeds = this.reasons.length === 1 ? "1 feed" : `${this.reasons.length} feeds`
+    const feeds = this.left_out.length === 1 ? "1 feed" : `${this.left_out.length} feeds`
     return `${feeds} of ${this.pipeline} left out; ${this.published}.\n${shown.join("\n")}${rest}`
   }
 }
@@ -137,7 +138,7 @@ const readAndPublish = Effect.fnUntraced(function* (
     finished_at: timeOf(yield* Clock.currentTimeMillis),
     rows_read,
     rows_rejected,
-    message: left_out.length > 0 ? left_out.map(({ feed, reason }) => `${feed}: ${reason}`).join("\n") : null
+    message: left_out.length > 0 ? reasonLines(left_out).join("\n") : null
   }
   onRead(run)
   if (!dryRun) yield* Archive.use((archive) => archive.settled)

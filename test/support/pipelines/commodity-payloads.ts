@@ -25,6 +25,10 @@ export const blocks = feedNamed("gov-mpr/2993/40 Pound Block Cheddar Cheese Pric
 export const finalBlocks = feedNamed("gov-mpr/2993/Final 40 Pound Block Cheddar Cheese Prices and Sales")
 export const barrels = feedNamed("gov-mpr/2993/500 Pound Barrel Cheddar Cheese Prices, Sales, and Moisture Content")
 
+/** What every row of a report states about it: its number, title, region, commodity. */
+const statedBy = ({ states }: Feed): Row =>
+  Object.fromEntries(states.map(({ field, values: [first] }) => [field, first]))
+
 // Datamart: every value is text or null.
 
 const ofSurvey = {
@@ -75,6 +79,7 @@ export const aClassRow = (row: Row = {}): Row => ({
   class_2_Price: "17.60",
   class_3_Price: "15.97",
   class_4_Price: "18.34",
+  ...statedBy(feedNamed("gov-mpr/2991/Detail")),
   published_date: "08/05/2026 13:04:36",
   ...row
 })
@@ -85,6 +90,7 @@ export const anAdvancedRow = (row: Row = {}): Row => ({
   report_year: "2026",
   report_month: "Jul",
   class_1_Price: "21.33",
+  ...statedBy(feedNamed("gov-mpr/2989/Detail")),
   published_date: "06/17/2026 13:04:11",
   ...row
 })
@@ -132,9 +138,8 @@ export const aRange = (slug: number, row: Row = {}): Row => ({
   report_begin_date: "09/21/2026",
   report_end_date: "09/25/2026",
   published_date: "09/24/2026 12:20:53",
+  ...statedBy(feedNamed(`gov-mars/${slug}`)),
   slug_id: slug,
-  slug_name: `AMS_${slug}`,
-  commodity: "Dry Whey",
   grade: "",
   quality: null,
   group: null,

@@ -40,13 +40,16 @@ const json = (response: ServerResponse, body: string) => {
   response.end(body)
 }
 
-/** Answers each feed's path, whatever its query, and everything else with 404. */
+const feedsByPath = new Map(feeds.map((feed) => [`/${decodeURI(recordingOf(feed))}`, feed.feed]))
+
+/** The feed at a path of this machine's server, whatever its query; empty where there is none. */
+export const feedAt = (url: string) => feedsByPath.get(decodeURI(url.split("?")[0] ?? "")) ?? ""
+
+/** Answers each feed's path, and everything else with 404. */
 export const serving =
   (bodies: () => Bodies) =>
   (response: ServerResponse, _n: number, { url }: { readonly url: string }) => {
-    const wanted = decodeURI(url.split("?")[0] ?? "").slice(1)
-    const feed = feeds.find((feed) => decodeURI(recordingOf(feed)) === wanted)
-    const body = feed && bodies()[feed.feed]
+    const body = bodies()[feedAt(url)]
     if (body === undefined) response.writeHead(404).end()
     else json(response, body)
   }

@@ -1,0 +1,54 @@
+/**
+ * Whether the rows of a payload are of the report that was asked for: whatever they state of their report is compared with
+ * `states` of the catalog. A row may say nothing of itself, and then the others do.
+ */
+import { PublishedNumber } from "@larder/schemas/decimals.ts"
+import type { Feed } from "./catalog.ts"
+import { fieldsOf, findField, isStated, type PayloadRow, textOf } from "./field.ts"
+
+/** Words that one report has and another leaves out, for the same place or title. */
+const filling = new Set(["and", "of", "the", "u", "s", "us", "united", "states"])
+
+/** `East and Central U.S.` and `Central/East US` are one region: the words in any order, without a remark in brackets. */
+const wordsOf = (text: string) =>
+  [
+    ...new Set(
+      text
+        .toLowerCase()
+        .replaceAll(/\([^)]*\)/g, " ")
+        .match(/[a-z0-9]+/g) ?? []
+    )
+  ]
+    .filter((word) => !filling.has(word))
+    .sort()
+    .join(" ")
+
+/** The conditions of a feed whose fields a payload has, with the fields. */
+const stating = (feed: Feed, fields: ReadonlyArray<string>) =>
+  feed.states.flatMap(({ field: name, values }) => {
+    const found = findField(fields, name)
+    if (found === undefined || "ambiguous" in found) return []
+    return [{ field: found.field, values, isNumber: name === "slug_id" }]
+  })
+
+/** Fields that tell of the report, and whether a cell can: the number of a report may be a number or a text. */
+export const identityFields = (feed: Feed, fields: ReadonlyArray<string>) =>
+  stating(feed, fields).map(({ field, isNumber }) => ({
+    field,
+    fits: (cell: unknown) => typeof cell === "string" || (isNumber && cell instanceof PublishedNumber)
+  }))
+
+/** What tells that the rows are of another report; undefined where nothing does. */
+export const otherReport = (feed: Feed, rows: ReadonlyArray<PayloadRow>): string | undefined => {
+  for (const { field, isNumber, values } of stating(feed, fieldsOf(rows))) {
+    const accepted = new Set(values.map(wordsOf))
+    const place = rows.findIndex((row) => {
+      const cell = row[field]
+      const isText = typeof cell === "string" || (isNumber && cell instanceof PublishedNumber)
+      return isText && isStated(cell) && !accepted.has(wordsOf(textOf(cell) ?? ""))
+    })
+    if (place === -1) continue
+    return `row ${place + 1} states ${field} ${JSON.stringify(rows[place]?.[field])}, where ${values.join(" or ")} was asked for`
+  }
+  return undefined
+}

@@ -1,0 +1,132 @@
+/** The fault matrix of commodities: eight live runs in one home, which meet all faults of the table in the docs. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { Effect } from "effect"
+import { onceForFile } from "../support/once-for-file.ts"
+import { answering, faultyRuns } from "../support/pipelines/commodity-faults.ts"
+import { runCommodities } from "../support/pipelines/commodity-runs.ts"
+import { documentedFaults } from "../support/pipelines/documented-faults.ts"
+import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
+import { startSelfSigned } from "../support/pipelines/self-signed.ts"
+import { startUpstream } from "../support/pipelines/upstream.ts"
+
+const seed = Number(process.env.LARDER_TEST_SEED ?? Date.now() % 2 ** 31)
+/** Numbers from 0 to 1, the same for the same seed. */
+const seeded = (state: number) => () => {
+  state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+  return state / 2 ** 31
+}
+const runs = faultyRuns(seeded(seed))
+const allFaults = runs.flatMap(({ faults }) => faults)
+/** Versions of prices and the cursor of each feed, as they stand in the live generation. */
+const stateOf = (home: string) =>
+  Effect.gen(function* () {
+    const versions = yield* rowsIn(
+      home,
+      `select feed, list([metric_name, observed_on::varchar, value_text, published_at::varchar] order by all) as prices
+       from commodity.price_version join ingest.raw_file using (raw_sha256) group by feed`
+    )
+    const cursors = yield* rowsIn(home, "select feed, read_to || ' by ' || run_id as cursor from ingest.cursor")
+    const of = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>, column: string) =>
+      new Map(rows.map((row) => [String(row.feed), JSON.stringify(row[column])]))
+    return { prices: of(versions, "prices"), cursors: of(cursors, "cursor") }
+  })
+
+const matrix = onceForFile(
+  Effect.gen(function* () {
+    const home = yield* temporaryHome
+    let answer = answering([], 0)
+    const upstream = yield* startUpstream((response, n, request) => answer(response, n, request))
+    const place = { home, upstream: upstream.url, selfSigned: (yield* startSelfSigned).url }
+    const ended = []
+    for (const [index, run] of runs.entries()) {
+      answer = answering(run.faults, index + 1)
+      ended.push({ run, ...(yield* runCommodities(place, run)), after: yield* stateOf(home) })
+    }
+    return { ended, left_out: yield* rowsIn(home, "select run_id, feed, kind, reason from ingest.left_out") }
+  }).pipe(Effect.provide(NodeServices.layer))
+)
+
+/** What became of each fault, in the words of the table. */
+const outcomes = Effect.map(matrix, ({ ended }) => {
+  let before: (typeof ended)[number]["after"] = { prices: new Map(), cursors: new Map() }
+  return ended.flatMap(({ after, exit, left_out, run, told }) => {
+    const isNew = (feed: string) => before.prices.get(feed) !== after.prices.get(feed)
+    const isKept = (feed: string) =>
+      !isNew(feed) && after.prices.has(feed) && before.cursors.get(feed) === after.cursors.get(feed)
+    const left = new Set(left_out.map(({ feed }) => feed))
+    const others = [...after.prices.keys()].filter((feed) => !left.has(feed))
+    const all = left.size === 0 ? "all feeds" : "the other feeds"
+    const published = others.every(isNew) ? all : "nothing"
+    before = after
+    return run.faults.map(({ fault, feeds }) => ({
+      fault,
+      published,
+      kept: left.size > 0 && [...left].every(isKept) ? "its last values" : "",
+      exit: String(exit),
+      left: feeds.filter((feed) => left.has(feed)),
+      messages: exit === 4 ? left_out.flatMap(({ feed, reason }) => (feeds.includes(feed) ? [reason] : [])) : [told]
+    }))
+  })
+})
+
+/** A message in the table leaves out with `…` what differs from feed to feed. */
+const says = (message: string, documented: string) => {
+  let at = 0
+  for (const part of documented.split("…").map((text) => text.trim())) {
+    const found = message.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return true
+}
+
+describe("a fault of commodity feeds", () => {
+  const documented = documentedFaults("commodities")
+
+  it("is in the table of docs/ingesting.md, which has no other", () => {
+    assert.sameMembers(
+      documented.map(({ fault }) => fault),
+      allFaults.map(({ fault }) => fault)
+    )
+  })
+
+  it.live.each(allFaults)("does what the table says: $fault", ({ fault, feeds }) =>
+    Effect.gen(function* () {
+      const became = (yield* outcomes).find((other) => other.fault === fault)
+      const table = documented.find((line) => line.fault === fault)
+      assert.isDefined(became)
+      const { exit, kept, left, messages, published } = became
+      const told = `${messages.join("\n")}\n(LARDER_TEST_SEED=${seed})`
+      assert.deepStrictEqual(
+        { published, kept, exit },
+        { published: table?.published, kept: table?.kept, exit: table?.exit },
+        told
+      )
+      assert.deepStrictEqual(left, exit === "0" ? [] : [...feeds], told)
+      for (const message of messages) {
+        assert.isTrue(says(message, table?.message ?? ""), `${told}\nis not: ${table?.message}`)
+      }
+    })
+  )
+
+  it.live("is recorded with its reason for each feed that was left out, and for no other", () =>
+    Effect.gen(function* () {
+      const { ended, left_out } = yield* matrix
+      const told = ended.flatMap((run) => run.left_out)
+      const record = ({ feed, kind, reason }: Readonly<Record<string, unknown>>) => `${feed} ${kind} ${reason}`
+      assert.sameMembers(left_out.map(record), told.map(record))
+    })
+  )
+
+  it.live("is made up for by the next good run: all feeds have their new values then", () =>
+    Effect.gen(function* () {
+      const { ended } = yield* matrix
+      const [before, last] = ended.slice(-2)
+      assert.strictEqual(last?.exit, 0, last?.told)
+      for (const { feed } of feeds)
+        assert.notStrictEqual(last?.after.prices.get(feed), before?.after.prices.get(feed), feed)
+    })
+  )
+})

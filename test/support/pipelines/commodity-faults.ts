@@ -1,0 +1,207 @@
+/**
+ * What can be wrong with the answers of the two services: each fault in a report of My Market News and in a section of
+ * Datamart. Faults that meet in one run have feeds of their own there, and all other feeds of the catalog are well.
+ */
+import type { ServerResponse } from "node:http"
+import { feeds, metricsOf } from "@larder/pipelines/commodities/catalog.ts"
+import { bodyOf, everyFeed, feedNamed, n, type Row, sectionsBody } from "./commodity-payloads.ts"
+import { feedAt } from "./live-commodities.ts"
+
+export interface Fault {
+  /** As in `docs/ingesting.md`. */
+  readonly fault: string
+  /** Feeds that have it. */
+  readonly feeds: ReadonlyArray<string>
+  /** The payload that comes instead, of the rows that the feed would have had. */
+  readonly body?: (feed: string, rows: ReadonlyArray<Row>) => string | Buffer
+  /** The answer that comes instead, of the body that the feed would have had. */
+  readonly answer?: (response: ServerResponse, body: string) => void
+}
+
+/** Faults that meet in one run, and what is wrong with the machine that makes it. */
+export interface FaultyRun {
+  readonly faults: ReadonlyArray<Fault>
+  readonly machine?: "distrusts the last feeds" | "is a day ahead" | "is a day behind" | "has no key"
+}
+
+const names = feeds.map(({ feed }) => feed)
+const ofMars = names.filter((feed) => feed.startsWith("gov-mars/"))
+const [butter, block, barrel, dryWhey, powder] = names.filter((feed) => /2993\/(?!Final)/.test(feed))
+const classes = "gov-mpr/2991/Detail"
+const months = "gov-mars/1623"
+const pair = (report: number, section: string | undefined) => [`gov-mars/${report}`, section ?? ""]
+
+/** Columns that metrics are read from. */
+const pricesIn = (feed: string, row: Row) =>
+  metricsOf(feedNamed(feed)).flatMap(({ column }) =>
+    Object.keys(row).filter((field) => field === column.name || /^(weekly|monthly) Av$/.test(field))
+  )
+const priceIn = (feed: string, row: Row) => pricesIn(feed, row)[0] ?? ""
+const dayIn = (row: Row) => ("Week Ending Date" in row ? "Week Ending Date" : "report_end_date")
+
+const without = (row: Row, field: string): Row =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
+const payload = (change: (row: Row, feed: string) => Row) => (feed: string, rows: ReadonlyArray<Row>) =>
+  bodyOf(
+    feedNamed(feed),
+    rows.map((row) => change(row, feed))
+  )
+
+const sendJson = (response: ServerResponse, body: string | Buffer) => {
+  response.writeHead(200, { "content-type": "application/json" })
+  response.end(body)
+}
+
+const brokenOff = (response: ServerResponse, body: string) => {
+  response.writeHead(200, { "content-type": "application/json", "content-length": body.length })
+  response.write(body.slice(0, body.length / 2), () => response.socket?.resetAndDestroy())
+}
+
+const changedPayloads: ReadonlyArray<Fault> = [
+  {
+    fault: "a column renamed",
+    feeds: pair(1034, butter),
+    body: payload((row, feed) => {
+      const price = priceIn(feed, row)
+      return { ...without(row, price), [`${price}_new`]: row[price] }
+    })
+  },
+  {
+    fault: "a column missing",
+    feeds: pair(1035, block),
+    body: payload((row, feed) => without(row, priceIn(feed, row)))
+  },
+  {
+    fault: "a column of prices retyped",
+    feeds: pair(1036, barrel),
+    body: payload((row, feed) => ({ ...row, [priceIn(feed, row)]: { amount: row[priceIn(feed, row)] } }))
+  },
+  {
+    fault: "a column of dates retyped",
+    feeds: pair(1038, dryWhey),
+    body: payload((row) => ({ ...row, [dayIn(row)]: 20_260_829 }))
+  },
+  {
+    fault: "another report's payload",
+    feeds: pair(1046, powder),
+    body: payload((row) => ({ ...row, slug_id: row.slug_id === 1046 ? 1047 : "2994" }))
+  },
+  {
+    fault: "two prices for one day and publication",
+    feeds: pair(1053, classes),
+    body: (feed, rows) =>
+      bodyOf(feedNamed(feed), [...rows, ...rows.map((row) => ({ ...row, [priceIn(feed, row)]: "9" }))])
+  }
+]
+
+const otherPayloads: ReadonlyArray<Fault> = [
+  {
+    fault: "another region's rows",
+    feeds: ["gov-mars/1047"],
+    body: payload((row) => ({ ...row, region: "West" }))
+  },
+  {
+    fault: "another section",
+    feeds: [months, block ?? ""],
+    body: (feed, rows) =>
+      feed === months
+        ? sectionsBody({ "Dry Products Monthly Averages": rows })
+        : bodyOf(feedNamed(feed.replace("2993/", "2993/Final ")), rows)
+  },
+  { fault: "an empty payload", feeds: pair(1039, butter), body: () => "" },
+  { fault: "a payload of `null`", feeds: pair(1041, barrel), body: () => "null" },
+  { fault: "an HTML page", feeds: pair(1042, dryWhey), body: () => "<!doctype html><title>Sign in</title>" },
+  {
+    fault: "fewer rows than it states",
+    feeds: pair(1043, powder),
+    body: (feed, rows) => bodyOf(feedNamed(feed), rows, { returnedRows: 7, "returnedRows:": 7 })
+  }
+]
+
+const damagedPayloads = (random: () => number): ReadonlyArray<Fault> => [
+  {
+    fault: "cut at any byte",
+    feeds: [
+      ...[1034, 1035, 1036, 1038, 1046].map((report) => `gov-mars/${report}`),
+      ...names.filter((feed) => feed.includes("/Final "))
+    ],
+    answer: (response, body) => sendJson(response, body.slice(0, 1 + Math.floor(random() * (body.length - 1))))
+  },
+  {
+    fault: "invalid UTF-8",
+    feeds: pair(1047, butter),
+    body: (feed, rows) => {
+      const mark = "in another encoding"
+      const text = bodyOf(
+        feedNamed(feed),
+        rows.map((row) => ({ ...row, category: mark }))
+      )
+      const [before = "", ...after] = text.split(mark)
+      return Buffer.concat([Buffer.from(`${before}Caf`), Buffer.from([0xe9]), Buffer.from(after.join(mark))])
+    }
+  }
+]
+
+const brokenConnections: ReadonlyArray<Fault> = [
+  { fault: "HTTP 429", feeds: pair(1034, butter), answer: (response) => void response.writeHead(429).end() },
+  { fault: "HTTP 500", feeds: pair(1036, block), answer: (response) => void response.writeHead(500).end() },
+  { fault: "no answer", feeds: pair(1041, barrel), answer: () => {} },
+  { fault: "a connection that breaks in the middle", feeds: pair(1043, dryWhey), answer: brokenOff },
+  { fault: "a certificate that is not trusted", feeds: pair(1046, powder) }
+]
+
+/** A first run and a last one in which nothing is left out, and those between. `random` decides where payloads are cut. */
+export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
+  {
+    faults: [
+      { fault: "a column added", feeds: pair(1034, butter), body: payload((row) => ({ ...row, moisture: "38 %" })) },
+      { fault: "a clock that is a day ahead", feeds: [] }
+    ],
+    machine: "is a day ahead"
+  },
+  { faults: changedPayloads },
+  { faults: otherPayloads },
+  { faults: damagedPayloads(random) },
+  { faults: brokenConnections, machine: "distrusts the last feeds" },
+  { faults: [{ fault: "no key for My Market News", feeds: ofMars }], machine: "has no key" },
+  {
+    faults: [
+      {
+        fault: "a fault in more than a third of the feeds",
+        feeds: names.filter((_, place) => place % 3 === 0 || place === 1),
+        body: () => "<html>"
+      }
+    ]
+  },
+  { faults: [{ fault: "a clock that is a day behind", feeds: [] }], machine: "is a day behind" }
+]
+
+const rowsIn = (body: string): ReadonlyArray<Row> => [JSON.parse(body)].flat()[0].results
+
+/** Every feed, well: prices rise with each edition of the reports, which is published a minute after the one before. */
+const edition = (number: number): Readonly<Record<string, ReadonlyArray<Row>>> => {
+  const at = `10/01/2026 13:${String(number).padStart(2, "0")}:00`
+  const price = n(`1.${5000 + number * 25}`)
+  return Object.fromEntries(
+    Object.entries(everyFeed()).map(([feed, body]) => [
+      feed,
+      rowsIn(body).map((row) => ({
+        ...row,
+        published_date: at,
+        ...Object.fromEntries(pricesIn(feed, row).map((column) => [column, price]))
+      }))
+    ])
+  )
+}
+
+/** Answers each feed with its payload of the edition, and those that have a fault of the run with that. */
+export const answering = (faults: ReadonlyArray<Fault>, number: number) => {
+  const rows = edition(number)
+  return (response: ServerResponse, _n: number, { url }: { readonly url: string }) => {
+    const feed = feedAt(url)
+    const body = bodyOf(feedNamed(feed), rows[feed] ?? [])
+    const fault = faults.find(({ feeds }) => feeds.includes(feed))
+    if (fault?.answer !== undefined) return fault.answer(response, body)
+    sendJson(response, fault?.body?.(feed, rows[feed] ?? []) ?? body)
+  }
+}
