@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import { derivationTable, nutrientTable } from "@larder/warehouse/tables.ts"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 
 const tableOf = (name: string): ReadonlyArray<ReadonlyArray<string>> =>
   readFileSync(new URL(`./dictionaries/${name}.tsv`, import.meta.url), "utf8")
@@ -97,12 +97,56 @@ export const ranks = Array.from(
   (_, index) => rankOfId.get(index + 1) ?? unfounded
 )
 
-/** Fills the dictionaries of the staging file, and what normalising looks up. */
-export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging) {
+/** Numbers of nutrients, by id. */
+export type NutrientNumbers = ReadonlyMap<number, string>
+
+/**
+ * Fills the dictionaries of the staging file, and what normalising looks up. Some nutrients of ours have no number: the one that an
+ * earlier release stated stands in.
+ */
+export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, known: NutrientNumbers) {
   const db: DuckDb["Service"] = staging.db
-  yield* staging.add(nutrientTable, nutrients)
+  yield* staging.add(
+    nutrientTable,
+    nutrients.map((nutrient) => ({ ...nutrient, number: nutrient.number ?? known.get(nutrient.nutrient_id) ?? null }))
+  )
   yield* staging.add(derivationTable, derivations)
   yield* db.run(`create table release.founded as select [${ranks.join(", ")}]::tinyint[] as founded`)
-  yield* db.run("create table release.nutrient (nutrient_id integer, number varchar, name varchar, unit varchar)")
+  yield* db.run(`
+    create table release.nutrient (nutrient_id integer, number varchar, name varchar, unit varchar);
+    create table release.derivation (derivation_id smallint, derivation varchar, description varchar)`)
   yield* db.run(`create temp table country as from (values ${values(countries())}) as known(name, code)`)
+})
+
+const NewNutrient = Schema.Struct({
+  nutrient_id: Schema.Int,
+  number: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String),
+  unit: Schema.NullOr(Schema.String)
+})
+
+const newNutrients = `
+  select nutrient_id, min(number) as number, min(name) as name, arg_min(unit, name) as unit
+  from release.nutrient
+  where nutrient_id not in (select nutrient_id from branded_food.nutrient)
+  group by nutrient_id
+  order by nutrient_id`
+
+const numbersStated = `
+  update branded_food.nutrient known set number = stated.number
+  from (select nutrient_id, min(number) as number from release.nutrient where number <> '' group by nutrient_id) stated
+  where stated.nutrient_id = known.nutrient_id and known.number is null`
+
+/** Adds what a form names and the dictionaries do not know. */
+export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
+  const found = yield* db.all(NewNutrient, newNutrients)
+  yield* db.run(numbersStated)
+  yield* add(
+    nutrientTable,
+    found.map((nutrient) => ({ ...nutrient, unit: nutrient.unit === null ? null : unitOf(nutrient.unit) }))
+  )
+  yield* db.run(`
+    insert into branded_food.derivation from release.derivation;
+    delete from release.nutrient;
+    delete from release.derivation`)
 })

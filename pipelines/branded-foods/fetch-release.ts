@@ -1,4 +1,8 @@
-/** The payloads of a release: fetched into the archive, unless they are known and need not be asked for again. */
+/**
+ * The payloads of a release: fetched into the archive, unless they are known and need not be asked for again. A form that does
+ * not come is left out, and the other one is read.
+ */
+import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import { Effect } from "effect"
 import { Archive, type RawFile } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"
@@ -8,8 +12,12 @@ import type { KnownPayload, Previous } from "./previous.ts"
 
 export type Form = "json" | "csv"
 
+/** The feed of a form; of a file whose form is not known yet, the source. */
+export const feedOf = (form: Form | undefined) => (form === undefined ? "gov-fdc" : `gov-fdc/${form}`)
+
 export interface FormToLoad {
-  readonly form: Form
+  /** Undefined for a zip whose name does not tell. */
+  readonly form: Form | undefined
   readonly released_on: string | null
   /** A zip, the unpacked JSON, or the CSV files one by one. */
   readonly files: ReadonlyArray<RawFile>
@@ -28,6 +36,27 @@ const fetchAll = (addresses: ReadonlyArray<string>) =>
     Archive.use((archive) => archive.fetch({ url, accept: "application/zip, */*", resumable: true }))
   )
 
+/** Errors of an address that did not answer, or not with a payload. */
+const unreachable = [
+  "UpstreamUnavailable",
+  "AccessDenied",
+  "RefusedByUpstream",
+  "AnswerTooLarge",
+  "GivenUp",
+  "ForbiddenAddress",
+  "NotRecorded"
+] as const
+
+const fetchForm = (form: Form | undefined, addresses: ReadonlyArray<string>) => {
+  const leftOut = (kind: FeedLeftOut["kind"]) => (error: Error) =>
+    Effect.succeed({ left_out: { feed: feedOf(form), kind, reason: error.message } })
+  return fetchAll(addresses).pipe(
+    Effect.map((files) => ({ files })),
+    Effect.catchTag(unreachable, leftOut("unreachable")),
+    Effect.catchTag("RecordingUnreadable", leftOut("untrusted"))
+  )
+}
+
 /** A release never changes under its name, so the network is not asked for hundreds of megabytes that are known. */
 export const fetchRelease = Effect.fnUntraced(function* (release: Release, { payloads }: Previous) {
   const { kind } = yield* Origin
@@ -40,16 +69,22 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, { pay
   ].filter(({ addresses }) => addresses.length > 0)
   const current = payloads.filter(isCurrent)
 
-  const forms: Array<Omit<FormToLoad, "form"> & { readonly form: Form | undefined }> = []
+  const forms: Array<FormToLoad> = []
   const known: Array<KnownPayload> = []
   const recognised: Array<Recognised> = []
+  const left_out: Array<FeedLeftOut> = []
   for (const { addresses, form } of wanted) {
     const byAddress = addresses.flatMap((address) => current.find(({ url }) => url === address) ?? [])
     if (kind === "live" && byAddress.length === addresses.length) {
       known.push(...byAddress)
       continue
     }
-    const files = yield* fetchAll(addresses)
+    const fetched = yield* fetchForm(form, addresses)
+    if ("left_out" in fetched) {
+      left_out.push(fetched.left_out)
+      continue
+    }
+    const { files } = fetched
     const byContent = files.flatMap((file) => {
       const payload = current.find(({ raw_sha256 }) => raw_sha256 === file.sha256)
       return payload === undefined ? [] : [{ payload, file }]
@@ -67,6 +102,8 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, { pay
     /** Payloads that were loaded before, with the same mapping. */
     known,
     /** Those of them whose address at the source is new: the next live run need not fetch them. */
-    recognised
+    recognised,
+    /** Forms that did not come. */
+    left_out
   }
 })

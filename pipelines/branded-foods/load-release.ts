@@ -4,15 +4,21 @@ import { Effect, Path } from "effect"
 import type { RawFile } from "../run/archive.ts"
 import { loadCsv } from "./csv/load-csv.ts"
 import { memberNames, members } from "./csv/members.ts"
-import type { Form, FormToLoad } from "./fetch-release.ts"
+import { type Form, type FormToLoad, feedOf } from "./fetch-release.ts"
 import { loadJson } from "./json/load-json.ts"
 import { constantsOf, type Load } from "./load.ts"
 import { openZip, plainBytes, type Zip } from "./release/zip.ts"
-import { shown } from "./release/zip-members.ts"
+import { MemberMissing, shown } from "./release/zip-members.ts"
 
 /** What a payload is called in errors: the last part of its address. */
 export const nameOf = ({ url }: Pick<RawFile, "url">) =>
   decodeURIComponent(url.slice(url.lastIndexOf("/") + 1)).replace(/^file:/, "")
+
+/** The folder that holds these files. */
+const folderOf = ([first]: ReadonlyArray<RawFile>) => {
+  const parts = (first?.url ?? "").replace(/^file:/, "").split("/")
+  return `The folder ${decodeURIComponent(parts.at(-2) ?? "")}`.trimEnd()
+}
 
 const isZip = (file: RawFile) => /\.zip$/i.test(file.url)
 
@@ -32,14 +38,21 @@ const unpack = Effect.fnUntraced(function* (zip: Zip, folder: string) {
   return new Map(files)
 })
 
-/** The files of a folder, by their base names. */
-const unpacked = (files: ReadonlyArray<RawFile>) =>
-  new Map(
+/** The files of a folder, by their base names. Files that older releases lack may be missing. */
+const unpacked = Effect.fnUntraced(function* (files: ReadonlyArray<RawFile>) {
+  const found = new Map(files.map((raw) => [nameOf(raw).toLowerCase(), raw]))
+  const missing = memberNames.find((name) => members[name].needed && !found.has(`${name}.csv`))
+  if (missing !== undefined) {
+    const held = files.map(nameOf)
+    return yield* new MemberMissing({ zip: folderOf(files), wanted: `${missing}.csv`, members: held.slice(0, 20) })
+  }
+  return new Map(
     memberNames.flatMap((name) => {
-      const file = files.find((raw) => nameOf(raw).toLowerCase() === `${name}.csv`)
+      const file = found.get(`${name}.csv`)
       return file === undefined ? [] : [[name, file.path] as const]
     })
   )
+})
 
 interface Target {
   readonly staging: Staging
@@ -55,10 +68,8 @@ const formIn = ({ members: inside }: Zip): Form => {
   return has(/\.json$/i) && !has(/^branded_food\.csv$/i) ? "json" : "csv"
 }
 
-export const feedOf = (form: Form) => `gov-fdc/${form}`
-
 export const loadForm = Effect.fn("brandedFoods.load")(function* (
-  { files, form: named, released_on }: Omit<FormToLoad, "form"> & { readonly form: Form | undefined },
+  { files, form: named, released_on }: FormToLoad,
   { advance, folder, run_id, staging }: Target
 ) {
   const [first] = files
@@ -75,7 +86,7 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
     advance
   }
   if (form === "csv") {
-    const paths = zip === undefined ? unpacked(files) : yield* unpack(zip, folder)
+    const paths = zip === undefined ? yield* unpacked(files) : yield* unpack(zip, folder)
     return { form, ...(yield* loadCsv(staging.db, load, paths, folder)) }
   }
   const member = zip === undefined ? undefined : yield* zip.json

@@ -3,6 +3,7 @@ import { fromLive } from "@larder/warehouse/generation/previous.ts"
 import { Effect, Schema } from "effect"
 import { type LoadedFrom, originsOf } from "../run/mixture.ts"
 import type { RunContext } from "../run/pipeline.ts"
+import type { NutrientNumbers } from "./dictionaries.ts"
 
 const KnownPayload = Schema.Struct({
   raw_sha256: Schema.String,
@@ -17,11 +18,12 @@ export type KnownPayload = typeof KnownPayload.Type
 export interface Previous {
   readonly payloads: ReadonlyArray<KnownPayload>
   readonly unknownFields: ReadonlyArray<string>
+  readonly nutrientNumbers: NutrientNumbers
   /** Where the foods of this warehouse came from. */
   readonly origins: ReadonlyArray<LoadedFrom>
 }
 
-const nothingYet: Previous = { payloads: [], unknownFields: [], origins: [] }
+const nothingYet: Previous = { payloads: [], unknownFields: [], nutrientNumbers: new Map(), origins: [] }
 
 const payloads = `
   select raw_sha256, url, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
@@ -29,11 +31,18 @@ const payloads = `
 const Field = Schema.Struct({ field: Schema.String })
 const unknownFields = "select field from ingest.unknown_field where pipeline = 'branded-foods'"
 
+const Numbered = Schema.Struct({ nutrient_id: Schema.Int, number: Schema.String })
+const nutrientNumbers = "select nutrient_id, number from branded_food.nutrient where number is not null"
+
 export const readPrevious = ({ layout }: RunContext) =>
   fromLive(layout, { schema: "branded_food", name: "food" }, nothingYet, (db) =>
     Effect.all({
       payloads: db.all(KnownPayload, payloads),
       unknownFields: Effect.map(db.all(Field, unknownFields), (rows) => rows.map(({ field }) => field)),
+      nutrientNumbers: Effect.map(
+        db.all(Numbered, nutrientNumbers),
+        (rows) => new Map(rows.map(({ nutrient_id, number }) => [nutrient_id, number]))
+      ),
       origins: originsOf(db, "branded-foods")
     })
   )

@@ -1,20 +1,17 @@
 /**
  * Reads the newest release: fetches what is not known yet into the archive, loads its forms into the staging file, and
- * accounts for every row. A release that cannot be trusted as a whole fails the run.
+ * accounts for every row. A form that did not come or cannot be trusted is left out; the run fails where that is all of them.
  */
-import { literal } from "@larder/warehouse/duckdb.ts"
-import { nutrientTable, rawFileTable, unknownFieldTable } from "@larder/warehouse/tables.ts"
-import { Effect, Path, Schema } from "effect"
+import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
+import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables.ts"
+import { Effect, Schema } from "effect"
 import { mixtureOf } from "../run/mixture.ts"
 import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
-import { stageDictionaries, unitOf } from "./dictionaries.ts"
-import { type FormToLoad, fetchRelease, type Recognised } from "./fetch-release.ts"
-import type { Loaded } from "./load.ts"
-import { feedOf, loadForm } from "./load-release.ts"
-import { mappingHash, normalising } from "./mapping.ts"
-import { completeWithJson, setJsonAside } from "./merge-forms.ts"
+import { feedOf, fetchRelease, type Recognised } from "./fetch-release.ts"
+import { loadForms, type Staged } from "./load-forms.ts"
+import { mappingHash } from "./mapping.ts"
 import { newestRelease } from "./newest-release.ts"
 import { readPrevious } from "./previous.ts"
 
@@ -22,9 +19,13 @@ const advice = "Nothing of this run was published; the previous generation stays
 
 const failed = (...faults: ReadonlyArray<string>) => new ReadFailed({ faults: [...faults, advice] })
 
-const Count = Schema.Struct({ rows: Schema.Int })
-
-type Staged = Loaded & Omit<FormToLoad, "form"> & { readonly form: "json" | "csv" }
+/** Nothing was read: what came cannot be trusted, or nothing came. */
+const nothingRead = (left_out: ReadonlyArray<FeedLeftOut>) => {
+  const reasons = left_out.map(({ reason }) => reason)
+  return left_out.some(({ kind }) => kind === "untrusted")
+    ? new ReadFailed({ faults: [...reasons, advice], left_out })
+    : new NothingRead({ reasons, left_out })
+}
 
 /** Payload rows of each file that were rejected. A record of a CSV file may have several lines; the header is record 1. */
 const RejectedOf = Schema.Struct({
@@ -95,50 +96,6 @@ const noteAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArra
     }))
   )
 
-const NewNutrient = Schema.Struct({
-  nutrient_id: Schema.Int,
-  number: Schema.NullOr(Schema.String),
-  name: Schema.NullOr(Schema.String),
-  unit: Schema.NullOr(Schema.String)
-})
-
-/** Nutrients that the releases name and the dictionary does not know. */
-const stageNewNutrients = Effect.fnUntraced(function* ({ staging: { add, db } }: RunContext) {
-  const found = yield* db.all(
-    NewNutrient,
-    "select distinct on (nutrient_id) nutrient_id, number, name, unit from release.nutrient order by nutrient_id, name"
-  )
-  yield* add(
-    nutrientTable,
-    found.map((nutrient) => ({ ...nutrient, unit: nutrient.unit === null ? null : unitOf(nutrient.unit) }))
-  )
-})
-
-const load = Effect.fnUntraced(function* (
-  run: RunContext,
-  forms: Effect.Success<ReturnType<typeof fetchRelease>>["forms"]
-) {
-  const path = yield* Path.Path
-  const progress = yield* Progress
-  const { run_id, staging } = run
-  const folder = path.dirname(staging.file)
-  yield* staging.db.run(`attach ${literal(path.join(folder, "release.duckdb"))} as release`)
-  yield* staging.db.run(normalising)
-  yield* stageDictionaries(staging)
-  const advance = (rows: number) => progress.advance({ rows })
-  const staged: Array<Staged> = []
-  for (const form of forms) {
-    // JSON comes first where both are there
-    if (staged.length > 0) yield* setJsonAside(staging.db)
-    const loaded = yield* loadForm(form, { staging, run_id, folder, advance })
-    staged.push({ ...form, ...loaded })
-    yield* progress.advance({ feed: feedOf(loaded.form) })
-  }
-  if (staged.length > 1) yield* completeWithJson(staging.db)
-  yield* stageNewNutrients(run)
-  return staged
-})
-
 export const readBrandedFoods = Effect.fn("brandedFoods.read")(
   function* (run: RunContext) {
     const progress = yield* Progress
@@ -148,31 +105,23 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     if (mixture !== undefined) return yield* failed(mixture)
     const release = yield* newestRelease()
     yield* progress.start([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
-    const { forms, known, recognised } = yield* fetchRelease(release, previous)
+    const fetched = yield* fetchRelease(release, previous)
+    const { known, recognised } = fetched
     yield* noteAddresses(run, recognised)
-    const staged = forms.length === 0 ? [] : yield* load(run, forms)
+    const { left_out: faulty, staged } = yield* loadForms(run, fetched.forms, previous.nutrientNumbers)
+    const left_out = [...fetched.left_out, ...faulty]
+    if (staged.length + known.length === 0) return yield* nothingRead(left_out)
     const rows_rejected = yield* tell(run, staged, previous.unknownFields)
-    const [foods] = yield* run.staging.db.all(Count, "select count(*)::integer as rows from branded_food.food")
-    if (staged.length > 0 && foods?.rows === 0) {
-      const [example] = yield* run.staging.db.all(RejectedOf, rejectedOf)
-      const why = example === undefined ? "it is empty" : `all of its rows were rejected, such as ${example.first}`
-      return yield* failed(`The release ${release.released_on ?? ""} holds no label: ${why}.`.replace("  ", " "))
-    }
     const knownRejected = known.reduce((sum, payload) => sum + payload.rows_rejected, 0)
     const knownRead = known.reduce((sum, payload) => sum + payload.rows_read, 0)
     return {
       rows_read: knownRead + staged.reduce((sum, form) => sum + form.rows_read, 0),
       rows_silent: knownRead - knownRejected + staged.reduce((sum, form) => sum + form.rows_silent, 0),
       rows_rejected: knownRejected + rows_rejected,
-      left_out: []
+      left_out
     } satisfies ReadResult as ReadResult
   },
   Effect.catchTags({
-    ZipUnusable: (error) => Effect.fail(failed(error.message)),
-    MemberMissing: (error) => Effect.fail(failed(error.message)),
-    FoodListUnusable: (error) => Effect.fail(failed(error.message)),
-    HeaderUnreadable: (error) => Effect.fail(failed(error.message)),
-    RecordsLost: (error) => Effect.fail(failed(error.message)),
     FileUnwritable: (error) => Effect.fail(failed(error.message)),
     RecordingUnreadable: (error) => Effect.fail(failed(error.message)),
     ReleaseUnknown: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),

@@ -65,6 +65,12 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     /food\.csv line 1: the header has no column description, which the mapping needs\. Found: fdc_id, data_type, title/
   ],
   [
+    "a CSV file cut off in its last record",
+    "torn.zip",
+    zipOf(...changed("food_nutrient.csv", (text) => text.slice(0, -6))),
+    /food_nutrient\.csv was cut off in record 4: the quotes of field 4 are not closed/
+  ],
+  [
     "an empty CSV release",
     "headers.zip",
     zipOf(...csvFiles({ "food.csv": "", "branded_food.csv": "", "food_nutrient.csv": "" })),

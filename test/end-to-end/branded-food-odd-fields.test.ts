@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aLabel, csvRowsOf, csvText, type Row, writeCsv } from "../support/label-releases.ts"
-import { ingest } from "./branded-foods.ts"
+import { ingest, recordsOf } from "./branded-foods.ts"
 import { folderOfTest, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, jsonRelease, recordOf } from "./small-releases.ts"
 
@@ -208,6 +208,8 @@ describe("a JSON release with odd fields", () => {
     ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is no text"],
     ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is no text"]
   ] as const
+  /** The dictionary of this program has no number of it. */
+  const unnumbered = { id: 2067, number: "960", name: "Vitamin A, RAE", unitName: "UG" }
   const similar = { ingredients: "[2 EGGS]", footnote: "{}" }
   const duplicates = Array.from({ length: 1101 }, (_, index) =>
     recordOf(1000 + index).replace("{", '{"description":"FIRST",')
@@ -225,6 +227,7 @@ describe("a JSON release with odd fields", () => {
       recordOf(9, { foodNutrients: [{ id: "abc", nutrient: { id: 1003 }, amount: 1 }] }),
       ...nestedTexts.map(([, fields], index) => recordOf(10 + index, fields)),
       recordOf(20, similar),
+      recordOf(21, { foodNutrients: [{ id: 1, nutrient: unnumbered, amount: 5 }] }),
       ...duplicates
     ])
   )
@@ -246,13 +249,13 @@ describe("a JSON release with odd fields", () => {
       'json 8: labelNutrients.calories is "abc", which is no number',
       "json 10: foodNutrients[0].id is no number"
     ])
-    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 20])
+    expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 20, 21])
   })
 
   it("rejects each of 1,101 records that state a key twice", async () => {
     const ofKeys = (await told(home)).slice(2 + nestedTexts.length)
     expect(ofKeys).toEqual(
-      duplicates.map((_, index) => `json ${16 + index}: the record has a duplicate key "description"`)
+      duplicates.map((_, index) => `json ${17 + index}: the record has a duplicate key "description"`)
     )
   })
 
@@ -262,6 +265,11 @@ describe("a JSON release with odd fields", () => {
       expect(await told(home)).toContain(`json ${position}: ${reason}`)
     }
   )
+
+  it("serves the number of a nutrient that the release states where the dictionary has none", async () => {
+    const [record] = await recordsOf(home, [21])
+    expect(record?.nutrients).toEqual([{ nutrient_id: 2067, number: "960", name: "Vitamin A", unit: "µg", amount: 5 }])
+  })
 
   it("keeps a text that looks like an object", async () => {
     const [rows] = await query(home, "select ingredients, footnote from branded_food.food where fdc_id = 20")

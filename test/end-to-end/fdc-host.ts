@@ -25,21 +25,29 @@ const send = (request: IncomingMessage, response: ServerResponse, body: Buffer, 
   else response.end(rest)
 }
 
+export type Misbehaviour = (response: ServerResponse, body: Buffer) => void
+
 export const startFdcHost = async () => {
   const releases = new Map<string, Buffer>()
   const asked: Array<string> = []
   const cut = new Set<string>()
+  const faults = new Map<string, Misbehaviour>()
   const server = createServer((request, response) => {
     const address = request.url ?? ""
     asked.push(`${address}${request.headers.range ? ` ${request.headers.range}` : ""}`)
     const body = address === page ? Buffer.from([...releases.keys()].map(linked).join("\n")) : releases.get(address)
-    if (body === undefined || releases.size === 0) response.writeHead(404).end()
+    const fault = faults.get(address)
+    if (fault !== undefined) fault(response, body ?? Buffer.alloc(0))
+    else if (body === undefined || releases.size === 0) response.writeHead(404).end()
     else send(request, response, body, cut.delete(address))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo // a server that listens on a port has one
   return {
     releases,
+    port,
+    /** What an address answers instead. */
+    faults,
     /** The next answer of this address breaks off in the middle. */
     cutOnce: (address: string) => cut.add(address),
     /** Addresses since the last look, with the range that was asked for. */

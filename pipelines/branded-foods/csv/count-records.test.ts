@@ -33,6 +33,7 @@ describe("the record count of a CSV file", () => {
 
   it.effect.each([
     ["quotes that are not closed", '"a"\n"1"\n"2'],
+    ["nothing after its last comma", '"a","b"\n"1",'],
     ["text after quotes", '"a"\n"5" pipe"\n'],
     ["a quote inside of an unquoted field", 'a\n5" pipe\n'],
     ["a carriage return alone", "a\n1\r2\n"]

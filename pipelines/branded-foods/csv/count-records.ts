@@ -120,9 +120,9 @@ const makeCounter = () => {
       take(middle === 0 ? walk(pairs, 0, pairs.length, state) : walkHalves(pairs, middle, state))
       if (bytes.length % 2 === 1) take(byteSteps[(state << 8) | (bytes.at(-1) ?? 0)] ?? broken)
     },
-    /** Undefined where the file is not well-formed. */
+    /** Undefined where the file is not well-formed, or ends with a comma, where DuckDB would read an empty field. */
     end: () => {
-      if (state === broken || state === inQuotes) return undefined
+      if (state === broken || state === inQuotes || state === fieldStart) return undefined
       return state === recordStart ? records : records + 1
     }
   }

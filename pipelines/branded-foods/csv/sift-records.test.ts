@@ -17,8 +17,9 @@ const sifted = (content: string | Buffer) => {
   if (file === undefined || good === undefined || bad === undefined) throw new Error("three names were given")
   for (const left of [good, bad]) rmSync(left, { force: true })
   writeFileSync(file, content)
-  return Effect.map(siftRecords(file, 2, good, bad), ({ records }) => ({
+  return Effect.map(siftRecords(file, 2, good, bad), ({ cut, records }) => ({
     records,
+    cut,
     good: readFileSync(good, "utf8"),
     bad: readFileSync(bad, "utf8")
       .trimEnd()
@@ -54,6 +55,29 @@ describe("broken records of a CSV file", () => {
       assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: '"2","last cut' }])
       assert.strictEqual(good, before)
     })
+  )
+
+  it.effect.each([
+    ["an open quote", '"2","last cut', "the quotes of field 2 are not closed"],
+    ["an open quote before a line break", '"2","last\ncut', "the quotes of field 2 are not closed"],
+    ["an open quote before whole records", '"2,2\n3,3\n', "the quotes of field 1 are not closed"],
+    ["fewer fields", '"2"', "it has 1 instead of 2 fields"],
+    ["fewer fields and a line feed", '"2"\n', "it has 1 instead of 2 fields"],
+    ["fewer fields and blank lines", '"2"\n\n', "it has 1 instead of 2 fields"],
+    ["a comma", '"2",', "nothing follows its last comma"]
+  ] as const)("says that a file was cut off whose last record ends with %s", ([, end, problem]) =>
+    Effect.map(sifted(before + end), ({ cut }) => assert.deepStrictEqual(cut, { record: 3, problem }))
+  )
+
+  it.effect.each([
+    ["has no line break", '"2","two"'],
+    ["follows one that is cut", '"2"\n"3","three"\n'],
+    ["is broken otherwise, with a line break", '"2","5" pipe"\n'],
+    ["has fewer fields than the header, as all do", undefined]
+  ] as const)("takes a file for whole whose last record %s", ([, end]) =>
+    Effect.map(sifted(end === undefined ? '"id","name"\n"1"\n"2"\n' : before + end), ({ cut }) =>
+      assert.isUndefined(cut)
+    )
   )
 
   it.effect("reports a record that is not valid UTF-8", () =>

@@ -25,6 +25,14 @@ export interface Sifted {
   readonly records: number
   /** The others, without blank lines. */
   readonly broken: number
+  /** The record in which the file was cut off: quotes that are open at its end, or a last record that is not whole. */
+  readonly cut: CutRecord | undefined
+}
+
+export interface CutRecord {
+  /** The header is record 1. */
+  readonly record: number
+  readonly problem: string
 }
 
 /** `end` is behind the record's line end, `last` before it. Both are of its first line where the record is broken. */
@@ -32,6 +40,8 @@ interface Looked {
   readonly last: number
   readonly end: number
   readonly problem: string | undefined
+  /** The rest of the record may be missing: the file ends before its quotes are closed, or it has too few fields. */
+  readonly lacks?: "quotes" | "fields"
 }
 
 /** Where the quoted field that begins at `from` is closed; -1 where it is not. */
@@ -56,11 +66,17 @@ const endOfUnquoted = (bytes: Buffer, from: number) => {
 }
 
 /** The first line from `from` on, as a record that is broken; undefined where its end has not come yet. */
-const brokenLine = (bytes: Buffer, from: number, isAll: boolean, problem: string): Looked | undefined => {
+const brokenLine = (
+  bytes: Buffer,
+  from: number,
+  isAll: boolean,
+  problem: string,
+  lacks?: Looked["lacks"]
+): Looked | undefined => {
   const found = bytes.indexOf(lineFeed, from)
   if (found === -1 && !isAll) return undefined
   const last = found === -1 ? bytes.length : found
-  return { last, end: found === -1 ? last : found + 1, problem }
+  return { last, end: found === -1 ? last : found + 1, problem, ...(lacks && { lacks }) }
 }
 
 /** The record at `from`; undefined where more bytes must come first. */
@@ -71,7 +87,9 @@ const look = (bytes: Buffer, from: number, isAll: boolean, columns: number): Loo
     const isQuoted = bytes[at] === quote
     at = isQuoted ? endOfQuoted(bytes, at) : endOfUnquoted(bytes, at)
     if (at === -1 || (at === bytes.length && !isAll)) {
-      return isAll ? refuse(`the quotes of field ${fields} are not closed`) : undefined
+      return isAll
+        ? brokenLine(bytes, from, isAll, `the quotes of field ${fields} are not closed`, "quotes")
+        : undefined
     }
     const byte = bytes[at]
     if (byte === comma) continue
@@ -83,8 +101,13 @@ const look = (bytes: Buffer, from: number, isAll: boolean, columns: number): Loo
         isQuoted ? `text follows the quotes of field ${fields}` : `a quote stands inside of field ${fields}`
       )
     }
+    if (at === bytes.length && bytes[at - 1] === comma) {
+      return { last: at, end: at, problem: "nothing follows its last comma", lacks: "fields" }
+    }
     const end = Math.min(bytes.length, at + (isReturn ? 2 : 1))
-    return { last: at, end, problem: fields === columns ? undefined : `it has ${fields} instead of ${columns} fields` }
+    if (fields === columns) return { last: at, end, problem: undefined }
+    const problem = `it has ${fields} instead of ${columns} fields`
+    return { last: at, end, problem, ...(fields < columns && { lacks: "fields" }) }
   }
 }
 
@@ -116,6 +139,8 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
   let line = 1
   let kept = 0
   let broken = 0
+  let cut: CutRecord | undefined
+  let hasOpenQuotes = false
   const reject = (reason: string, bytes: Buffer) =>
     rejects.write(
       Buffer.from(
@@ -151,10 +176,16 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
         isSkipping = looked !== undefined && bytes[looked.end - 1] !== lineFeed
       }
       if (looked === undefined) break
-      const { end, last } = looked
+      const { end, lacks, last } = looked
       const content = bytes.subarray(at, last)
       const problem = looked.problem ?? (isText || isUtf8(content) ? undefined : "it is no valid UTF-8")
       line += 1
+      if (problem !== "blank" && !hasOpenQuotes) {
+        // Where no record is whole the header has more columns than the file, which is another fault.
+        const isTorn = lacks === "quotes" || end === last || (lacks === "fields" && kept > 0)
+        cut = problem !== undefined && isTorn ? { record: line, problem } : undefined
+        hasOpenQuotes = lacks === "quotes" // what follows may be the rest of that field
+      }
       if (problem === undefined) {
         kept += 1
         if (end - last !== 1 || bytes[last] !== lineFeed) {
@@ -203,7 +234,7 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
   }
   await records.flush()
   await rejects.flush()
-  return { records: kept, broken } satisfies Sifted as Sifted
+  return { records: kept, broken, cut } satisfies Sifted as Sifted
 }
 
 /**

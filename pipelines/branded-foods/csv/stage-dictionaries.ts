@@ -28,9 +28,9 @@ const stage: Readonly<Record<Dictionary, (header: Header) => string>> = {
     insert into release.nutrient
     select nutrient_id_of(known_id), nullif(${columnOf(header)("nutrient_nbr")}, ''), name, unit_name
     from dictionary
-    where nutrient_id_of(known_id) not in (select nutrient_id from branded_food.nutrient)`,
+    where nutrient_id_of(known_id) not in (select nutrient_id from branded_food.nutrient where number is not null)`,
   food_nutrient_derivation: () => `
-    insert into branded_food.derivation
+    insert into release.derivation
     select distinct on (derivation_id) try_cast(known_id as smallint) as derivation_id, tidied(code), tidied(description)
     from dictionary
     where try_cast(known_id as smallint) not in (select derivation_id from branded_food.derivation)

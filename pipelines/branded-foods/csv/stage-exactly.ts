@@ -22,6 +22,18 @@ export class RecordsLost extends Schema.TaggedError<RecordsLost>()("RecordsLost"
   }
 }
 
+/** The file ends inside of a record. */
+export class FileCut extends Schema.TaggedError<FileCut>()("FileCut", {
+  file: Schema.String,
+  /** The header is record 1. */
+  record: Schema.Int,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.file} was cut off in record ${this.record}: ${this.problem}. Download the release again, or give another one with --file.`
+  }
+}
+
 type Db = DuckDb["Service"]
 
 const Count = Schema.Struct({ rows: Schema.Int })
@@ -35,11 +47,13 @@ const stagedRows = (db: Db, member: LabelMember, columns: ReadonlyArray<string> 
   )
 }
 
-/** A copy of the file with its good records, and the list of the others. `folder` is the run's own. */
+/** A copy of the file with its good records, and the list of the others; a file that was cut off fails. `folder` is the run's own. */
 export const sifted = Effect.fnUntraced(function* ({ columns, member, path }: Header, folder: string) {
   const good = `${folder}/${member}.good.csv`
   const bad = `${folder}/${member}.bad.ndjson`
-  return { good, bad, ...(yield* siftRecords(path, columns.length, good, bad)) }
+  const { broken, cut, records } = yield* siftRecords(path, columns.length, good, bad)
+  if (cut !== undefined) return yield* new FileCut({ file: `${member}.csv`, ...cut })
+  return { good, bad, broken, records }
 })
 
 /** Fills `release.<member>`, in the order of the file, and `rejects_<member>` with the records that cannot be read. */

@@ -200,11 +200,15 @@ export const loadJudged = (target: Target) => [
 
 const namedNutrients = "struct(nutrient struct(id varchar, number varchar, name varchar, unitName varchar))[]"
 
-/** Nutrients of a chunk's labels that no dictionary knows yet. */
+/** Nutrients of a chunk's labels that no dictionary knows yet, or that ours knows without their number. */
 export const newNutrients = (row: number) => `
   select count(*)::integer as rows
   from (select distinct unnest(nutrients).nutrient_id as nutrient_id from branded_food.food where rowid > ${row})
-  where nutrient_id not in (select nutrient_id from branded_food.nutrient union all select nutrient_id from release.nutrient)`
+  where nutrient_id not in (
+    select nutrient_id from branded_food.nutrient where number is not null
+    union all
+    select nutrient_id from release.nutrient
+  )`
 
 /** Their names, out of the chunk itself: reading them with every chunk would take longer than all the rest. Only names are read here, so that a record which cannot be read loses nothing. */
 export const nameNutrients = (path: string) => `
@@ -215,4 +219,4 @@ export const nameNutrients = (path: string) => `
     from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false,
       ignore_errors = true, maximum_object_size = ${mostBytesOfFood}, columns = {'foodNutrients': ${literal(namedNutrients)}})
   )
-  where nutrient_id not in (select nutrient_id from branded_food.nutrient)`
+  where nutrient_id not in (select nutrient_id from branded_food.nutrient where number is not null)`

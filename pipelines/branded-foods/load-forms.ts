@@ -1,0 +1,80 @@
+/**
+ * The forms of a release into the staging file, one after the other. One that turns out to be faulty leaves nothing there: while
+ * a form is staged the table of labels holds nothing else, so that all of it can be taken back.
+ */
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
+import { Effect, Path } from "effect"
+import type { RunContext } from "../run/pipeline.ts"
+import { Progress } from "../run/progress.ts"
+import { completeDictionaries, type NutrientNumbers, stageDictionaries } from "./dictionaries.ts"
+import { type Form, type FormToLoad, feedOf } from "./fetch-release.ts"
+import { judgeForm } from "./judge-form.ts"
+import type { Loaded } from "./load.ts"
+import { loadForm } from "./load-release.ts"
+import { normalising } from "./mapping.ts"
+import { completeWithJson, setJsonAside } from "./merge-forms.ts"
+
+export type Staged = Loaded & Omit<FormToLoad, "form"> & { readonly form: Form }
+
+/** Errors of a payload that cannot be trusted. Others, such as a full disk, fail the run. */
+const untrusted = [
+  "ZipUnusable",
+  "MemberMissing",
+  "FoodListUnusable",
+  "HeaderUnreadable",
+  "FileCut",
+  "RecordsLost",
+  "FormUnlikely"
+] as const
+
+/** Takes back what a form has staged. */
+const takeBack = (db: DuckDb["Service"], feed: string) =>
+  db.run(`
+    reset force_compression;
+    delete from branded_food.food;
+    delete from ingest.reject where feed = ${literal(feed)} or starts_with(feed, ${literal(`${feed}/`)});
+    delete from release.nutrient;
+    delete from release.derivation;
+    checkpoint`)
+
+export const loadForms = Effect.fnUntraced(function* (
+  { run_id, staging }: RunContext,
+  forms: ReadonlyArray<FormToLoad>,
+  numbers: NutrientNumbers
+) {
+  const path = yield* Path.Path
+  const progress = yield* Progress
+  const { db } = staging
+  const staged: Array<Staged> = []
+  const left_out: Array<FeedLeftOut> = []
+  if (forms.length === 0) return { staged, left_out }
+  const folder = path.dirname(staging.file)
+  yield* db.run(`attach ${literal(path.join(folder, "release.duckdb"))} as release`)
+  yield* db.run(normalising)
+  yield* stageDictionaries(staging, numbers)
+  const advance = (rows: number) => progress.advance({ rows })
+  let hasJsonAside = false
+  for (const form of forms) {
+    // JSON comes first where both are there
+    if (staged.length > 0 && !hasJsonAside) {
+      yield* setJsonAside(db)
+      hasJsonAside = true
+    }
+    const feed = feedOf(form.form)
+    const loaded = yield* loadForm(form, { staging, run_id, folder, advance }).pipe(
+      Effect.tap((loaded) => judgeForm(db, { form: loaded.form, feed: feedOf(loaded.form) }, form.released_on)),
+      Effect.catchTag(untrusted, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
+    )
+    if ("kind" in loaded) {
+      left_out.push(loaded)
+      yield* takeBack(db, feed)
+    } else {
+      staged.push({ ...form, ...loaded })
+      yield* completeDictionaries(staging)
+    }
+    yield* progress.advance({ feed })
+  }
+  if (hasJsonAside) yield* completeWithJson(db)
+  return { staged, left_out }
+})
