@@ -6,12 +6,14 @@ import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
 import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { listGenerations, rollback } from "@larder/warehouse/generation/rollback.ts"
-import { Cause, Console, Effect, Exit, FileSystem, Option, Path, Runtime, Schema } from "effect"
+import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
+import { probe } from "./probe/command.ts"
 import type { Pipeline } from "./run/pipeline.ts"
 import { progressOnStderr } from "./run/progress.ts"
+import { recordedNames } from "./run/replay-origin.ts"
 import { FeedsLeftOut, type Given, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
 import { storefronts } from "./storefronts/storefronts.ts"
 
@@ -28,9 +30,9 @@ const day = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withSchema(Day), Flag.withDescription(description), Flag.optional)
 
 const flags = {
-  replay: Flag.Directory("replay", { mustExist: true }).pipe(
+  replay: Flag.Path("replay", { mustExist: true }).pipe(
     Flag.withDescription(
-      "Read recorded payloads from this folder, laid out as <host>/<path>[?query], instead of the network"
+      "Read recorded payloads instead of the network: a folder laid out as <host>/<path>[?query], or a bundle of probe"
     ),
     Flag.optional
   ),
@@ -126,14 +128,8 @@ const worstFirst = (a: Cause.Cause<unknown>, b: Cause.Cause<unknown>) =>
 /** A recording may hold some hosts only. Where several pipelines are to run, those it says nothing about are left out. */
 const recorded = Effect.fnUntraced(function* (which: ReadonlyArray<Pipeline>, { replay }: Given) {
   if (Option.isNone(replay) || which.length === 1) return which
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const found = yield* Effect.filter(which, ({ hosts }) =>
-    Effect.map(
-      Effect.forEach(hosts, (host) => fs.exists(path.join(replay.value, host))),
-      (there) => there.includes(true)
-    )
-  )
+  const names = yield* recordedNames(replay.value)
+  const found = which.filter(({ hosts }) => hosts.some((host) => names.has(host)))
   if (found.length === 0) return which // each says what it looked for
   for (const { hosts, name } of which.filter((pipeline) => !found.includes(pipeline))) {
     yield* Effect.logInfo(`${name} is left out: nothing is recorded of ${hosts.join(" or ")}`)
@@ -226,7 +222,7 @@ const rebuild = Command.make(
 
 const root = Command.make("larder-ingest", flagsOf(pipelines), ingest(pipelines)).pipe(
   Command.withDescription("Pull public market data into a new generation of the warehouse"),
-  Command.withSubcommands([...commands, all, generations, rollBack, rebuild])
+  Command.withSubcommands([...commands, all, probe, generations, rollBack, rebuild])
 )
 
 export const program = programOf(root, { version })

@@ -14,7 +14,7 @@ import type { FeedRead } from "./read-feed.ts"
 import { leftOutOf, readService } from "./read-service.ts"
 
 /** Blanks around a key come from copying it; an empty one is none. */
-const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
+export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
   Config.map((key) => Option.getOrUndefined(key)),
   Config.map((key) => {
     const text = key === undefined ? "" : Redacted.value(key).trim()

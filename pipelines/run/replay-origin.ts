@@ -3,12 +3,13 @@
  * and `%3F` in place of `?` wherever a file system knows no `?`, as on Windows. A file answers its exact query, else the same parameters in another order, else a file without a query answers any. Each may
  * be compressed under the same name plus `.gz`. Where a path is a folder too (a list and what it lists), record it with an
  * empty query, `reports?`, or as `reports.gz`. What an answer told besides its body may lie beside it as `<name>.told.json`, an
- * object of texts. The bundled samples are such a folder.
+ * object of texts. The bundled samples are such a folder, and a bundle of `larder-ingest probe` is one in a zip.
  */
 import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, FileSystem, Layer, Option, Path, type PlatformError, Schema, Stream } from "effect"
-import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
+import { unpackedBundle } from "./bundle-files.ts"
+import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable, type Resume } from "./origin.ts"
 
 export class RecordingsMissing extends Schema.TaggedError<RecordingsMissing>()("RecordingsMissing", {
   kind: Schema.Literals(["replay", "sample"]),
@@ -46,7 +47,7 @@ const bothForms = (name: string, exact: boolean): ReadonlyArray<Candidate> => [
   { name: `${name}.gz`, packed: true, exact }
 ]
 
-const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: string) {
+const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: string, shown = folder) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.resolve(folder)
@@ -101,7 +102,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     return told.length === 0 ? {} : { told: Object.fromEntries(told) }
   })
 
-  const open = Effect.fn("Origin.open")(function* (ask: Ask) {
+  const open = Effect.fn("Origin.open")(function* (ask: Ask, resume?: Resume) {
     const { host, pathname, protocol, search } = new URL(ask.url)
     const name = protocol === "file:" ? pathname.slice(1) : host + pathname
     const same = bothForms(name + search, true)
@@ -112,11 +113,13 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     if (Option.isNone(found)) {
       const others = search === "" ? [] : [`${name}?… (the same parameters in another order)`]
       const looked_for = [...same.map((file) => file.name), ...others, ...any.map((file) => file.name)]
-      return yield* new NotRecorded({ url: ask.url, kind, folder, looked_for })
+      return yield* new NotRecorded({ url: ask.url, kind, folder: shown, looked_for })
     }
     const { name: recording, packed, exact } = found.value
     const file = path.join(root, recording)
-    const bytes = fs.stream(file)
+    const from = packed ? 0 : (resume?.from ?? 0)
+    const size = packed ? undefined : yield* orAbsent(file, fs.stat(file), undefined)
+    const bytes = fs.stream(file, { offset: from })
     const told = ask.wants === undefined ? {} : yield* toldBeside(found.value, ask.wants)
     const body = packed ? NodeStream.pipeThroughSimple(bytes, () => createGunzip()) : bytes
     return {
@@ -126,8 +129,8 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
       etag: null,
       last_modified: null,
       exact,
-      from: 0,
-      total: null,
+      from,
+      total: size === undefined ? null : Number(size.size),
       ...told,
       body: Stream.mapError(body, (error) => new RecordingUnreadable({ file, cause: error.cause ?? error }))
     } satisfies Answer
@@ -155,10 +158,35 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     Effect.map(({ type }) => type === "Directory"),
     Effect.orElseSucceed(() => false) // whatever the reason, there is nothing to read
   )
-  if (!isFolder) return yield* new RecordingsMissing({ kind, folder })
+  if (!isFolder) return yield* new RecordingsMissing({ kind, folder: shown })
   return Origin.of({ kind, open, listing, retrying: (attempt) => attempt })
 })
 
-export const replayOrigin = (folder: string) => Layer.effect(Origin, make("replay", folder))
+/** The folder of recordings that was given, or that a bundle is unpacked into until the scope closes. */
+export const recordingFolder = Effect.fnUntraced(function* (given: string) {
+  const fs = yield* FileSystem.FileSystem
+  const isBundle = yield* fs.stat(given).pipe(
+    Effect.map(({ type }) => type === "File"),
+    Effect.orElseSucceed(() => false)
+  )
+  return isBundle ? yield* unpackedBundle(given) : given
+})
+
+/** What lies at the top of a recording: names of hosts, and a store list. */
+export const recordedNames = (given: string) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* recordingFolder(given)
+      return new Set(yield* Effect.orElseSucceed(fs.readDirectory(folder), () => []))
+    })
+  )
+
+/** `given` is a folder, or a bundle. */
+export const replayOrigin = (given: string) =>
+  Layer.effect(
+    Origin,
+    Effect.flatMap(recordingFolder(given), (folder) => make("replay", folder, given))
+  )
 
 export const sampleOrigin = (folder: string) => Layer.effect(Origin, make("sample", folder))

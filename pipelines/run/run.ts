@@ -13,6 +13,7 @@ import { StagingFailed, stage } from "@larder/warehouse/staging.ts"
 import { Cause, Clock, Config, Effect, Exit, type FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { archivedRuns, repeated } from "./archived-runs.ts"
+import type { BundleUnusable } from "./bundle-files.ts"
 import { type FileUnusable, fileOrigin } from "./file-origin.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { Origin } from "./origin.ts"
@@ -69,7 +70,7 @@ const newRunId = (pipeline: string, now: number) =>
 
 type OriginLayer = Layer.Layer<
   Origin,
-  Config.ConfigError | RecordingsMissing | FileUnusable,
+  Config.ConfigError | RecordingsMissing | BundleUnusable | FileUnusable,
   FileSystem.FileSystem | Path.Path
 >
 

@@ -43,21 +43,20 @@ export const startFdcHost = async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo // a server that listens on a port has one
+  const origin = hostsMoved(({ pathname, search }) => `http://127.0.0.1:${port}${pathname}${search}`, unpaced)
   return {
     releases,
     port,
     /** What an address answers instead. */
     faults,
+    /** Live, with fdc.nal.usda.gov at this host. */
+    origin,
     /** The next answer of this address breaks off in the middle. */
     cutOnce: (address: string) => cut.add(address),
     /** Addresses since the last look, with the range that was asked for. */
     asked: () => asked.splice(0),
     /** A live run: what it asks of fdc.nal.usda.gov goes to this host. */
-    ingest: (home: string): Promise<EndedRun> =>
-      ingestLive(brandedFoods, {
-        home,
-        origin: hostsMoved(({ pathname, search }) => `http://127.0.0.1:${port}${pathname}${search}`, unpaced)
-      }),
+    ingest: (home: string): Promise<EndedRun> => ingestLive(brandedFoods, { home, origin }),
     close: () => {
       server.closeAllConnections()
       server.close()

@@ -25,7 +25,7 @@ export interface Ended {
 
 /** Settings of whoever runs the tests must not reach the programs under test. */
 export const clean = (environment: Environment) => {
-  const own = Object.entries(process.env).filter(([name]) => !/^(LARDER_|MARS_API_KEY)/.test(name))
+  const own = Object.entries(process.env).filter(([name]) => !/^(LARDER_|MARS_API_KEY|(https?|no)_proxy$)/i.test(name))
   return { ...Object.fromEntries(own), ...environment }
 }
 

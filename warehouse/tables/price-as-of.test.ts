@@ -113,7 +113,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       const layout = yield* aLayout
       const publishButter = Effect.gen(function* () {
         const run = aRun({ pipeline: "commodities" })
-        const { file } = yield* stage(layout, run.run_id, commodity, (staging) => staging.add(seriesTable, [butter]))
+        const { file } = yield* stage(layout, run, commodity, (staging) => staging.add(seriesTable, [butter]))
         return yield* publishStaged(layout, commodity, file, run)
       }).pipe(Effect.scoped)
       const definition = "select macro_definition from duckdb_functions() where function_name = 'price_as_of'"

@@ -71,7 +71,14 @@ export const runCommodities = ({ home, selfSigned, upstream }: Place, { faults, 
       onSuccess: ({ left_out }) =>
         left_out.length === 0
           ? { exit: 0, left_out, told: logs.join("\n") }
-          : ended(new FeedsLeftOut({ pipeline: "commodities", left_out, published: "the others were published" })),
+          : ended(
+              new FeedsLeftOut({
+                pipeline: "commodities",
+                left_out,
+                published: "the others were published",
+                all_failed: false
+              })
+            ),
       onFailure: ended
     })
   )

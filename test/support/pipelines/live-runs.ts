@@ -16,7 +16,15 @@ export const hostsMoved = (toPath: (url: URL) => string, policy: Partial<LivePol
   Layer.effect(
     Origin,
     Effect.map(Origin, (live) =>
-      Origin.of({ ...live, open: (ask, resume) => live.open({ ...ask, url: toPath(new URL(ask.url)) }, resume) })
+      Origin.of({
+        ...live,
+        open: (ask, resume) => {
+          const url = toPath(new URL(ask.url))
+          return Effect.map(live.open({ ...ask, url }, resume), (answer) =>
+            answer.final_url === url ? { ...answer, final_url: ask.url } : answer
+          )
+        }
+      })
     )
   ).pipe(Layer.provide(liveOrigin(policy)))
 

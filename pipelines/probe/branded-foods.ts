@@ -1,0 +1,149 @@
+/**
+ * The newest release of branded foods: the download page, and of each zip its list of members and their first records, held
+ * against the keys and columns that a run needs. Some hundred kilobytes, where the zips have hundreds of megabytes.
+ */
+import { Effect, FileSystem, Path, Result } from "effect"
+import { readHeader } from "../branded-foods/csv/header.ts"
+import { memberNames, members } from "../branded-foods/csv/members.ts"
+import { knownKeys } from "../branded-foods/json/keys.ts"
+import { shapeProblem } from "../branded-foods/json/shape.ts"
+import { newestRelease } from "../branded-foods/newest-release.ts"
+import { makeCutter } from "../branded-foods/release/food-cutter.ts"
+import { FoodListUnusable } from "../branded-foods/release/food-list.ts"
+import { foodsAmong, type Member } from "../branded-foods/release/zip-members.ts"
+import { orFatal, whyAway } from "./away.ts"
+import { type Found, verdictsOf } from "./verdict.ts"
+import { type MemberHead, zipHeads } from "./zip-heads.ts"
+
+const verdict = verdictsOf("branded-foods", "FoodData Central (fdc.nal.usda.gov)")
+
+/** Without these no food is a label. */
+const neededKeys = ["fdcId", "description", "gtinUpc", "foodNutrients", "publicationDate"]
+
+/** The records whose end is in the beginning of the file. Throws `FoodListUnusable` where it is no list of foods. */
+export const foodsIn = ({ head, name }: MemberHead): ReadonlyArray<Readonly<Record<string, unknown>>> => {
+  const { cut, push } = makeCutter(name)
+  push(head)
+  const lines = cut.lines().toString("utf8").split("\n").slice(0, -1)
+  return lines.map((line) => {
+    const { line: _line, ...food } = JSON.parse(line) // the cutter has added where it stood
+    return food
+  })
+}
+
+const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Found => {
+  const rows = foods.length
+  const problem = foods.map(shapeProblem).find((found) => found !== undefined)
+  const keys = new Set(foods.flatMap((food) => Object.keys(food)))
+  const missing = neededKeys.filter((key) => !keys.has(key))
+  if (rows === 0) return { feed, verdict: "differs", detail: "its beginning holds no whole record" }
+  if (problem !== undefined) return { feed, verdict: "differs", detail: problem, rows }
+  if (missing.length > 0) {
+    return { feed, verdict: "differs", detail: `none of its first ${rows} foods has ${missing.join(", ")}`, rows }
+  }
+  const unknown = [...keys].filter((key) => !knownKeys.has(key))
+  const notes = unknown.length === 0 ? [] : [`keys that no mapping knows: ${unknown.join(", ")}`]
+  return { feed, verdict: "ok", detail: `its first ${rows} foods can be read`, notes, rows }
+}
+
+const judgeJson = (feed: string, member: MemberHead): Found => {
+  try {
+    return judgeFoods(feed, foodsIn(member))
+  } catch (cause) {
+    if (cause instanceof FoodListUnusable || cause instanceof SyntaxError) {
+      return { feed, verdict: "differs", detail: cause.message }
+    }
+    throw cause
+  }
+}
+
+const memberOf = ({ name }: Pick<MemberHead, "name">) =>
+  memberNames.find((member) => `${member}.csv` === name.toLowerCase())
+
+const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray<MemberHead>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const missing = memberNames.filter((name) => members[name].needed && !heads.some((head) => memberOf(head) === name))
+  if (missing.length > 0) {
+    const detail = `the zip has no ${missing.map((name) => `${name}.csv`).join(", ")}`
+    return { feed, verdict: "differs", detail } satisfies Found as Found
+  }
+  const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
+  const unknown: Array<string> = []
+  for (const head of heads) {
+    const member = memberOf(head)
+    if (member === undefined) continue
+    const file = path.join(folder, `${member}.csv`)
+    yield* Effect.orDie(fs.writeFile(file, head.head))
+    const header = yield* Effect.result(readHeader(member, file))
+    if (Result.isFailure(header))
+      return { feed, verdict: "differs", detail: header.failure.message } satisfies Found as Found
+    unknown.push(...header.success.unknown)
+  }
+  const notes = unknown.length === 0 ? [] : [`columns that no mapping knows: ${unknown.join(", ")}`]
+  return { feed, verdict: "ok", detail: heads.map(({ name }) => name).join(", "), notes } satisfies Found as Found
+}, Effect.scoped)
+
+type Form = "json" | "csv"
+
+const wantedOf = (form: Form) => (all: ReadonlyArray<Member>) => {
+  if (form === "csv") return all.filter((member) => memberOf(member) !== undefined)
+  const foods = foodsAmong(all)
+  return foods === undefined ? [] : [foods]
+}
+
+const judgeForm = (form: Form, feed: string, heads: ReadonlyArray<MemberHead>) => {
+  if (form === "csv") return judgeCsv(feed, heads)
+  const [foods] = heads
+  const none: Found = { feed, verdict: "differs", detail: "the zip has no .json" }
+  return Effect.succeed(foods === undefined ? none : judgeJson(feed, foods))
+}
+
+/** What was seen of a zip, for a bundle. */
+export interface SeenZip {
+  readonly url: string
+  readonly members: ReadonlyArray<MemberHead>
+}
+
+interface Probed {
+  readonly found: Found
+  readonly seen: ReadonlyArray<SeenZip>
+}
+
+const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefined, newest_day: string | null) {
+  const feed = `gov-fdc/${form}`
+  const told = (verdict: Found["verdict"], detail: string, notes: ReadonlyArray<string> = []): Probed => ({
+    found: { feed, verdict, detail, notes, newest_day },
+    seen: []
+  })
+  if (url === undefined) return told("differs", `the release of ${newest_day} has no zip of this form`)
+  const name = url.slice(url.lastIndexOf("/") + 1)
+  const heads = yield* Effect.result(zipHeads({ url, accept: "application/zip, */*", resumable: true }, wantedOf(form)))
+  if (Result.isFailure(heads)) {
+    const error = heads.failure
+    if (error._tag === "ZipUnusable") return told("differs", error.message)
+    if (error._tag !== "NoRanges") return told("unreachable", whyAway(error))
+    return told("ok", name, ["the server sends no parts of it, so what it holds was not read"])
+  }
+  const { bytes, members } = heads.success
+  const judged = yield* judgeForm(form, feed, members)
+  const detail = `${name}, ${(bytes / 1e6).toFixed(1)} MB: ${judged.detail}`
+  return { found: { ...judged, detail, newest_day }, seen: [{ url, members }] } satisfies Probed as Probed
+})
+
+/** The verdicts, and what was seen of the zips. */
+export const probeBrandedFoods = Effect.fn("probe.brandedFoods")(function* () {
+  const release = yield* Effect.result(newestRelease())
+  if (Result.isFailure(release)) {
+    const error = release.failure
+    if (error._tag === "ReleaseUnknown") {
+      return { verdicts: [verdict({ feed: "gov-fdc", verdict: "differs", detail: error.message })], seen: [] }
+    }
+    const away = yield* orFatal(error)
+    return { verdicts: [verdict({ feed: "gov-fdc", verdict: "unreachable", detail: whyAway(away) })], seen: [] }
+  }
+  const { csv, json, released_on } = release.success
+  const zips = { json, csv: typeof csv === "string" ? csv : undefined }
+  const probed = yield* Effect.forEach(["json", "csv"] as const, (form) => probeForm(form, zips[form], released_on))
+  return { verdicts: probed.map(({ found }) => verdict(found)), seen: probed.flatMap(({ seen }) => seen) }
+})

@@ -1,0 +1,116 @@
+/** `larder-ingest probe`: what runs would find at the sources today, one line for each feed. */
+import { type Config, Console, Effect, type FileSystem, type Layer, Option, type Path, Runtime, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import type { BundleUnusable } from "../run/bundle-files.ts"
+import { liveOrigin } from "../run/live-origin.ts"
+import type { Origin } from "../run/origin.ts"
+import type { Pipeline } from "../run/pipeline.ts"
+import { type RecordingsMissing, recordedNames, recordingFolder, replayOrigin } from "../run/replay-origin.ts"
+import { hasStoreList } from "../storefronts/operator-files.ts"
+import { storefronts } from "../storefronts/storefronts.ts"
+import { hasty, pipelines, probePipeline } from "./probe.ts"
+import { exitCodeOf, type FeedVerdict, told } from "./verdict.ts"
+
+class ProbeMisused extends Schema.TaggedError<ProbeMisused>()("ProbeMisused", { problem: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 2
+  override get message() {
+    return this.problem
+  }
+}
+
+/** Not every feed is as a run needs it. */
+class FeedsDiffer extends Schema.TaggedError<FeedsDiffer>()("FeedsDiffer", { feeds: Schema.Int, of: Schema.Int }) {
+  override readonly [Runtime.errorExitCode] = 4
+  override get message() {
+    return `${this.feeds} of ${this.of} feeds differ or cannot be reached: a run would leave them out.`
+  }
+}
+
+class NothingAnswered extends Schema.TaggedError<NothingAnswered>()("NothingAnswered", { of: Schema.Int }) {
+  override readonly [Runtime.errorExitCode] = 1
+  override get message() {
+    return `None of ${this.of} feeds could be reached.`
+  }
+}
+
+interface Given {
+  readonly pipeline: Option.Option<string>
+  readonly replay: Option.Option<string>
+  readonly stores: Option.Option<string>
+}
+
+const noList = "No store list is given: name a JSON file with --stores or in LARDER_STORES"
+
+/** The pipeline that is named, else all that there is something to read of. */
+const wanted = Effect.fnUntraced(function* ({ pipeline, replay, stores }: Given) {
+  const isAsked = ({ name }: Pipeline) => Option.isNone(pipeline) || pipeline.value === name
+  const asked = pipelines.filter(isAsked)
+  if (Option.isSome(stores) && !asked.includes(storefronts)) {
+    return yield* new ProbeMisused({
+      problem: "--stores is not for this pipeline: give it to probe or probe storefronts"
+    })
+  }
+  if (Option.isSome(replay)) {
+    const names = yield* recordedNames(replay.value)
+    const isThere = (one: Pipeline) =>
+      one.hosts.some((host) => names.has(host)) || (one === storefronts && Option.isSome(stores))
+    return asked.length === 1 ? asked : asked.filter(isThere)
+  }
+  if (Option.isSome(stores) || (yield* hasStoreList)) return asked
+  if (Option.isSome(pipeline) && asked.includes(storefronts)) return yield* new ProbeMisused({ problem: noList })
+  return asked.filter((one) => one !== storefronts)
+})
+
+type OriginLayer = Layer.Layer<
+  Origin,
+  Config.ConfigError | RecordingsMissing | BundleUnusable,
+  FileSystem.FileSystem | Path.Path
+>
+
+const probeAll = Effect.fnUntraced(function* (given: Given) {
+  const which = yield* wanted(given)
+  const folder = Option.isSome(given.replay) ? yield* recordingFolder(given.replay.value) : undefined
+  const originFor = ({ requests }: Pipeline): OriginLayer =>
+    folder === undefined ? liveOrigin({ ...requests, ...hasty }) : replayOrigin(folder)
+  return yield* Effect.forEach(
+    which,
+    (one) => probePipeline(one, Option.getOrUndefined(given.stores)).pipe(Effect.provide(originFor(one))),
+    { concurrency: "unbounded" }
+  )
+})
+
+const ending = (verdicts: ReadonlyArray<FeedVerdict>) => {
+  const of = verdicts.length
+  const code = exitCodeOf(verdicts)
+  if (code === 1) return Effect.fail(new NothingAnswered({ of }))
+  const feeds = verdicts.filter(({ verdict }) => verdict !== "ok").length
+  return code === 4 ? Effect.fail(new FeedsDiffer({ feeds, of })) : Effect.void
+}
+
+const flags = {
+  pipeline: Argument.Literals(
+    "pipeline",
+    pipelines.map(({ name }) => name)
+  ).pipe(Argument.withDescription("Only the feeds of this pipeline"), Argument.optional),
+  stores: Flag.File("stores", { mustExist: true }).pipe(
+    Flag.withDescription("The stores of this JSON list instead of LARDER_STORES"),
+    Flag.optional
+  ),
+  replay: Flag.Path("replay", { mustExist: true }).pipe(
+    Flag.withDescription("Recorded payloads instead of the network: a folder, or a bundle of another probe"),
+    Flag.optional
+  ),
+  json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
+}
+
+export const probe = Command.make(
+  "probe",
+  flags,
+  Effect.fn(function* ({ json, ...given }) {
+    const verdicts = (yield* probeAll(given)).flatMap((probed) => probed.verdicts)
+    yield* Console.log(json ? JSON.stringify({ exit_code: exitCodeOf(verdicts), feeds: verdicts }) : told(verdicts))
+    return yield* ending(verdicts)
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription("Read a little of each live feed and say whether a run could read it; publishes nothing")
+)

@@ -1,0 +1,213 @@
+/**
+ * The reports of both services: of each a window of a few weeks, held against the catalog by the code that reads it in a run. The
+ * feeds of one service go one after the other, and the rest is not asked where the answer would be the same.
+ */
+import { daysBefore } from "@larder/schemas/dates.ts"
+import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
+import { type Feed, feeds } from "../commodities/catalog.ts"
+import { DriftFound } from "../commodities/field.ts"
+import { normalise } from "../commodities/normalise.ts"
+import { marsKey } from "../commodities/read.ts"
+import { asksOf } from "../commodities/source.ts"
+import { PayloadUnreadable, rowsOf } from "../commodities/wire.ts"
+import { Archive, type RawFile } from "../run/archive.ts"
+import {
+  AccessDenied,
+  type Ask,
+  NotRecorded,
+  Origin,
+  type OriginError,
+  RefusedByUpstream,
+  UpstreamUnavailable
+} from "../run/origin.ts"
+import type { DayRange } from "../run/pipeline.ts"
+import { orFatal, whyAway } from "./away.ts"
+import { type FeedVerdict, type Found, verdictsOf } from "./verdict.ts"
+
+/** Days in which a report of this kind comes at least once, also where one comes late. */
+const spans: Readonly<Record<Feed["frequency"], number>> = {
+  daily: 14,
+  weekly: 28,
+  biweekly: 42,
+  monthly: 93,
+  annual: 400
+}
+
+/** A week is final when four more reports have restated it. */
+const untilFinal = 35
+
+/** As far ahead as a run asks. */
+const daysAhead = 14
+
+/** `windowReachDays` finds year-to-date reports, too, which begin on 1 January. */
+const windowOf = ({ final, frequency, windowReachDays }: Feed, today: string): DayRange => ({
+  from: daysBefore(today, spans[frequency] + windowReachDays + (final ? untilFinal : 0)),
+  to: daysBefore(today, -daysAhead)
+})
+
+const services = {
+  "gov-mars": "My Market News (marsapi.ams.usda.gov)",
+  "gov-mpr": "Datamart (mpr.datamart.ams.usda.gov)"
+}
+
+/** More rejected rows than this share are a difference, not an odd row. */
+const mostRejected = 0.1
+
+const few = (names: ReadonlyArray<string>) =>
+  names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ")
+
+/** Minutes by which the clock of this machine may be off: dates of windows are days. */
+const clockTolerance = 5
+
+const clockNote = ({ fetched_at, told }: RawFile) => {
+  const minutes = Math.round((Date.parse(fetched_at) - Date.parse(told?.date ?? "")) / 60_000)
+  if (Number.isNaN(minutes) || Math.abs(minutes) <= clockTolerance) return []
+  return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: set it right`]
+}
+
+const movedNote = ({ final_url, url }: RawFile) =>
+  new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
+
+const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefined, recorded: boolean): Found => {
+  const { remark, rows } = rowsOf(feed, { ...raw, text, recorded })
+  const read = normalise(feed, rows, { asked: raw.exact ? window : undefined })
+  const notes = [
+    ...movedNote(raw),
+    ...clockNote(raw),
+    ...(remark === undefined ? [] : [`it ${remark}`]),
+    ...(read.absent.length === 0 || rows.length === 0 ? [] : [`no row of ${few(read.absent)}`]),
+    ...(read.unknown_fields.length === 0
+      ? []
+      : [`columns that no mapping knows: ${few(read.unknown_fields.map(({ field }) => field))}`])
+  ]
+  const newest_day = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
+  const found = { feed: feed.feed, notes, rows: rows.length, newest_day: newest_day === "" ? null : newest_day }
+  const [reject] = read.rejects
+  if (reject !== undefined && read.rejects.length > rows.length * mostRejected) {
+    const detail = `${read.rejects.length} of ${rows.length} rows cannot be read; row ${reject.position}: ${reject.reason}`
+    return { ...found, verdict: "differs", detail }
+  }
+  if (rows.length === 0) {
+    const days = window === undefined ? "" : ` of ${window.from} to ${window.to}`
+    return { ...found, verdict: "ok", detail: `${feed.title} has no row${days}` }
+  }
+  const newest = newest_day === "" ? "none states a price" : `newest ${newest_day}`
+  return { ...found, verdict: "ok", detail: `${feed.title}, ${rows.length} rows, ${newest}` }
+}
+
+const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
+  error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
+
+/** The first address that is there, else what the last one said. */
+const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>) {
+  const archive = yield* Archive
+  let absent: NotRecorded | RefusedByUpstream | undefined
+  for (const ask of asks) {
+    const fetched = yield* Effect.catchIf(archive.fetch({ ...ask, wants: ["date"] }), isAbsent, (error) => {
+      absent = error
+      return Effect.succeed(undefined)
+    })
+    if (fetched !== undefined) return fetched
+  }
+  return yield* absent ?? Effect.die(new Error("a feed of the catalog has no path"))
+})
+
+interface Asked {
+  readonly found: Found
+  readonly error?: OriginError
+}
+
+/** What is wrong with a payload is found while it is read; anything else that is thrown is a mistake of ours. */
+const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): Found => {
+  try {
+    return judge(feed, ...rest)
+  } catch (cause) {
+    if (!(cause instanceof DriftFound || cause instanceof PayloadUnreadable)) throw cause
+    const detail = cause.message.replace(feed.feed, "").replace(/^[:\s]+/, "")
+    return { feed: feed.feed, verdict: "differs", detail }
+  }
+}
+
+const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: Redacted.Redacted | undefined) {
+  const fs = yield* FileSystem.FileSystem
+  const { kind } = yield* Origin
+  const window = kind === "live" ? windowOf(feed, today) : undefined
+  const fetched = yield* Effect.result(fetchFirst(asksOf(feed, window, key)))
+  if (Result.isFailure(fetched)) {
+    const error = yield* orFatal(fetched.failure)
+    return {
+      found: { feed: feed.feed, verdict: "unreachable", detail: whyAway(error) },
+      error
+    } satisfies Asked as Asked
+  }
+  const text = yield* Effect.orDie(fs.readFileString(fetched.success.path)) // the archive has just written it
+  return { found: judged(feed, fetched.success, text, window, kind !== "live") } satisfies Asked as Asked
+})
+
+/** A service that did not answer for so many feeds in a row is away. */
+const patience = 2
+
+/** Why the rest of a service need not be asked. */
+const hopeless = (asked: ReadonlyArray<Asked>): string | undefined => {
+  const last = asked.at(-1)
+  if (last?.error instanceof AccessDenied) return `the service denied ${last.found.feed}`
+  const away = asked.slice(asked.findLastIndex(({ error }) => !(error instanceof UpstreamUnavailable)) + 1)
+  const isForGood = last?.error instanceof UpstreamUnavailable && !last.error.may_pass
+  return isForGood || away.length >= patience ? `the service did not answer for ${last?.found.feed}` : undefined
+}
+
+const isGone = ({ error }: Asked) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
+
+/** One report may end; where no report is there any more, the whole service went. */
+const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Found> => {
+  if (asked.length < 3 || !asked.every(isGone)) return asked.map(({ found }) => found)
+  const detail =
+    "no report of this service is at its address any more (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
+  return asked.map(({ found }) => ({ ...found, detail }))
+}
+
+/** All feeds of a service are asked for days that have rows; none at all means that it no longer knows the window. */
+const orNoWindow = (found: ReadonlyArray<Found>, kind: string): ReadonlyArray<Found> => {
+  if (kind !== "live" || found.length < 3 || !found.every(({ rows, verdict }) => verdict === "ok" && rows === 0))
+    return found
+  return found.map((one) => ({
+    ...one,
+    verdict: "differs",
+    detail: `${one.detail}, like every other report of this service: it may no longer know the field by which days are asked for`
+  }))
+}
+
+const noKey =
+  "MARS_API_KEY is not set: get a free key at https://mymarketnews.ams.usda.gov, set it, and run the probe again"
+
+const probeService = Effect.fnUntraced(function* (source: Feed["source"], today: string) {
+  const { kind } = yield* Origin
+  const key = yield* marsKey
+  const own = feeds.filter((feed) => feed.source === source)
+  const verdict = verdictsOf("commodities", services[source])
+  if (source === "gov-mars" && key === undefined && kind === "live") {
+    return own.map(({ feed }) => verdict({ feed, verdict: "not_asked", detail: noKey }))
+  }
+  const asked: Array<Asked> = []
+  let stop: string | undefined
+  const rest: Array<Found> = []
+  for (const feed of own) {
+    if (stop !== undefined) {
+      rest.push({ feed: feed.feed, verdict: "not_asked", detail: stop })
+      continue
+    }
+    asked.push(yield* probeFeed(feed, today, key))
+    stop = hopeless(asked)
+  }
+  return [...orNoWindow(orMoved(asked), kind), ...rest].map(verdict)
+})
+
+export const probeCommodities = Effect.fn("probe.commodities")(function* () {
+  const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+  const found: ReadonlyArray<ReadonlyArray<FeedVerdict>> = yield* Effect.forEach(
+    ["gov-mars", "gov-mpr"] as const,
+    (source) => probeService(source, today),
+    { concurrency: "unbounded" }
+  )
+  return found.flat()
+})

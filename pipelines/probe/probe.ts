@@ -1,0 +1,51 @@
+/**
+ * A probe reads the smallest piece of each feed and holds it against what a run needs, by the code of the runs. It publishes
+ * nothing and writes nothing into `LARDER_HOME`: what it fetches lies in a folder that goes away with the scope.
+ */
+import { Effect, FileSystem } from "effect"
+import { brandedFoods } from "../branded-foods/branded-foods.ts"
+import { commodities } from "../commodities/commodities.ts"
+import { Archive } from "../run/archive.ts"
+import type { LivePolicy } from "../run/live-origin.ts"
+import type { Pipeline } from "../run/pipeline.ts"
+import { storefronts } from "../storefronts/storefronts.ts"
+import { probeBrandedFoods, type SeenZip } from "./branded-foods.ts"
+import { probeCommodities } from "./commodities.ts"
+import { probeStorefronts } from "./storefronts.ts"
+import type { FeedVerdict } from "./verdict.ts"
+
+export const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
+
+/** Somebody waits: what does not answer is asked twice, and no pause of minutes is sat out. */
+export const hasty: Partial<LivePolicy> = {
+  tries: 2,
+  firstBackOff: "1 second",
+  longestBackOff: "2 seconds",
+  patience: "30 seconds",
+  endurance: "1 minute",
+  head: "2 minutes"
+}
+
+export interface Probed {
+  readonly pipeline: string
+  readonly verdicts: ReadonlyArray<FeedVerdict>
+  readonly zips: ReadonlyArray<SeenZip>
+  /** Folder of the archive with all that was fetched. */
+  readonly folder: string
+}
+
+const judged = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
+  if (pipeline === commodities) return { verdicts: yield* probeCommodities(), seen: [] }
+  if (pipeline === brandedFoods) return yield* probeBrandedFoods()
+  return { verdicts: yield* probeStorefronts(stores), seen: [] }
+})
+
+/** One pipeline, from the origin that is provided. `stores` is the file of `--stores`. */
+export const probePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, stores?: string) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
+  const { seen, verdicts } = yield* judged(pipeline, stores).pipe(
+    Effect.provide(Archive.layer({ folder, run_id: "probe", pipeline: pipeline.name, days: null }))
+  )
+  return { pipeline: pipeline.name, verdicts, zips: seen, folder } satisfies Probed as Probed
+})

@@ -1,0 +1,110 @@
+/**
+ * The stores of a list: of each what a run asks first, up to the first rows, by the code that reads it in a run. robots.txt is
+ * obeyed as there. Of a feed that is one file only the beginning is fetched.
+ */
+import { Effect, FileSystem, Schema, Stream } from "effect"
+import { Archive, type RawFile } from "../run/archive.ts"
+import { Origin } from "../run/origin.ts"
+import { readFeedFile } from "../storefronts/crawl/file.ts"
+import { type StorePolicy, storePolicy } from "../storefronts/crawl/policy.ts"
+import { nothingKnown } from "../storefronts/crawl/products.ts"
+import { readShopify } from "../storefronts/crawl/shopify.ts"
+import { readWooCommerce } from "../storefronts/crawl/woocommerce.ts"
+import type { Batch } from "../storefronts/feed.ts"
+import { listAddress, withOperatorFiles } from "../storefronts/operator-files.ts"
+import { type ListedStore, storesIn } from "../storefronts/store-list.ts"
+import { type Found, verdictsOf } from "./verdict.ts"
+
+/** Some hundred products of any feed. */
+const mostBytesOfFile = 4 << 20
+
+const policy: StorePolicy = { ...storePolicy, budget: "3 minutes" }
+
+const storesAtOnce = 32
+
+/** More rejected rows than this share are a difference, not an odd row. */
+const mostRejected = 0.1
+
+/** The first rows are there: nothing more is asked. */
+class Enough extends Schema.TaggedError<Enough>()("Enough", {}) {}
+
+/** Feeds of one file end after their first megabytes, and nobody says how long they are. */
+const onlyTheBeginning = (origin: Origin["Service"]) =>
+  Origin.of({
+    ...origin,
+    open: (ask, resume) =>
+      Effect.map(origin.open(ask, resume), (answer) => {
+        if (ask.longest !== policy.longestFile) return answer
+        const { file: _file, ...rest } = answer
+        let left = mostBytesOfFile
+        const body = answer.body.pipe(
+          Stream.takeWhile(() => left > 0),
+          Stream.map((bytes) => {
+            const piece = bytes.subarray(0, left)
+            left -= piece.length
+            return piece
+          })
+        )
+        return { ...rest, total: null, body }
+      })
+  })
+
+const reading = (store: ListedStore, take: (batch: Batch, raw: RawFile) => Effect.Effect<void, Enough>) => {
+  switch (store.kind) {
+    case "shopify":
+      return readShopify(store, take, policy, nothingKnown)
+    case "woocommerce":
+      return readWooCommerce(store, take, policy, nothingKnown)
+    case "shopify-csv":
+    case "google-merchant":
+      return readFeedFile(store, take, policy)
+  }
+}
+
+const judge = (feed: string, { products, rejects, variants }: Batch): Found => {
+  const priced = variants.filter(({ price }) => price !== null).length
+  const notes =
+    priced === variants.length ? [] : [`${variants.length - priced} of ${variants.length} variants have no price`]
+  const rows = products.length + rejects.length
+  const [reject] = rejects
+  if (reject !== undefined && rejects.length > rows * mostRejected) {
+    const detail = `${rejects.length} of ${rows} products cannot be read; at ${reject.position}: ${reject.reason}`
+    return { feed, verdict: "differs", detail, notes, rows }
+  }
+  if (variants.length > 0 && priced === 0) return { feed, verdict: "differs", detail: "no product has a price", rows }
+  return { feed, verdict: "ok", detail: `the first ${products.length} products can be read`, notes, rows }
+}
+
+/** Something came, and it is no feed of this kind; anything else is a store that cannot be reached. */
+const differing = new Set<string>(["unreadable", "html", "empty", "headless", "too_large"])
+
+const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
+  const feed = `store/${store.domain}`
+  const first: Array<Batch> = []
+  const take = (batch: Batch) => {
+    first.push(batch)
+    return batch.products.length + batch.rejects.length > 0 ? Effect.fail(new Enough()) : Effect.void
+  }
+  const ended = yield* Effect.catchTag(reading(store, take), "Enough", () => Effect.succeed(undefined))
+  const batch = first.at(-1)
+  if (ended === undefined && batch !== undefined) return judge(feed, batch)
+  const detail = ended?.detail ?? "it has no products"
+  const verdict = differing.has(ended?.outcome ?? "empty") ? "differs" : "unreachable"
+  return { feed, verdict, detail } satisfies Found as Found
+})
+
+/** `given` is the file of `--stores`. */
+export const probeStorefronts = Effect.fn("probe.storefronts")(function* (given: string | undefined) {
+  const fs = yield* FileSystem.FileSystem
+  const origin = yield* withOperatorFiles(yield* Origin, given)
+  const { path } = yield* Effect.provideService(
+    Archive.use((archive) => archive.fetch({ url: listAddress, accept: "application/json" })),
+    Origin,
+    origin
+  )
+  const stores = yield* storesIn("stores.json", yield* Effect.orDie(fs.readFileString(path)))
+  const found = yield* Effect.forEach(stores, probeStore, { concurrency: storesAtOnce }).pipe(
+    Effect.provideService(Origin, onlyTheBeginning(origin))
+  )
+  return found.map(verdictsOf("storefronts", "stores of the list"))
+})

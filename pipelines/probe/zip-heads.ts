@@ -1,0 +1,118 @@
+/**
+ * What a zip at a source holds, without fetching it: its list of members from the last bytes, and the beginning of each member.
+ * Servers are asked for "the rest from here", and the connection is closed after some hundred kilobytes.
+ */
+import { constants, inflateRawSync } from "node:zlib"
+import { Data, Effect, Stream } from "effect"
+import { fromRandomAccessReaderPromise, RandomAccessReader } from "yauzl"
+import {
+  deflated,
+  type Member,
+  membersOf,
+  reasonOf,
+  ZipUnusable,
+  zipLimits
+} from "../branded-foods/release/zip-members.ts"
+import { type Answer, type Ask, Origin, type Resume } from "../run/origin.ts"
+
+/** The list of a dozen members, and a comment. */
+const tailBytes = 128 << 10
+/** Packed. Unpacked some hundred records. */
+const headBytes = 64 << 10
+
+export interface MemberHead extends Pick<Member, "name" | "path" | "bytes"> {
+  /** Its first bytes, unpacked. */
+  readonly head: Buffer
+}
+
+export interface ZipHeads {
+  readonly bytes: number
+  readonly members: ReadonlyArray<MemberHead>
+}
+
+/** The server sends only the whole of it, or does not tell its length. */
+export class NoRanges extends Data.TaggedError("NoRanges") {}
+
+/** At most so many bytes, from the place that is asked for. */
+const piece = Effect.fnUntraced(function* (ask: Ask, most: number, resume?: Resume) {
+  const origin = yield* Origin
+  const attempt = Effect.gen(function* () {
+    const answer: Answer = yield* origin.open(ask, resume)
+    if (answer.from !== (resume?.from ?? 0)) return { answer, bytes: Buffer.alloc(0) }
+    let left = most
+    const parts = yield* answer.body.pipe(
+      Stream.takeUntil((part) => {
+        left -= part.length
+        return left <= 0
+      }),
+      Stream.runCollect
+    )
+    return { answer, bytes: Buffer.concat(parts).subarray(0, most) }
+  })
+  return yield* origin.retrying(Effect.scoped(attempt))
+})
+
+/** yauzl reads the list of members in small steps. All of them lie in the tail. */
+class TailReader extends RandomAccessReader {
+  readonly #tail: Buffer
+  readonly #from: number
+  constructor(tail: Buffer, from: number) {
+    super()
+    this.#tail = tail
+    this.#from = from
+  }
+  override read(buffer: Buffer, offset: number, length: number, position: number, done: (error: Error | null) => void) {
+    const start = position - this.#from
+    if (start < 0) return done(new Error("its list of members is longer than that of any release"))
+    this.#tail.copy(buffer, offset, start, start + length)
+    done(null)
+  }
+}
+
+/** Before the bytes of a member stand 30 bytes, its name and extra fields (APPNOTE.TXT, 4.3.7). */
+const packedIn = (start: Buffer) => start.subarray(30 + start.readUInt16LE(26) + start.readUInt16LE(28))
+
+const unpack = (bytes: Buffer, method: number) =>
+  method === deflated ? inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) : bytes
+
+/** The beginnings of the members that are `wanted`. */
+export const zipHeads = Effect.fn("probe.zipHeads")(function* (
+  ask: Ask,
+  wanted: (members: ReadonlyArray<Member>) => ReadonlyArray<Member>
+) {
+  const label = ask.url.slice(ask.url.lastIndexOf("/") + 1)
+  const unusable = (problem: string) => new ZipUnusable({ zip: label, member: null, problem })
+  const start = yield* piece(ask, 64)
+  const { etag, last_modified, total } = start.answer
+  if (start.bytes.toString("latin1", 0, 2) !== "PK") return yield* unusable("it is not a zip")
+  const { kind } = yield* Origin
+  const validator = etag ?? last_modified ?? (kind === "live" ? null : "recorded") // a recording stays as it is
+  if (total === null || validator === null) return yield* new NoRanges()
+  const from = Math.max(0, total - tailBytes)
+  const rest = (at: number, most: number) => (at === 0 ? piece(ask, most) : piece(ask, most, { from: at, validator }))
+  const tail = yield* rest(from, tailBytes)
+  if (tail.bytes.length < total - from) return yield* new NoRanges()
+  const members = yield* Effect.tryPromise({
+    try: async () => {
+      const opened = await fromRandomAccessReaderPromise(new TailReader(tail.bytes, from), total, {
+        autoClose: false,
+        decodeStrings: false
+      })
+      return membersOf(label, opened, zipLimits)
+    },
+    catch: (cause) =>
+      cause instanceof ZipUnusable ? cause : unusable(`its list of members is damaged (${reasonOf(cause)})`)
+  })
+  const heads = yield* Effect.forEach(wanted(members), ({ bytes, entry, name, path }) =>
+    Effect.gen(function* () {
+      const at = entry.relativeOffsetOfLocalHeader
+      const { bytes: found } = yield* rest(at, headBytes)
+      const head = yield* Effect.try({
+        try: () => unpack(packedIn(found).subarray(0, entry.compressedSize), entry.compressionMethod),
+        catch: (cause) => new ZipUnusable({ zip: label, member: path, problem: reasonOf(cause) })
+      })
+      return { name, path, bytes, head } satisfies MemberHead
+    })
+  )
+  return { bytes: total, members: heads } satisfies ZipHeads
+})

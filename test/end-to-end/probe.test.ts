@@ -1,0 +1,252 @@
+/** What a probe says of live sources: real requests over real HTTP, of which only the hosts are moved. */
+import path from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
+import { feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { commodities } from "@larder/pipelines/commodities/commodities.ts"
+import { probePipeline } from "@larder/pipelines/probe/probe.ts"
+import { exitCodeOf, type FeedVerdict, told } from "@larder/pipelines/probe/verdict.ts"
+import { liveOrigin } from "@larder/pipelines/run/live-origin.ts"
+import type { Pipeline } from "@larder/pipelines/run/pipeline.ts"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
+import { ConfigProvider, Effect } from "effect"
+import {
+  aRange,
+  type Bodies,
+  bodyOf,
+  everyFeed,
+  feedNamed,
+  recordingOf,
+  sectionsBody
+} from "../support/pipelines/commodity-payloads.ts"
+import { zipOf } from "../support/pipelines/handmade-zips.ts"
+import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
+import { hasty, range, startShop } from "../support/pipelines/store-host.ts"
+import { startUpstream, type Upstream } from "../support/pipelines/upstream.ts"
+import { startFdcHost, zipAt } from "./fdc-host.ts"
+import { folderOfTest } from "./ingesting.ts"
+import { goodFiles, goodZip, jsonRelease, recordOf } from "./small-releases.ts"
+import { writeFiles } from "./storefronts.ts"
+
+const key = { MARS_API_KEY: "0123456789-a-secret-key" }
+
+interface Probing {
+  readonly origin: ReturnType<typeof hostsMoved>
+  readonly environment?: Readonly<Record<string, string>>
+  readonly stores?: string
+}
+
+const probing = (pipeline: Pipeline, { environment = key, origin, stores }: Probing) =>
+  Effect.map(probePipeline(pipeline, stores), ({ verdicts }) => verdicts).pipe(
+    Effect.scoped,
+    Effect.provide(origin),
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
+    Effect.provide(NodeServices.layer)
+  )
+
+/** The rows of the payloads were published around 1 October 2026: this is as if they had been published today. */
+const shift = Date.now() - Date.parse("2026-10-01T12:00:00Z")
+const recent = (body: string) =>
+  body.replaceAll(/(\d\d)\/(\d\d)\/(\d{4})/g, (_, month, day, year) => {
+    const moved = new Date(Date.UTC(year, month - 1, day, 12) + Math.floor(shift / 86_400_000) * 86_400_000)
+    const [shiftedYear, shiftedMonth, shiftedDay] = moved.toISOString().slice(0, 10).split("-")
+    return `${shiftedMonth}/${shiftedDay}/${shiftedYear}`
+  })
+
+/** Year-to-date reports begin on 1 January, and barrels have ended: what moves with the others is not theirs. */
+const bodies = () => {
+  const all = Object.entries(everyFeed()).map(([feed, body]) => [feed, recent(body)])
+  return Object.fromEntries(all) as Bodies // its entries are texts by feed
+}
+
+type Answers = Readonly<Record<string, { readonly status?: number; readonly type?: string; readonly body?: string }>>
+
+/** Both services on one server; `answers` are of feeds, or of all of them as `*`. */
+const startServices = (answers: Answers = {}) => {
+  const whole = bodies()
+  return startUpstream((response, _, { url }) => {
+    const wanted = decodeURI(url.split("?")[0] ?? "").slice(1)
+    const feed = feeds.find((one) => decodeURI(recordingOf(one)) === wanted)?.feed ?? ""
+    const { body = whole[feed], status = 200, type = "application/json" } = answers[feed] ?? answers["*"] ?? {}
+    response.writeHead(status, { "content-type": type }).end(body)
+  })
+}
+const at = ({ url: base }: Upstream) =>
+  hostsMoved(({ host, pathname, search }) => `${base}/${host}${pathname}${search}`, unpaced)
+
+const of = (verdicts: ReadonlyArray<FeedVerdict>, feed: string) => {
+  const { detail, notes, verdict } = verdicts.find((one) => one.feed === feed) ?? assert.fail(`no verdict of ${feed}`)
+  return { verdict, detail, notes }
+}
+
+describe("a probe of commodities", () => {
+  it.live("asks each feed for a few weeks, and tells what differs from the catalog", () =>
+    Effect.gen(function* () {
+      const east = feedNamed("gov-mars/1047")
+      const central = feedNamed("gov-mars/1089")
+      const services = yield* startServices({
+        "gov-mars/1043": {
+          body: recent(bodyOf(feedNamed("gov-mars/1043"), [aRange(1043, { commodity: "Dry Buttermilk", heat: "Low" })]))
+        },
+        [east.feed]: { body: recent(bodyOf(east, [aRange(1047)])).replaceAll("price_m", "cost_m") },
+        "gov-mars/1623": { body: sectionsBody({ "Dairy Monthly Averages": [] }) },
+        [central.feed]: { body: "<html><title>Blocked by policy</title>", type: "text/html" },
+        "gov-mars/1090": { status: 404, body: "" },
+        "gov-mars/1091": { body: bodyOf(feedNamed("gov-mars/1091"), []) }
+      })
+      const verdicts = yield* probing(commodities, { origin: at(services) })
+      assert.match(
+        of(verdicts, "gov-mars/1603").detail,
+        /^CME Group - Daily Cash Trading - Week to Date, 5 rows, newest 2\d{3}-/
+      )
+      assert.deepStrictEqual(of(verdicts, "gov-mars/1043").notes, ["columns that no mapping knows: heat"])
+      assert.match(of(verdicts, east.feed).detail, /^has changed: .*price_min/)
+      assert.include(of(verdicts, "gov-mars/1623").detail, 'lacks the section "CME Monthly Averages"')
+      assert.include(of(verdicts, central.feed).detail, "is an HTML or XML page, not JSON: a proxy or a captive portal")
+      assert.include(of(verdicts, "gov-mars/1090").detail, "HTTP 404 Not Found")
+      assert.match(
+        of(verdicts, "gov-mars/1091").detail,
+        /^Butter - West U\.S\. has no row of 2\d{3}-\d\d-\d\d to 2\d{3}-/
+      )
+      const states = Map.groupBy(verdicts, ({ verdict }) => verdict)
+      assert.deepStrictEqual(
+        states.get("differs")?.map(({ feed }) => feed),
+        ["gov-mars/1623", east.feed, central.feed]
+      )
+      assert.deepStrictEqual(
+        states.get("unreachable")?.map(({ feed }) => feed),
+        ["gov-mars/1090"]
+      )
+      assert.lengthOf(verdicts, feeds.length)
+      assert.strictEqual(exitCodeOf(verdicts), 4)
+      assert.isTrue(
+        services.seen.every(({ url }) => /[?&]q=[a-z_]+%3D/.test(url)),
+        "no whole history is asked for"
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks nothing that wants a key where there is none, and names the variable", () =>
+    Effect.gen(function* () {
+      const services = yield* startServices()
+      const verdicts = yield* probing(commodities, { origin: at(services), environment: {} })
+      assert.match(
+        told(verdicts),
+        /My Market News .*: 0 of 27 ok\n {2}not asked {4}27 feeds, .*: MARS_API_KEY is not set: get a free key/
+      )
+      assert.isFalse(services.seen.some(({ url }) => url.includes("marsapi")))
+      assert.strictEqual(exitCodeOf(verdicts), 4)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks a service once that denies the key, and twice where it does not answer", () =>
+    Effect.gen(function* () {
+      const services = yield* startUpstream((response, _, { url }) =>
+        response.writeHead(url.includes("marsapi") ? 403 : 500).end('{"message":"Access is denied"}')
+      )
+      const verdicts = yield* probing(commodities, { origin: at(services) })
+      assert.include(of(verdicts, "gov-mars/1603").detail, "Check the key in MARS_API_KEY")
+      assert.deepStrictEqual(of(verdicts, "gov-mars/1602").detail, "the service denied gov-mars/1603")
+      const asked = Map.groupBy(services.seen, ({ url }) => url)
+      assert.lengthOf(asked, 3)
+      assert.strictEqual(exitCodeOf(verdicts), 1)
+      assert.notInclude(JSON.stringify(verdicts), key.MARS_API_KEY)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.each([
+    [{ status: 410, body: "" }, "unreachable", /the API has moved; install a newer version of Larder/],
+    [{ body: bodyOf(feedNamed("gov-mars/1603"), []) }, "differs", /like every other report of this service/]
+  ] as const)("says of a service as a whole what is wrong with all of its reports", ([answer, verdict, detail]) =>
+    Effect.gen(function* () {
+      const services = yield* startServices({ "*": answer })
+      const verdicts = yield* probing(commodities, { origin: at(services) })
+      assert.strictEqual(of(verdicts, "gov-mars/1099").verdict, verdict)
+      assert.match(of(verdicts, "gov-mars/1099").detail, detail)
+    }).pipe(Effect.scoped)
+  )
+})
+
+const day = "2026-04-30"
+const fdc = Effect.acquireRelease(Effect.promise(startFdcHost), (host) => Effect.sync(() => host.close()))
+
+describe("a probe of branded foods", () => {
+  it.live("reads the list and the first records of each zip, not the zips", () =>
+    Effect.gen(function* () {
+      const host = yield* fdc
+      const noise = Buffer.from(Array.from({ length: 900_000 }, (_, n) => Math.imul(n, 2_654_435_761) >>> 24))
+      const files = [...goodFiles(), { path: "food_portion.csv", content: noise }]
+      host.releases.set(zipAt("csv", day), zipOf(...files))
+      host.releases.set(
+        zipAt("json", day),
+        zipOf({ path: "brandedDownload.json", content: jsonRelease([recordOf(1, { novelty: 1 }), recordOf(2)]) })
+      )
+      const verdicts = yield* probing(brandedFoods, { origin: host.origin })
+      assert.include(of(verdicts, "gov-fdc/csv").detail, "food.csv, branded_food.csv, food_nutrient.csv")
+      assert.include(of(verdicts, "gov-fdc/json").detail, "its first 2 foods can be read")
+      assert.deepStrictEqual(of(verdicts, "gov-fdc/json").notes, ["keys that no mapping knows: novelty"])
+      assert.deepStrictEqual(
+        verdicts.map(({ newest_day }) => newest_day),
+        [day, day]
+      )
+      assert.strictEqual(exitCodeOf(verdicts), 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("tells a needed column and a needed file that are missing, and a page that names no release", () =>
+    Effect.gen(function* () {
+      const host = yield* fdc
+      const renamed = goodFiles().map(({ content, path }) => ({
+        path,
+        content: Buffer.from(String(content).replace("gtin_upc", "gtin"))
+      }))
+      host.releases.set(zipAt("csv", day), zipOf(...renamed))
+      host.releases.set(zipAt("json", day), goodZip())
+      const verdicts = yield* probing(brandedFoods, { origin: host.origin })
+      assert.include(of(verdicts, "gov-fdc/csv").detail, "branded_food.csv line 1: the header has no column gtin_upc")
+      assert.include(of(verdicts, "gov-fdc/json").detail, "the zip has no .json")
+      host.releases.clear()
+      host.releases.set("/other", Buffer.from("nothing"))
+      const none = yield* probing(brandedFoods, { origin: host.origin })
+      assert.include(of(none, "gov-fdc").detail, "names no release of branded foods")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a probe of stores", () => {
+  it.live("reads the first page of each, and obeys robots.txt", () =>
+    Effect.gen(function* () {
+      const open = yield* startShop({ pages: [range(1, 250), range(251, 300)] })
+      const closed = yield* startShop({ pages: [range(1, 3)], robots: "User-agent: *\nDisallow: /products.json" })
+      const page = yield* startUpstream((response) => response.end("<!doctype html><title>Shop</title>"))
+      const files = yield* Effect.sync(() => folderOfTest())
+      const entry = (name: string, { url: location }: { readonly url: string }) => ({
+        domain: `${name}.example`,
+        name,
+        kind: name === "feed" ? "google-merchant" : "shopify",
+        location
+      })
+      const list = [entry("open", open), entry("closed", closed), entry("page", page)]
+      const stores = path.join(writeFiles(files, { "list.json": list }), "list.json")
+      const verdicts = yield* probing(storefronts, {
+        stores,
+        origin: liveOrigin(hasty),
+        environment: { LARDER_PRIVATE_HOSTS: "127.0.0.1" }
+      })
+      assert.deepStrictEqual(of(verdicts, "store/open.example"), {
+        verdict: "ok",
+        detail: "the first 250 products can be read",
+        notes: []
+      })
+      assert.deepStrictEqual(
+        open.seen.map(({ url }) => url),
+        ["/robots.txt", "/meta.json", "/products.json?limit=250&page=1"]
+      )
+      assert.strictEqual(of(verdicts, "store/closed.example").verdict, "unreachable")
+      assert.include(of(verdicts, "store/closed.example").detail, "robots.txt forbids /products.json")
+      assert.strictEqual(of(verdicts, "store/page.example").verdict, "differs")
+      assert.strictEqual(exitCodeOf(verdicts), 4)
+    }).pipe(Effect.scoped)
+  )
+})
