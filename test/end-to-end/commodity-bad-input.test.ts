@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   aBlockRow,
   aClose,
+  anAdvancedRow,
   aRange,
   type Bodies,
   blocks,
@@ -29,7 +30,7 @@ import {
   valuesOf
 } from "./ingesting.ts"
 
-const closes = feedNamed("gov-mars/1603")
+const [closes, advanced] = [feedNamed("gov-mars/1603"), feedNamed("gov-mpr/2989/Detail")]
 const without = (row: Row, field: string): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
 const good: Bodies = { [closes.feed]: bodyOf(closes, [aClose()]), [blocks.feed]: bodyOf(blocks, [aBlockRow()]) }
@@ -61,12 +62,31 @@ const journalOf = (home: string) => {
 }
 
 describe("a payload that cannot be trusted", () => {
-  it("fails the whole run with exit code 1, and publishes nothing of the other reports", async () => {
+  const cut = bodyOf(closes, [aClose()]).slice(0, -30)
+  const reason = /gov-mars\/1603: The payload of \S+\/1603 is not whole JSON: /
+
+  it("is left out: the other reports are published, and the run exits with 4", async () => {
     const copy = copyOf(home)
-    const run = await replay(copy, withCloses(bodyOf(closes, [aClose()]).slice(0, -30)))
+    const run = await replay(copy, { ...everyFeed(), [closes.feed]: cut })
+    expect(run.code).toBe(4)
+    expect(run.stderr).toMatch(/1 feed of commodities left out; the others were published\./)
+    expect(run.stderr).toMatch(reason)
+    expect(recordOf(run)).toMatchObject({
+      outcome: "partial",
+      generation: "larder-000002",
+      left_out: [{ feed: closes.feed, kind: "untrusted" }]
+    })
+    expect(await valuesOf(copy, "butter_exch_spot_close_daily")).toEqual(["2026-09-29 1.39"])
+    expect(await valuesOf(copy, "lactose_us_central_and_west_price_min_weekly")).toEqual(["2026-09-25 0.59"])
+  })
+
+  it("fails the run with exit code 1 when it is more than a third of those that were read", async () => {
+    const copy = copyOf(home)
+    const run = await replay(copy, withCloses(cut))
     expect(run.code).toBe(1)
     expect(run.stdout).toBe("")
-    expect(run.stderr).toMatch(/gov-mars\/1603: the payload of \S+\/1603 is not whole JSON: /)
+    expect(run.stderr).toMatch(/1 of 2 feeds that answered cannot be trusted, which is more than a third\./)
+    expect(run.stderr).toMatch(reason)
     expect(run.stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
     await expectOldGeneration(copy)
     expect(journalOf(copy)).toMatchObject([{ run: { outcome: "failed", generation: null, rows_loaded: 0 } }])
@@ -78,14 +98,14 @@ describe("a run with many payloads that cannot be trusted", () => {
   const renamed = { ...without(aRange(1038), "price_min"), lowest_price: 0.59 }
   /** What lies in the recording of a report, and what the run says of it. */
   const faults: ReadonlyArray<readonly [fault: string, feed: string, body: string, message: RegExp]> = [
-    ["truncated JSON", closes.feed, "[", /gov-mars\/1603: the payload of \S+\/1603 is not whole JSON/],
+    ["truncated JSON", closes.feed, "[", /gov-mars\/1603: The payload of \S+\/1603 is not whole JSON/],
     [
       "an HTML page",
       "gov-mars/1602",
       "<!DOCTYPE html><title>Maintenance</title>",
       /gov-mars\/1602: .* is an HTML or XML page, not JSON/
     ],
-    ["0 bytes", "gov-mpr/2991/Detail", "", /gov-mpr\/2991\/Detail: the payload of \S+ is empty/],
+    ["0 bytes", "gov-mpr/2991/Detail", "", /gov-mpr\/2991\/Detail: The payload of \S+ is empty/],
     [
       "a recorded refusal",
       "gov-mars/1034",
@@ -108,25 +128,25 @@ describe("a run with many payloads that cannot be trusted", () => {
       "a column that vanished",
       "gov-mars/1038",
       bodyFor(1038, renamed),
-      /gov-mars\/1038 has changed: the column price_min is missing\. The payload has: .*lowest_price/
+      /gov-mars\/1038: The report has changed: the column price_min is missing\. The payload has: .*lowest_price/
     ],
     [
       "a column that was retyped",
       "gov-mars/1039",
       bodyFor(1039, aRange(1039, { price_min: "see note" })),
-      /gov-mars\/1039 has changed: the column price_min of \w+ holds no numbers any more, but values like "see note"/
+      /gov-mars\/1039: The report has changed: the column price_min of \w+ holds no numbers any more, but values like "see note"/
     ],
     [
       "dates that were retyped",
       "gov-mars/1041",
       bodyFor(1041, aRange(1041, { report_end_date: 20260929 })),
-      /gov-mars\/1041 has changed: .* report_end_date is 20260929, which is no date/
+      /gov-mars\/1041: The report has changed: .* report_end_date is 20260929, which is no date/
     ],
     [
       "a row selector's field that vanished",
       "gov-mars/1045",
       bodyFor(1045, without(aRange(1045), "quality")),
-      /gov-mars\/1045 has changed: the field quality, .* is missing/
+      /gov-mars\/1045: The report has changed: the field quality, .* is missing/
     ]
   ]
   const damaged = feedNamed("gov-mars/1042")
@@ -156,27 +176,29 @@ describe("a run with many payloads that cannot be trusted", () => {
 
   it("exits with 1, leaves the old generation live and names the feeds that could not be fetched", async () => {
     expect(run.code).toBe(1)
-    expect(run.stderr).toMatch(/Could not be fetched: gov-mars\/1036, gov-mars\/1043, /)
+    expect(run.stderr).toMatch(/gov-mars\/1036: No recording answers /)
     await expectOldGeneration(copy)
   })
 })
 
 describe("a failing check", () => {
-  const twice = withCloses(bodyOf(closes, [aClose(), aClose({ close_price: 1.4 })]))
+  /** Class I prices that were announced after their months began. */
+  const late = ["06", "07"].map((month) =>
+    anAdvancedRow({ report_month: month, published_date: `${month}/17/2026 13:04:11` })
+  )
+  const misdated: Bodies = { ...withCloses(bodyOf(closes, [aClose()])), [advanced.feed]: bodyOf(advanced, late) }
 
   it("publishes nothing, exits with 3 and shows the bad rows", async () => {
     const copy = copyOf(home)
-    const run = await replay(copy, twice)
+    const run = await replay(copy, misdated)
     expect(run.code).toBe(3)
-    expect(run.stderr).toMatch(
-      /rows_do_not_contradict: 1 bad rows, such as .*contradicts row 1: butter_exch_spot_close_daily of 2026-09-29/
-    )
+    expect(run.stderr).toMatch(/class_i_is_dated_by_priced_month: 1 bad rows, such as .*"announced_too_late"/)
     await expectOldGeneration(copy)
   })
 
   it("is recorded by the next generation, like a run that failed", async () => {
     const copy = copyOf(home)
-    await replay(copy, twice)
+    await replay(copy, misdated)
     await replay(copy, withCloses("<html>"))
     await replay(copy, withCloses(bodyOf(closes, [aClose()])))
     const [runs, results] = await query(
@@ -191,7 +213,7 @@ describe("a failing check", () => {
       { outcome: "partial", generation: "larder-000002" }
     ])
     expect(runs?.[2]?.message).toMatch(/gov-mars\/1603: .* HTML/)
-    expect(results).toContainEqual({ name: "rows_do_not_contradict", bad_rows: 1 })
+    expect(results).toContainEqual({ name: "class_i_is_dated_by_priced_month", bad_rows: 1 })
     expect(journalOf(copy)).toEqual([])
   })
 })

@@ -1,10 +1,10 @@
 /** The fault matrix of commodities: eight live runs in one home, which meet all faults of the table in the docs. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { feeds } from "@larder/pipelines/commodities/catalog.ts"
 import { Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
-import { answering, faultyRuns } from "../support/pipelines/commodity-faults.ts"
+import { answering, faultyRuns, witnesses } from "../support/pipelines/commodity-faults.ts"
 import { runCommodities } from "../support/pipelines/commodity-runs.ts"
 import { documentedFaults } from "../support/pipelines/documented-faults.ts"
 import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
@@ -56,7 +56,7 @@ const outcomes = Effect.map(matrix, ({ ended }) => {
     const isKept = (feed: string) =>
       !isNew(feed) && after.prices.has(feed) && before.cursors.get(feed) === after.cursors.get(feed)
     const left = new Set(left_out.map(({ feed }) => feed))
-    const others = [...after.prices.keys()].filter((feed) => !left.has(feed))
+    const others = witnesses.filter((feed) => !left.has(feed))
     const all = left.size === 0 ? "all feeds" : "the other feeds"
     const published = others.every(isNew) ? all : "nothing"
     before = after
@@ -83,6 +83,7 @@ const says = (message: string, documented: string) => {
 }
 
 describe("a fault of commodity feeds", () => {
+  beforeAll(() => Effect.runPromise(Effect.asVoid(matrix)), 600_000) // each payload waits for the disk, which may be busy
   const documented = documentedFaults("commodities")
 
   it("is in the table of docs/ingesting.md, which has no other", () => {

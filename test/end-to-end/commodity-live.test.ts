@@ -5,7 +5,7 @@ import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { feeds } from "@larder/pipelines/commodities/catalog.ts"
-import { NothingRead, ReadFailed } from "@larder/pipelines/run/pipeline.ts"
+import { NothingRead, ReadFailed, reasonLines } from "@larder/pipelines/run/pipeline.ts"
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
@@ -86,7 +86,7 @@ describe("a live run of commodities", () => {
       assert.instanceOf(error, ReadFailed)
       assert.include(
         error.message,
-        "gov-mars/1603 has changed: report_begin_date was asked from 2019-12-26 to 2020-04-06, and a row of 2026-09-28 came: the filter was ignored"
+        "gov-mars/1603: The report has changed: report_begin_date was asked from 2019-12-26 to 2020-04-06, and a row of 2026-09-28 came: the filter was ignored"
       )
       assert.isFalse(readdirSync(home).includes("warehouse"))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
@@ -120,6 +120,37 @@ describe("a live run of commodities", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.live(
+    "asks again from where the last good run ended after one that could not trust a feed, and loads what it missed",
+    () =>
+      Effect.gen(function* () {
+        const home = yield* temporaryHome
+        const others = only(butter, "gov-mars/1034", "gov-mars/1035")
+        const [monday, tuesday] = [aClose({ report_date: "09/28/2026" }), aClose({ report_date: "09/29/2026" })]
+        let close = bodyOf(closes, [monday])
+        const upstream = yield* startUpstream(serving(() => ({ ...others, [closes.feed]: close })))
+        yield* runLive({ home, upstream })
+        close = bodyOf(closes, [monday, tuesday]).replaceAll("close_price", "closing_price")
+        const faulty = yield* runLive({ home, upstream, id: "run-2" })
+        assert.match(
+          faulty.left_out.find(({ feed }) => feed === closes.feed)?.reason ?? "",
+          /the column close_price is missing/
+        )
+        close = bodyOf(closes, [monday, tuesday])
+        const good = yield* runLive({ home, upstream, id: "run-3" })
+        close = bodyOf(closes, [tuesday])
+        yield* runLive({ home, upstream, id: "run-4" })
+        const from = (day: string) =>
+          `report_begin_date=${american(daysBefore(day, 45))}:${american(daysBefore(today(), -14))}`
+        const asked = [null, from("2026-09-28"), from("2026-09-28"), from("2026-09-29")]
+        assert.deepStrictEqual(queriesOf(upstream, "1603"), asked)
+        assert.strictEqual(good.run.rows_loaded, 1)
+        const days =
+          "select observed_on::varchar as day from commodity.price where metric_name = 'butter_exch_spot_close_daily' order by 1"
+        assert.deepStrictEqual(yield* rowsIn(home, days), [{ day: "2026-09-28" }, { day: "2026-09-29" }])
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.live("fails for a payload of another content type, and reports every fault of the run at once", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
@@ -132,7 +163,7 @@ describe("a live run of commodities", () => {
       const error = yield* Effect.flip(runLive({ home, upstream }))
       assert.match(error.message, /gov-mars\/1603: .* has the content type text\/html; charset=utf-8, not JSON/)
       assert.match(error.message, /40 Pound Block Cheddar Cheese Prices and Sales: .* is not whole JSON/)
-      assert.match(error.message, /Could not be fetched: gov-mars\/1602, /)
+      assert.match(error.message, /gov-mars\/1602: GET \S+ was refused/)
       assert.match(error.message, /Nothing of this run was published; the previous generation stays live/)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
@@ -148,11 +179,11 @@ describe("a service that refuses the key", () => {
       response.end(body)
     }
 
-  it.live("is asked once; the error names the variable to set, and the other service is read", () =>
+  it.live("is asked once, with the reason of its refusal, and the other service is read", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(refusing("application/json", forbidden))
-      const { left_out, run } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: "  " } })
+      const { left_out, run } = yield* runLive({ home, upstream })
       const mars = left_out.flatMap(({ feed }) => (feed.startsWith("gov-mars/") ? [feed] : []))
       assert.deepStrictEqual(
         mars,
@@ -160,9 +191,9 @@ describe("a service that refuses the key", () => {
       )
       assert.match(
         left_out[0]?.reason ?? "",
-        /^gov-mars\/1603: .*"Access is denied"\. .* set MARS_API_KEY and run again/
+        /^GET \S+ was denied: .*"Access is denied"\. Check the key in MARS_API_KEY/
       )
-      assert.strictEqual(left_out[1]?.reason, "not asked, because the service denied gov-mars/1603")
+      assert.strictEqual(left_out[1]?.reason, "Not asked, because the service denied gov-mars/1603.")
       assert.strictEqual(upstream.seen.filter(({ url }) => url.includes("marsapi")).length, 1)
       assert.isAbove(run.rows_loaded, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
@@ -186,6 +217,37 @@ describe("a service that refuses the key", () => {
   )
 })
 
+describe("a service whose key is missing", () => {
+  it.live("is not asked; each of its feeds is left out for the same reason, and the other service is read", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const upstream = yield* startUpstream(serving(() => only(butter, closes.feed)))
+      const { left_out, run } = yield* runLive({ home, upstream, environment: { MARS_API_KEY: "  " } })
+      const mars = left_out.filter(({ feed }) => feed.startsWith("gov-mars/"))
+      assert.lengthOf(mars, marsFeeds.length)
+      assert.deepStrictEqual([...new Set(mars.map(({ kind }) => kind))], ["unreachable"])
+      const [line, ...lines] = reasonLines(mars)
+      assert.deepStrictEqual(lines, [])
+      assert.match(line ?? "", /^gov-mars\/1603, gov-mars\/1602, .*: It needs a key: set MARS_API_KEY /)
+      assert.deepStrictEqual(
+        upstream.seen.filter(({ url }) => url.includes("marsapi")),
+        []
+      )
+      assert.isAbove(run.rows_loaded, 0)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("fails the run when the other service does not answer", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const upstream = yield* startUpstream((response) => response.writeHead(404).end())
+      const error = yield* Effect.flip(runLive({ home, upstream, environment: {} }))
+      assert.instanceOf(error, NothingRead)
+      assert.lengthOf(error.reasons, 1 + feeds.length - marsFeeds.length)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
+
 describe("a service that is down", () => {
   it.live("is given up after three feeds in a row, and the other service is read", () =>
     Effect.gen(function* () {
@@ -198,7 +260,7 @@ describe("a service that is down", () => {
       const left_out = all.filter(({ feed }) => feed.startsWith("gov-mpr/"))
       assert.strictEqual(new Set(upstream.seen.map(({ url }) => url).filter((url) => url.includes("mpr"))).size, 3)
       assert.strictEqual(left_out.length, feeds.length - marsFeeds.length)
-      assert.strictEqual(left_out[3]?.reason, "not asked, because the service did not answer for 3 feeds in a row")
+      assert.strictEqual(left_out[3]?.reason, "Not asked, because the service did not answer for 3 feeds in a row.")
       assert.isAbove(run.rows_loaded, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )

@@ -175,8 +175,8 @@ describe("reports with odd rows", () => {
   afterAll(() => removeFolder(copy))
 
   it("count each row as loaded, unchanged or rejected, and give a reason for each reject", async () => {
-    expect(run.code).toBe(0)
-    expect(run.stderr).toMatch(/the payload states 3785 rows and holds 7/)
+    expect(run.code).toBe(4)
+    expect(run.stderr).toMatch(/40 Pound Block .*: The payload of \S+ states 3785 rows and holds 7\./)
     expect(run.stderr).toMatch(/rows rejected/)
     const { rows_loaded, rows_read, rows_rejected, rows_unchanged } = counts(run)
     expect([rows_loaded, rows_rejected]).toEqual([2 + digits.length + good.length, 2])
@@ -253,14 +253,14 @@ describe("a window of days over recordings without a query", () => {
 })
 
 describe("a report that is not among the recordings", () => {
-  it("is named with the paths that were searched; the others are published, and the run exits with 1", async () => {
+  it("is named with the paths that were searched; the others are published, and the run exits with 4", async () => {
     const copy = copyOf(home)
     const { "gov-mars/1623": _monthly, "gov-mpr/2989/Detail": _advanced, ...rest } = everyFeed()
     const rows = [aClose({ report_date: "09/30/2026", close_price: 1.4 })]
     const run = await replay(copy, { ...rest, [closes.feed]: bodyOf(closes, rows) })
-    expect(run.code).toBe(1)
+    expect(run.code).toBe(4)
     expect(recordOf(run)).toMatchObject({ outcome: "partial", generation: "larder-000002", rows_loaded: 1 })
-    expect(run.stderr).toMatch(/2 feeds of commodities could not be read/)
+    expect(run.stderr).toMatch(/2 feeds of commodities left out/)
     expect(run.stderr).toMatch(/gov-mars\/1623: No recording answers GET .*1623\?allSections=true/)
     expect(run.stderr).toMatch(/marsapi\.ams\.usda\.gov\/services\/v1\.2\/reports\/1623\/CME%20Monthly%20Averages\n/)
     expect(run.stderr).toMatch(/gov-mpr\/2989\/Detail: No recording answers GET/)

@@ -65,13 +65,22 @@ interface LiveRun {
   readonly id?: string
   readonly origin?: "live" | "sample"
   readonly days?: DayRange
+  /** With a key, where it says nothing else. */
   readonly environment?: Readonly<Record<string, string>>
   /** Gets every log line of the run. */
   readonly listen?: (message: string) => void
 }
 
 /** One run, published. Returns what was read and the record of the run. */
-export const runLive = ({ days, environment = {}, home, id = "run-1", listen, origin = "live", upstream }: LiveRun) =>
+export const runLive = ({
+  days,
+  environment = { MARS_API_KEY: "a-key" },
+  home,
+  id = "run-1",
+  listen,
+  origin = "live",
+  upstream
+}: LiveRun) =>
   Effect.gen(function* () {
     const layout = yield* layoutOf(home)
     const at = "2026-10-01T00:00:00.000Z"
