@@ -54,6 +54,10 @@ const flags = {
     Flag.withDescription("Read, merge and check, but publish nothing"),
     Flag.withDefault(false)
   ),
+  acceptShrinkage: Flag.Boolean("accept-shrinkage").pipe(
+    Flag.withDescription("Publish even where there is much less than in the live generation"),
+    Flag.withDefault(false)
+  ),
   json: Flag.Boolean("json").pipe(
     Flag.withDescription("Print one JSON object per run on stdout, for machines"),
     Flag.withDefault(false)
@@ -140,6 +144,7 @@ const recorded = Effect.fnUntraced(function* (which: ReadonlyArray<Pipeline>, { 
 /** Pipelines are independent: one that fails does not keep the others from running. */
 const ingest = (which: ReadonlyArray<Pipeline>) =>
   Effect.fn(function* ({
+    acceptShrinkage,
     dryRun,
     file,
     from,
@@ -156,7 +161,7 @@ const ingest = (which: ReadonlyArray<Pipeline>) =>
     const live = yield* currentFile(yield* layoutOf(home)) // fails before anything is fetched where the link leads to none
     if (ifMissing && Option.isSome(live)) return
     const exits = yield* Effect.forEach(yield* recorded(which, given), (pipeline) =>
-      Effect.exit(ingestAndTell(pipeline, given, { home, days, dryRun }, json))
+      Effect.exit(ingestAndTell(pipeline, given, { home, days, dryRun, acceptShrinkage }, json))
     )
     const [worst, ...others] = exits.flatMap((exit) => (Exit.isFailure(exit) ? [exit.cause] : [])).sort(worstFirst)
     if (worst !== undefined)

@@ -1,8 +1,73 @@
 /** What must hold of branded foods before they go live. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/generation/check.ts"
-import { error, warning } from "../run/severity.ts"
+import { error, shrinkage, warning } from "../run/severity.ts"
+
+/** Nutrients of which a label states an amount. */
+const stated = (label: string) =>
+  `list_transform(list_filter(${label}.nutrients, lambda of: of.amount is not null), lambda of: of.nutrient_id)`
+
+/** Labels that this run replaced, and that have a nutrient no longer. */
+const losing = `
+  from live.branded_food.food l
+  join (select fdc_id, nutrients from branded_food.food where run_id = getvariable('run_id')) s using (fdc_id)
+  where not list_has_all(${stated("s")}, ${stated("l")})`
+
+const currentIn = (versions: string) => `select fdc_id from ${versions} where is_current`
+const current = currentIn("live.branded_food.version")
+
+/** Forms of fewer rows may differ by this much for no reason. */
+const enoughRows = 10_000
+
+/** A form that states less than its newest release did before. An older release may state less. */
+const shrunkForms = `
+  with form as (
+    select feed, run_id, max(regexp_extract(url, '\\d{4}-\\d{2}-\\d{2}')) as day, sum(rows_read - rows_rejected)::integer as rows
+    from ingest.raw_file
+    where pipeline = 'branded-foods'
+    group by feed, run_id
+  ),
+  known as (
+    select feed, max(day) as day, arg_max(rows, (day, run_id)) as rows
+    from form
+    where run_id <> getvariable('run_id')
+    group by feed
+  )
+  select feed as what, known.rows as before, form.rows as now,
+    round(100 * (known.rows - form.rows) / known.rows, 1) as percent_fewer
+  from form join known using (feed)
+  where run_id = getvariable('run_id') and form.day >= known.day
+    and known.rows >= ${enoughRows} and 100 * (known.rows - form.rows) > 5 * known.rows`
 
 export const checks: ReadonlyArray<Check> = [
+  shrinkage({
+    name: "current_labels_do_not_shrink",
+    what: "current labels",
+    before: `select count(*) from (${current})`,
+    now: `select count(*) from (${currentIn("branded_food.version")})`,
+    percent: 5
+  }),
+  shrinkage({
+    name: "labels_keep_nutrients",
+    what: "labels with each nutrient that they had",
+    before: "select count(*) from live.branded_food.food",
+    now: `(select count(*) from live.branded_food.food) - (select count(*) ${losing})`,
+    percent: 2
+  }),
+  shrinkage({
+    name: "current_labels_keep_nutrients",
+    what: "current labels with each nutrient that they had",
+    before: `select count(*) from (${current})`,
+    now: `(select count(*) from (${current})) - (select count(*) ${losing} and fdc_id in (${current}))`,
+    percent: 2
+  }),
+  {
+    ...error(
+      "forms_do_not_shrink",
+      "at most 5 % fewer rows of a form than its newest release had; with --accept-shrinkage fewer are published",
+      shrunkForms // a file that was cut between two records looks whole
+    ),
+    comparesWithLive: true
+  },
   error(
     "labels_stand_once",
     "every fdc_id has one row",

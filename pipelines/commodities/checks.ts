@@ -1,8 +1,18 @@
 /** What must hold of commodity data before it goes live. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/generation/check.ts"
-import { error, warning } from "../run/severity.ts"
+import { error, shrinkage, warning } from "../run/severity.ts"
+
+/** Days with a price, of all metrics. */
+const points = (versions: string) => `select count(*) from (select distinct metric_name, observed_on from ${versions})`
 
 export const checks: ReadonlyArray<Check> = [
+  shrinkage({
+    name: "points_do_not_shrink",
+    what: "points",
+    before: points("live.commodity.price_version semi join live.commodity.metric using (metric_name)"),
+    now: points("commodity.price_version semi join commodity.metric using (metric_name)"),
+    percent: 5
+  }),
   error(
     "catalog_is_consistent",
     "metric names and series slugs are unique, every series has its metric, every metric its product",

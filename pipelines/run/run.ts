@@ -33,6 +33,8 @@ export interface RunOptions {
   readonly days: DayRange | undefined
   /** Reads, merges and checks, and throws the result away. */
   readonly dryRun: boolean
+  /** Publishes also what holds less than the live generation. */
+  readonly acceptShrinkage?: boolean | undefined
   /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
 }
@@ -128,7 +130,7 @@ const readAndPublish = Effect.fnUntraced(function* (
   options: RunOptions,
   onRead: (run: RunRecord) => void
 ) {
-  const { days, dryRun, stores } = options
+  const { acceptShrinkage, days, dryRun, stores } = options
   const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days, stores })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
@@ -151,6 +153,7 @@ const readAndPublish = Effect.fnUntraced(function* (
     leftOut: left_out,
     silentRows: rows_silent,
     checks: pipeline.checks,
+    acceptShrinkage,
     dryRun
   })
   return { ...published, left_out, all_failed }
@@ -251,7 +254,8 @@ export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions
 
 /**
  * Every earlier run of a pipeline that published, again: from the archive of `from` into the warehouse of `options.home`.
- * They published then, so one that fails now is a failure. Generations that were rolled back come back, too.
+ * They published then, so one that fails now is a failure, and what shrank then was accepted. Generations that were rolled back
+ * come back, too.
  */
 export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   pipeline: Pipeline,
@@ -262,7 +266,7 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   const folder = path.join(path.resolve(from), "raw")
   const runs = yield* archivedRuns(folder, pipeline.name)
   return yield* Effect.forEach(runs, (run) =>
-    runPipeline(pipeline, run, { ...options, days: run.days ?? undefined }).pipe(
+    runPipeline(pipeline, run, { ...options, days: run.days ?? undefined, acceptShrinkage: true }).pipe(
       Effect.provide(repeated(folder, run)),
       Effect.map((result) => result.run)
     )

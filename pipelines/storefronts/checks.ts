@@ -1,8 +1,25 @@
 /** What must hold of storefronts before they go live. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/generation/check.ts"
-import { error, warning } from "../run/severity.ts"
+import { error, shrinkage, warning } from "../run/severity.ts"
+
+const listed = (sighting: string) => `from ${sighting} where kind = 'product' and is_listed`
+
+/** Products that are listed no longer, although no complete list of their store says so. */
+const vanished = `
+  select count(*)
+  from (${listed("live.storefront.sighting")}) l
+  anti join (${listed("storefront.sighting")}) s using (id)
+  anti join (from storefront.store_read where run_id = getvariable('run_id') and has_all_products) r using (store_id)`
 
 export const checks: ReadonlyArray<Check> = [
+  // What a complete read of a store does not find is withdrawn: how much of it, is judged for each store when it is read.
+  shrinkage({
+    name: "products_do_not_shrink",
+    what: "products",
+    before: `select count(*) ${listed("live.storefront.sighting")}`,
+    now: `(select count(*) ${listed("live.storefront.sighting")}) - (${vanished})`,
+    percent: 5
+  }),
   error(
     "products_stand_once",
     "every product has one row",

@@ -10,6 +10,7 @@ import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
 import { type FileUnusable, fileOrigin } from "@larder/pipelines/run/file-origin.ts"
 import type { Origin } from "@larder/pipelines/run/origin.ts"
 import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
+import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
 import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import {
   Clock,
@@ -30,6 +31,7 @@ import { documentedFaults } from "../support/pipelines/documented-faults.ts"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
+import { ingest as ingestFile } from "./branded-foods.ts"
 import { type FaultyRelease, type FormFault, faultyReleases, tolerated, unnumbered } from "./faulty-foods.ts"
 import { page, startFdcHost, zipAt } from "./fdc-host.ts"
 import { folderOfTest, generationOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
@@ -64,7 +66,7 @@ const clockOff = (ms: number) =>
   )
 
 interface Ended {
-  readonly exit: 0 | 1 | 4
+  readonly exit: number
   readonly left_out: ReadonlyArray<FeedLeftOut>
   readonly told: string
 }
@@ -91,7 +93,11 @@ const ingest = (
     Effect.match({
       onSuccess: ({ left_out }) => ({ exit: left_out.length === 0 ? 0 : 4, left_out, told: "" }) as const,
       onFailure: (error) =>
-        ({ exit: 1, left_out: "left_out" in error ? error.left_out : [], told: error.message }) as const
+        ({
+          exit: error instanceof ChecksFailed ? 3 : 1,
+          left_out: "left_out" in error ? error.left_out : [],
+          told: error.message
+        }) as const
     }),
     Effect.runPromise
   )
@@ -105,13 +111,14 @@ const release = (offered: Readonly<Record<Form, FormFault>>) => {
   host.faults.clear()
   distrusted.clear()
   for (const form of forms) {
-    const address = zipAt(form, dayOf(day))
+    const address = at(form)
     const { body, distrusted: isDistrusted, host: misbehaviour } = offered[form]
     host.releases.set(address, body ?? goodZip(700))
     if (misbehaviour !== undefined) host.faults.set(address, misbehaviour)
     if (isDistrusted) distrusted.add(address)
   }
 }
+const at = (form: Form) => zipAt(form, dayOf(day))
 const good = (json: number, csv: number): Readonly<Record<Form, FormFault>> => ({
   json: { fault: "", body: zipOf({ path: "release.json", content: jsonRelease([recordOf(json)]) }) },
   csv: { fault: "", body: goodZip(csv) }
@@ -218,8 +225,6 @@ describe("a fault of one form of a release", () => {
     if (found === undefined) throw new Error(`no release has ${fault}`)
     return found[form]
   }
-  const at = (form: Form) => zipAt(form, dayOf(day))
-
   it("leaves out the JSON form and publishes the CSV form, with nothing of the other", async () => {
     release({ json: faulty("json", "JSON: a key renamed"), csv: good(0, 20).csv })
     expect(await ingest(home)).toMatchObject({ exit: 4, left_out: [{ feed: "gov-fdc/json", kind: "untrusted" }] })
@@ -255,6 +260,42 @@ describe("a fault of one form of a release", () => {
       { feed: "gov-fdc/csv", kind: "untrusted" },
       { feed: "gov-fdc/json", kind: "unreachable" },
       { feed: "gov-fdc/json", kind: "untrusted" }
+    ])
+  })
+})
+
+describe("a release that was cut between two records", () => {
+  it("is published only where the operator accepts that labels lose nutrients", async () => {
+    const file = path.join(folderOfTest(), path.basename(at("csv")))
+    const lacking = goodFiles(40).map((part) =>
+      part.path === "food_nutrient.csv" ? { ...part, content: part.content.toString().replace(/[^\n]+\n$/, "") } : part
+    )
+    writeFileSync(file, zipOf(...lacking))
+    const amounts = async () => {
+      const [rows] = await query(
+        home,
+        "select len(nutrients)::integer as amounts from branded_food.food where fdc_id = 43"
+      )
+      return rows
+    }
+    const { exit, told } = await ingest(home, fileOrigin(file))
+    expect({ exit, told }).toEqual({
+      exit: 3,
+      told: expect.stringMatching(
+        /labels_keep_nutrients: .*"before":11,"now":10,"percent_fewer":9\.1.*with --accept-shrinkage fewer are published/s
+      )
+    })
+    expect(await amounts()).toEqual([{ amounts: 1 }])
+    const { code, stderr } = await ingestFile(home, file, "--accept-shrinkage")
+    expect(code, stderr).toBe(0)
+    expect(await amounts()).toEqual([{ amounts: 0 }])
+    const [outcomes] = await query(
+      home,
+      "select severity, bad_rows::integer as bad_rows from ingest.check_result where name = 'labels_keep_nutrients' and bad_rows > 0 order by all"
+    )
+    expect(outcomes).toEqual([
+      { severity: "error", bad_rows: 1 },
+      { severity: "warning", bad_rows: 1 }
     ])
   })
 })

@@ -1,6 +1,7 @@
 /** Checks: queries that return the bad rows. None means passed. They run on the generation that is about to go live. */
 import { Effect, Runtime, Schema } from "effect"
-import type { DuckDb } from "../duckdb.ts"
+import { type DuckDb, literal } from "../duckdb.ts"
+import { attachLive } from "./layout.ts"
 
 export interface Check {
   readonly name: string
@@ -9,9 +10,14 @@ export interface Check {
   readonly description: string
   /** Returns the bad rows. */
   readonly sql: string
+  /**
+   * Compares with the live generation, which is attached as `live`; `getvariable('run_id')` is the run. It is left out where
+   * nothing of the data set is live, and is a warning where the operator accepts that there is less than before.
+   */
+  readonly comparesWithLive?: true
 }
 
-export interface CheckOutcome extends Omit<Check, "sql"> {
+export interface CheckOutcome extends Omit<Check, "sql" | "comparesWithLive"> {
   readonly bad_rows: number
   /** Up to five of the bad rows, as a JSON array. */
   readonly examples: string
@@ -45,7 +51,10 @@ const accounting: Check = {
 const Bad = Schema.Struct({ bad_rows: Schema.Int, examples: Schema.String })
 
 /** Counts in DuckDB: a check that goes wrong may find every row of the warehouse bad. */
-const runCheck = Effect.fnUntraced(function* (db: DuckDb["Service"], { sql, ...told }: Check) {
+const runCheck = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  { comparesWithLive: _comparesWithLive, sql, ...told }: Check
+) {
   const [bad] = yield* db.all(
     Bad,
     `-- check ${told.name}
@@ -57,11 +66,43 @@ const runCheck = Effect.fnUntraced(function* (db: DuckDb["Service"], { sql, ...t
   return { ...told, bad_rows: bad?.bad_rows ?? 0, examples: bad?.examples ?? "[]" } satisfies CheckOutcome
 })
 
+/** What checks may compare with. */
+export interface Before {
+  /** The live generation, where it has the data set. */
+  readonly live: string | undefined
+  readonly run_id: string
+  readonly acceptShrinkage: boolean
+}
+
+const runAll = (db: DuckDb["Service"], checks: ReadonlyArray<Check>) =>
+  Effect.forEach(checks, (check) => runCheck(db, check))
+
+const compareWithLive = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  checks: ReadonlyArray<Check>,
+  { acceptShrinkage, live, run_id }: Before
+) {
+  if (live === undefined || checks.length === 0) return []
+  yield* attachLive(db, live)
+  yield* db.run(`set variable run_id = ${literal(run_id)}`)
+  const accepted = { severity: "warning" } as const
+  const outcomes = yield* runAll(db, acceptShrinkage ? checks.map((check) => ({ ...check, ...accepted })) : checks)
+  yield* db.run("detach live")
+  return outcomes
+})
+
 /** Runs all checks, so that one look shows everything that is wrong. */
-export const runChecks = Effect.fnUntraced(function* (db: DuckDb["Service"], checks: ReadonlyArray<Check>) {
-  const outcomes: ReadonlyArray<CheckOutcome> = yield* Effect.forEach([accounting, ...checks], (check) =>
-    runCheck(db, check)
-  )
+export const runChecks = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  checks: ReadonlyArray<Check>,
+  before: Before
+) {
+  const comparing = checks.filter(({ comparesWithLive }) => comparesWithLive === true)
+  const others = checks.filter((check) => !comparing.includes(check))
+  const outcomes: ReadonlyArray<CheckOutcome> = [
+    ...(yield* runAll(db, [accounting, ...others])),
+    ...(yield* compareWithLive(db, comparing, before))
+  ]
   const failed = outcomes.filter((outcome) => outcome.bad_rows > 0)
   yield* Effect.forEach(
     failed.filter((outcome) => outcome.severity === "warning"),

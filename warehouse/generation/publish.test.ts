@@ -232,6 +232,32 @@ describe("checks", () => {
       assert.match(lost.message, /rows_accounted_for: 1 bad rows/)
     })
   )
+  itWorks("compare with what is live, where there is some, unless the operator accepts less", () =>
+    Effect.gen(function* () {
+      const cheaper: Check = {
+        name: "prices_do_not_fall",
+        severity: "error",
+        description: "no price of this run is below the one before",
+        sql: `select item, l.price as before, n.price as now from live.pantry.price l join pantry.price n using (item)
+              where n.run_id = getvariable('run_id') and n.price < l.price`,
+        comparesWithLive: true
+      }
+      const options = { checks: [cheaper] }
+      const layout = yield* aLayout
+      const first = yield* publishFound(layout, { prices: [apples] }, options)
+      assert.deepStrictEqual(
+        first.checks.map(({ name }) => name),
+        ["rows_accounted_for"]
+      )
+      const reduced = { prices: [{ ...apples, price: "0.5000" }] }
+      const { message } = yield* Effect.flip(publishFound(layout, reduced, options))
+      assert.match(message, /prices_do_not_fall: 1 bad rows, such as \[\{"item":"apple","before":1.25.*"now":0.5/)
+      assert.strictEqual(yield* linked(layout), "larder-000001.duckdb")
+      const { checks, run } = yield* publishFound(layout, reduced, { ...options, acceptShrinkage: true })
+      assert.strictEqual(run.generation, "larder-000002")
+      assert.deepInclude(checks[1], { name: "prices_do_not_fall", severity: "warning", bad_rows: 1 })
+    })
+  )
 })
 
 describe("a dry run", () => {

@@ -64,6 +64,8 @@ export interface Publication {
   /** Payload rows that stated nothing for this data set: without a value, or of nothing in the catalog. */
   readonly silentRows: number
   readonly checks: ReadonlyArray<Check>
+  /** Whether a generation that holds less than the live one may be published. */
+  readonly acceptShrinkage?: boolean | undefined
   /** Everything but the swing: the built file is thrown away. */
   readonly dryRun: boolean
 }
@@ -127,7 +129,11 @@ const build = Effect.fnUntraced(function* (
     const untold = journal.filter((entry) => !known.has(entry.run.run_id))
     yield* add(db, runTable, [...untold.map((entry) => entry.run), run])
     yield* describeDataSets(db, publication.dataSet)
-    const checks = yield* runChecks(db, publication.checks)
+    const checks = yield* runChecks(db, publication.checks, {
+      live: reduced.hasLive ? live : undefined,
+      run_id: run.run_id,
+      acceptShrinkage: publication.acceptShrinkage ?? false
+    })
     const failed = checks.filter((check) => check.severity === "error" && check.bad_rows > 0)
     if (failed.length > 0) return yield* new ChecksFailed({ failed })
     const journaled = untold.flatMap((entry) => checkRows(entry.run, entry.checks))

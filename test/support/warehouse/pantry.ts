@@ -160,10 +160,11 @@ export const publishFound = Effect.fnUntraced(function* (
     readonly of?: Pantry
     readonly checks?: ReadonlyArray<Check>
     readonly dryRun?: boolean
+    readonly acceptShrinkage?: boolean
     readonly run?: Partial<RunRecord>
   } = {}
 ) {
-  const { checks = noChecks, dryRun = false, of = pantry } = options
+  const { acceptShrinkage, checks = noChecks, dryRun = false, of = pantry } = options
   const run = aRun({ pipeline: of.dataSet.schema, ...options.run })
   const { file, filled } = yield* stage(layout, run, of.dataSet, fill(of, run.run_id, found))
   return yield* publish({
@@ -174,6 +175,7 @@ export const publishFound = Effect.fnUntraced(function* (
     leftOut: [],
     silentRows: 0,
     checks,
+    acceptShrinkage,
     dryRun
   })
 }, Effect.scoped)

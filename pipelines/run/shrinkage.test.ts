@@ -1,0 +1,143 @@
+/** What each pipeline compares with the live generation, over tables of no more than the columns that are compared. */
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { runChecks } from "@larder/warehouse/generation/check.ts"
+import { runTable } from "@larder/warehouse/tables.ts"
+import { Effect, FileSystem } from "effect"
+import { checks as ofFoods } from "../branded-foods/checks.ts"
+import { checks as ofCommodities } from "../commodities/checks.ts"
+import { checks as ofStores } from "../storefronts/checks.ts"
+
+const comparing = [...ofFoods, ...ofCommodities, ...ofStores].filter((check) => check.comparesWithLive === true)
+
+/** Labels 1 to `labels` with two nutrients each; those up to `poor` have lost one in this run. Each tenth is current. */
+const foods = (labels: number, poor = 0) => `
+  create schema branded_food;
+  create table branded_food.version as select i as fdc_id, i % 10 = 0 as is_current from range(1, ${labels} + 1) of(i);
+  create table branded_food.food as
+    select i as fdc_id, if(i <= ${poor}, 'now', 'before') as run_id,
+      [{'nutrient_id': 1003, 'amount': 1}, {'nutrient_id': 1008, 'amount': if(i <= ${poor}, null, 2)}] as nutrients
+    from range(1, ${labels} + 1) of(i)`
+const forms = (...loads: ReadonlyArray<readonly [run: string, day: string, rows: number]>) => `
+  create table ingest.raw_file as
+  select 'branded-foods' as pipeline, 'gov-fdc/csv' as feed, run as run_id, 'https://a/csv_' || day || '.zip' as url,
+    rows_read, 1 as rows_rejected
+  from (values ${loads.map(([run, day, rows]) => `('${run}', '${day}', ${rows + 1})`).join(", ")}) loads(run, day, rows_read)`
+const points = (count: number) => `
+  create schema commodity;
+  create table commodity.metric as select 'butter' as metric_name;
+  create table commodity.price_version as select 'butter' as metric_name, i // 2 as observed_on from range(${2 * count}) of(i)`
+/** Two stores of a hundred products each, of which the second lists fewer now. */
+const products = (second: number, hasAllProducts: boolean) => `
+  create schema storefront;
+  create table storefront.sighting as
+    select 'product' as kind, i as id, i // 100 as store_id, i < ${100 + second} as is_listed from range(200) of(i);
+  create table storefront.store_read as select 'now' as run_id, 1 as store_id, ${hasAllProducts} as has_all_products`
+
+const [food, form, price, product] = [
+  foods(1000),
+  forms(["before", "2026-04-30", 20_000]),
+  points(100),
+  products(100, false)
+] as const
+const before = [food, form, price, product]
+
+/** The checks that find less than in a live generation of `before`, with what they found. */
+const shrunk = Effect.fnUntraced(function* (changed: ReadonlyArray<string>, acceptShrinkage = false) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-shrinkage-" })
+  const made = (name: string, statements: ReadonlyArray<string>) =>
+    Effect.tap(DuckDb.readWrite(`${folder}/${name}`), (db) =>
+      db.run(["create schema ingest", runTable.ddl, ...statements].join(";"))
+    )
+  yield* Effect.scoped(made("live.duckdb", before))
+  const db = yield* made("now.duckdb", changed)
+  const outcomes = yield* runChecks(db, comparing, { live: `${folder}/live.duckdb`, run_id: "now", acceptShrinkage })
+  return outcomes.flatMap(({ bad_rows, examples, name, severity }) =>
+    bad_rows === 0 ? [] : [{ name, severity, found: JSON.parse(examples) }]
+  )
+})
+
+const error = "error" as const
+
+describe("a generation that holds less than the live one", () => {
+  itWorks("fails when it has more than 5 % fewer current labels, with the figures", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* shrunk([foods(950), form, price, product]), [])
+      assert.deepStrictEqual(yield* shrunk([foods(940), form, price, product]), [
+        {
+          name: "current_labels_do_not_shrink",
+          severity: error,
+          found: [{ what: "current labels", before: 100, now: 94, percent_fewer: 6 }]
+        }
+      ])
+    })
+  )
+  itWorks("fails when more than 2 % of the labels, or of the current ones, have lost a nutrient", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* shrunk([foods(1000, 20), form, price, product]), [])
+      const what = "labels with each nutrient that they had"
+      assert.deepStrictEqual(yield* shrunk([foods(1000, 30), form, price, product]), [
+        { name: "labels_keep_nutrients", severity: error, found: [{ what, before: 1000, now: 970, percent_fewer: 3 }] },
+        {
+          name: "current_labels_keep_nutrients",
+          severity: error,
+          found: [{ what: `current ${what}`, before: 100, now: 97, percent_fewer: 3 }]
+        }
+      ])
+    })
+  )
+  itWorks("fails when a form states more than 5 % fewer rows than its newest release did", () =>
+    Effect.gen(function* () {
+      const loaded = (day: string, rows: number) =>
+        shrunk([food, forms(["before", "2026-04-30", 20_000], ["now", day, rows]), price, product])
+      assert.deepStrictEqual(yield* loaded("2026-10-29", 19_000), [])
+      assert.deepStrictEqual(yield* loaded("2025-12-18", 5000), []) // older
+      assert.deepStrictEqual(yield* loaded("2026-10-29", 18_000), [
+        {
+          name: "forms_do_not_shrink",
+          severity: error,
+          found: [{ what: "gov-fdc/csv", before: 20_000, now: 18_000, percent_fewer: 10 }]
+        }
+      ])
+    })
+  )
+  itWorks("fails when it has more than 5 % fewer points", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* shrunk([food, form, points(95), product]), [])
+      assert.deepStrictEqual(yield* shrunk([food, form, points(90), product]), [
+        {
+          name: "points_do_not_shrink",
+          severity: error,
+          found: [{ what: "points", before: 100, now: 90, percent_fewer: 10 }]
+        }
+      ])
+    })
+  )
+  itWorks("fails when more than 5 % of the products are gone that no complete read of their store withdrew", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* shrunk([food, form, price, products(10, true)]), [])
+      assert.deepStrictEqual(yield* shrunk([food, form, price, products(90, false)]), [])
+      assert.deepStrictEqual(yield* shrunk([food, form, price, products(80, false)]), [
+        {
+          name: "products_do_not_shrink",
+          severity: error,
+          found: [{ what: "products", before: 200, now: 180, percent_fewer: 10 }]
+        }
+      ])
+    })
+  )
+  itWorks("is a warning where the operator accepts it", () =>
+    Effect.gen(function* () {
+      const found = yield* shrunk([foods(500), form, points(50), product], true)
+      assert.deepStrictEqual(
+        found.map(({ name, severity }) => [name, severity]),
+        [
+          ["current_labels_do_not_shrink", "warning"],
+          ["points_do_not_shrink", "warning"]
+        ]
+      )
+    })
+  )
+})
