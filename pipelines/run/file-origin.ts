@@ -30,6 +30,10 @@ export const answerOf = Effect.fnUntraced(function* (
 ) {
   const unreadable = (error: PlatformError.PlatformError) =>
     new RecordingUnreadable({ file: shown, cause: error.reason.cause ?? error })
+  const { type } = yield* Effect.mapError(fs.stat(file), unreadable)
+  // a pipe would hang whoever opens it until something is written to it, also against signals; a device may have no end
+  if (type !== "File")
+    return yield* new RecordingUnreadable({ file: shown, cause: new Error("it is not a regular file") })
   yield* Effect.mapError(fs.access(file, { readable: true }), unreadable)
   return {
     status: 200,

@@ -95,6 +95,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
   /** Of what was told, that which is asked for. */
   const toldBeside = Effect.fnUntraced(function* ({ name, packed }: Candidate, wants: ReadonlyArray<string>) {
     const file = path.join(root, (packed ? name.slice(0, -".gz".length) : name) + toldSuffix)
+    if (!(yield* isFile({ name: path.relative(root, file), packed: false, exact: true }))) return {} // a pipe would hang
     const text = yield* orAbsent(file, fs.readFileString(file), undefined)
     if (text === undefined) return {}
     const all = yield* Effect.mapError(decodeTold(text), (cause) => new RecordingUnreadable({ file, cause }))

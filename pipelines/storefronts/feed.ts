@@ -25,6 +25,8 @@ export interface ProductRow {
   readonly created_at: string | null
   /** False for drafts, archived and unpublished products: they are read, and left out with all that belongs to them. */
   readonly is_published: boolean
+  /** Where the feed states from where to where the prices of the variants go, and not each of them. */
+  readonly price_range?: { readonly min: string; readonly max: string }
 }
 
 export interface VariantRow {

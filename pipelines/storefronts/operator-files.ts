@@ -1,7 +1,7 @@
 /**
- * Files of the operator's machine, for live runs: the store list that `--stores` or `LARDER_STORES` names, and feeds of stores
- * that lie below the folder that `LARDER_STORE_FILES` names. Nothing else is ever read, whatever a list says. In recordings and in
- * the bundled samples the same addresses lie beside the hosts; only a list that was given is read instead of a recorded one.
+ * Files of the operator's machine: the store list that `--stores` or `LARDER_STORES` names, and feeds of stores that lie beside it
+ * or below the folder that `LARDER_STORE_FILES` names. Nothing else is ever read, whatever a list says. In recordings and in the
+ * bundled samples the same addresses lie beside the hosts; only a list that was given is read instead of a recorded one.
  */
 import { realpath } from "node:fs/promises"
 import { Config, Effect, FileSystem, Option, Path } from "effect"
@@ -25,51 +25,75 @@ const isMissing = (cause: unknown) =>
 /** Whether the settings of the operator name any stores. */
 export const hasStoreList = Effect.map(settings, ({ list }) => Option.isSome(list))
 
-/** An origin that answers `file:` addresses from this machine, and asks `origin` for all else. A list that was `given` comes first. */
+/** Where the feeds of stores may lie: beside the list of the operator, and in the folder that `LARDER_STORE_FILES` names. */
+const rootsOf = (list: Option.Option<string>, folder: Option.Option<string>, path: Path.Path) => [
+  ...Option.toArray(Option.map(list, (file) => path.dirname(path.resolve(file)))),
+  ...Option.toArray(folder)
+]
+
+/** How people call the list that is read. */
+export const listName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Service"], "kind">, given?: string) {
+  const path = yield* Path.Path
+  const { list: set } = yield* settings
+  const list = given ?? (kind === "live" ? Option.getOrUndefined(set) : undefined)
+  return list === undefined ? "stores.json" : path.basename(list)
+})
+
+/**
+ * An origin that answers `file:` addresses from this machine, and asks `origin` for all else. A list that was `given` comes first.
+ * Recordings are asked before this machine; the bundled samples need nothing of it.
+ */
 export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Service"], given?: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { folder, list: set } = yield* settings
-  const list = given === undefined ? set : Option.some(given)
+  const isLive = origin.kind === "live"
+  const list = given === undefined && isLive ? set : Option.fromUndefinedOr(given)
+  const roots = origin.kind === "sample" ? [] : rootsOf(list, folder, path)
 
   const refuse = (url: string, problem: string) => Effect.fail(new RefusedByUpstream({ url, status: 0, problem }))
 
-  /** Links are followed before the place is judged: none leads out of the folder. */
+  /** Links are followed before the place is judged: none leads out of the folder. Undefined where there is no such file. */
   const inFolder = Effect.fnUntraced(function* (url: string, root: string) {
     const names = url.slice(scheme.length).split("/").map(decodeURIComponent)
-    const real = (file: string, missing: string) =>
+    const real = (file: string) =>
       Effect.tryPromise({
-        try: () => realpath(file),
-        catch: (cause) =>
-          isMissing(cause)
-            ? new RefusedByUpstream({ url, status: 0, problem: missing })
-            : new RecordingUnreadable({ file: url, cause })
+        try: () => realpath(file).catch((cause) => (isMissing(cause) ? undefined : Promise.reject(cause))),
+        catch: (cause) => new RecordingUnreadable({ file: url, cause })
       })
-    const base = yield* real(root, "the folder that LARDER_STORE_FILES names is not there")
-    const file = yield* real(path.join(base, ...names), "there is no such file in the folder of store files")
-    return file.startsWith(base + path.sep) ? file : yield* refuse(url, "it lies outside of the folder of store files")
+    const base = yield* real(root)
+    const file = base === undefined ? undefined : yield* real(path.join(base, ...names))
+    return file?.startsWith(base + path.sep) ? file : undefined
   })
 
-  const placeOf = (url: string) => {
+  const placeOf = Effect.fnUntraced(function* (url: string) {
     if (url === listAddress) {
-      return Option.match(list, {
-        onNone: () => refuse(url, "no store list is given: name a JSON file with --stores or in LARDER_STORES"),
-        onSome: (file) => Effect.succeed(file)
-      })
+      return Option.isSome(list)
+        ? list.value
+        : yield* refuse(url, "no store list is given: name a JSON file with --stores or in LARDER_STORES")
     }
-    return Option.match(folder, {
-      onNone: () => refuse(url, "a store's feed is a path, and no folder is given for such: set LARDER_STORE_FILES"),
-      onSome: (root) => inFolder(url, root)
-    })
-  }
+    for (const root of roots) {
+      const file = yield* inFolder(url, root)
+      if (file !== undefined) return file
+    }
+    const alsoIn = Option.isSome(folder)
+      ? " or in the folder that LARDER_STORE_FILES names"
+      : "; LARDER_STORE_FILES may name another folder"
+    return yield* refuse(url, `there is no such file beside the store list${alsoIn}`)
+  })
 
   const open = Effect.fnUntraced(function* ({ url }: Ask) {
     const file = yield* placeOf(url)
     return yield* answerOf(fs, url, file, url)
   })
-  const isOurs =
-    origin.kind === "live"
-      ? (url: string) => url.startsWith(scheme)
-      : (url: string) => url === listAddress && given !== undefined
-  return Origin.of({ ...origin, open: (ask, resume) => (isOurs(ask.url) ? open(ask) : origin.open(ask, resume)) })
+  const isOurs = ({ url }: Ask) => (isLive ? url.startsWith(scheme) : url === listAddress && given !== undefined)
+  const isOnlyHere = ({ url }: Ask) => !isLive && roots.length > 0 && url.startsWith(scheme)
+  return Origin.of({
+    ...origin,
+    open: (ask, resume) => {
+      if (isOurs(ask)) return open(ask)
+      const recorded = origin.open(ask, resume)
+      return isOnlyHere(ask) ? Effect.catchTag(recorded, "NotRecorded", () => open(ask)) : recorded
+    }
+  })
 })

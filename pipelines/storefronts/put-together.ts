@@ -15,6 +15,22 @@ const Rows = Schema.Struct({ rows: Schema.Int })
 const rowsOf = (db: Db, sql: string) =>
   Effect.map(db.all(Rows, `select coalesce(${sql}, 0)::integer as rows`), ([row]) => row?.rows ?? 0)
 
+/**
+ * Rows of an export that share handle and options and name articles of their own are variants of their own. Each of them gets its
+ * SKU behind its id, so that ids do not depend on the order of the rows. No other id holds `\\#`: see `shopify-csv.ts`.
+ */
+const tellApartBySku = `
+  update feed.variant v
+  set native_id = v.native_id || '\\#' || v.sku
+  from (
+    select domain, product_native_id, native_id
+    from feed.variant join feed.store using (domain)
+    where merges and sku is not null
+    group by all having count(distinct sku) > 1
+  ) shared
+  where v.sku is not null and v.domain = shared.domain and v.product_native_id = shared.product_native_id
+    and v.native_id = shared.native_id`
+
 /** Of rows with one id the first counts. */
 const firsts = `
   create table feed.first_product as
@@ -154,8 +170,8 @@ const products = (run_id: string, { first, last, part }: Part) => {
     category, sub_category, category_method, category_confidence, category_evidence,
     tags, body_text,
     list_transform(coalesce(images, []), lambda image: {'src': image.src, 'width': image.width, 'height': image.height}) as images,
-    list_min(list_transform(list_filter(variants, lambda v: v.currency is not distinct from variant.currency), lambda v: v.price)) as price_min,
-    list_max(list_transform(list_filter(variants, lambda v: v.currency is not distinct from variant.currency), lambda v: v.price)) as price_max,
+    coalesce(price_range.min, list_min(list_transform(list_filter(variants, lambda v: v.currency is not distinct from variant.currency), lambda v: v.price))) as price_min,
+    coalesce(price_range.max, list_max(list_transform(list_filter(variants, lambda v: v.currency is not distinct from variant.currency), lambda v: v.price))) as price_max,
     coalesce(variant.currency, store.currency) as currency,
     list_transform(coalesce(variants, []), lambda v, i: {
       'variant_id': v.variant_id, 'native_id': v.native_id, 'title': v.title, 'sku': v.sku, 'barcode': v.barcode,
@@ -237,7 +253,7 @@ export const putTogether = Effect.fnUntraced(function* (
   surveys: Surveys,
   most?: number
 ) {
-  yield* db.run(`${firsts}; ${findExcess}; ${setExcessApart(run_id)}; ${findAgain}`)
+  yield* db.run(`${tellApartBySku}; ${firsts}; ${findExcess}; ${setExcessApart(run_id)}; ${findAgain}`)
   yield* Effect.forEach(rejects(run_id), (sql) => db.run(sql), { discard: true })
   yield* categorise(db, folder, surveys)
   yield* db.run(countRows)

@@ -11,7 +11,7 @@ import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { outcomes } from "./crawl/outcome.ts"
-import { hasStoreList, listAddress, withOperatorFiles } from "./operator-files.ts"
+import { hasStoreList, listAddress, listName, withOperatorFiles } from "./operator-files.ts"
 import { readPrevious, stageKnownProducts } from "./previous.ts"
 import { withProductsRead } from "./products-read.ts"
 import { putTogether } from "./put-together.ts"
@@ -23,17 +23,17 @@ import { withhold } from "./withheld.ts"
 /** Stores at once. Each holds at most a page of some MB; more of them wait for their hosts anyway. */
 const atOnce = 128
 
-const readList = Effect.gen(function* () {
+const readList = Effect.fnUntraced(function* (name: string) {
   const archive = yield* Archive
   const fs = yield* FileSystem.FileSystem
   const { fetched_at, path } = yield* archive.fetch({ url: listAddress, accept: "application/json" }).pipe(
     Effect.catchTag("RecordingUnreadable", ({ cause }) => {
       const reason = cause instanceof Error ? cause.message : String(cause)
-      return Effect.fail(new StoreListUnusable({ file: "stores.json", problems: [`It cannot be read: ${reason}`] }))
+      return Effect.fail(new StoreListUnusable({ file: name, problems: [`It cannot be read: ${reason}`] }))
     })
   )
   const text = yield* Effect.orDie(fs.readFileString(path)) // the archive has just written it
-  return { fetched_at, stores: yield* storesIn("stores.json", text) }
+  return { fetched_at, stores: yield* storesIn(name, text) }
 })
 
 const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
@@ -114,8 +114,9 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       return nothing
     }
     const asked = yield* withOperatorFiles(origin, run.stores)
+    const name = yield* listName(origin, run.stores)
     const { done, result } = yield* Effect.gen(function* () {
-      const { fetched_at: asked_at, stores } = yield* readList
+      const { fetched_at: asked_at, stores } = yield* readList(name)
       yield* progress.start(stores.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)

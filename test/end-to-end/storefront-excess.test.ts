@@ -69,17 +69,21 @@ describe("a product that several pages of a shop list with other variants", () =
     const pages = [1, 2].map((page) => ({
       products: [
         { id: 1, title: "Hydra", variants: variants(page * 2000, 1500) },
-        { id: page + 1, title: "Other", variants: variants(page * 10, 1) }
+        { id: page + 1, title: "Other", variants: variants(page * 10, 1) },
+        ...(page === 1 ? [{ id: 9, title: "Giant", variants: variants(90_000, 2049) }] : [])
       ]
     }))
     writeFiles(folder, { "stores.json": [shop], ...shopifyPages(shop.domain, pages) })
     const read = await replayStores(home, folder)
     assert.strictEqual(read.code, 4, read.stderr) // what stands on two pages has moved
-    assert.deepInclude(recordOf(read), { rows_read: 4, rows_loaded: 3, rows_unchanged: 1, rows_rejected: 0 })
+    assert.deepInclude(recordOf(read), { rows_read: 5, rows_loaded: 4, rows_unchanged: 1, rows_rejected: 0 })
     assert.deepStrictEqual(
       await rowsOf(home, "select native_id, len(variants)::integer as n from storefront.product order by native_id"),
-      [1, 2, 3].map((id) => ({ native_id: String(id), n: id === 1 ? 2048 : 1 }))
+      [1, 2, 3, 9].map((id) => ({ native_id: String(id), n: id === 1 || id === 9 ? 2048 : 1 }))
     )
-    assert.deepStrictEqual(await rejects(home), ["549: 1 has more than 2048 variants; left out: 952"])
+    assert.deepStrictEqual(await rejects(home), [
+      "549: 1 has more than 2048 variants; left out: 952",
+      "2049: 9 has more than 2048 variants; left out: 1"
+    ])
   })
 })

@@ -31,7 +31,7 @@ describe("a list of stores given with --stores", () => {
     expect(await outcomesOf(home)).toEqual({ "bakery.example": "complete complete" })
   })
 
-  it("replaces the list of a recording, whose payloads are used, and a rebuild reads the same list", async () => {
+  it("replaces the list of a recording, whose payloads come before files beside the list, and a rebuild reads the same list", async () => {
     const dairy: Listed = {
       domain: "dairy.example",
       name: "Dairy",
@@ -45,13 +45,21 @@ describe("a list of stores given with --stores", () => {
       "other.csv": csv,
       ...shopifyPages("dairy.example", [{ products: [product] }])
     })
-    const list = path.join(writeFiles(folderOfTest(), { "list.json": [bakery, dairy] }), "list.json")
+    const beside: Listed = { ...bakery, domain: "beside.example", location: "shelf/beside.csv" }
+    const files = writeFiles(folderOfTest(), { "other.csv": "not this one", "kept.csv": csv })
+    const kept: Listed = { ...bakery, domain: "kept.example", location: "kept.csv" }
+    const folder = writeFiles(folderOfTest(), {
+      "list.json": [bakery, dairy, other, beside, kept],
+      "shelf/beside.csv": csv
+    })
+    const list = path.join(folder, "list.json")
     const home = folderOfTest()
     const args = ["--replay", recording, "--stores", list]
-    const { code, stderr, stdout } = await ingestStores(home, args, { LARDER_STORE_FILES: "nowhere" })
+    const { code, stderr, stdout } = await ingestStores(home, args, { LARDER_STORE_FILES: files })
     expect(code, stderr).toBe(0)
-    expect(recordOf({ stdout })).toMatchObject({ outcome: "published", origin: "replay", rows_loaded: 3 })
-    const outcomes = { "bakery.example": "complete complete", "dairy.example": "complete complete" }
+    expect(recordOf({ stdout })).toMatchObject({ outcome: "published", origin: "replay", rows_loaded: 9 })
+    const domains = [bakery, dairy, other, beside, kept].map(({ domain }) => domain)
+    const outcomes = Object.fromEntries(domains.map((domain) => [domain, "complete complete"]))
     expect(await outcomesOf(home)).toEqual(outcomes)
     const into = folderOfTest()
     const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
@@ -99,6 +107,6 @@ describe("a list of stores given with --stores", () => {
     writeFileSync(given, JSON.stringify([{ ...bakery, kind: "etsy" }]))
     const { code, stderr } = await ingestStores(folderOfTest(), ["--stores", given])
     expect(code).toBe(1)
-    expect(stderr).toMatch(/Store 1: .*kind/)
+    expect(stderr).toMatch(/The store list bakery\.json cannot be used\. Store 1: .*kind/)
   })
 })

@@ -2,6 +2,7 @@
  * Live runs over files of stores, by the program itself, and over shops on this machine, in the test's own process and without
  * the pause of a second between requests: what the operator allows is read, nothing else is.
  */
+import { execFileSync } from "node:child_process"
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -123,7 +124,8 @@ good,,M,8.00,,
     "file:///etc/hostname",
     "..\\secret.csv",
     "%2e%2e/secret.csv",
-    "bakery"
+    "bakery",
+    "pipe.csv"
   ]
   const outside = locations.map((location, n): Listed => ({ ...bakery, domain: `outside-${n}.example`, location }))
   const asked: Array<string> = []
@@ -141,6 +143,7 @@ good,,M,8.00,,
     writeFileSync(path.join(set.folder, "secret.csv"), secret)
     symlinkSync(path.join(set.folder, "secret.csv"), path.join(set.storeFiles, "link.csv"))
     symlinkSync(set.folder, path.join(set.storeFiles, "linked"))
+    execFileSync("mkfifo", [path.join(set.storeFiles, "pipe.csv")]) // opening it would wait for a writer without an end
     first = await set.ingest()
     asked.push(...shop.seen.map(({ url }) => url))
   })
@@ -184,6 +187,11 @@ good,,M,8.00,,
       archived.filter((text) => text.includes("A secret of this machine")),
       []
     )
+  })
+
+  it("says that a pipe is not a regular file, and does not wait for it", async () => {
+    const piped = (await failedReads(set.home)).at(-1)
+    assert.match(String(piped?.outcome_detail), /pipe\.csv cannot be read: it is not a regular file/)
   })
 
   it("sends no request to a shop on this machine, and names LARDER_PRIVATE_HOSTS", async () => {

@@ -35,6 +35,22 @@ const exported = (status: string) =>
   `Handle,Title,Variant Price,Status\n${[1, 2, 3, 4].map((id) => `bread-${id},Bread ${id},2.50,${status}`).join("\n")}\n`
 
 const csv: Listed = { domain: "drafts.example", name: "Drafts", kind: "shopify-csv", location: "drafts.csv" }
+const woo = (domain: string): Listed => ({ ...shop(domain), kind: "woocommerce" })
+const amounts = { price: "950", regular_price: "950", currency_code: "EUR", currency_minor_unit: 2 }
+const ranged = { ...amounts, price_range: { min_amount: "950", max_amount: "2450" } }
+const ofStoreApi = (id: number, prices: unknown) => ({ id, name: `Oil ${id}`, slug: `oil-${id}`, prices })
+const ofRestApi = { id: 1, name: "Secret oil", status: "private", price: "9.50", regular_price: "9.50" }
+const wooPages = (domain: string, ...products: ReadonlyArray<unknown>): Files => ({
+  [`${domain}/wp-json/wc/store/v1/products?per_page=100&page=1`]: products,
+  [`${domain}/wp-json/wc/store/v1/products?per_page=100&page=2`]: []
+})
+const twins = `sep=;
+Handle;Title;Option1 Value;Variant SKU;Variant Price
+brush;Brush;Red;B-1;1.00
+brush;;Red;B-2;2.00
+brush;;Blue;B-3;3.00
+brush;;Red;B-2;4.00
+`
 const nowhere: Listed = { ...google("nowhere.example"), location: "https://no where.example/feed.tsv" }
 const stores = [
   google("group.example"),
@@ -48,6 +64,10 @@ const stores = [
   shop("retyped.example"),
   shop("unpriced.example"),
   google("torn.example"),
+  shop("pinned.example"),
+  woo("ranged.example"),
+  woo("office.example"),
+  { ...csv, domain: "twins.example", name: "Twins", location: "twins.csv" },
   csv
 ]
 const priced = (price: (id: number) => unknown) => ({
@@ -78,7 +98,12 @@ const first: Files = {
   ...memberless("untitled.example", 1),
   ...shopifyPages("retyped.example", [priced(() => "9.00")]),
   ...shopifyPages("unpriced.example", [priced(() => "9.00")]),
-  ...feed("torn.example", "1\tSalt\t1.00 EUR\t", "2\tOil\t2.00 EUR\t")
+  ...feed("torn.example", "1\tSalt\t1.00 EUR\t", "2\tOil\t2.00 EUR\t"),
+  "pinned.example/meta.json": { id: 1, name: "Pinned", country: "RO", currency: "EUR", published_products_count: 1 },
+  ...shopifyPages("pinned.example", [{ products: [product(1)] }]),
+  ...wooPages("ranged.example", ofStoreApi(1, ranged), ofStoreApi(2, amounts)),
+  ...wooPages("office.example", ofStoreApi(1, amounts)),
+  "twins.csv": twins
 }
 const second: Files = {
   "stores.json": [...stores, nowhere],
@@ -98,6 +123,11 @@ const second: Files = {
   ...memberless("untitled.example", 1),
   ...shopifyPages("retyped.example", [priced(() => ({ amount: "9.50", currency_code: "EUR" }))]),
   ...shopifyPages("unpriced.example", [priced((id) => (id === 1 ? null : "9.50"))]),
+  "pinned.example/meta.json": { id: 1, name: "Pinned", country: "RO", currency: "EUR", published_products_count: 1 },
+  ...shopifyPages("pinned.example", [{ products: [product(1)] }]),
+  ...wooPages("ranged.example", ofStoreApi(1, ranged), ofStoreApi(2, amounts)),
+  ...wooPages("office.example", ofRestApi),
+  "twins.csv": twins.replace("Red;B-1;1.00\nbrush;;Red;B-2;2.00", "Red;B-2;2.00\nbrush;;Red;B-1;1.00"),
   "torn.example/feed.tsv": "id\ttitle\tprice\titem_group_id\n1\tSalt\t1.50 EUR\t\n2\tOi"
 }
 
@@ -225,6 +255,46 @@ it("takes nothing of a file that is cut off in a record", async () => {
   expect(
     await rowsOf(home, "select reason from ingest.reject where feed = 'store/torn.example' and position = 0")
   ).toEqual([{ reason: "nothing of this read is taken; rows: 1" }])
+})
+
+it("finds pages of a recording without a country although the store's meta.json names one", async () => {
+  expect((await outcomesOf(home))["pinned.example"]).toBe("complete complete")
+  expect(await prices("pinned.example")).toEqual([{ price: 9, n: 1 }])
+})
+
+it("takes the lowest and the highest price of a WooCommerce product with variations from its price range", async () => {
+  const found = `select p.native_id, price_min::double as low, price_max::double as high
+    from storefront.product p join storefront.store using (store_id) where domain = 'ranged.example' order by all`
+  expect(await rowsOf(home, found)).toEqual([
+    { native_id: "1", low: 9.5, high: 24.5 },
+    { native_id: "2", low: 9.5, high: 9.5 }
+  ])
+})
+
+it("refuses by name what WooCommerce tells administrators, and keeps what the store showed", async () => {
+  expect((await outcomesOf(home))["office.example"]).toBe("failed unreadable")
+  expect(await leftOut("office.example")).toEqual([
+    { kind: "untrusted", reason: expect.stringContaining("the REST API wc/v3 of WooCommerce") }
+  ])
+  expect(await rowsOf(home, "select 1 from storefront.product where title = 'Secret oil'")).toEqual([])
+  expect(await prices("office.example")).toEqual([{ price: 9.5, n: 1 }])
+})
+
+it("takes rows that share handle and options and have a SKU of their own for variants, in any order", async () => {
+  const variants = `select v.native_id, v.price::double as price
+    from storefront.variant v join storefront.store using (store_id) where domain = 'twins.example' order by all`
+  expect(await rowsOf(home, variants)).toEqual([
+    { native_id: "brush/Blue", price: 3 },
+    { native_id: "brush/Red\\#B-1", price: 1 },
+    { native_id: "brush/Red\\#B-2", price: 2 }
+  ])
+  expect(await gone("twins.example")).toEqual([])
+  expect(
+    await rowsOf(
+      home,
+      "select distinct reason, position::integer as line from ingest.reject where feed = 'store/twins.example'"
+    )
+  ).toEqual([{ reason: "duplicate id brush/Red\\#B-2: an earlier row has it", line: 6 }])
 })
 
 it("rebuilds the same products, ids, times and history from the archive", () => expectSameStoresRebuilt(home))

@@ -51,6 +51,9 @@ const judgedOf = async (part: string) => {
   return (await Promise.all([...stores].map(([store, of]) => judge(store, of)))).flat()
 }
 
+/** Of those that state no category: a feed that states one is taken at its word, and two of these state it wrongly of nearly all. */
+const unstated = (judged: Awaited<ReturnType<typeof judgedOf>>) => judged.filter(({ method }) => method !== "stated")
+
 type Judged = ReadonlyArray<{ readonly isRight: boolean }>
 const share = (judged: Judged) => judged.filter(({ isRight }) => isRight).length / judged.length
 const print = (groups: Iterable<readonly [string, Judged]>) =>
@@ -66,17 +69,18 @@ const ofRealProducts = () => {
     for (const [store, of] of stores) expect(share(of), store).toBeGreaterThanOrEqual(0.8)
   })
 
-  it("are right for at least 85 % of the products of stores that the words were tuned on", async () => {
-    const judged = await judgedOf("tuned_on")
+  it("are right for at least 85 % of 82 products of stores that the words were tuned on, and that state no category", async () => {
+    const judged = unstated(await judgedOf("tuned_on"))
+    expect(judged.length).toBe(82)
     print([["tuned on", judged]])
     expect(share(judged)).toBeGreaterThanOrEqual(0.85)
   })
 
-  it("are right for at least 90 % of 260 products of 16 stores that were in view when the words were written", async () => {
-    const judged = await judgedOf("in_view")
+  it("are right for at least 90 % of 202 products of stores that were in view when the words were written, and that state no category", async () => {
+    const judged = unstated(await judgedOf("in_view"))
     const stores = Map.groupBy(judged, ({ store }) => store)
     print([...stores, ["in view", judged]])
-    expect([stores.size, judged.length]).toEqual([16, 260])
+    expect([stores.size, judged.length]).toEqual([12, 202])
     expect(share(judged)).toBeGreaterThanOrEqual(0.9)
   })
 }

@@ -89,16 +89,27 @@ describe("the order of the evidence", () => {
     }
   )
 
-  it("prefers a type to a bare id that it contradicts", () => {
-    expect(classify(product("Aurora", { stated_category: "187", product_type: "Table lamps" }))).toMatchObject({
-      category: "home_and_garden",
-      method: "product_type"
-    })
-  })
+  it.each([
+    ["an id", "187", "apparel_and_accessories/shoes"],
+    ["a path", "Apparel & Accessories > Shoes", "apparel_and_accessories/shoes"],
+    ["a top level", "Electronics", "electronics/uncategorized"]
+  ])(
+    "prefers %s that is stated to a type, a title and tags that say something else",
+    (_, stated_category, expected) => {
+      const others = { stated_category, product_type: "Table lamps", tags: ["lamps"] }
+      expect(placeOf("Table lamp", others)).toBe(expected)
+      const store = storeOf(Array.from({ length: 30 }, () => product("Table lamp", others)))
+      expect(classify(product("Table lamp", others), store)).toMatchObject({
+        method: "stated",
+        evidence: stated_category
+      })
+    }
+  )
 
-  it("prefers a title to a bare top level, which decides when the title says nothing", () => {
-    expect(placeOf("Washing machine", { stated_category: "Electronics" })).toBe("home_and_garden/household_appliances")
-    expect(placeOf("Model X100", { stated_category: "Electronics" })).toBe("electronics/uncategorized")
+  it("takes the second level from a title that agrees with a stated top level", () => {
+    expect(placeOf("Washing machine", { stated_category: "Home & Garden" })).toBe(
+      "home_and_garden/household_appliances"
+    )
   })
 
   it("takes the second level from the title when the type names only a top level", () => {
@@ -142,33 +153,10 @@ describe("a product with its whole store in view", () => {
     })
   })
 
-  it("does not believe a category that is stated for all kinds of things, and does not count it", () => {
-    const stated_category = "Health & Beauty > Personal Care"
-    const titles = ["Jeans", "Sneakers", "Air fryer", "Frying pan", "Power bank", "Yoga mat", "Sofa", "Shampoo"]
-    const store = storeOf(titles.flatMap((title) => times(3, product(title, { stated_category }))))
-    expect(classify(product("Jeans", { stated_category }), store).category).toBe("apparel_and_accessories")
-    expect(store.prior).toBeNull()
-  })
-
   it("believes a stated category although all titles agree on another one", () => {
     const stated_category = "Home & Garden > Decor > Artwork"
     const store = storeOf(times(30, product("Espresso", { stated_category })))
     expect(classify(product("Espresso", { stated_category }), store).category).toBe("home_and_garden")
-  })
-
-  it("does not believe ids that types and titles mostly contradict", () => {
-    const store = storeOf(times(4, product("Bicycle pedals", { stated_category: "187" })))
-    expect(classify(product("Bicycle pedals", { stated_category: "187" }), store).category).toBe("sporting_goods")
-  })
-
-  it("does not count ids that are not believed in what the store mostly sells", () => {
-    const stated_category = "187"
-    const store = storeOf([
-      ...times(2, product("Bicycle pedals", { stated_category })),
-      ...times(8, product("Aurora", { stated_category }))
-    ])
-    expect(store).toMatchObject({ believesIds: false, prior: null })
-    expect(classify(product("Aurora", { stated_category }), store).category).toBe("uncategorized")
   })
 
   it("puts a type that all products share after the title", () => {

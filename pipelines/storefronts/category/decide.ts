@@ -1,7 +1,7 @@
 /**
  * How the category of one product is decided. In order: what the feed states, the product type, the head noun of the title, tags,
- * collections, what the store mostly sells. Words that are often something else (`apple`, `lock`) and types as wide as `Electronics`
- * come after everything surer.
+ * collections, what the store mostly sells. An id or a path that is stated is served whatever the rest says: a feed is taken at its
+ * word. Words that are often something else (`apple`, `lock`) and types as wide as `Electronics` come after everything surer.
  */
 import { type Reading, readTitle, readType } from "./reading.ts"
 import type { StoreView } from "./store-view.ts"
@@ -35,8 +35,9 @@ export interface Classified extends Place {
  */
 const confidences = {
   path: 0.92,
+  name: 0.92,
   id: 0.85,
-  wideStatement: 0.75,
+  top: 0.75,
   type: 0.91,
   weakType: 0.65,
   title: 0.95,
@@ -149,14 +150,13 @@ export interface Clues {
 
 export const cluesOf = (product: Described, store: StoreView): Clues => {
   const written = product.stated_category?.trim() ?? ""
-  const isBelieved = !store.contradicted.has(written)
   const isId = /^\d+$/.test(written)
   // the key of a number is empty, as that of a text which says nothing
-  const hasStatement = isBelieved && (isId || !saysNothing.has(keyOf(written)))
+  const hasStatement = isId || !saysNothing.has(keyOf(written))
   const statement = hasStatement ? statementOf(written) : undefined
   const type = product.product_type?.trim() ?? ""
   // a type that only repeats the statement is no second witness
-  const isShared = type === store.sharedType || store.contradicted.has(type)
+  const isShared = type === store.sharedType
   return {
     statement,
     stated: hasStatement && statement === undefined && !isId ? typeOf(written) : undefined,
@@ -176,24 +176,17 @@ const readProductType = remembered((type: string): Reading | undefined => {
 const decide = (product: Described, store: StoreView, clues: Clues): Classified => {
   const { statement, stated, type, title } = clues
   const written = product.stated_category?.trim() ?? ""
-  const contradicted = type?.isStrong === true && statement?.category !== type.category
-  if (statement?.kind === "path" || statement?.kind === "name") {
-    return decided(statement, "stated", confidences.path, written)
-  }
-  if (statement?.kind === "id" && store.believesIds && !contradicted) {
-    return decided(statement, "stated", confidences.id, written)
-  }
+  if (statement !== undefined) return decided(statement, "stated", confidences[statement.kind], written)
   if (stated?.isStrong) return decided(stated, "stated", confidences.type, stated.evidence)
   if (type?.isStrong) return decided(type, "product_type", confidences.type, type.evidence)
   if (title?.isStrong) return decided(title, "title", confidences.title, title.evidence)
-  if (statement?.kind === "top") return decided(statement, "stated", confidences.wideStatement, written)
   if (stated) return decided(stated, "stated", confidences.weakType, stated.evidence)
   const tags = readTags(product.tags)
   if (tags?.isStrong) return decided(tags, "tags", confidences.tags, tags.evidence)
   if (type) return decided(type, "product_type", confidences.weakType, type.evidence)
   const collections = readTags(product.collections ?? [])
   if (collections?.isStrong) return decided(collections, "collection", confidences.collection, collections.evidence)
-  if (store.sharedType !== null && !store.contradicted.has(store.sharedType)) {
+  if (store.sharedType !== null) {
     const shared = readProductType(store.sharedType)
     if (shared !== undefined) return decided(shared, "product_type", confidences.weakType, shared.evidence)
   }

@@ -1,6 +1,6 @@
 /**
- * What the products of a store say together: what it mostly sells, whether the category ids it states can be believed, and whether it
- * gives every product the same type. Memory does not grow with the store.
+ * What the products of a store say together: what it mostly sells, and whether it gives every product the same type. Memory does not
+ * grow with the store.
  */
 import { nowhere, type Place, uncategorized } from "./taxonomy.ts"
 
@@ -14,10 +14,6 @@ export interface StoreView {
   readonly prior: StorePrior | null
   /** Of the confidently placed products, by top level; empty for a store of fewer than 20. */
   readonly shares: ReadonlyMap<string, number>
-  /** False when the ids contradict types and titles more often than not: some feeds have made-up ids. */
-  readonly believesIds: boolean
-  /** Categories that the feed states, as written, and that the titles of their products mostly contradict. */
-  readonly contradicted: ReadonlySet<string>
   /** The type that every product of the store has, which therefore says little about one of them. */
   readonly sharedType: string | null
 }
@@ -25,8 +21,6 @@ export interface StoreView {
 export const unknownStore: StoreView = {
   prior: null,
   shares: new Map(),
-  believesIds: true,
-  contradicted: new Set(),
   sharedType: null
 }
 

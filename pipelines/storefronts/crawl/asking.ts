@@ -5,6 +5,7 @@
 import { Clock, Duration, Effect, FileSystem } from "effect"
 import { Archive, type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../run/archive.ts"
 import { type Ask, GivenUp, type Origin, type OriginError } from "../../run/origin.ts"
+import { pageText } from "../feeds/payload-text.ts"
 import { isUnread, type Unread, unread, unreadOf, unreadOfAnswer, unreadOfPage } from "./outcome.ts"
 import { PagesInMemory, type StorePolicy } from "./policy.ts"
 import { makeRobots } from "./robots.ts"
@@ -17,11 +18,11 @@ const orUnread = (error: OriginError | Fatal | Unread): Fatal | Unread =>
     ? error
     : unreadOf(error)
 
-export const textOf = Effect.fnUntraced(function* ({ file, path }: RawFile) {
+export const textOf = Effect.fnUntraced(function* ({ content_type, file, path }: RawFile) {
   const fs = yield* FileSystem.FileSystem
   const damaged = (error: Error) => new RawFileDamaged({ file, problem: `cannot be read (${error.message})` })
   const bytes = yield* Effect.mapError(fs.readFile(path), damaged)
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")
+  return pageText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), content_type)
 })
 
 const megabyte = 1 << 20

@@ -64,7 +64,9 @@ export class Unread extends Schema.TaggedError<Unread>()("Unread", {
   /** An answer of this kind may be another one a moment later. */
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** The store itself says that there is no such thing, or no longer. */
-  is_gone: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
+  is_gone: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** A recording has no such address: what the store would say is not known. */
+  is_unrecorded: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 }) {
   override get message() {
     return `${this.detail}.`
@@ -117,7 +119,11 @@ export const unreadOf = (error: OriginError): Unread => {
     case "ForbiddenAddress":
       return unread("private_address", `${error.url}: ${error.problem}`)
     case "NotRecorded":
-      return unread("not_found", `no recording answers ${error.url}`)
+      return new Unread({
+        outcome: "not_found",
+        detail: `no recording answers ${error.url}`,
+        is_unrecorded: true
+      })
     case "RecordingUnreadable":
       return unread("unreadable", error.message)
   }

@@ -79,6 +79,10 @@ export const shopAddress = (location: string) => {
 
 export const noAddress = (location: string) => storeRead("not_found", `its location, ${location}, is no web address`)
 
+/** Private products and drafts are there, too: it is refused before it is asked. */
+export const ofAdministrators = (name: string) =>
+  `its location is ${name}, which is for administrators: list the address of the store itself`
+
 /** What it means that a list of products held none. Only a store that says so itself has none. */
 export const ofNothing = ({ detail, outcome, reported }: Listed): readonly [Outcome, string | null] => {
   if (outcome === "budget") return ["unreachable", `nothing came in time: ${detail}`]

@@ -13,7 +13,16 @@ import { type Asking, makeAsking } from "./asking.ts"
 import { isUnread, type Outcome, type Unread, unread } from "./outcome.ts"
 import { ShopifyStores, type StorePolicy, shopifyLane } from "./policy.ts"
 import { type Known, readProductList } from "./products.ts"
-import { noAddress, noFacts, ofNothing, type StoreFacts, shopAddress, storeRead, type Take } from "./read.ts"
+import {
+  noAddress,
+  noFacts,
+  ofAdministrators,
+  ofNothing,
+  type StoreFacts,
+  shopAddress,
+  storeRead,
+  type Take
+} from "./read.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
 
 /** The most that a page may have. */
@@ -70,6 +79,21 @@ const readFacts = (asking: Asking, base: string) =>
     (error) => Effect.succeed(isHopeless(error) ? error : null)
   )
 
+/** Recordings that were made without a country answer asks with one. */
+const orWithout = (pin: string, asking: Asking): Asking => ({
+  ...asking,
+  page: (url, wants, read) =>
+    asking.page(url, wants, read).pipe(
+      Effect.catchIf(
+        (error) => pin !== "" && isUnread(error) && error.is_unrecorded,
+        (error) =>
+          Effect.mapError(asking.page(url.replace(pin, ""), wants, read), (other) =>
+            isUnread(other) && other.is_unrecorded ? error : other
+          )
+      )
+    )
+})
+
 const readAt = Effect.fnUntraced(function* <E, R>(
   address: URL,
   store: ListedStore,
@@ -77,15 +101,16 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   policy: StorePolicy,
   known: Known<E, R>
 ) {
-  const asking = yield* makeAsking(policy, shopifyLane)
+  const anyCountry = yield* makeAsking(policy, shopifyLane)
   const base = baseOf(address)
-  const meta = yield* readFacts(asking, base)
+  const meta = yield* readFacts(anyCountry, base)
   if (isUnread(meta)) {
     return storeRead(meta.outcome === "budget" ? "unreachable" : meta.outcome, meta.detail)
   }
   const facts = meta === null ? noFacts : factsOf(meta)
   const country = store.country ?? meta?.country
   const pin = country === undefined || country === null ? "" : `&country=${country}`
+  const asking = orWithout(pin, anyCountry)
   const addressOf = (path: string, page: number) => `${base}${path}?limit=${limit}&page=${page}${pin}`
   const otherwise = store.currency ?? meta?.currency ?? null
 
@@ -150,6 +175,7 @@ export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
 ) {
   const address = shopAddress(store.location)
   if (address === undefined) return noAddress(store.location)
+  if (/\/admin\/api\//.test(address.pathname)) return storeRead("unreadable", ofAdministrators("Shopify's Admin API"))
   const atOnce = yield* ShopifyStores
   return yield* atOnce.withPermit(Effect.scoped(readAt(address, store, take, policy, known)))
 })

@@ -7,7 +7,7 @@ import type { ListedStore } from "../store-list.ts"
 import { makeAsking } from "./asking.ts"
 import type { StorePolicy } from "./policy.ts"
 import { type Known, readProductList } from "./products.ts"
-import { noAddress, noFacts, ofNothing, shopAddress, storeRead, type Take } from "./read.ts"
+import { noAddress, noFacts, ofAdministrators, ofNothing, shopAddress, storeRead, type Take } from "./read.ts"
 
 /** The most that a page may have. */
 const limit = 100
@@ -71,5 +71,8 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
 ) {
   const address = shopAddress(store.location)
   if (address === undefined) return noAddress(store.location)
+  if (/\/wp-json\/wc\/v\d/.test(address.pathname)) {
+    return storeRead("unreadable", ofAdministrators("the REST API wc/v3 of WooCommerce"))
+  }
   return yield* Effect.scoped(readAt(address, store, take, policy, known))
 })

@@ -5,6 +5,7 @@
  * `sale_price_effective_date` is not looked at: a feed that is read again later has to give the same rows, so a sale that is
  * stated is taken for one. `condition`, `mpn` and custom labels are left out.
  */
+import { preferredStatement, readStatement } from "../category/taxonomy.ts"
 import type { ImageRow } from "../feed.ts"
 import type { RowFound } from "./batching.ts"
 import type { Fields } from "./google-fields.ts"
@@ -103,6 +104,15 @@ const pathOf = (stated: string | undefined): string | null =>
       .join(" > ")
   )
 
+/** Some feeds name a category of Google's in a field that is not Google's. */
+const statedCategory = (fields: Fields): string | null => {
+  const own = fields("google_product_category").map(pathOf)
+  const other = fields("category")
+    .map(pathOf)
+    .filter((stated) => stated !== null && readStatement(stated) !== undefined)
+  return preferredStatement([...own, ...other])
+}
+
 const imagesOf = (fields: Fields, product_native_id: string, position: number): ReadonlyArray<ImageRow> => {
   const addresses = [...fields("image_link").slice(0, 1), ...fields("additional_image_link")].map(webAddress)
   const different = [...new Set(addresses.filter((address) => address !== null))].slice(0, placesPerItem)
@@ -140,7 +150,7 @@ const rowOf = ({ currency, fields, judged, position }: ItemFound, id: string, gr
       handle: handleOf(webAddress(fields("link")[0])),
       vendor: htmlToLine(fields("brand")[0]),
       product_type: pathOf(fields("product_type")[0] ?? fields("category")[0]),
-      stated_category: pathOf(fields("google_product_category")[0]),
+      stated_category: statedCategory(fields),
       tags: [],
       body_text: htmlToText(fields("description")[0] ?? fields("summary")[0] ?? fields("content")[0]),
       published_at: null,

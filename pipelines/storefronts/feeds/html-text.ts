@@ -51,13 +51,13 @@ const untidy = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
  */
 const tidyLines = (text: string): string =>
   text
+    .replace(/\p{Cs}+/gu, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(/[^\P{Cc}\n]+/gu, " ")
     .replace(/(\S)(?:[^\S\n ][^\S\n]*| [^\S\n]+)/g, "$1 ")
     .replace(/^ *[^\S\n ][^\S\n]*|^ *(?:- ?)?$|(?<=\S) $/gm, "")
     .replace(/\n{3,}/g, "\n\n")
     .trim()
-    .toWellFormed()
 
 const convert = (html: string): string => {
   const beginning = cut(html)

@@ -4,6 +4,7 @@
  */
 import type { Batch, CollectionRow, ImageRow, MemberRow, ProductRow, RejectRow, VariantRow } from "../feed.ts"
 import { isObject, type JsonObject, shownJson, UnexpectedAnswer } from "./answers.ts"
+import { notText } from "./payload-text.ts"
 import type { Judged } from "./stated.ts"
 
 export interface Page {
@@ -46,14 +47,20 @@ export const countOf = (value: unknown): number | null => {
   return typeof number === "number" && Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : null
 }
 
-interface Readers<A> {
+/** A list of a page. */
+export interface Entries {
   readonly entries: ReadonlyArray<unknown>
+  /** Whether some of the page is no text in its encoding: then each entry is looked at. */
+  readonly isTorn: boolean
+}
+
+interface Readers<A> extends Entries {
   readonly read: (entry: JsonObject, id: string) => A
   readonly keep: (found: A, id: string) => void
   readonly judged: Judged
 }
 
-const readEntries = <A>({ entries, judged, keep, read }: Readers<A>) => {
+const readEntries = <A>({ entries, isTorn, judged, keep, read }: Readers<A>) => {
   const ids: Array<string> = []
   const rejects: Array<RejectRow> = []
   const rejected: Array<string> = []
@@ -62,6 +69,9 @@ const readEntries = <A>({ entries, judged, keep, read }: Readers<A>) => {
     if (id !== null) ids.push(id)
     try {
       if (!isObject(entry)) throw new Unusable("it is no JSON object")
+      if (isTorn && shownJson(entry).includes(notText)) {
+        throw new Unusable("it holds bytes that are no text in the page's encoding")
+      }
       if (id === null) throw new Unusable(`its id is ${shownJson(entry.id).slice(0, 100)}, which is no id`)
       keep(read(entry, id), id)
       judged.use()
@@ -76,7 +86,7 @@ const readEntries = <A>({ entries, judged, keep, read }: Readers<A>) => {
 }
 
 export const pageOfProducts = (
-  entries: ReadonlyArray<unknown>,
+  page: Entries,
   judged: Judged,
   read: (entry: JsonObject, id: string, judged: Judged) => ProductFound
 ): Page => {
@@ -85,7 +95,7 @@ export const pageOfProducts = (
   const variants: Array<VariantRow> = []
   const images: Array<ImageRow> = []
   const { ids, rejects, rejected, listed } = readEntries({
-    entries,
+    ...page,
     judged,
     read: (entry, id) => read(entry, id, judged),
     keep: (found, id) => {
@@ -100,12 +110,12 @@ export const pageOfProducts = (
 }
 
 export const pageOfCollections = (
-  entries: ReadonlyArray<unknown>,
+  page: Entries,
   judged: Judged,
   read: (entry: JsonObject, id: string) => CollectionRow
 ): Page => {
   const collections: Array<CollectionRow> = []
-  const { ids, rejects, listed } = readEntries({ entries, judged, read, keep: (found) => collections.push(found) })
+  const { ids, rejects, listed } = readEntries({ ...page, judged, read, keep: (found) => collections.push(found) })
   return { ids, listed, batch: { rows: [], products: [], variants: [], images: [], collections, members: [], rejects } }
 }
 

@@ -105,6 +105,19 @@ const utf8Text = (bytes: Buffer): string => {
   return runs.join(replacement)
 }
 
+/** The whole text of a page, as `payloadText` gives that of a file. */
+export const pageText = (bytes: Buffer, contentType: string | null = null): string => {
+  const said = saidBy(contentType) ?? "utf-8"
+  const isPlain = said === "utf-8" || said.startsWith("utf-16") // a page in UTF-16 begins with its byte order mark
+  const wide = new Map([
+    ["\xff\xfe", "utf-16le"],
+    ["\xfe\xff", "utf-16be"]
+  ]).get(bytes.toString("latin1", 0, 2))
+  const encoding = wide ?? (isPlain ? "utf-8" : said)
+  if (encoding !== "utf-8") return new TextDecoder(encoding).decode(bytes).replaceAll(replacement, notText)
+  return utf8Text(bytes)
+}
+
 /**
  * Pieces of about 64 KiB, without the byte order mark, never cut inside a character of the encoding. `contentType` is the header
  * that the payload came with.

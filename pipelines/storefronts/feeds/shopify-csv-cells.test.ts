@@ -109,9 +109,17 @@ describe("cells of a variant", () => {
 
 describe("the category that a product states", () => {
   it("is Google's when both are given", async () => {
-    const changes = { "Google Shopping / Google Product Category": "5553" }
-    assert.strictEqual((await productWith(changes))?.stated_category, "5553")
+    const changes = { "Google Shopping / Google Product Category": "187" }
+    assert.strictEqual((await productWith(changes))?.stated_category, "187")
   })
+
+  it.each(["Uncategorized", "Sprzęt sportowy", "0"])(
+    "is Shopify's when Google's is %j, which is no category",
+    async (google) => {
+      const changes = { "Google Shopping / Google Product Category": google, "Product Category": "Furniture > Beds" }
+      assert.strictEqual((await productWith(changes))?.stated_category, "Furniture > Beds")
+    }
+  )
 
   it.each(["", "Uncategorized"])("is null when it is %j", async (category) => {
     assert.isNull((await productWith({ "Product Category": category }))?.stated_category)

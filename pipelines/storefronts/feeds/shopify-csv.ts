@@ -5,6 +5,8 @@
  *
  * Positions are lines of the file, of which the header is 1. The export names no currency and no times.
  */
+
+import { preferredStatement } from "../category/taxonomy.ts"
 import { type ImageRow, PayloadUnreadable, type ProductRow, type ReadFile, type VariantRow } from "../feed.ts"
 import { type Batching, inBatches, type RowFound } from "./batching.ts"
 import { htmlToText } from "./html-text.ts"
@@ -100,10 +102,8 @@ const tagsOf = (cells: Cells): ReadonlyArray<string> => {
 }
 
 /** Google's own names come first: Shopify's may be those of its own taxonomy, or translated. */
-const statedCategory = (cells: Cells): string | null => {
-  const stated = cells.text("googleCategory") ?? cells.text("category") ?? cells.text("standardType")
-  return stated?.toLowerCase() === "uncategorized" ? null : stated
-}
+const statedCategory = (cells: Cells): string | null =>
+  preferredStatement([cells.text("googleCategory"), cells.text("category"), cells.text("standardType")])
 
 const productOf = (cells: Cells, native_id: string): ProductRow | undefined => {
   const title = cells.text("title")

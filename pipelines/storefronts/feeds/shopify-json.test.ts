@@ -9,6 +9,7 @@ import {
   read,
   responseTime
 } from "@larder/test/support/pipelines/shopify-answers.ts"
+import { pageText } from "./payload-text.ts"
 import { readProducts } from "./shopify-json.ts"
 
 const variantsOf = (...variants: ReadonlyArray<unknown>) => read(aProduct({ variants })).variants
@@ -71,6 +72,20 @@ describe("a page of products", () => {
         rejects: []
       }
     })
+  })
+
+  it("rejects a product with bytes that are no text in the page's encoding, and keeps the others", () => {
+    const bytes = (title: string) =>
+      Buffer.from(pageOf(aProduct({ id: 1, title }), aProduct({ id: 2, title: "kept \ufffd" })))
+    const torn = Buffer.from(bytes("Caf~").map((byte) => (byte === 0x7e ? 0xe9 : byte)))
+    const { batch } = readProducts(pageText(torn))
+    assert.deepStrictEqual(
+      [batch.rejects.map(({ reason }) => reason), batch.products.map(({ title }) => title)],
+      [["it holds bytes that are no text in the page's encoding"], ["kept \ufffd"]]
+    )
+    const declared = readProducts(pageText(torn, "application/json; charset=iso-8859-1")).batch
+    assert.deepStrictEqual(declared.products[0]?.title, "Café")
+    assert.strictEqual(readProducts(pageText(bytes("Café"), "application/json")).batch.products[0]?.title, "Café")
   })
 
   it("is empty when it has no products", () => {

@@ -15,7 +15,8 @@ import {
   refuseEndless,
   UnexpectedAnswer
 } from "./answers.ts"
-import { type Page, pageOfCollections, pageOfMembers, pageOfProducts, Unusable } from "./page.ts"
+import { type Entries, type Page, pageOfCollections, pageOfMembers, pageOfProducts, Unusable } from "./page.ts"
+import { notText } from "./payload-text.ts"
 import { productOf } from "./shopify-product.ts"
 import { address, body, count, Fields, id, Judged, object, type Type, text, time } from "./stated.ts"
 import { tidied, utcTime } from "./texts.ts"
@@ -30,7 +31,7 @@ const productOfAdmin = (product: JsonObject) =>
 const collectionOfAdmin = (collection: JsonObject) =>
   hasAny(collection, ["admin_graphql_api_id", "body_html", "sort_order", "rules"])
 
-const entriesOf = (text: string, key: string, isOfAdmin: (entry: JsonObject) => boolean): ReadonlyArray<unknown> => {
+const entriesOf = (text: string, key: string, isOfAdmin: (entry: JsonObject) => boolean): Entries => {
   const answer = parseAnswer(text)
   const entries = isObject(answer) ? answer[key] : undefined
   const isEmptyForAReason =
@@ -38,7 +39,7 @@ const entriesOf = (text: string, key: string, isOfAdmin: (entry: JsonObject) => 
   if (!Array.isArray(entries) || isEmptyForAReason) throw misfit(answer, `list of ${key}`)
   refuseEndless(entries, key)
   const foreign = objectsOf(entries).findIndex(isOfAdmin)
-  if (foreign === -1) return entries
+  if (foreign === -1) return { entries, isTorn: text.includes(notText) }
   const problem = `${key} as the Admin API gives them (number ${foreign + 1} has its fields), which include drafts; what is read is what the storefront shows`
   throw new UnexpectedAnswer("other shape", problem)
 }
@@ -49,7 +50,7 @@ export const readProducts = (answer: string, judged = new Judged()): Page =>
 
 /** A page of `/collections/<handle>/products.json`: who belongs to a collection, after the `offset` members of earlier pages. */
 export const readMembers = (answer: string, collectionNativeId: string, offset: number): Page =>
-  pageOfMembers(entriesOf(answer, "products", productOfAdmin), collectionNativeId, offset)
+  pageOfMembers(entriesOf(answer, "products", productOfAdmin).entries, collectionNativeId, offset)
 
 /** Collections of a page that all changed within this time did not change: it is the time of the response. */
 const responseSpan = 60_000
@@ -71,9 +72,9 @@ const imageOfCollection = (stated: unknown, judged: Judged): CollectionRow["imag
 
 /** A page of `/collections.json`. Fails with `UnexpectedAnswer`. */
 export const readCollections = (answer: string, judged = new Judged()): Page => {
-  const entries = entriesOf(answer, "collections", collectionOfAdmin)
-  const isResponse = isTimeOfResponse(objectsOf(entries).map((collection) => utcTime(collection.updated_at)))
-  return pageOfCollections(entries, judged, (collection, native_id) => {
+  const page = entriesOf(answer, "collections", collectionOfAdmin)
+  const isResponse = isTimeOfResponse(objectsOf(page.entries).map((collection) => utcTime(collection.updated_at)))
+  return pageOfCollections(page, judged, (collection, native_id) => {
     const fields = new Fields(judged)
     const title = fields.read("title", collection.title, text)
     const updated_at = fields.read("updated_at", collection.updated_at, time)
@@ -132,7 +133,10 @@ const ofShops = ["id", "name", "domain", "myshopify_domain", "currency", "publis
 
 const factsIn = (meta: JsonObject): StoreMeta => {
   const fields = new Fields(new Judged())
-  const textOf = (key: string) => fields.read(key, meta[key], text)
+  const textOf = (key: string) => {
+    const stated = fields.read(key, meta[key], text)
+    return stated?.includes(notText) ? null : stated
+  }
   const written = fields.read("language", meta.language ?? meta.locale, text)
   return {
     platform_shop_id: fields.read("id", meta.id, id),

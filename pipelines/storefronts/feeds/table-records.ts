@@ -92,6 +92,15 @@ class TableText {
     this.#line += blank.split(/\r\n|[\r\n]/).length - 1
     const end = this.#text.search(/\n|\r(?=[^\n])/)
     if (end === -1 && !isLast) return false
+    // Excel is told the separator in a line of its own, and so are we
+    const told = /^"?sep=(.)"?[^\S\r\n]*(?:\r\n|[\r\n])/i.exec(this.#text)
+    if (told !== null) {
+      this.#separator = told[1]
+      this.#text = this.#text.slice(told[0].length)
+      this.#line += 1
+      this.#newline = told[0].endsWith("\r") ? "\r" : "\n"
+      return true
+    }
     // A file of old Macs has no line feed at all. One that mixes CRLF and LF is read by its line feeds.
     if (this.#text[end] === "\r") this.#newline = "\r"
     this.#separator = separatorOf(end === -1 ? this.#text : this.#text.slice(0, end))

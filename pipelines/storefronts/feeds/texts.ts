@@ -18,9 +18,9 @@ export const tidied = (value: unknown): string | null => {
   return (
     value
       .slice(0, mostCharacters)
+      .replace(/\p{Cs}+/gu, "") // half of a character, which a shop cut: no other one stands in for it
       .replace(/[\s\p{Cc}]+/gu, " ")
-      .trim()
-      .toWellFormed() || null
+      .trim() || null
   )
 }
 

@@ -125,6 +125,25 @@ describe("a page of WooCommerce products", () => {
     assert.isNull(read(aProduct({ prices: null })).batch.variants[0]?.price)
   })
 
+  it.each([
+    [
+      { min_amount: "120050", max_amount: "300000" },
+      { min: "1200.5", max: "3000" }
+    ],
+    [null, undefined],
+    [{ min_amount: "", max_amount: "" }, undefined]
+  ])("has the price range %j as %j", (price_range, expected) => {
+    assert.deepStrictEqual(productWith({ prices: somePrices({ price_range }) }).price_range, expected)
+  })
+
+  it.each(["status", "date_created", "catalog_visibility", "regular_price"])(
+    "is refused as one of the REST API for administrators when an entry has %s",
+    (key) => {
+      const entry = { id: 1, name: "Wire", price: "5", [key]: "x" }
+      assert.throws(() => read(aProduct(), entry), UnexpectedAnswer, /the REST API wc\/v3 of WooCommerce .*number 2/)
+    }
+  )
+
   it("has a former price only above the price", () => {
     assert.isNull(variantWith({ regular_price: "120050" }).compare_at_price)
     assert.isNull(variantWith({ regular_price: "0" }).compare_at_price)

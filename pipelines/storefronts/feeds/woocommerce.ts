@@ -1,11 +1,21 @@
 /**
  * What the Store API of WooCommerce answers at `/wp-json/wc/store/v1/products`. Prices are whole numbers of the smallest unit,
- * of a currency that each row names. A product is one variant: prices and stock of its variations are not in this answer.
+ * of a currency that each row names. A product is one variant: prices and stock of its variations are not in this answer, only
+ * from where to where their prices go.
  * Weights are in a unit that the payload does not name, so they are left out.
  */
 import type { ImageRow } from "../feed.ts"
-import { type JsonObject, misfit, parseAnswer, refuseEndless, shownJson } from "./answers.ts"
+import {
+  isObject,
+  type JsonObject,
+  misfit,
+  parseAnswer,
+  refuseEndless,
+  shownJson,
+  UnexpectedAnswer
+} from "./answers.ts"
 import { type Page, type ProductFound, pageOfProducts, Unusable } from "./page.ts"
+import { notText } from "./payload-text.ts"
 import { address, body, Fields, flag, Judged, line, object, type Type, text } from "./stated.ts"
 import { formerPrice, fromMinorUnits, tidied } from "./texts.ts"
 
@@ -51,11 +61,14 @@ const pricesOf = (product: JsonObject, fields: Fields) => {
   // null, and "" in its fields, are prices that the shop does not state; without the field this is another kind of answer
   if (product.prices === undefined) fields.refuse("prices", "are missing")
   const prices = fields.read("prices", product.prices, object)
-  if (prices === null) return { price: null, compare_at_price: null, currency: null }
+  if (prices === null) return { price_range: null, price: null, compare_at_price: null, currency: null }
   if (prices.price === undefined) fields.refuse("price", "is missing")
   const amount = amountIn(prices.currency_minor_unit)
   const price = fields.read("price", prices.price, amount)
+  const stated = fields.read("price_range", prices.price_range, object)
+  const [min, max] = [stated?.min_amount, stated?.max_amount].map((end) => fields.read("price_range", end, amount))
   return {
+    price_range: typeof min === "string" && typeof max === "string" ? { min, max } : null,
     price,
     compare_at_price: formerPrice(fields.read("regular_price", prices.regular_price, amount), price),
     currency: fields.read("currency_code", prices.currency_code, currency)
@@ -66,7 +79,7 @@ const productOf = (product: JsonObject, native_id: string, judged: Judged): Prod
   const fields = new Fields(judged)
   const title = fields.read("name", product.name, line)
   if (title === null) throw new Unusable("it has no name")
-  const prices = pricesOf(product, fields)
+  const { price_range, ...prices } = pricesOf(product, fields)
   return {
     product: {
       native_id,
@@ -81,7 +94,8 @@ const productOf = (product: JsonObject, native_id: string, judged: Judged): Prod
         fields.read("short_description", product.short_description, body),
       published_at: null,
       created_at: null,
-      is_published: true
+      is_published: true,
+      ...(price_range === null ? {} : { price_range })
     },
     variants: [
       {
@@ -105,10 +119,24 @@ const productOf = (product: JsonObject, native_id: string, judged: Judged): Prod
   }
 }
 
+/** Fields of the interface for administrators, which knows private products and drafts, and names neither currency nor unit. */
+const isOfAdmin = (entry: unknown) =>
+  isObject(entry) &&
+  entry.prices === undefined &&
+  ["status", "date_created", "catalog_visibility", "regular_price"].some((key) => entry[key] !== undefined)
+
+const refuseAdmin = (entries: ReadonlyArray<unknown>) => {
+  const place = entries.findIndex(isOfAdmin)
+  if (place === -1) return
+  const problem = `products as the REST API wc/v3 of WooCommerce gives them to administrators (number ${place + 1} has its fields), which include private ones and drafts; what is read is the Store API, wc/store/v1`
+  throw new UnexpectedAnswer("other shape", problem)
+}
+
 /** A page of products. Fails with `UnexpectedAnswer`. */
 export const readProducts = (page: string, judged = new Judged()): Page => {
   const answer = parseAnswer(page)
   if (!Array.isArray(answer)) throw misfit(answer, "array of products")
   refuseEndless(answer, "products")
-  return pageOfProducts(answer, judged, productOf)
+  refuseAdmin(answer)
+  return pageOfProducts({ entries: answer, isTorn: page.includes(notText) }, judged, productOf)
 }

@@ -2,7 +2,7 @@
 create table feed.product (
   domain varchar, seq bigint, native_id varchar, title varchar, handle varchar, vendor varchar, product_type varchar,
   stated_category varchar, tags varchar[], body_text varchar, published_at timestamp, created_at timestamp,
-  is_published boolean, is_merchandise boolean, fetched_at timestamp, raw_sha256 varchar
+  is_published boolean, price_range struct(min decimal(18, 4), max decimal(18, 4)), is_merchandise boolean, fetched_at timestamp, raw_sha256 varchar
 );
 create table feed.variant (
   domain varchar, seq bigint, product_native_id varchar, native_id varchar, title varchar, sku varchar, barcode varchar,
