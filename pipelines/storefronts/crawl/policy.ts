@@ -54,7 +54,7 @@ export interface StorePolicy {
   readonly longestFile: number
   /** Rows of one file that cannot be used: with more of them the file is at fault. */
   readonly mostRejects: number
-  /** A longer robots.txt counts as one that forbids: each address is held against all of its rules. */
+  /** A longer robots.txt counts as one that forbids. RFC 9309 asks for 500 KiB at least. */
   readonly longestRobots: number
   /** Above this, a `Crawl-delay` is shortened to it: the budget would be over within a few pages. */
   readonly longestDelay: Duration.Input
@@ -68,7 +68,7 @@ export const storePolicy: StorePolicy = {
   longestPage: 32 << 20,
   longestFile: 8 * 2 ** 30,
   mostRejects: 100_000,
-  longestRobots: 128 << 10,
+  longestRobots: 512 << 10,
   longestDelay: "30 seconds",
   mostCollections: 5000
 }

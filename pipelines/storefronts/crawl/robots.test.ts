@@ -121,7 +121,7 @@ describe("a robots.txt", () => {
       assert.notInclude(heeded.asked.join(), "collections")
       assert.deepStrictEqual([refused.read.outcome, [...new Set(refused.asked)]], ["forbidden", ["/robots.txt"]])
       assert.match(refused.read.detail ?? "", /robots\.txt: more than 200 bytes/)
-      assert.strictEqual(storePolicy.longestRobots, 131_072)
+      assert.strictEqual(storePolicy.longestRobots, 524_288)
     })
   )
 
