@@ -22,6 +22,30 @@ export interface BodyLimits {
   readonly body: Duration.Input
 }
 
+/** JSON and XML of real sources shrink to a 60th at most; zeros to a 1,000th. Small answers may do as they like. */
+const mostGrowth = 250
+const alwaysFine = 16 << 20
+
+/** Fails where a compressed body grows as only one does that was made for it: nothing of it is kept. */
+const withoutBombs = <E, R>(
+  url: string,
+  wire: Stream.Stream<Uint8Array, E, R>,
+  unpack: (wire: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Uint8Array, E | UpstreamUnavailable, R>
+) =>
+  Stream.suspend(() => {
+    let [packed, unpacked] = [0, 0]
+    const counted = Stream.tap(wire, ({ length }) =>
+      Effect.sync(() => {
+        packed += length
+      })
+    )
+    return Stream.tap(unpack(counted), ({ length }) => {
+      unpacked += length
+      const longest = Math.max(alwaysFine, packed * mostGrowth)
+      return unpacked > longest ? Effect.fail(new AnswerTooLarge({ url, longest })) : Effect.void
+    })
+  })
+
 /** The payload as it was before compression for the way. Only gzip is asked for. */
 export const bodyOf = (url: string, response: HttpClientResponse.HttpClientResponse, limits: BodyLimits) => {
   const wire = response.stream.pipe(
@@ -35,10 +59,12 @@ export const bodyOf = (url: string, response: HttpClientResponse.HttpClientRespo
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase() || "identity"
   if (encoding === "identity") return wire
   if (encoding === "gzip" || encoding === "x-gzip") {
-    return NodeStream.pipeThroughDuplex(wire, {
-      evaluate: () => createGunzip(),
-      onError: (cause) => broken(url, cause)
-    })
+    return withoutBombs(url, wire, (packed) =>
+      NodeStream.pipeThroughDuplex(packed, {
+        evaluate: () => createGunzip(),
+        onError: (cause) => broken(url, cause)
+      })
+    )
   }
   const problem = `the body is encoded as ${encoding}, which was not asked for`
   return Stream.fail(new UpstreamUnavailable({ url, problem, status: response.status, may_pass: false }))
@@ -59,7 +85,7 @@ const excerptBytes = 8192
 const excerptPatience = "10 seconds"
 
 /** The start of an error answer as text. What cannot be read is left out: the status says enough. */
-export const startOf = (body: Stream.Stream<Uint8Array, UpstreamUnavailable>) =>
+export const startOf = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge>) =>
   body.pipe(
     Stream.mapAccum(
       () => 0,

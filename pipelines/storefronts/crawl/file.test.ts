@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
+import { Archive } from "@larder/pipelines/run/archive.ts"
 import {
   hastyStore,
   type Misbehaviour,
@@ -106,6 +107,24 @@ describe("a feed that is one file", () => {
         []
       )
     })
+  )
+
+  it.live("leaves nothing in the archive when a small compressed answer grows as only a bomb does", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-bomb-" })
+      const archive = Archive.layer({ folder, run_id: "run-1", pipeline: "storefronts", days: null })
+      const upstream = yield* startShop({ pages: [] }, serving(bomb, { "content-encoding": "gzip" }))
+      const ask = { url: `${upstream.url}/feed.csv`, accept: "*/*", resumable: true } as const
+      const error = yield* Archive.use((raw) => Effect.flip(raw.fetch(ask))).pipe(Effect.provide(archive))
+      assert.strictEqual(error._tag, "AnswerTooLarge")
+      const names = yield* fs.readDirectory(folder, { recursive: true })
+      const sizes = yield* Effect.forEach(names, (name) => fs.stat(`${folder}/${name}`))
+      assert.isBelow(
+        sizes.reduce((sum, { size, type }) => sum + (type === "File" ? Number(size) : 0), 0),
+        1000
+      )
+    }).pipe(Effect.scoped, Effect.provide(network()))
   )
 
   it.live("cannot be trusted when it breaks off, also after some rows", () =>

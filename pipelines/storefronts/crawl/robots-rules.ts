@@ -17,11 +17,13 @@ interface Rule {
   readonly allow: boolean
 }
 
-/** Characters beyond ASCII are percent-encoded, and encodings are in upper case: `/ä` and `/%c3%a4` are one. */
-const normalised = (path: string) =>
+const encoded = (path: string) =>
   encodeURI(path.replace(/\p{Cs}/gu, ""))
     .replaceAll("%25", "%")
     .replace(/%[0-9a-f]{2}/gi, (code) => code.toUpperCase())
+
+/** Characters beyond ASCII are percent-encoded, and encodings are in upper case: `/ä` and `/%c3%a4` are one. */
+const normalised = (path: string) => (/^[!-$&-~]*$/.test(path) ? path : encoded(path))
 
 const fits = ({ isWhole, parts }: Wildcard, path: string): boolean => {
   const [first = "", ...others] = parts
