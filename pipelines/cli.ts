@@ -11,7 +11,7 @@ import { Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
 import { probe } from "./probe/command.ts"
-import type { Pipeline } from "./run/pipeline.ts"
+import type { Pipeline, ReadResult } from "./run/pipeline.ts"
 import { progressOnStderr } from "./run/progress.ts"
 import { recordedNames } from "./run/replay-origin.ts"
 import { FeedsLeftOut, type Given, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
@@ -99,13 +99,14 @@ const checkGiven = Effect.fnUntraced(function* (which: ReadonlyArray<Pipeline>, 
 
 const grouped = (rows: number) => rows.toLocaleString("en-US")
 
-const told = (run: RunRecord, dryRun: boolean) => {
+const told = (run: RunRecord, dryRun: boolean, stores?: ReadResult["stores"]) => {
   const what = dryRun ? "would publish a new generation (dry run)" : `published ${run.generation}`
   const headline = run.outcome === "unchanged" ? "nothing new, nothing published" : what
   const nothing = run.outcome === "partial" && run.generation === null && !dryRun
   return [
     `${run.pipeline}: ${nothing ? "nothing new, nothing published" : headline}`,
-    `  ${grouped(run.rows_read)} rows read: ${grouped(run.rows_loaded)} loaded, ${grouped(run.rows_unchanged)} unchanged, ${grouped(run.rows_rejected)} rejected`
+    `  ${grouped(run.rows_read)} rows read: ${grouped(run.rows_loaded)} loaded, ${grouped(run.rows_unchanged)} unchanged, ${grouped(run.rows_rejected)} rejected`,
+    ...(stores?.not_due ? [`  ${grouped(stores.not_due)} of ${grouped(stores.listed)} stores were not due`] : [])
   ].join("\n")
 }
 
@@ -116,10 +117,12 @@ const ingestAndTell = Effect.fnUntraced(function* (
   options: RunOptions,
   json: boolean
 ) {
-  const { all_failed, left_out, run } = yield* ingestOnce(pipeline, given, options).pipe(
+  const { all_failed, left_out, run, stores } = yield* ingestOnce(pipeline, given, options).pipe(
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
-  yield* Console.log(json ? JSON.stringify({ ...run, left_out, dry_run: options.dryRun }) : told(run, options.dryRun))
+  yield* Console.log(
+    json ? JSON.stringify({ ...run, left_out, stores, dry_run: options.dryRun }) : told(run, options.dryRun, stores)
+  )
   if (left_out.length === 0) return
   const published = run.generation === null ? "the others had nothing new" : "the others were published"
   return yield* new FeedsLeftOut({ pipeline: pipeline.name, left_out, published, all_failed })

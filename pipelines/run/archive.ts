@@ -22,7 +22,7 @@ import {
 import type { Fetch, Line } from "./fetch-list.ts"
 import { makeHeld } from "./held.ts"
 import { clearAbandoned, receive } from "./incoming.ts"
-import { interruptedFetches, takenFor } from "./interrupted-runs.ts"
+import { firstFetch, interruptedFetches, takenFor } from "./interrupted-runs.ts"
 import { type Ask, type GivenUp, Origin, type OriginError } from "./origin.ts"
 import { Progress } from "./progress.ts"
 import { refusalTold } from "./refused.ts"
@@ -60,8 +60,13 @@ interface Fetches {
    * the pipeline goes on with those.
    */
   fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
-  /** Makes asks for what these runs fetched conditional: where the source says that nothing changed, the archived payload counts. */
+  /**
+   * Makes asks for what these runs fetched conditional: where the source says that nothing changed, the archived payload counts. The
+   * runs have published, so that their payloads are on the disk for good.
+   */
   revalidate(runs: Iterable<string>): Effect.Effect<void, ArchiveUnwritable>
+  /** What an earlier run fetched from this address first; undefined where the archive no longer knows. */
+  earlier(run: string, url: string): Effect.Effect<RawFile | undefined>
   /** Waits until everything that was fetched is on the disk for good: what is published can be built again. */
   readonly settled: Effect.Effect<void, ArchiveUnwritable>
   /** Notes that the run has published this generation. */
@@ -181,10 +186,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
     const known = kept === undefined && origin.kind === "live" ? yield* held.of(ask) : undefined
     const opened = yield* origin.open(known === undefined ? ask : { ...ask, held: known.held }, kept)
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
-    if (known !== undefined && opened.status === 304) {
-      unsettled.add(path.join(root, known.line.file))
-      return held.confirmed(known.line, { run_id, days, fetched_at })
-    }
+    if (known !== undefined && opened.status === 304) return held.confirmed(known.line, { run_id, days, fetched_at })
     const answer = atMost(ask, opened)
     const receiving = place ? place.receive(answer, onBytes) : receive(incoming, answer, onBytes)
     const { part, sha256, bytes } = yield* whole(ask.url, answer, yield* receiving)
@@ -239,6 +241,13 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
         Effect.provideService(Path.Path, path)
       )
 
+  const earlier = (run: string, url: string) =>
+    firstFetch(path.join(fetches, `${run}.ndjson`), url).pipe(
+      Effect.map((line) => line && { ...line, path: path.join(root, line.file) }),
+      Effect.orElseSucceed(() => undefined),
+      Effect.provideService(FileSystem.FileSystem, fs)
+    )
+
   const prepare = Effect.gen(function* () {
     yield* fs.makeDirectory(incoming, { recursive: true })
     yield* fs.makeDirectory(fetches, { recursive: true })
@@ -256,6 +265,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
   return Archive.of({
     fetch,
     revalidate,
+    earlier,
     settled: Effect.catchTag(settled, "PlatformError", unwritable),
     published,
     ended

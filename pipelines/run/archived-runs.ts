@@ -103,6 +103,7 @@ export const repeated = (
           )
         },
         revalidate: () => Effect.void,
+        earlier: () => Effect.succeed(undefined),
         settled: Effect.void,
         published: () => Effect.void,
         ended: () => Effect.void

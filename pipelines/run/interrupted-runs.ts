@@ -42,6 +42,23 @@ export const fetchedBy = Effect.fnUntraced(function* (file: string, isWanted: (l
     .filter(isOfNetwork)
 })
 
+/** The first payload that a list has of this address; it is read no further. */
+export const firstFetch = Effect.fnUntraced(function* (file: string, url: string) {
+  const fs = yield* FileSystem.FileSystem
+  const found = yield* fs.stream(file).pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.filter((line) => line.includes(JSON.stringify(url))),
+    Stream.mapEffect(parsed),
+    Stream.filter((line) => line !== undefined && hasPayload(line)),
+    Stream.runHead
+  )
+  return Option.match(found, {
+    onNone: () => undefined,
+    onSome: (line) => (line && hasPayload(line) ? line : undefined)
+  })
+})
+
 /** Payloads that may be taken, by their addresses, oldest first. */
 export const interruptedFetches = Effect.fn("InterruptedRuns.fetches")(function* (lists: string, pipeline: string) {
   const fs = yield* FileSystem.FileSystem

@@ -37,6 +37,8 @@ export interface ReadResult {
   readonly left_out: ReadonlyArray<FeedLeftOut>
   /** Whether every feed failed: what is published then says how, and nothing else. */
   readonly all_failed?: boolean
+  /** Of a list of stores: how many there are, and how many were not asked because they hardly change. */
+  readonly stores?: { readonly listed: number; readonly not_due: number }
 }
 
 export const LeftOut = Schema.Array(

@@ -134,7 +134,7 @@ const readAndPublish = Effect.fnUntraced(function* (
   const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days, stores })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
-  const { all_failed = false, left_out, rows_read, rows_rejected, rows_silent } = filled
+  const { all_failed = false, left_out, rows_read, rows_rejected, rows_silent, stores: asked } = filled
   const run: RunRecord = {
     ...started,
     outcome: left_out.length > 0 ? "partial" : "published",
@@ -156,7 +156,7 @@ const readAndPublish = Effect.fnUntraced(function* (
     acceptShrinkage,
     dryRun
   })
-  return { ...published, left_out, all_failed }
+  return { ...published, left_out, all_failed, ...(asked === undefined ? {} : { stores: asked }) }
 }, Effect.scoped)
 
 /** Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. */

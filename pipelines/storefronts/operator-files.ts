@@ -11,6 +11,9 @@ import { type Ask, Origin, RecordingUnreadable, RefusedByUpstream } from "../run
 const scheme = "file:"
 export const listAddress = `${scheme}stores.json`
 
+/** Whether a location is asked of the network; else it is a path of this machine. */
+export const isOfNetwork = (location: string) => /^https?:\/\//i.test(location)
+
 /** The address of a feed that lies on this machine. */
 export const addressOfFile = (location: string) => scheme + location.split(/[/\\]/).map(encodeURIComponent).join("/")
 

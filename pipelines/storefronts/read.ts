@@ -11,6 +11,7 @@ import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { outcomes } from "./crawl/outcome.ts"
+import { dueAmong } from "./due.ts"
 import { hasStoreList, listAddress, listName, withOperatorFiles } from "./operator-files.ts"
 import { readPrevious, stageKnownProducts } from "./previous.ts"
 import { withProductsRead } from "./products-read.ts"
@@ -90,7 +91,10 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
 const Staged = Schema.Struct({ rows: Schema.Int })
 
 /** Every row is in one place, or the run is wrong about what it did. */
-const account = Effect.fnUntraced(function* ({ staging }: RunContext, result: Omit<ReadResult, "left_out">) {
+const account = Effect.fnUntraced(function* (
+  { staging }: RunContext,
+  result: Pick<ReadResult, "rows_read" | "rows_silent" | "rows_rejected">
+) {
   const [staged] = yield* staging.db.all(Staged, storefront.countStatedRows)
   const { rows_read, rows_rejected, rows_silent } = result
   if (rows_read === rows_rejected + rows_silent + (staged?.rows ?? 0)) return
@@ -115,13 +119,16 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     }
     const asked = yield* withOperatorFiles(origin, run.stores)
     const name = yield* listName(origin, run.stores)
-    const { done, result } = yield* Effect.gen(function* () {
-      const { fetched_at: asked_at, stores } = yield* readList(name)
-      yield* progress.start(stores.length)
+    const { done, result, stores } = yield* Effect.gen(function* () {
+      const { fetched_at: asked_at, stores: all } = yield* readList(name)
+      const due = yield* dueAmong(run, all, asked_at)
+      const stores = { listed: all.length, not_due: all.length - due.length }
+      if (due.length === 0) return { done: [], result: nothing, stores }
+      yield* progress.start(due.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)
       const known = yield* stageKnownProducts(run.staging.db, run.layout, previous)
-      const read = yield* Effect.forEach(stores, (store) => readStore(store, { ...run, asked_at, rows, known }), {
+      const read = yield* Effect.forEach(due, (store) => readStore(store, { ...run, asked_at, rows, known }), {
         concurrency: atOnce
       })
       yield* rows.settled
@@ -135,15 +142,15 @@ export const readStorefronts = Effect.fn("storefronts.read")(
         rows_rejected: sum((one) => one.rows_rejected) + rows_rejected,
         rows_silent
       }
-      return { done, result }
+      return { done, result, stores }
     }).pipe(Effect.provideService(Origin, asked))
     yield* account(run, result)
     const left_out = done.flatMap(({ read, store }) => {
       const { kind } = outcomes[read.outcome]
       return kind === null ? [] : [{ feed: feedOf(store), kind, reason: read.detail ?? read.outcome }]
     })
-    const all_failed = done.every(({ read }) => read.fetch_status === "failed")
-    return { ...result, left_out, all_failed } satisfies ReadResult as ReadResult
+    const all_failed = done.length > 0 && done.every(({ read }) => read.fetch_status === "failed")
+    return { ...result, left_out, all_failed, stores } satisfies ReadResult as ReadResult
   },
   Effect.catchTags({
     StoreListUnusable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),

@@ -9,7 +9,7 @@ import { PayloadUnreadable, type ReadFile } from "../feed.ts"
 import { readGoogleMerchant } from "../feeds/google-merchant.ts"
 import { readShopifyCsv } from "../feeds/shopify-csv.ts"
 import { Judged } from "../feeds/stated.ts"
-import { addressOfFile } from "../operator-files.ts"
+import { addressOfFile, isOfNetwork } from "../operator-files.ts"
 import type { ListedStore } from "../store-list.ts"
 import { makeAsking } from "./asking.ts"
 import { isUnread, type Outcome, type Unread, unread, unreadOfPage } from "./outcome.ts"
@@ -20,8 +20,6 @@ const readerOf = ({ kind }: ListedStore): ReadFile => (kind === "shopify-csv" ? 
 
 /** Columns of an export are judged by its header; in a feed for Google each item names its own fields. */
 const neededBy = ({ kind }: ListedStore) => (kind === "google-merchant" ? ["price"] : [])
-
-const isOfNetwork = (location: string) => /^https?:\/\//i.test(location)
 
 const addressOf = (location: string) => {
   const given = location.toWellFormed()

@@ -5,10 +5,11 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/live-origin.ts"
 import { Origin } from "@larder/pipelines/run/origin.ts"
-import type { Pipeline } from "@larder/pipelines/run/pipeline.ts"
+import type { Pipeline, ReadResult } from "@larder/pipelines/run/pipeline.ts"
 import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
 import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
-import { ConfigProvider, Effect, Layer, Logger } from "effect"
+import { ConfigProvider, type Duration, Effect, Layer, Logger } from "effect"
+import { later } from "../later.ts"
 import type { Environment } from "../programs.ts"
 
 /** Moves each upstream host to a path of the server at `base`, where `toPath` says which. */
@@ -43,6 +44,8 @@ interface LiveRun {
   readonly dryRun?: boolean
   /** The file of a list of stores, as given with `--stores`. */
   readonly stores?: string
+  /** How much later than now it is for the run. */
+  readonly ahead?: Duration.Input
   /** Where requests go; by default to the addresses themselves. */
   readonly origin?: ReturnType<typeof hostsMoved>
 }
@@ -53,11 +56,13 @@ export interface EndedRun {
   /** Why it failed, or which feeds could not be read. */
   readonly problem: string
   readonly logs: string
+  /** Of a run of stores: how many its list has, and how many were not due. */
+  readonly stores?: ReadResult["stores"] | undefined
 }
 
 export const ingestLive = (
   pipeline: Pipeline,
-  { dryRun = false, environment = {}, home, origin, stores }: LiveRun
+  { ahead = 0, dryRun = false, environment = {}, home, origin, stores }: LiveRun
 ): Promise<EndedRun> => {
   const logs: Array<string> = []
   const keep = Logger.map(Logger.formatJson, (line) => void logs.push(line))
@@ -67,13 +72,15 @@ export const ingestLive = (
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
     Effect.provide([NodeServices.layer, Logger.layer([keep])]),
     Effect.match({
-      onSuccess: ({ left_out, run }) => ({
+      onSuccess: ({ left_out, run, stores }) => ({
         run,
+        stores,
         problem: left_out.map(({ feed, reason }) => `${feed}: ${reason}`).join("\n")
       }),
       onFailure: (error) => ({ run: null, problem: error.message })
     }),
     Effect.map((ended) => ({ ...ended, logs: logs.join("\n") })),
+    later(ahead),
     Effect.runPromise
   )
 }

@@ -79,7 +79,7 @@ const collectionsOf = (shop: Shop) =>
   }))
 
 /** What the shop answers; undefined where it has no such address. */
-const answerOf = (shop: Shop, path: string, page: number): unknown => {
+export const answerOf = (shop: Shop, path: string, page: number): unknown => {
   const members = /^\/collections\/([^/]+)\/products\.json$/.exec(path)?.[1]
   if (path === "/robots.txt") return shop.robots
   if (path === "/password") return "<!DOCTYPE html><title>Opening soon</title>"

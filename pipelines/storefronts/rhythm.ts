@@ -1,0 +1,103 @@
+/**
+ * How often a store is asked, learnt from its reads: what has been the same for a time, read or failing, is asked again after half to
+ * all of that time. So a store that changes is asked in every run, one that hardly changes at longer and longer intervals, and one
+ * that fails is asked at once and then more and more seldom. The place between half and all comes from the domain and the last
+ * read: stores that were first read together do not come due together for ever.
+ */
+import { createHash } from "node:crypto"
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Config, Duration, Effect, Schema } from "effect"
+import { mappingHash } from "./mapping.ts"
+
+/** Times are milliseconds since 1970. */
+const LastRead = Schema.Struct({
+  domain: Schema.String,
+  kind: Schema.String,
+  /** When the run of the last read began, and when that read ended. */
+  asked_at: Schema.Finite,
+  read_at: Schema.Finite,
+  /** The read that was the last to change something, or the first that ended like the last one. */
+  steady_since: Schema.Finite,
+  run_id: Schema.String,
+  /** The last run that got something of the store. */
+  fetched_by: Schema.NullOr(Schema.String),
+  /** Whether its rows are what this version makes of its payloads. */
+  is_mapped: Schema.Boolean
+})
+export type LastRead = typeof LastRead.Type
+
+/** A row that is read again and has not changed keeps the run that it is from. */
+const lastReads = `
+  with latest as (
+    select store_id, max(read_at) as read_at, arg_max(run_id, read_at) as run_id, arg_max(fetch_status, read_at) as fetch_status,
+      arg_max(run_id, read_at) filter (fetch_status <> 'failed') as fetched_by
+    from storefront.store_read group by store_id
+  ),
+  otherwise as (
+    select store_id, max(r.read_at) as read_at
+    from storefront.store_read r join latest using (store_id)
+    where r.fetch_status <> latest.fetch_status group by store_id
+  ),
+  streak as (
+    select store_id, min(r.read_at) as began_at
+    from storefront.store_read r left join otherwise using (store_id)
+    where otherwise.read_at is null or r.read_at > otherwise.read_at group by store_id
+  ),
+  change as (
+    select store_id, max(seen_at) as seen_at
+    from (
+      select store_id, max(seen_at) as seen_at from storefront.variant_change group by store_id
+      union all
+      select store_id, max(read_at)
+      from (select store_id, run_id from storefront.product union select store_id, run_id from storefront.collection)
+      join storefront.store_read using (store_id, run_id) group by store_id
+    )
+    group by store_id
+  )
+  select domain, kind, latest.run_id, fetched_by,
+    epoch_ms(coalesce(run.started_at, latest.read_at))::double as asked_at,
+    epoch_ms(latest.read_at)::double as read_at,
+    epoch_ms(greatest(began_at, seen_at))::double as steady_since,
+    latest.fetch_status = 'failed' or 'store/' || domain in (
+      select feed from ingest.raw_file where pipeline = 'storefronts' and mapping_sha256 = $mapping
+    ) as is_mapped
+  from storefront.store
+  join latest using (store_id)
+  join streak using (store_id)
+  left join change using (store_id)
+  left join ingest.run run on run.run_id = latest.run_id`
+
+/** What this generation knows of the last read of each store, by domain. */
+export const readLastReads = (db: DuckDb["Service"]) =>
+  Effect.map(
+    db.all(LastRead, lastReads, { mapping: mappingHash }),
+    (rows): ReadonlyMap<string, LastRead> => new Map(rows.map((row) => [row.domain, row]))
+  )
+
+/** In milliseconds. The longest wait wins over the shortest one. */
+export interface Bounds {
+  readonly shortest: number
+  readonly longest: number
+}
+
+/** What changes in a store that was the same for months is seen within a week; a run a day asks a sixth of such stores. */
+export const boundsSetting = Config.all({
+  shortest: Config.Duration("LARDER_STORE_MIN_INTERVAL").pipe(Config.withDefault(Duration.zero)),
+  longest: Config.Duration("LARDER_STORE_MAX_INTERVAL").pipe(Config.withDefault(Duration.days(7)))
+}).pipe(
+  Config.map(
+    ({ longest, shortest }): Bounds => ({ shortest: Duration.toMillis(shortest), longest: Duration.toMillis(longest) })
+  )
+)
+
+/** From a half to one, the same for the same text. */
+const shareOf = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
+
+/** From which time on a run asks the store again. */
+export const dueAt = (
+  { asked_at, domain, read_at, steady_since }: Pick<LastRead, "asked_at" | "domain" | "read_at" | "steady_since">,
+  { longest, shortest }: Bounds
+) => {
+  const wait = Math.min(read_at - steady_since, longest) * shareOf(`${domain} ${read_at}`)
+  return asked_at + Math.min(Math.max(wait, shortest), longest)
+}

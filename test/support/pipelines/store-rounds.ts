@@ -1,0 +1,135 @@
+/**
+ * A list of stores on this machine that hardly change, read in rounds that are days apart by the clock of the test. Six of ten are
+ * shops with weak tags on every page, two have no validators at all, and two give one file, by its tag or by its time of change.
+ */
+import { createHash } from "node:crypto"
+import type { ServerResponse } from "node:http"
+import { Effect } from "effect"
+import { answerOf, range, type Shop } from "./store-host.ts"
+import { type Seen, startUpstream } from "./upstream.ts"
+
+const body_html = `<p>${"A text of a product. ".repeat(50)}</p>`
+const robots = "User-agent: *\nAllow: /\n"
+const products = 20
+
+const kinds = ["shopify", "shopify", "shopify", "woocommerce", "shopify-csv"] as const
+const kindOf = (n: number) => (n % 10 === 9 ? "google-merchant" : (kinds[n % 5] ?? "shopify"))
+
+/** What changes is one product: another one takes its place. */
+const idsOf = (version: number) => [...range(1, products - 1), 1000 + version]
+
+const shopOf = (version: number): Shop => ({
+  robots,
+  body_html,
+  pages: [idsOf(version)],
+  collections: { fresh: [[1, 2, 3]], stored: [[4, 5]] },
+  meta: { id: 7, name: "Shop", country: "NO", currency: "NOK", published_products_count: products }
+})
+
+const itemOf = (id: number) =>
+  `<item><g:id>${id}</g:id><g:title>Product ${id}</g:title><g:link>https://shop.test/${id}</g:link><g:price>9.50 EUR</g:price>
+<g:description>${"A text of a product. ".repeat(50)}</g:description></item>`
+const feedOf = (version: number) =>
+  `<?xml version="1.0"?><rss xmlns:g="http://base.google.com/ns/1.0" version="2.0"><channel>
+${idsOf(version).map(itemOf).join("\n")}
+</channel></rss>`
+const csvOf = (version: number) =>
+  [
+    "Handle,Title,Body (HTML),Variant Price",
+    ...idsOf(version).map((id) => `p-${id},Product ${id},${body_html},9.50`)
+  ].join("\n")
+
+const tagOf = (text: string) => createHash("sha1").update(text).digest("hex")
+
+/** What a store gives for an address, and how it can be asked whether that has changed. */
+const givenBy = (n: number, version: number, url: string) => {
+  const { pathname, searchParams } = new URL(url, "http://shop.test")
+  const page = Number(searchParams.get("page") ?? 1)
+  const kind = kindOf(n)
+  if (kind === "google-merchant" && pathname === "/feed") {
+    return {
+      text: feedOf(version),
+      headers: { "last-modified": new Date(Date.UTC(2026, 0, 1 + version)).toUTCString() }
+    }
+  }
+  const text = kind === "shopify-csv" && pathname === "/feed" ? csvOf(version) : textOf(version, pathname, page)
+  if (text === undefined) return undefined
+  const total = kind === "woocommerce" ? { "x-wp-total": String(products) } : {}
+  if (kind === "woocommerce") return { text, headers: total }
+  return { text, headers: { etag: kind === "shopify" ? `W/"${tagOf(text)}"` : `"${tagOf(text)}"` } }
+}
+const textOf = (version: number, pathname: string, page: number) => {
+  const answer = answerOf(shopOf(version), pathname, page)
+  return answer === undefined || typeof answer === "string" ? answer : JSON.stringify(answer)
+}
+
+interface Traffic {
+  requests: number
+  bytes: number
+  conditional: number
+}
+
+const serve = (n: number, version: number, traffic: Traffic, response: ServerResponse, { headers, url }: Seen) => {
+  traffic.requests += 1
+  const given = givenBy(n, version, url)
+  if (given === undefined) return void response.writeHead(404).end()
+  const told: Readonly<Record<string, string>> = given.headers
+  const isConditional = headers["if-none-match"] !== undefined || headers["if-modified-since"] !== undefined
+  if (isConditional) traffic.conditional += 1
+  const isSame =
+    headers["if-none-match"] === undefined
+      ? isConditional && headers["if-modified-since"] === told["last-modified"]
+      : headers["if-none-match"] === told.etag
+  if (isSame) return void response.writeHead(304, told).end()
+  traffic.bytes += Buffer.byteLength(given.text)
+  response.writeHead(200, told).end(given.text)
+}
+
+const chanceOf = (day: number, n: number) => createHash("sha1").update(`${day} ${n}`).digest().readUInt32BE(0) / 2 ** 32
+
+/** Of a hundred stores two change every day, and each of the others once in a hundred days. */
+const isBusy = (n: number) => n % 50 === 5
+const changes = (day: number, n: number) => isBusy(n) || chanceOf(day, n) < 0.01
+
+/** So many stores. They live as long as the scope. */
+export const startStores = Effect.fnUntraced(function* (count: number) {
+  const traffic: Traffic = { requests: 0, bytes: 0, conditional: 0 }
+  const versions = new Map<number, number>()
+  const hosts = yield* Effect.forEach(
+    range(0, count - 1),
+    (n) =>
+      Effect.map(
+        startUpstream((response, _, request) => serve(n, versions.get(n) ?? 0, traffic, response, request)),
+        ({ url }) => ({ n, url })
+      ),
+    { concurrency: 50 }
+  )
+  const list = hosts.map(({ n, url }) => {
+    const kind = kindOf(n)
+    const location = kind === "shopify" || kind === "woocommerce" ? url : `${url}/feed`
+    return { domain: `shop-${n}.example`, name: `Shop ${n}`, kind, location, currency: "EUR" }
+  })
+  /** What a day brings: answers with the domains of the stores that have changed. */
+  const pass = (day: number) => {
+    const changed = hosts.filter(({ n }) => changes(day, n))
+    for (const { n } of changed) versions.set(n, day)
+    return changed.map(({ n }) => `shop-${n}.example`)
+  }
+  /** What came to the stores since the last look. */
+  const look = (): Readonly<Traffic> => {
+    const seen = { ...traffic }
+    Object.assign(traffic, { requests: 0, bytes: 0, conditional: 0 })
+    return seen
+  }
+  /** What each store lists now: the titles of its products, sorted. */
+  const listed = () =>
+    new Map(
+      hosts.map(({ n }) => [
+        `shop-${n}.example`,
+        idsOf(versions.get(n) ?? 0)
+          .map((id) => `Product ${id}`)
+          .sort()
+      ])
+    )
+  return { list, pass, look, listed }
+})
