@@ -3,6 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { readText } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect, FileSystem, Path } from "effect"
+import { BundleUnusable } from "./bundle-files.ts"
 import { NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
 import { RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
@@ -44,7 +45,7 @@ layer(NodeServices.layer)("a recording", (it) => {
         last_modified: null,
         exact: true,
         from: 0,
-        total: null
+        total: `${reports}/1603`.length
       })
     })
   )
@@ -176,13 +177,25 @@ layer(NodeServices.layer)("an address without a recording", (it) => {
 })
 
 layer(NodeServices.layer)("a folder of recordings", (it) => {
-  it.effect.each(["missing", "file"])("fails before any request when it is not a folder: %s", (name) =>
+  it.effect("fails before any request when it is not there", () =>
     Effect.gen(function* () {
-      const folder = `${yield* recorded("file")}/${name}`
+      const folder = `${yield* recorded("file")}/missing`
       const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(folder))))
       assert.instanceOf(error, RecordingsMissing)
       const layout = "Recordings lie in it as <host>/<path as in the URL>[?query]."
       assert.strictEqual(error.message, `There is no folder ${folder}. ${layout}`)
+    })
+  )
+
+  it.effect("fails before any request when it is a file, but no bundle of probe", () =>
+    Effect.gen(function* () {
+      const file = `${yield* recorded("file")}/file`
+      const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(file))))
+      assert.instanceOf(error, BundleUnusable)
+      assert.match(
+        error.message,
+        /file cannot be replayed: .+ --replay takes a folder of recordings, or a bundle of larder-ingest probe\.$/
+      )
     })
   )
 })

@@ -2,7 +2,14 @@
 import { realpathSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { checkResultTable, dataSets, ingestTables, runTable } from "@larder/warehouse/tables.ts"
+import {
+  checkResultTable,
+  dataSets,
+  dataSetTable,
+  ingestTables,
+  leftOutTable,
+  runTable
+} from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, inject, it } from "vitest"
 import { inEachZone } from "../support/warehouse/sessions.ts"
@@ -12,6 +19,8 @@ const warehouse = documentAt("docs/warehouse.md").text
 const tables = [
   runTable,
   checkResultTable,
+  leftOutTable,
+  dataSetTable,
   ...ingestTables,
   ...dataSets.flatMap(({ tables, views }) => [...tables, ...views])
 ].map(({ name, schema }) => `${schema}.${name}`)
