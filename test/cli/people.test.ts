@@ -121,7 +121,7 @@ describe("larder-serve people", () => {
     const wrong = await larder(["people", "invite", "--account", id], {
       LARDER_CONSOLE_URL: "https://example.com/larder"
     })
-    assert.strictEqual(wrong.code, 1)
+    assert.strictEqual(wrong.code, 2)
     assert.match(wrong.stderr, /LARDER_CONSOLE_URL must be http\(s\):\/\/host, without a path/)
   })
 

@@ -33,7 +33,7 @@ const payload = JSON.stringify({
   ]
 })
 
-/** Publishes one more generation. The other reports are not in the folder, so the run is partial and exits 1. */
+/** Publishes one more generation. The other reports are not in the folder, so they are left out and the run exits with 4. */
 export const addGeneration = async (home: string): Promise<void> => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-replay-"))
   const reports = path.join(folder, "marsapi.ams.usda.gov/services/v1.2/reports")
@@ -43,7 +43,7 @@ export const addGeneration = async (home: string): Promise<void> => {
     const { code, stderr, stdout } = await run("larder-ingest", ["commodities", "--replay", folder, "--json"], {
       LARDER_HOME: home
     })
-    if (code !== 1 || !stdout.includes('"outcome":"partial"')) throw new Error(`unexpected end ${code}:\n${stderr}`)
+    if (code !== 4 || !stdout.includes('"outcome":"partial"')) throw new Error(`unexpected end ${code}:\n${stderr}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
