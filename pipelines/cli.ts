@@ -15,6 +15,7 @@ import type { Pipeline, ReadResult } from "./run/pipeline.ts"
 import { progressOnStderr } from "./run/progress.ts"
 import { recordedNames } from "./run/replay-origin.ts"
 import { FeedsLeftOut, type Given, homeSetting, ingestOnce, type RunOptions, repeatRuns } from "./run/run.ts"
+import { status } from "./status.ts"
 import { storefronts } from "./storefronts/storefronts.ts"
 
 const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
@@ -230,7 +231,7 @@ const rebuild = Command.make(
 
 const root = Command.make("larder-ingest", flagsOf(pipelines), ingest(pipelines)).pipe(
   Command.withDescription("Pull public market data into a new generation of the warehouse"),
-  Command.withSubcommands([...commands, all, probe, generations, rollBack, rebuild])
+  Command.withSubcommands([...commands, all, probe, status, generations, rollBack, rebuild])
 )
 
 export const program = programOf(root, { version })

@@ -12,6 +12,8 @@ export interface About {
   readonly source_url: string | null
   /** A table that the data set always has, and the newest day that it states, as an SQL expression. */
   readonly newest: { readonly table: string; readonly day: string }
+  /** Days after which a read of the source is late: two of the times between its runs, so that one may fail. */
+  readonly late_after_days: number
 }
 
 export const aboutCommodities: About = {
@@ -22,7 +24,8 @@ export const aboutCommodities: About = {
     "Public domain (US government), except metrics that belong to an exchange: `commodity.metric.licence` says which.",
   attribution: "USDA Agricultural Marketing Service",
   source_url: "https://mymarketnews.ams.usda.gov",
-  newest: { table: "commodity.price_version", day: "max(observed_on)" }
+  newest: { table: "commodity.price_version", day: "max(observed_on)" },
+  late_after_days: 2
 }
 
 export const aboutBrandedFoods: About = {
@@ -32,7 +35,8 @@ export const aboutBrandedFoods: About = {
   licence: "CC0 1.0",
   attribution: "USDA FoodData Central",
   source_url: "https://fdc.nal.usda.gov",
-  newest: { table: "branded_food.food", day: "max(release_on)" }
+  newest: { table: "branded_food.food", day: "max(release_on)" },
+  late_after_days: 14
 }
 
 export const aboutStorefronts: About = {
@@ -42,7 +46,8 @@ export const aboutStorefronts: About = {
   licence: "Texts, pictures and prices are the stores'; their terms apply.",
   attribution: "Each store, by its name and domain in `storefront.store`",
   source_url: null,
-  newest: { table: "storefront.store", day: "max(fetched_at)::date" }
+  newest: { table: "storefront.store", day: "max(fetched_at)::date" },
+  late_after_days: 2
 }
 
 /** The same of bundled samples, whatever data set they are of. */

@@ -2,8 +2,9 @@
 import { Frequency } from "@larder/schemas/commodity/records.ts"
 import { UnknownField } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { momentColumn } from "@larder/warehouse/generation/runs.ts"
 import { Effect, Schema } from "effect"
-import { momentColumn as moment, pageOf } from "./data-page.ts"
+import { pageOf } from "./data-page.ts"
 import { isOfFeed } from "./data-rejects-read.ts"
 import { stoppedAmong } from "./data-stopped.ts"
 
@@ -39,7 +40,7 @@ const feedsAfter = `
       on reject.pipeline = page.pipeline and ${isOfFeed("reject.feed", "page.feed")}
     group by page.pipeline, page.feed
   )
-  select pipeline, feed, read_to, ${moment("fetched_at")}, coalesce(payloads, 0)::integer as payloads,
+  select pipeline, feed, read_to, ${momentColumn("fetched_at")}, coalesce(payloads, 0)::integer as payloads,
     coalesce(bytes, 0)::double as bytes, coalesce(rows_read, 0)::integer as rows_read,
     coalesce(rejects, 0)::integer as rejects
   from page

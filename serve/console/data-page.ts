@@ -1,6 +1,4 @@
-/** What reads of the warehouse have in common: pages of rows, and moments as ISO texts in UTC. */
-
-export const momentColumn = (column: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ') as ${column}`
+/** Pages of rows, which reads of the warehouse have in common. */
 
 export interface Page<A> {
   readonly rows: ReadonlyArray<A>

@@ -8,10 +8,11 @@ import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { type RunRecord, readJournal } from "@larder/warehouse/generation/journal.ts"
 import { generations, ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
 import type { Live } from "@larder/warehouse/generation/live.ts"
+import { pipelineStates, runColumns, together } from "@larder/warehouse/generation/runs.ts"
 import { Context, Effect, FileSystem, Layer, Option, Path, Schema } from "effect"
 import type { ReadModel } from "../read-model.ts"
 import { type FeedsWanted, feeds, unknownFields } from "./data-feeds-read.ts"
-import { momentColumn as moment, pageOf } from "./data-page.ts"
+import { pageOf } from "./data-page.ts"
 import {
   feedsWithRejects,
   type ReasonsWanted,
@@ -21,11 +22,6 @@ import {
 } from "./data-rejects-read.ts"
 import { type DataSetFacts, type DataSetState, factsOf } from "./data-sets.ts"
 
-const runColumns = `
-  run_id, pipeline, origin, outcome, ${moment("started_at")}, ${moment("finished_at")}, generation,
-  window_from::varchar as window_from, window_to::varchar as window_to, rows_read::integer as rows_read,
-  rows_loaded::integer as rows_loaded, rows_unchanged::integer as rows_unchanged,
-  rows_rejected::integer as rows_rejected, message`
 const runsBefore = `
   select ${runColumns}
   from ingest.run
@@ -35,12 +31,6 @@ const runsBefore = `
   order by run_id desc
   limit $limit`
 const oneRun = `select ${runColumns} from ingest.run where run_id = $run_id`
-/** The newest run of each pipeline, and the newest that read its source completely, which is what freshness counts from. */
-const newestRuns = `
-  select ${runColumns}
-  from ingest.run
-  qualify row_number() over (partition by pipeline order by run_id desc) = 1
-    or run_id = max(run_id) filter (where outcome in ('published', 'unchanged')) over (partition by pipeline)`
 const publishingRuns = `select ${runColumns} from ingest.run where generation is not null order by run_id`
 
 const Check = Schema.Struct({ ...CheckResult.fields })
@@ -75,12 +65,6 @@ export interface RunsWanted {
 }
 export type ShownCheck = typeof Check.Type
 
-const byRunId = (a: RunRecord, b: RunRecord) => (a.run_id < b.run_id ? 1 : -1)
-
-/** Runs of the generation and of the journal, newest first. A killed run may have left an entry that was taken up. */
-const together = (published: ReadonlyArray<RunRecord>, journaled: ReadonlyArray<RunRecord>) =>
-  [...new Map([...journaled, ...published].map((run) => [run.run_id, run])).values()].toSorted(byRunId)
-
 /** Bytes of a generation: its database, and what it carries beside it. */
 const sizeOf = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
@@ -92,8 +76,6 @@ const sizeOf = Effect.fnUntraced(function* (file: string) {
   const sizes = yield* Effect.forEach([file, ...beside.map((name) => path.join(folder, name))], bytesOf)
   return sizes.reduce((sum, size) => sum + size, 0)
 })
-
-const isComplete = ({ outcome }: RunRecord) => outcome === "published" || outcome === "unchanged"
 
 const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout: Layout) {
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
@@ -160,10 +142,10 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
 
   const dataSets = using(
     Effect.fnUntraced(function* (db, model) {
-      const newest = together(yield* db.all(Run, newestRuns), yield* journaled)
-      return (yield* factsOnce(db, model)).map((facts): DataSetState => {
-        const ofPipeline = newest.filter((run) => run.pipeline === facts.pipeline)
-        return { ...facts, last_run: ofPipeline[0], last_read: ofPipeline.find(isComplete) }
+      const states = yield* pipelineStates(layout, db)
+      return (yield* factsOnce(db, model)).flatMap((facts): ReadonlyArray<DataSetState> => {
+        const state = states.find(({ pipeline }) => pipeline === facts.pipeline)
+        return state === undefined ? [] : [{ ...facts, ...state }]
       })
     })
   )

@@ -1,6 +1,6 @@
 /** How much each data set holds, and how old its newest facts are. */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import type { PipelineState } from "@larder/warehouse/generation/runs.ts"
 import { Effect, Schema } from "effect"
 
 /** A number of things, such as 24 series. */
@@ -24,11 +24,6 @@ const lateAfter = {
   weekly: 14, // a week ends on Saturday and is published by Friday of the next one: 13 days
   monthly: 45 // the newest is the Class I price of a month, announced before that month begins: 25 days, and 20 to be late
 } as const
-/** The same of the last complete read: a run a day, and one that may fail. */
-export const readIsLateAfter = 2
-
-export const isLate = (on: string, late_after: number | null, now: number): boolean =>
-  late_after !== null && now - Date.parse(on) >= late_after * 86_400_000
 
 interface Facts {
   readonly holds: ReadonlyArray<Holding>
@@ -40,11 +35,7 @@ export interface DataSetFacts extends Facts {
   readonly pipeline: string
   readonly isLoaded: boolean
 }
-export interface DataSetState extends DataSetFacts {
-  readonly last_run: RunRecord | undefined
-  /** The newest run that read its source completely, new rows or not. */
-  readonly last_read: RunRecord | undefined
-}
+export type DataSetState = DataSetFacts & PipelineState
 
 const Commodities = Schema.Struct({
   series: Schema.Int,

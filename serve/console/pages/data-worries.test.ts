@@ -14,6 +14,7 @@ const commodities = (of: Partial<DataSetState>): DataSetState => {
     isLoaded: true,
     holds: [],
     newest: [],
+    late_after_days: 2,
     last_read,
     last_run: last_read,
     ...of

@@ -1,13 +1,11 @@
 /** What somebody should look at now, in sentences; nothing where all is well. */
+import { hasFailed, isLate, isOfSamples } from "@larder/warehouse/generation/runs.ts"
 import type { ShownCheck } from "../data-read.ts"
-import { type DataSetState, isLate, readIsLateAfter } from "../data-sets.ts"
+import type { DataSetState } from "../data-sets.ts"
 import { counted, day, type Html, html, month } from "../html.ts"
 import { outcomeBadge, runPath } from "./data-pieces.ts"
 
-/** The bundled samples end where they were recorded; nothing newer is to come. */
-export const isSample = ({ last_read, last_run }: DataSetState): boolean => (last_read ?? last_run)?.origin === "sample"
-
-const lateOnes = ({ last_read, newest, title }: DataSetState, now: number): ReadonlyArray<Html> => [
+const lateOnes = ({ last_read, late_after_days, newest, title }: DataSetState, now: number): ReadonlyArray<Html> => [
   ...newest.flatMap(({ isMonth, late_after, on, what }) =>
     on !== null && isLate(on, late_after, now)
       ? [
@@ -15,9 +13,9 @@ const lateOnes = ({ last_read, newest, title }: DataSetState, now: number): Read
         ]
       : []
   ),
-  ...(last_read !== undefined && isLate(last_read.finished_at, readIsLateAfter, now)
+  ...(last_read !== undefined && isLate(last_read.finished_at, late_after_days, now)
     ? [
-        html`The last complete read of ${title} ended on ${day(last_read.finished_at)}. That is late: larder-ingest should read it every day.`
+        html`The last complete read of ${title} ended on ${day(last_read.finished_at)}. That is late: larder-ingest should read it every ${late_after_days / 2 === 1 ? "day" : `${late_after_days / 2} days`}.`
       ]
     : [])
 ]
@@ -26,7 +24,7 @@ const badEnd = ({ last_run, title }: DataSetState): ReadonlyArray<Html> =>
   last_run === undefined || last_run.outcome === "published" || last_run.outcome === "unchanged"
     ? []
     : [
-        html`The last run of ${title} failed: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`
+        html`The last run of ${title} ${hasFailed(last_run) ? "failed" : "did not read everything"}: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`
       ]
 
 export const worries = (
@@ -34,7 +32,7 @@ export const worries = (
   failing: ReadonlyArray<ShownCheck>,
   now: number
 ): ReadonlyArray<Html> => [
-  ...dataSets.flatMap((state) => [...badEnd(state), ...(isSample(state) ? [] : lateOnes(state, now))]),
+  ...dataSets.flatMap((state) => [...badEnd(state), ...(isOfSamples(state) ? [] : lateOnes(state, now))]),
   ...(failing.length === 0
     ? []
     : [
@@ -50,7 +48,7 @@ const listed = new Intl.ListFormat("en-US")
 
 /** Samples are no worry, but whoever takes them for what is true today should know: all data sets that came from them. */
 export const fromSamples = (dataSets: ReadonlyArray<DataSetState>): Html | null => {
-  const samples = dataSets.filter((state) => state.isLoaded && isSample(state))
+  const samples = dataSets.filter((state) => state.isLoaded && isOfSamples(state))
   return samples.length === 0
     ? null
     : html`${listed.format(samples.map(({ title }) => title))}: these are the bundled samples, which do not get newer. <code>LARDER_SOURCES=live</code> reads the sources themselves.`

@@ -1,8 +1,9 @@
 /** The state of the warehouse at a glance: how fresh each data set is, what is kept, what ran last, and what looks wrong. */
+import { isLate, isOfSamples } from "@larder/warehouse/generation/runs.ts"
 import type { CommodityModel } from "@larder/warehouse/read-models/commodity.ts"
 import { Effect } from "effect"
 import { DataRead, type GenerationFile } from "../data-read.ts"
-import { type DataSetState, isLate, readIsLateAfter, titleOfPipeline } from "../data-sets.ts"
+import { type DataSetState, titleOfPipeline } from "../data-sets.ts"
 import { stoppedSeries } from "../data-stopped.ts"
 import {
   badge,
@@ -35,13 +36,13 @@ import {
 import { dataPricesPage } from "./data-prices.ts"
 import { dataRejectsPage } from "./data-rejects.ts"
 import { dataRunPage, dataRunsPage } from "./data-runs.ts"
-import { fromSamples, isSample, unknownToMappings, worries } from "./data-worries.ts"
+import { fromSamples, unknownToMappings, worries } from "./data-worries.ts"
 
 const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part) => html`<div class="item">${part}</div>`)
 
 /** Where it is older than it should be. */
 const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): Part =>
-  isLate(on, late_after, now) && html` ${isSample(state) ? badge("sample") : badge("late", "warning")}`
+  isLate(on, late_after, now) && html` ${isOfSamples(state) ? badge("sample") : badge("late", "warning")}`
 
 const newestOf = (state: DataSetState, now: number) =>
   state.newest.flatMap(({ isMonth, late_after, on, what }) =>
@@ -73,7 +74,7 @@ const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, stopped: Html | und
         lines([...newestOf(state, now), ...(pipeline === "commodities" && stopped ? [stopped] : [])]),
         last_read === undefined
           ? "never"
-          : html`${dated(last_read.finished_at, now)}${lateBadge(last_read.finished_at, readIsLateAfter, state, now)}`,
+          : html`${dated(last_read.finished_at, now)}${lateBadge(last_read.finished_at, state.late_after_days, state, now)}`,
         last_run === undefined
           ? "none"
           : html`<a href="${runPath(last_run.run_id)}">${moment(last_run.started_at)}</a> ${outcomeBadge(last_run)}`

@@ -71,6 +71,7 @@ export const pantryIn = (schema: string) => {
       licence: "ours",
       attribution: "the cook",
       source_url: "https://shop.example",
+      late_after_days: 2,
       newest: { table: `${schema}.price`, day: "max(seen_on)" }
     },
     tables: [shelf, price, delivery],

@@ -1,0 +1,79 @@
+/** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { hasFailed, isLate, isOfSamples, liveStates, type PipelineState } from "@larder/warehouse/generation/runs.ts"
+import { Clock, Console, Effect, Runtime, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { homeSetting } from "./run/run.ts"
+
+class LastRunFailed extends Schema.TaggedError<LastRunFailed>()("LastRunFailed", {
+  pipelines: Schema.Array(Schema.String)
+}) {
+  override readonly [Runtime.errorExitCode] = 1
+  override get message() {
+    return `The last run of ${this.pipelines.join(" and of ")} failed.`
+  }
+}
+
+class DataLate extends Schema.TaggedError<DataLate>()("DataLate", { pipelines: Schema.Array(Schema.String) }) {
+  override readonly [Runtime.errorExitCode] = 4
+  override get message() {
+    return `Late: ${this.pipelines.join(", ")}.`
+  }
+}
+
+/** `sample`: bundled samples do not get newer, and are never late. `not_loaded`: it was never run. */
+type Status = "fresh" | "late" | "failed" | "sample" | "not_loaded"
+
+const statusOf = (state: PipelineState, now: number): Status => {
+  const { last_read, last_run, late_after_days } = state
+  if (last_run === undefined) return "not_loaded"
+  if (hasFailed(last_run)) return "failed"
+  if (isOfSamples(state)) return "sample"
+  return last_read === undefined || isLate(last_read.finished_at, late_after_days, now) ? "late" : "fresh"
+}
+
+const moment = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
+
+/** Why, in one line. */
+const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, status: Status) => {
+  if (last_run === undefined) return "never run"
+  if (status === "failed") {
+    const problem = last_run.message?.split("\n")[0] ?? "nothing could be read"
+    return `the run of ${moment(last_run.started_at)} failed: ${problem}`
+  }
+  const read = last_read === undefined ? "never read completely" : `last read ${moment(last_read.finished_at)}`
+  const late = status === "late" ? `; it should be less than ${late_after_days} days old` : ""
+  const partial =
+    last_run.outcome === "partial" ? `; the run of ${moment(last_run.started_at)} left feeds out: ingest.left_out` : ""
+  return `${read}${late}${partial}`
+}
+
+export const status = Command.make(
+  "status",
+  { json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false)) },
+  Effect.fn(function* ({ json }) {
+    const states = yield* liveStates(yield* layoutOf(yield* homeSetting))
+    const now = yield* Clock.currentTimeMillis
+    const found = states.map((state) => {
+      const status = statusOf(state, now)
+      return {
+        pipeline: state.pipeline,
+        status,
+        detail: detailOf(state, status),
+        late_after_days: state.late_after_days,
+        last_read_at: state.last_read?.finished_at ?? null,
+        last_run_id: state.last_run?.run_id ?? null
+      }
+    })
+    const line = ({ detail, pipeline, status }: (typeof found)[number]) =>
+      `${status.replace("_", " ").padEnd("not loaded".length)}  ${pipeline}: ${detail}`
+    yield* Console.log(json ? JSON.stringify(found) : found.map(line).join("\n"))
+    const those = (wanted: Status) => found.flatMap(({ pipeline, status }) => (status === wanted ? [pipeline] : []))
+    if (those("failed").length > 0) return yield* new LastRunFailed({ pipelines: those("failed") })
+    if (those("late").length > 0) return yield* new DataLate({ pipelines: those("late") })
+  })
+).pipe(
+  Command.withDescription(
+    "Say whether each data set is fresh: exits with 4 where one is late, 1 where a last run failed"
+  )
+)

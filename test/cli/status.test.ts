@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { type RunRecord, writeToJournal } from "@larder/warehouse/generation/journal.ts"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { Effect } from "effect"
+import { inject } from "vitest"
+import { run } from "../support/programs.ts"
+import { aRun } from "../support/warehouse/pantry.ts"
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+const live = (pipeline: string, days: number, of: Partial<RunRecord> = {}) =>
+  aRun({ pipeline, origin: "live", outcome: "unchanged", rows_read: 9, finished_at: daysAgo(days), ...of })
+
+/** Exit code, one line for each pipeline, and the message, of a home with these runs, oldest first. */
+const statusAfter = async (...runs: ReadonlyArray<RunRecord>) => {
+  const home = mkdtempSync(path.join(tmpdir(), "larder-status-"))
+  try {
+    const layout = await Effect.runPromise(layoutOf(home).pipe(Effect.provide(NodeServices.layer)))
+    for (const [n, one] of runs.entries()) {
+      const write = writeToJournal(layout, { ...one, run_id: `${n}` }, [], [])
+      await Effect.runPromise(write.pipe(Effect.provide(NodeServices.layer)))
+    }
+    const { code, stderr, stdout } = await run("larder-ingest", ["status"], { LARDER_HOME: home })
+    return { code, stderr, lines: stdout.trim().split("\n") }
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+describe("larder-ingest status", () => {
+  it("exits with 0 where each data set was read in time, and says which was never run", async () => {
+    const { code, lines } = await statusAfter(live("commodities", 1), live("branded-foods", 13))
+    assert.strictEqual(code, 0)
+    assert.match(lines[0] ?? "", /^fresh +commodities: last read \d{4}-\d\d-\d\d \d\d:\d\d UTC$/)
+    assert.match(lines[1] ?? "", /^fresh +branded-foods: /)
+    assert.strictEqual(lines[2], "not loaded  storefronts: never run")
+  })
+
+  it("exits with 4 where a data set was not read for two of its periods", async () => {
+    const { code, lines, stderr } = await statusAfter(live("commodities", 2), live("branded-foods", 14))
+    assert.deepStrictEqual([code, stderr], [4, "larder-ingest: Late: commodities, branded-foods.\n"])
+    assert.match(lines[0] ?? "", /^late +commodities: last read .+; it should be less than 2 days old$/)
+    assert.match(lines[1] ?? "", /^late +branded-foods: .+less than 14 days old$/)
+  })
+
+  it("counts a run that left feeds out as no read, but for stores, of which some are always away", async () => {
+    const partial = (pipeline: string) => live(pipeline, 0, { outcome: "partial" })
+    const { code, lines } = await statusAfter(
+      live("commodities", 3),
+      partial("commodities"),
+      live("storefronts", 3),
+      partial("storefronts")
+    )
+    assert.strictEqual(code, 4)
+    assert.match(lines[0] ?? "", /^late +commodities: .+; the run of .+ left feeds out: ingest\.left_out$/)
+    assert.match(lines[2] ?? "", /^fresh +storefronts: .+ left feeds out/)
+  })
+
+  it("exits with 1 where the last run of a pipeline failed, also when another one is late", async () => {
+    const message = "13 of 39 feeds cannot be trusted.\nmore"
+    const { code, lines, stderr } = await statusAfter(
+      live("branded-foods", 20),
+      live("commodities", 1),
+      live("commodities", 0, { outcome: "failed", message }),
+      live("storefronts", 0, { outcome: "partial", rows_read: 0 })
+    )
+    assert.deepStrictEqual(
+      [code, stderr],
+      [1, "larder-ingest: The last run of commodities and of storefronts failed.\n"]
+    )
+    assert.match(lines[0] ?? "", /^failed +commodities: the run of .+ failed: 13 of 39 feeds cannot be trusted\.$/)
+    assert.match(lines[1] ?? "", /^late +branded-foods/)
+    assert.match(lines[2] ?? "", /^failed +storefronts: the run of .+ failed: nothing could be read$/)
+  })
+
+  it("exits with 0 for the bundled samples, which are never late, as one JSON array with --json", async () => {
+    const { code, stdout } = await run("larder-ingest", ["status", "--json"], { LARDER_HOME: inject("sampleHome") })
+    assert.strictEqual(code, 0)
+    const states = JSON.parse(stdout) as ReadonlyArray<{ readonly status: string; readonly last_run_id: string }>
+    assert.deepStrictEqual(
+      states.map(({ status }) => status),
+      ["sample", "sample", "sample"]
+    )
+  })
+
+  it("exits with 1 and says what to run where nothing ever ran", async () => {
+    const { code, stderr } = await statusAfter()
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /There is no warehouse at .+ yet\. Run: npx larder-ingest/)
+  })
+})
