@@ -111,6 +111,11 @@ const told = (run: RunRecord, dryRun: boolean, stores?: ReadResult["stores"]) =>
   ].join("\n")
 }
 
+const ofTheOthers = ({ generation }: RunRecord, hasOthers: boolean) => {
+  if (!hasOthers) return generation === null ? "nothing of them was new" : "what could be read of them was published"
+  return generation === null ? "the others had nothing new" : "the others were published"
+}
+
 /** One pipeline from its source to its line of output. */
 const ingestAndTell = Effect.fnUntraced(function* (
   pipeline: Pipeline,
@@ -125,7 +130,8 @@ const ingestAndTell = Effect.fnUntraced(function* (
     json ? JSON.stringify({ ...run, left_out, stores, dry_run: options.dryRun }) : told(run, options.dryRun, stores)
   )
   if (left_out.length === 0) return
-  const published = run.generation === null ? "the others had nothing new" : "the others were published"
+  const hasOthers = stores === undefined || stores.listed - stores.not_due > left_out.length
+  const published = all_failed ? "not one could be read" : ofTheOthers(run, hasOthers)
   return yield* new FeedsLeftOut({ pipeline: pipeline.name, left_out, published, all_failed })
 })
 

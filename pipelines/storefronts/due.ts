@@ -8,16 +8,13 @@ import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"
 import { ReadFailed, type RunContext } from "../run/pipeline.ts"
-import { isOfNetwork, listAddress } from "./operator-files.ts"
+import { isOfNetwork, listAddress, waitingAddress } from "./operator-files.ts"
 import { type Bounds, boundsSetting, dueAt, type LastRead, readLastReads } from "./rhythm.ts"
 import { ListedStore, storesIn } from "./store-list.ts"
 
 const Waiting = Schema.Array(Schema.Struct({ domain: Schema.String, due_at: Schema.String }))
 type Waiting = typeof Waiting.Type
 const decodeWaiting = Schema.decodeUnknownEffect(Schema.fromJsonString(Waiting))
-
-/** Where the archive has what a run left waiting. */
-const waitingAddress = "file:stores-not-due.json"
 
 const fields = Object.keys(ListedStore.fields) as ReadonlyArray<keyof ListedStore> // keys of a struct, which TypeScript widens
 

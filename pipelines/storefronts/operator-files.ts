@@ -10,6 +10,8 @@ import { type Ask, Origin, RecordingUnreadable, RefusedByUpstream } from "../run
 
 const scheme = "file:"
 export const listAddress = `${scheme}stores.json`
+/** Where the archive of a run has which stores it left waiting: no file of this machine answers for it. */
+export const waitingAddress = `${scheme}stores-not-due.json`
 
 /** Whether a location is asked of the network; else it is a path of this machine. */
 export const isOfNetwork = (location: string) => /^https?:\/\//i.test(location)
@@ -90,7 +92,8 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
     return yield* answerOf(fs, url, file, url)
   })
   const isOurs = ({ url }: Ask) => (isLive ? url.startsWith(scheme) : url === listAddress && given !== undefined)
-  const isOnlyHere = ({ url }: Ask) => !isLive && roots.length > 0 && url.startsWith(scheme)
+  const isOnlyHere = ({ url }: Ask) =>
+    !isLive && roots.length > 0 && url.startsWith(scheme) && url !== waitingAddress
   return Origin.of({
     ...origin,
     open: (ask, resume) => {
