@@ -255,7 +255,7 @@ describe("a run with an unusable LARDER_HOME", () => {
     const below = path.join(folder, "file", "home")
     const run = await replay(below, good)
     expect(run.code).toBe(1)
-    expect(run.stderr).toContain(`${below} cannot be created or written`)
+    expect(run.stderr).toContain(`${path.join(below, "warehouse")} cannot be created or written`)
     expect(run.stderr).toMatch(/Set LARDER_HOME to a folder/)
   })
 

@@ -101,7 +101,7 @@ describe("a probe of commodities", () => {
         /^CME Group - Daily Cash Trading - Week to Date, 5 rows, newest 2\d{3}-/
       )
       assert.deepStrictEqual(of(verdicts, "gov-mars/1043").notes, ["columns that no mapping knows: heat"])
-      assert.match(of(verdicts, east.feed).detail, /^has changed: .*price_min/)
+      assert.match(of(verdicts, east.feed).detail, /^The report has changed: the column price_min is missing/)
       assert.include(of(verdicts, "gov-mars/1623").detail, 'lacks the section "CME Monthly Averages"')
       assert.include(of(verdicts, central.feed).detail, "is an HTML or XML page, not JSON: a proxy or a captive portal")
       assert.include(of(verdicts, "gov-mars/1090").detail, "HTTP 404 Not Found")

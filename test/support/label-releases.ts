@@ -250,8 +250,12 @@ export const forms = ["json", "csv"] as const
 export type Form = (typeof forms)[number]
 
 /** Runs the pipeline over a release that lies on this machine, and answers the record of the run. */
-export const ingestFile = async (home: string, file: string): Promise<Readonly<Record<string, unknown>>> => {
-  const { code, stderr, stdout } = await run("larder-ingest", ["branded-foods", "--file", file, "--json"], {
+export const ingestFile = async (
+  home: string,
+  file: string,
+  ...flags: ReadonlyArray<string>
+): Promise<Readonly<Record<string, unknown>>> => {
+  const { code, stderr, stdout } = await run("larder-ingest", ["branded-foods", "--file", file, "--json", ...flags], {
     LARDER_HOME: home
   })
   if (code !== 0) throw new Error(`larder-ingest branded-foods ended with ${code}:\n${stderr}`)
@@ -259,14 +263,20 @@ export const ingestFile = async (home: string, file: string): Promise<Readonly<R
 }
 
 /** Loads labels, in one of the two forms, as the release of a day. */
-export const ingestLabels = async (home: string, form: Form, labels: ReadonlyArray<Label>, day = "2026-04-30") => {
+export const ingestLabels = async (
+  home: string,
+  form: Form,
+  labels: ReadonlyArray<Label>,
+  day = "2026-04-30",
+  ...flags: ReadonlyArray<string>
+) => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-release-"))
   const name = `FoodData_Central_branded_food_${form}_${day}`
   const release = path.join(folder, form === "json" ? `${name}.json` : name)
   try {
     if (form === "json") writeJson(release, labels)
     else writeCsv(release, csvRowsOf(labels))
-    return await ingestFile(home, release)
+    return await ingestFile(home, release, ...flags)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

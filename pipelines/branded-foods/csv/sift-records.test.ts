@@ -71,6 +71,7 @@ describe("broken records of a CSV file", () => {
 
   it.effect.each([
     ["has no line break", '"2","two"'],
+    ["has no line break, no quotes, and nothing in its last field", "2,"],
     ["follows one that is cut", '"2"\n"3","three"\n'],
     ["is broken otherwise, with a line break", '"2","5" pipe"\n'],
     ["has fewer fields than the header, as all do", undefined]

@@ -101,7 +101,8 @@ const look = (bytes: Buffer, from: number, isAll: boolean, columns: number): Loo
         isQuoted ? `text follows the quotes of field ${fields}` : `a quote stands inside of field ${fields}`
       )
     }
-    if (at === bytes.length && bytes[at - 1] === comma) {
+    // A release quotes empty fields, too. A file that another tool saved may well end with a comma.
+    if (at === bytes.length && bytes[at - 1] === comma && bytes[from] === quote) {
       return { last: at, end: at, problem: "nothing follows its last comma", lacks: "fields" }
     }
     const end = Math.min(bytes.length, at + (isReturn ? 2 : 1))
