@@ -1,4 +1,5 @@
 /** What the server holds of a generation, in memory and in open files, and which data sets it found there. */
+import type { Licence } from "@larder/schemas/commodity/records.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { foodsOf } from "@larder/warehouse/foods/of-generation.ts"
 import type { Foods } from "@larder/warehouse/foods/open.ts"
@@ -18,9 +19,9 @@ const hasTable = (db: DuckDb["Service"], schema: string, name: string) =>
   )
 
 /** What it opens is open until the scope ends. */
-export const loadReadModel = (layout: Layout) =>
+export const loadReadModel = (layout: Layout, withheldLicences: ReadonlyArray<Licence> = []) =>
   Effect.fn("ReadModel.load")(function* (db: DuckDb["Service"], file: string) {
-    const commodities = yield* loadCommodities(db)
+    const commodities = yield* loadCommodities(db, withheldLicences)
     const hasFoods = yield* hasTable(db, "branded_food", "food")
     const foods: Foods | undefined = hasFoods ? yield* foodsOf(layout, file, db) : undefined
     const hasStorefronts = yield* hasTable(db, "storefront", "store")

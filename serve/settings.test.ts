@@ -84,3 +84,29 @@ describe("trusted proxies", () => {
     })
   )
 })
+
+describe("withheld licences", () => {
+  const withheld = (text: string) =>
+    serveSettings.pipe(
+      Effect.map(({ withheldLicences }) => withheldLicences),
+      Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ LARDER_WITHHELD_LICENCES: text })))
+    )
+  it.effect.each([
+    ["", []],
+    ["cme_group", ["cme_group"]],
+    [" cme_group , public_domain", ["cme_group", "public_domain"]]
+  ] as const)("are read from %j as %j", ([text, expected]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* withheld(text), [...expected])
+    })
+  )
+  it.effect.each(["cme", "cme_group;public_domain", "CME_GROUP"])(
+    "are no %j, and the refusal lists what there is",
+    (text) =>
+      Effect.gen(function* () {
+        const refused = yield* Effect.flip(withheld(text))
+        assert.include(refused.message, "LARDER_WITHHELD_LICENCES")
+        assert.include(refused.message, "public_domain, cme_group")
+      })
+  )
+})

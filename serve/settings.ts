@@ -1,4 +1,5 @@
 /** Settings of the server, from the environment. */
+import { type Licence, licences } from "@larder/schemas/commodity/records.ts"
 import { Config, Option, Redacted, Schema } from "effect"
 import { addressFor, urlOf } from "./addresses.ts"
 import { loopback, proxiesIn } from "./trusted-proxies.ts"
@@ -88,6 +89,28 @@ export const apiUrlSetting = Config.all({ host, port, url: publicApiUrlSetting }
   )
 )
 
+const licencesIn = (text: string) =>
+  text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
+const isLicence = (name: string): name is Licence => licences.some((licence) => licence === name)
+
+/** Empty equals absent: nothing is withheld. */
+const withheldLicencesSetting = Config.schema(
+  Schema.String.check(
+    Schema.makeFilter((text) =>
+      licencesIn(text).every(isLicence)
+        ? undefined
+        : `LARDER_WITHHELD_LICENCES must be licences, separated by commas, of these: ${licences.join(", ")}`
+    )
+  ),
+  "LARDER_WITHHELD_LICENCES"
+).pipe(
+  Config.withDefault(""),
+  Config.map((text) => licencesIn(text).filter(isLicence))
+)
+
 export const serveSettings = Config.all({
   home: homeSetting,
   ledgerUrl: ledgerUrlSetting,
@@ -98,5 +121,7 @@ export const serveSettings = Config.all({
   publicApiUrl: publicApiUrlSetting,
   trustedProxies: trustedProxiesSetting,
   /** Host on which a bare call of `/v1/commodities` answers the paged shape. */
-  dataHost: Config.option(Config.String("LARDER_DATA_HOST"))
+  dataHost: Config.option(Config.String("LARDER_DATA_HOST")),
+  /** Commodity metrics of these licences are not served. */
+  withheldLicences: withheldLicencesSetting
 })

@@ -48,9 +48,9 @@ const withoutTls = (listening: string) =>
 /** Opens and starts everything; what it opened closes with the scope, the listeners first. */
 const open = Effect.fnUntraced(function* () {
   const settings = yield* serveSettings
-  const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port } = settings
+  const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port, withheldLicences } = settings
   const layout = yield* layoutOf(home)
-  const live = yield* watchLive(layout, loadReadModel(layout))
+  const live = yield* watchLive(layout, loadReadModel(layout, withheldLicences))
   const ledger = yield* Ledger
   const requestLog = yield* RequestLog
   const { signIns } = yield* People

@@ -15,9 +15,10 @@ import {
   tamper
 } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
-import type { Layout } from "./generation/layout.ts"
+import { type Layout, openGeneration } from "./generation/layout.ts"
+import { loadCommodities } from "./read-models/commodity.ts"
 import { stage } from "./staging.ts"
-import { commodity, rawFileTable, seriesTable } from "./tables.ts"
+import { commodity, metricTable, productTable, rawFileTable, seriesTable } from "./tables.ts"
 
 const rawFile = (feed: string, run_id: string) => ({
   raw_sha256: `sha of ${feed}`,
@@ -164,5 +165,74 @@ describe("the origin of a payload", () => {
       assert.strictEqual(run.outcome, "unchanged")
       assert.deepStrictEqual(yield* ask(layout, origins), [{ feed: "eggs", origin: "sample" }])
     })
+  )
+})
+
+describe("the licence of a metric", () => {
+  const levels = { butter: "exchange_spot", butter_survey: "manufacturer_sale" }
+  const metrics = Object.entries(levels).map(([metric_name, market_level]) => ({
+    metric_name,
+    measure: "price",
+    unit: "usd_per_lb",
+    region: "united_states",
+    market_level,
+    freight: "not_stated",
+    frequency: "daily",
+    source: "gov-mars",
+    product_slug: metric_name,
+    report: "Butter",
+    feed: "gov-mars/1",
+    licence: market_level === "exchange_spot" ? "cme_group" : "public_domain"
+  }))
+  const products = metrics.map(({ metric_name: slug }) => ({
+    slug,
+    category: "dairy",
+    attributes: "{}",
+    details: "{}"
+  }))
+  const publishCatalog = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
+    const run = aRun({ run_id, pipeline: "commodities" })
+    const { file } = yield* stage(layout, run, commodity, (staging) =>
+      Effect.all([
+        staging.add(productTable, products),
+        staging.add(metricTable, metrics),
+        staging.add(seriesTable, [butter])
+      ])
+    )
+    return yield* publishStaged(layout, commodity, file, run)
+  }, Effect.scoped)
+  /** A generation without the column. */
+  const fromBefore = Effect.gen(function* () {
+    const layout = yield* aLayout
+    yield* publishCatalog(layout, "first")
+    yield* tamper(`${layout.dir}/larder-000001.duckdb`, "alter table commodity.metric drop column licence")
+    return layout
+  })
+
+  itWorks("is added to a generation from before by the next run, also where nothing else is new", () =>
+    Effect.gen(function* () {
+      const layout = yield* fromBefore
+      const { run } = yield* publishCatalog(layout, "second")
+      assert.deepStrictEqual([run.outcome, run.rows_loaded, run.generation], ["published", 0, "larder-000002"])
+      assert.deepStrictEqual(yield* ask(layout, "select metric_name, licence from commodity.metric order by all"), [
+        { metric_name: "butter", licence: "cme_group" },
+        { metric_name: "butter_survey", licence: "public_domain" }
+      ])
+    })
+  )
+  itWorks(
+    "withholds from a generation from before as from any other, with its series and a product of nothing else",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* fromBefore
+        const db = yield* openGeneration(`${layout.dir}/larder-000001.duckdb`)
+        const { groups, metrics, products, series } = yield* loadCommodities(db, ["cme_group"])
+        assert.deepStrictEqual([groups, [...series]], [[], []])
+        assert.deepStrictEqual([...metrics.keys()], ["butter_survey"])
+        assert.deepStrictEqual(
+          products.map(({ slug }) => slug),
+          ["butter_survey"]
+        )
+      })
   )
 })

@@ -4,7 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import { DuckDb, identifier, literal } from "./duckdb.ts"
-import { rawFileTable, type Table } from "./tables.ts"
+import { metricTable, rawFileTable, type Table } from "./tables.ts"
 
 interface AddedColumn {
   readonly table: Pick<Table, "schema" | "name">
@@ -14,6 +14,9 @@ interface AddedColumn {
   readonly value: string
 }
 
+/** Of metrics from before there was a column of it: a row of `commodity.metric` that is called `t`. */
+export const earlierLicence = "case t.market_level when 'exchange_spot' then 'cme_group' else 'public_domain' end"
+
 /** The oldest first: a warehouse may lack several columns of a table, and new ones come last. */
 export const addedColumns: ReadonlyArray<AddedColumn> = [
   {
@@ -21,7 +24,8 @@ export const addedColumns: ReadonlyArray<AddedColumn> = [
     column: "origin",
     type: "varchar",
     value: "(select origin from ingest.run where run_id = t.run_id)"
-  }
+  },
+  { table: metricTable, column: "licence", type: "varchar", value: earlierLicence }
 ]
 
 const Missing = Schema.Struct({ position: Schema.Int })

@@ -13,11 +13,11 @@ const seriesRows = series.map((line, index) => ({ ...line, position: index + 1 }
 
 /** `measures`: the columns that metrics were really read from. Until then the documented name stands in. */
 const metricRows = (measures: ReadonlyMap<string, string>) =>
-  metrics.flatMap(({ column, feeds, freight, market_level, metric_name, product_slug, region, unit }) => {
+  metrics.flatMap(({ column, feeds, freight, licence, market_level, metric_name, product_slug, region, unit }) => {
     const feed = feedOf.get(feeds[0] ?? "")
     if (feed === undefined) return []
     const measure = measures.get(metric_name) ?? column.name
-    const told = { frequency: feed.frequency, source: feed.source, report: feed.title, feed: feed.feed }
+    const told = { frequency: feed.frequency, source: feed.source, report: feed.title, feed: feed.feed, licence }
     return [{ metric_name, measure, unit, region, market_level, freight, product_slug, ...told }]
   })
 

@@ -263,6 +263,20 @@ describe("the catalog in the warehouse", () => {
     assert.strictEqual(Reflect.get(measure(found) ?? {}, "measure"), "monthly Av")
   })
 
+  it("gives exactly the spot prices of the exchange to the exchange", () => {
+    const spot = ["gov-mars/1602", "gov-mars/1603", "gov-mars/1623"]
+    for (const row of rowsOf("metric")) {
+      const [feed, licence, name] = ["feed", "licence", "metric_name"].map((column) => Reflect.get(row, column))
+      assert.strictEqual(licence, spot.includes(feed) ? "cme_group" : "public_domain", name)
+    }
+    const markets = series.map(({ market, metric_name }) => [metric_name, market === "Chicago Mercantile Exchange"])
+    const licences = new Map(metrics.map(({ licence, metric_name }) => [metric_name, licence === "cme_group"]))
+    assert.deepStrictEqual(
+      markets,
+      series.map(({ metric_name }) => [metric_name, licences.get(metric_name)])
+    )
+  })
+
   it("has every metric, series and product", () => {
     assert.deepStrictEqual(
       [rowsOf("metric").length, rowsOf("series").length, rowsOf("product").length],

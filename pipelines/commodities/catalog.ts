@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { Frequency } from "@larder/schemas/commodity/records.ts"
+import { Frequency, Licence } from "@larder/schemas/commodity/records.ts"
 import { Schema } from "effect"
 import { type ColumnRule, parseColumn } from "./column.ts"
 import { type PeriodKey, parsePeriod } from "./period.ts"
@@ -48,6 +48,7 @@ export interface Metric {
   readonly region: string
   readonly market_level: string
   readonly freight: string
+  readonly licence: Licence
 }
 
 const Days = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
@@ -73,7 +74,8 @@ const MetricLine = Schema.Struct({
   unit: Schema.Literals(["usd_per_lb", "usd_per_cwt", "usd_per_metric_ton", "usd_per_lb_basis"]),
   region: Schema.NonEmptyString,
   market_level: Schema.NonEmptyString,
-  freight: Schema.NonEmptyString
+  freight: Schema.NonEmptyString,
+  licence: Licence
 })
 const SeriesLine = Schema.Struct({
   slug: Schema.NonEmptyString,
@@ -188,6 +190,9 @@ for (const { feed, states } of feeds) {
 /** Grows when the code reads payloads differently, so that known payloads are read again. */
 const readerVersion = 2
 
+/** Whose the numbers are does not change them. */
+const withoutLicence = ({ licence: _, ...line }: typeof MetricLine.Type) => line
+
 /** SHA-256 of all that decides what is read from a feed. */
 export const mappingHash = (feed: Feed): string =>
   createHash("sha256")
@@ -195,7 +200,7 @@ export const mappingHash = (feed: Feed): string =>
       JSON.stringify([
         readerVersion,
         feedLines.find((line) => line.feed === feed.feed),
-        metricLines.filter((line) => parts(line.feed, "|").includes(feed.feed))
+        metricLines.filter((line) => parts(line.feed, "|").includes(feed.feed)).map(withoutLicence)
       ])
     )
     .digest("hex")

@@ -1,62 +1,65 @@
-/** Calls of the commodity endpoints and their answers, over the bundled samples: those numbers are mostly generated. */
+/**
+ * Calls of the commodity endpoints and their answers, over the bundled samples: those numbers are mostly generated. None names
+ * a series that a server may withhold.
+ */
 import type { Examples } from "../endpoint.ts"
 
 export const searchCommoditiesExamples: Examples = {
   grouped: {
     summary: "The series of one commodity",
-    target: "/v1/commodities?commodity=dry%20whey",
+    target: "/v1/commodities?commodity=milk-class",
     body: {
       data: [
         {
-          commodity: "Dry Whey",
+          commodity: "Milk",
           series: [
             {
-              slug: "dry-whey-exch-spot-close-daily",
-              spec: "Extra Grade",
-              market: "Chicago Mercantile Exchange",
-              measure: "close_price",
-              unit: "USD/lb",
-              frequency: "daily",
-              source: "gov-mars",
-              report: "CME Group - Daily Cash Trading - Week to Date",
-              first_observed_on: "2021-01-04",
-              last_observed_on: "2026-09-29"
-            },
-            {
-              slug: "dry-whey-exch-spot-average-weekly",
-              spec: "Extra Grade",
-              market: "Chicago Mercantile Exchange",
-              measure: "weekly Av",
-              unit: "USD/lb",
-              frequency: "weekly",
-              source: "gov-mars",
-              report: "CME Group - Weekly Recap",
-              first_observed_on: "2021-01-08",
-              last_observed_on: "2026-09-25"
-            },
-            {
-              slug: "dry-whey-exch-spot-average-monthly",
-              spec: "Extra Grade",
-              market: "Chicago Mercantile Exchange",
-              measure: "monthly Av",
-              unit: "USD/lb",
+              slug: "milk-class-i-price-monthly",
+              spec: null,
+              market: "Federal milk marketing orders",
+              measure: "class_1_Price",
+              unit: "USD/cwt",
               frequency: "monthly",
-              source: "gov-mars",
-              report: "Dairy Monthly Averages",
-              first_observed_on: "2021-01-01",
-              last_observed_on: "2026-08-01"
+              source: "gov-mpr",
+              report: "Announcement of Advanced Prices and Pricing Factors",
+              first_observed_on: "2012-04-01",
+              last_observed_on: "2026-10-01"
             },
             {
-              slug: "dry-whey-sales-price-weekly",
-              spec: "Extra Grade",
-              market: "United States manufacturers",
-              measure: "whey_Price",
-              unit: "USD/lb",
-              frequency: "weekly",
+              slug: "milk-class-ii-price-monthly",
+              spec: null,
+              market: "Federal milk marketing orders",
+              measure: "class_2_Price",
+              unit: "USD/cwt",
+              frequency: "monthly",
               source: "gov-mpr",
-              report: "National Dairy Products Sales Report",
-              first_observed_on: "2012-03-03",
-              last_observed_on: "2026-09-26"
+              report: "Announcement of Class and Component Prices",
+              first_observed_on: "2012-04-01",
+              last_observed_on: "2026-09-01"
+            },
+            {
+              slug: "milk-class-iii-price-monthly",
+              spec: null,
+              market: "Federal milk marketing orders",
+              measure: "class_3_Price",
+              unit: "USD/cwt",
+              frequency: "monthly",
+              source: "gov-mpr",
+              report: "Announcement of Class and Component Prices",
+              first_observed_on: "2012-04-01",
+              last_observed_on: "2026-09-01"
+            },
+            {
+              slug: "milk-class-iv-price-monthly",
+              spec: null,
+              market: "Federal milk marketing orders",
+              measure: "class_4_Price",
+              unit: "USD/cwt",
+              frequency: "monthly",
+              source: "gov-mpr",
+              report: "Announcement of Class and Component Prices",
+              first_observed_on: "2012-04-01",
+              last_observed_on: "2026-09-01"
             }
           ]
         }

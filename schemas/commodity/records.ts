@@ -10,6 +10,11 @@ export const CommoditySource = Schema.Literals(["gov-mars", "gov-mpr"]).annotate
   description: "Government service that publishes the report: My Market News (gov-mars) or Datamart (gov-mpr)."
 })
 
+/** Whose a published number is: of the US government, or of the exchange whose prices its report repeats. */
+export const licences = ["public_domain", "cme_group"] as const
+export const Licence = Schema.Literals(licences)
+export type Licence = typeof Licence.Type
+
 const observedOn = {
   first_observed_on: Schema.NullOr(Day).annotate({
     description: "Date of the earliest reading; null without readings."
@@ -64,7 +69,7 @@ export const PriceResult = Schema.Struct({
 export const Metric = Schema.Struct({
   metric_name: Schema.String.annotate({
     description: "Permanent id of the metric, lowercase snake_case; passed to the metric-values endpoint.",
-    examples: ["butter_exch_spot_close_daily"]
+    examples: ["butter_sales_price_weekly"]
   }),
   measure: Schema.String.annotate({ description: "The report's own name for the number." }),
   unit: Schema.String.annotate({

@@ -1,6 +1,6 @@
 /** Tables of the warehouse schema `commodity`. Catalog rows come from the mapping, price versions from the reports. */
 import { Schema } from "effect"
-import { CommodityProduct, Metric, Series } from "./records.ts"
+import { CommodityProduct, Licence, Metric, Series } from "./records.ts"
 
 const { metrics: _, ...product } = CommodityProduct.fields
 
@@ -19,6 +19,10 @@ export const MetricRow = Schema.Struct({
   report: Schema.String.annotate({ description: "Title of the publishing report." }),
   feed: Schema.String.annotate({
     description: "Report and section that the metric is read from, such as `gov-mars/1603`."
+  }),
+  licence: Licence.annotate({
+    description:
+      "Rights of its values: `public_domain` of the US government, or `cme_group`, prices of CME Group's exchange that a report repeats. `LARDER_WITHHELD_LICENCES` withholds metrics from the API by their licence."
   })
 }).annotate({
   identifier: "commodity.metric",

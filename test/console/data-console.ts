@@ -1,6 +1,7 @@
 /** The pages about the warehouse over the bundled samples, with two runs beside them that did not go well. */
 import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import type { Licence } from "@larder/schemas/commodity/records.ts"
 import { DataRead } from "@larder/serve/console/data-read.ts"
 import type { Answer, PageContext } from "@larder/serve/console/page.ts"
 import { dataPages } from "@larder/serve/console/pages/data.ts"
@@ -72,7 +73,7 @@ export const partial = aRun({
 })
 
 /** The samples, tampered with as told, opened as a server opens them. */
-export const dataAfter = (sql: string) =>
+export const dataAfter = (sql: string, withheld: ReadonlyArray<Licence> = []) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const home = yield* Effect.acquireRelease(
@@ -83,6 +84,6 @@ export const dataAfter = (sql: string) =>
       yield* tamper(Option.getOrThrow(yield* currentFile(layout)), sql)
       yield* writeToJournal(layout, failed, [failedCheck], [])
       yield* writeToJournal(layout, partial, [], [])
-      return DataRead.layer(yield* watchLive(layout, loadReadModel(layout)), layout)
+      return DataRead.layer(yield* watchLive(layout, loadReadModel(layout, withheld)), layout)
     })
   ).pipe(Layer.provide(NodeServices.layer))

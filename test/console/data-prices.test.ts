@@ -1,7 +1,7 @@
 /** Prices as the console draws them, over the bundled samples. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { answered, dataAfter, shown } from "./data-console.ts"
+import { answered, dataAfter, failureOf, shown } from "./data-console.ts"
 
 layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
   it.effect("draws the series and days that are asked for, with the same numbers in a table", () =>
@@ -97,6 +97,17 @@ layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
     Effect.gen(function* () {
       const page = yield* shown("/data/prices?series=butter-sales-price-weekly&to=2024-08-31")
       assert.include(page, 'value="2023-08-31"')
+    })
+  )
+})
+
+layer(dataAfter("select 1", ["cme_group"]), { excludeTestServices: true })("prices of withheld series", (it) => {
+  it.effect("are not drawn, listed or offered", () =>
+    Effect.gen(function* () {
+      const page = yield* shown("/data/prices")
+      assert.include(page, "butter-sales-price-weekly")
+      assert.notMatch(page, /exch[-_]spot/)
+      assert.strictEqual(yield* failureOf("/data/prices?series=butter-exch-spot-close-daily"), "PageNotFound")
     })
   )
 })

@@ -2,9 +2,16 @@
  * The commodity catalog and all current readings of one generation, in memory and in the form in which they leave. A
  * generation never changes, so this is loaded once, when it opens.
  */
-import { CommodityProduct, type Frequency, type Metric, type Series } from "@larder/schemas/commodity/records.ts"
+import {
+  CommodityProduct,
+  type Frequency,
+  type Licence,
+  type Metric,
+  type Series
+} from "@larder/schemas/commodity/records.ts"
 import { Effect, Schema } from "effect"
-import type { DuckDb } from "../duckdb.ts"
+import { earlierLicence } from "../added-columns.ts"
+import { type DuckDb, literal } from "../duckdb.ts"
 import { type Points, pointsOf } from "./points.ts"
 
 export interface SeriesModel {
@@ -86,6 +93,18 @@ const readingsRows = `
   from commodity.price
   group by metric_name`
 
+/** Metrics of these licences, also in a generation from before there was a column of them. */
+const metricsOf = Effect.fnUntraced(function* (db: DuckDb["Service"], licences: ReadonlyArray<Licence>) {
+  if (licences.length === 0) return new Set<string>()
+  const columns = yield* db.rows(
+    "select 1 from duckdb_columns() where schema_name = 'commodity' and table_name = 'metric' and column_name = 'licence'"
+  )
+  const licence = columns.length > 0 ? "t.licence" : earlierLicence
+  const Named = Schema.Struct({ metric_name: Schema.String })
+  const sql = `select metric_name from commodity.metric t where ${licence} in (${licences.map(literal).join(", ")})`
+  return new Set((yield* db.all(Named, sql)).map(({ metric_name }) => metric_name))
+})
+
 const isLoaded = (db: DuckDb["Service"]) =>
   Effect.map(
     db.rows("select 1 from information_schema.tables where table_schema = 'commodity' and table_name = 'metric'"),
@@ -97,12 +116,18 @@ const pointsFrom = (row: typeof ReadingsRow.Type) => {
   return pointsOf(row.days.split(",").map((day, index) => ({ day, value: numbers[index] ?? "null" })))
 }
 
-export const loadCommodities = Effect.fn("Commodities.load")(function* (db: DuckDb["Service"]) {
+/** Metrics of the withheld licences are left out, with their series, and a product that has no others. */
+export const loadCommodities = Effect.fn("Commodities.load")(function* (
+  db: DuckDb["Service"],
+  withheldLicences: ReadonlyArray<Licence>
+) {
   if (!(yield* isLoaded(db))) return withoutCommodities
+  const withheld = yield* metricsOf(db, withheldLicences)
   const readings = yield* db.all(ReadingsRow, readingsRows)
   const pointsBy = new Map(readings.map((row) => [row.metric_name, pointsFrom(row)]))
   const none = pointsOf([])
-  const rows = yield* db.all(MetricRow, metricRows)
+  const all = yield* db.all(MetricRow, metricRows)
+  const rows = all.filter(({ metric_name }) => !withheld.has(metric_name))
   const rowOf = new Map(rows.map((row) => [row.metric_name, row]))
   const metrics = new Map(
     rows.map((row) => [
@@ -115,7 +140,7 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (db: Duck
   const groups = new Map<string, Array<SeriesModel>>()
   for (const { commodity, market, metric_name, slug, spec, unit } of yield* db.all(SeriesRow, seriesRows)) {
     const metric = rowOf.get(metric_name)
-    if (metric === undefined) continue // the checks of a generation rule this out
+    if (metric === undefined) continue // withheld
     const { first_observed_on, frequency, last_observed_on, measure, report, source } = metric
     const record = {
       slug,
@@ -138,11 +163,14 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (db: Duck
   for (const { product_slug, report: _report, ...metric } of rows) {
     metricsOfProduct.set(product_slug, [...(metricsOfProduct.get(product_slug) ?? []), metric])
   }
-  const products = (yield* db.all(ProductRow, productRows)).map((product) => ({
-    slug: product.slug,
-    category: product.category,
-    json: JSON.stringify({ ...product, metrics: metricsOfProduct.get(product.slug) ?? [] })
-  }))
+  const emptied = new Set(all.flatMap(({ product_slug }) => (metricsOfProduct.has(product_slug) ? [] : [product_slug])))
+  const products = (yield* db.all(ProductRow, productRows))
+    .filter(({ slug }) => !emptied.has(slug))
+    .map((product) => ({
+      slug: product.slug,
+      category: product.category,
+      json: JSON.stringify({ ...product, metrics: metricsOfProduct.get(product.slug) ?? [] })
+    }))
   return {
     loaded: true,
     groups: [...groups].map(([commodity, series]) => ({ commodity, series })),

@@ -234,7 +234,7 @@ export const butter = {
   commodity: "Butter",
   spec: null,
   market: "Chicago Mercantile Exchange",
-  unit: "usd_per_lb",
+  unit: "USD/lb",
   position: 1
 }
 

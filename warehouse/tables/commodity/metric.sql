@@ -9,5 +9,6 @@ create table if not exists commodity.metric (
   source varchar not null,
   product_slug varchar not null,
   report varchar not null,
-  feed varchar not null
+  feed varchar not null,
+  licence varchar not null
 )
