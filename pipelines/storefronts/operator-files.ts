@@ -92,8 +92,7 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
     return yield* answerOf(fs, url, file, url)
   })
   const isOurs = ({ url }: Ask) => (isLive ? url.startsWith(scheme) : url === listAddress && given !== undefined)
-  const isOnlyHere = ({ url }: Ask) =>
-    !isLive && roots.length > 0 && url.startsWith(scheme) && url !== waitingAddress
+  const isOnlyHere = ({ url }: Ask) => !isLive && roots.length > 0 && url.startsWith(scheme) && url !== waitingAddress
   return Origin.of({
     ...origin,
     open: (ask, resume) => {
