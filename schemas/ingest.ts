@@ -28,14 +28,20 @@ export const Run = Schema.Struct({
   }),
   window_from: Schema.NullOr(Schema.String).annotate({ description: "First day asked for with --from; null if none." }),
   window_to: Schema.NullOr(Schema.String).annotate({ description: "Last day asked for with --to; null if none." }),
-  rows_read: Schema.Int.annotate({ description: "Payload rows read: always loaded + unchanged + rejected." }),
-  rows_loaded: Schema.Int.annotate({ description: "Payload rows that stated something new." }),
-  rows_unchanged: Schema.Int.annotate({
+  rows_read: Schema.NullOr(Schema.Int).annotate({
     description:
-      "Payload rows that stated nothing new: known already, without a value, or of no metric in the catalog. In a run that published nothing, all that was not rejected."
+      "Payload rows read: always loaded + unchanged + rejected. Null where the run failed before all was read."
   }),
-  rows_rejected: Schema.Int.annotate({
-    description: "Payload rows that could not be read; each is in `ingest.reject`."
+  rows_loaded: Schema.NullOr(Schema.Int).annotate({
+    description: "Payload rows that stated something new. Null where the run failed."
+  }),
+  rows_unchanged: Schema.NullOr(Schema.Int).annotate({
+    description:
+      "Payload rows that stated nothing new: known already, without a value, or of no metric in the catalog. Null where the run failed."
+  }),
+  rows_rejected: Schema.NullOr(Schema.Int).annotate({
+    description:
+      "Payload rows that could not be read; each is in `ingest.reject`. Null where the run failed before all was read."
   }),
   message: Schema.NullOr(Schema.String).annotate({ description: "What went wrong, for people; null if nothing did." })
 }).annotate({

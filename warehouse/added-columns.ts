@@ -1,10 +1,11 @@
 /**
- * Columns that a version of Larder added to tables which warehouses already had. A publication adds them to its copy of an
- * older generation; every other difference between tables still means that the warehouse is built anew.
+ * Columns that a version of Larder added to tables which warehouses already had, and columns of such tables that may be null since
+ * then. A publication changes its copy of an older generation; every other difference between tables still means that the
+ * warehouse is built anew.
  */
 import { Effect, Schema } from "effect"
 import { DuckDb, identifier, literal } from "./duckdb.ts"
-import { metricTable, rawFileTable, type Table } from "./tables.ts"
+import { metricTable, rawFileTable, runTable, type Table } from "./tables.ts"
 
 interface AddedColumn {
   readonly table: Pick<Table, "schema" | "name">
@@ -28,6 +29,9 @@ export const addedColumns: ReadonlyArray<AddedColumn> = [
   { table: metricTable, column: "licence", type: "varchar", value: earlierLicence }
 ]
 
+/** Counts of runs: those of a run that failed are not known. */
+const nullable = ["rows_read", "rows_loaded", "rows_unchanged", "rows_rejected"]
+
 const Missing = Schema.Struct({ position: Schema.Int })
 
 const missing = `
@@ -42,9 +46,15 @@ const missing = `
   anti join (from duckdb_columns() where database_name = 'live') c using (schema_name, table_name, column_name)
   order by position`
 
-/** The columns that the generation lacks which is attached as `live`. */
-export const lackingColumns = (db: DuckDb["Service"]) =>
-  Effect.map(db.all(Missing, missing), (lacking) => lacking.flatMap(({ position }) => addedColumns[position] ?? []))
+const Strict = Schema.Struct({ column_name: Schema.String })
+
+const strict = `
+  select column_name from duckdb_columns()
+  where database_name = 'live' and schema_name = ${literal(runTable.schema)} and table_name = ${literal(runTable.name)}
+    and not is_nullable and column_name in (${nullable.map(literal).join(", ")})`
+
+const relax = ({ column_name }: typeof Strict.Type) =>
+  `alter table ${identifier(runTable.schema)}.${identifier(runTable.name)} alter column ${identifier(column_name)} drop not null`
 
 const statementsFor = ({ column, table, type, value }: AddedColumn): ReadonlyArray<string> => {
   const name = `${identifier(table.schema)}.${identifier(table.name)}`
@@ -55,9 +65,15 @@ const statementsFor = ({ column, table, type, value }: AddedColumn): ReadonlyArr
   ]
 }
 
-/** Adds them to a copy of that generation. */
-export const addColumns = Effect.fnUntraced(function* (file: string, columns: ReadonlyArray<AddedColumn>) {
+/** What gives a copy of the generation that is attached as `live` the columns of this version; nothing where it has them. */
+export const columnChanges = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
+  const lacking = (yield* db.all(Missing, missing)).flatMap(({ position }) => addedColumns[position] ?? [])
+  return [...lacking.flatMap(statementsFor), ...(yield* db.all(Strict, strict)).map(relax)]
+})
+
+/** Makes them in that copy. */
+export const changeColumns = Effect.fnUntraced(function* (file: string, statements: ReadonlyArray<string>) {
   const db = yield* DuckDb.readWrite(file)
-  yield* Effect.forEach(columns.flatMap(statementsFor), (sql) => db.run(sql), { discard: true })
+  yield* Effect.forEach(statements, (sql) => db.run(sql), { discard: true })
   yield* db.run("checkpoint")
 }, Effect.scoped)

@@ -13,14 +13,17 @@ import { usageToStderr } from "./usage.ts"
 const isUsage = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
 
 /** Effect exits 1 on a usage error and 0 where only a subcommand is missing; ours is 2 in both cases, and for a wrong setting. */
-const exitCodeOf = (error: unknown, code: number) => (isUsage(error) || error instanceof Config.ConfigError ? 2 : code)
+export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): number => {
+  let code = 0
+  Runtime.defaultTeardown(exit, (chosen) => {
+    code = chosen
+  })
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return code
+  const error = Cause.squash(exit.cause)
+  return isUsage(error) || error instanceof Config.ConfigError ? 2 : code
+}
 
-const teardown: Runtime.Teardown = (exit, onExit) =>
-  Runtime.defaultTeardown(exit, (code) =>
-    onExit(
-      Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? exitCodeOf(Cause.squash(exit.cause), code) : code
-    )
-  )
+const teardown: Runtime.Teardown = (exit, onExit) => onExit(exitCodeOf(exit))
 
 const messageOf = (error: unknown) => {
   if (error instanceof Config.ConfigError) {
@@ -29,10 +32,14 @@ const messageOf = (error: unknown) => {
   return error instanceof Error && error.message !== "" ? error.message : String(error)
 }
 
+/** The messages of expected errors. */
+export const messagesOf = (cause: Cause.Cause<unknown>): ReadonlyArray<string> =>
+  cause.reasons.filter(Cause.isFailReason).map((reason) => messageOf(reason.error))
+
 /** An expected error is its message, without a stack; a defect is a bug of ours and is shown whole. */
-const report = (program: string) => (cause: Cause.Cause<unknown>) => {
+export const report = (program: string) => (cause: Cause.Cause<unknown>) => {
   if (Cause.hasInterruptsOnly(cause) || isUsage(Cause.squash(cause))) return Effect.void
-  const expected = cause.reasons.filter(Cause.isFailReason).map((reason) => messageOf(reason.error))
+  const expected = messagesOf(cause)
   const messages = Effect.forEach(expected, (message) => Console.error(`${program}: ${message}`), { discard: true })
   return Cause.hasDies(cause)
     ? Effect.andThen(messages, Effect.logError(`${program}: a defect in this program`, cause))

@@ -7,6 +7,7 @@ import { readBrandedFoods } from "./read.ts"
 export const brandedFoods: Pipeline = {
   name: "branded-foods",
   dataSet: brandedFood,
+  holds: "labels",
   checks,
   samples: new URL("./samples/", import.meta.url),
   hosts: ["fdc.nal.usda.gov"],

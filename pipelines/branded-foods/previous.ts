@@ -1,7 +1,6 @@
 /** What the live generation knows of earlier runs of this pipeline. */
 import { fromLive } from "@larder/warehouse/generation/previous.ts"
 import { Effect, Schema } from "effect"
-import { type LoadedFrom, originsOf } from "../run/mixture.ts"
 import type { RunContext } from "../run/pipeline.ts"
 import type { NutrientNumbers } from "./dictionaries.ts"
 
@@ -19,11 +18,9 @@ export interface Previous {
   readonly payloads: ReadonlyArray<KnownPayload>
   readonly unknownFields: ReadonlyArray<string>
   readonly nutrientNumbers: NutrientNumbers
-  /** Where the foods of this warehouse came from. */
-  readonly origins: ReadonlyArray<LoadedFrom>
 }
 
-const nothingYet: Previous = { payloads: [], unknownFields: [], nutrientNumbers: new Map(), origins: [] }
+const nothingYet: Previous = { payloads: [], unknownFields: [], nutrientNumbers: new Map() }
 
 const payloads = `
   select raw_sha256, url, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
@@ -42,7 +39,6 @@ export const readPrevious = ({ layout }: RunContext) =>
       nutrientNumbers: Effect.map(
         db.all(Numbered, nutrientNumbers),
         (rows) => new Map(rows.map(({ nutrient_id, number }) => [nutrient_id, number]))
-      ),
-      origins: originsOf(db, "branded-foods")
+      )
     })
   )

@@ -5,8 +5,6 @@
 import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
-import { mixtureOf } from "../run/mixture.ts"
-import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { feedOf, fetchRelease, type Recognised } from "./fetch-release.ts"
@@ -99,10 +97,7 @@ const noteAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArra
 export const readBrandedFoods = Effect.fn("brandedFoods.read")(
   function* (run: RunContext) {
     const progress = yield* Progress
-    const { kind } = yield* Origin
     const previous = yield* readPrevious(run)
-    const mixture = mixtureOf(previous.origins, kind, "labels")
-    if (mixture !== undefined) return yield* failed(mixture)
     const release = yield* newestRelease()
     yield* progress.start([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
     const fetched = yield* fetchRelease(release, previous)
@@ -118,6 +113,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
       rows_read: knownRead + staged.reduce((sum, form) => sum + form.rows_read, 0),
       rows_silent: knownRead - knownRejected + staged.reduce((sum, form) => sum + form.rows_silent, 0),
       rows_rejected: knownRejected + rows_rejected,
+      feeds: staged.length + known.length + left_out.length,
       left_out
     } satisfies ReadResult as ReadResult
   },

@@ -1,14 +1,21 @@
 /** The commodities pipeline: government dairy reports of My Market News and Datamart. */
 import { commodity } from "@larder/warehouse/tables.ts"
+import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"
-import { readCommodities } from "./read.ts"
+import { marsKey, readCommodities } from "./read.ts"
+
+const withoutKey =
+  "MARS_API_KEY is not set: the reports of My Market News are left out. A key is free at https://mymarketnews.ams.usda.gov."
 
 export const commodities: Pipeline = {
   name: "commodities",
   dataSet: commodity,
+  holds: "prices",
   checks,
   samples: new URL("./samples/", import.meta.url),
   hosts: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],
+  preflight: ({ kind }) =>
+    Effect.map(marsKey, (key) => (kind === "live" && key === undefined ? { lacks: withoutKey } : {})),
   read: readCommodities
 }

@@ -2,7 +2,6 @@
 import { Day } from "@larder/schemas/dates.ts"
 import { fromLive } from "@larder/warehouse/generation/previous.ts"
 import { Effect, Schema } from "effect"
-import { type LoadedFrom, originsOf } from "../run/mixture.ts"
 import type { RunContext } from "../run/pipeline.ts"
 
 const FeedCursor = Schema.Struct({ feed: Schema.String, read_to: Day, mapping_sha256: Schema.String })
@@ -23,11 +22,9 @@ export interface Previous {
   /** Columns that values were read from. */
   readonly measures: ReadonlyArray<typeof Measure.Type>
   readonly unknownFields: ReadonlyArray<typeof UnknownField.Type>
-  /** Where the values of this warehouse came from. */
-  readonly origins: ReadonlyArray<LoadedFrom>
 }
 
-const nothingYet: Previous = { cursors: [], payloads: [], measures: [], unknownFields: [], origins: [] }
+const nothingYet: Previous = { cursors: [], payloads: [], measures: [], unknownFields: [] }
 
 const cursors = `
   select feed, read_to, mapping_sha256 from ingest.cursor c join ingest.run r using (run_id)
@@ -45,7 +42,6 @@ export const readPrevious = ({ layout }: RunContext) =>
       cursors: db.all(FeedCursor, cursors),
       payloads: db.all(KnownPayload, payloads),
       measures: db.all(Measure, measures),
-      unknownFields: db.all(UnknownField, unknownFields),
-      origins: originsOf(db, "commodities")
+      unknownFields: db.all(UnknownField, unknownFields)
     })
   )

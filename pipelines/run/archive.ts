@@ -86,6 +86,8 @@ export const sha256Of = Effect.fnUntraced(function* (file: string) {
 interface Run {
   /** `$LARDER_HOME/raw`; made where it is missing. */
   readonly folder: string
+  /** Where a dry run keeps what it fetches, in place of that folder: what earlier runs fetched is read there, and nothing is written. */
+  readonly into?: string
   readonly run_id: string
   readonly pipeline: string
   readonly days: Fetch["days"]
@@ -103,10 +105,13 @@ const patiently = <A, E, R>({ patience }: Ask, fetching: Effect.Effect<A, E, R>)
 
 type Place = Effect.Success<ReturnType<typeof placeFor>>
 
-const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goesOn = false }: Run) {
+const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days, goesOn = false }: Run) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const root = path.resolve(folder)
+  /** What earlier runs fetched, and the lists of it. */
+  const known = path.resolve(folder)
+  const knownFetches = path.join(known, "fetches")
+  const root = into ?? known
   const incoming = path.join(root, "incoming")
   const fetches = path.join(root, "fetches")
   const list = path.join(fetches, `${run_id}.ndjson`)
@@ -175,7 +180,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
   })
 
   const held = makeHeld(({ file, sha256 }) =>
-    isThere(path.join(root, file), sha256).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+    isThere(path.join(known, file), sha256).pipe(Effect.provideService(FileSystem.FileSystem, fs))
   )
 
   const attempt = Effect.fnUntraced(function* (ask: Ask, place: Place | undefined) {
@@ -183,10 +188,10 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
     const progress = yield* Progress
     const onBytes = (more: number) => progress.advance({ bytes: more })
     const kept = place && (yield* place.kept)
-    const known = kept === undefined && origin.kind === "live" ? yield* held.of(ask) : undefined
-    const opened = yield* origin.open(known === undefined ? ask : { ...ask, held: known.held }, kept)
+    const before = kept === undefined && origin.kind === "live" ? yield* held.of(ask) : undefined
+    const opened = yield* origin.open(before === undefined ? ask : { ...ask, held: before.held }, kept)
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
-    if (known !== undefined && opened.status === 304) return held.confirmed(known.line, { run_id, days, fetched_at })
+    if (before !== undefined && opened.status === 304) return held.confirmed(before.line, { run_id, days, fetched_at })
     const answer = atMost(ask, opened)
     const receiving = place ? place.receive(answer, onBytes) : receive(incoming, answer, onBytes)
     const { part, sha256, bytes } = yield* whole(ask.url, answer, yield* receiving)
@@ -210,7 +215,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
     const { kind } = yield* Origin
     const line = kind === "live" ? interrupted.get(url)?.shift() : undefined
     if (line === undefined) return undefined
-    const target = path.join(root, line.file)
+    const target = path.join(known, line.file)
     const isYoung = Date.parse(line.fetched_at) > (yield* Clock.currentTimeMillis) - takenFor
     if (!isYoung || !(yield* isThere(target, line.sha256))) {
       interrupted.delete(url) // what came later is no answer to an earlier ask
@@ -225,7 +230,9 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
       const fetched: Fetch = (yield* taken(ask)) ?? (yield* asked(ask))
       held.renew(fetched)
       yield* add(fetched)
-      return { ...fetched, path: path.join(root, fetched.file) }
+      const own = path.join(root, fetched.file)
+      const isOwn = into === undefined || (yield* fs.exists(own))
+      return { ...fetched, path: isOwn ? own : path.join(known, fetched.file) }
     },
     Effect.catchTag("PlatformError", unwritable),
     Effect.provideService(FileSystem.FileSystem, fs),
@@ -234,7 +241,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
 
   const revalidate = (runs: Iterable<string>) =>
     held
-      .learn(fetches, runs)
+      .learn(knownFetches, runs)
       .pipe(
         Effect.catchTag("PlatformError", unwritable),
         Effect.provideService(FileSystem.FileSystem, fs),
@@ -242,8 +249,8 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
       )
 
   const earlier = (run: string, url: string) =>
-    firstFetch(path.join(fetches, `${run}.ndjson`), url).pipe(
-      Effect.map((line) => line && { ...line, path: path.join(root, line.file) }),
+    firstFetch(path.join(knownFetches, `${run}.ndjson`), url).pipe(
+      Effect.map((line) => line && { ...line, path: path.join(known, line.file) }),
       Effect.orElseSucceed(() => undefined),
       Effect.provideService(FileSystem.FileSystem, fs)
     )
@@ -255,7 +262,7 @@ const make = Effect.fnUntraced(function* ({ folder, run_id, pipeline, days, goes
     yield* clearStale(incoming)
   })
   yield* Effect.catchTag(prepare, "PlatformError", unwritable)
-  const reading = goesOn ? interruptedFetches(fetches, pipeline) : Effect.succeed(new Map<string, Array<Fetch>>())
+  const reading = goesOn ? interruptedFetches(knownFetches, pipeline) : Effect.succeed(new Map<string, Array<Fetch>>())
   const interrupted = yield* Effect.catchTag(reading, "PlatformError", unwritable)
   const noting = (effect: Effect.Effect<void, PlatformError.PlatformError>) =>
     oneLine.withPermit(effect).pipe(Effect.catchTag("PlatformError", unwritable))

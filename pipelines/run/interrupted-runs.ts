@@ -4,6 +4,7 @@
  * changes is asked again. Only what came over the network within the last hours counts, and after the last run that came to its
  * end: nothing older than what is known is told as news.
  */
+import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
 import { decodeLine, type Fetch, hasPayload } from "./fetch-list.ts"
 
@@ -63,7 +64,8 @@ export const firstFetch = Effect.fnUntraced(function* (file: string, url: string
 export const interruptedFetches = Effect.fn("InterruptedRuns.fetches")(function* (lists: string, pipeline: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const names = (yield* fs.readDirectory(lists)).filter((name) => name.includes(`-${pipeline}-`)).sort()
+  const listed = yield* fs.readDirectory(lists).pipe(ifMissing<ReadonlyArray<string>>([]))
+  const names = listed.filter((name) => name.includes(`-${pipeline}-`)).sort()
   const earliest = (yield* Clock.currentTimeMillis) - takenFor
   const seen = yield* Effect.forEach(names, (name) => look(path.join(lists, name), earliest))
   const since = seen.reduce((last, { hasEnded, written }) => (hasEnded ? Math.max(last, written) : last), earliest)

@@ -109,6 +109,9 @@ const tellMoved = (from: URL, to: URL, status: number) =>
       })
     : Effect.void
 
+/** Settings of the network. Fails with what is wrong with them. */
+export const liveSettings = Config.all([userAgent, privateHosts, proxies, proxyForStores])
+
 /** Proxies that are set, and whether addresses of this policy may go through them. */
 const proxiesFor = ({ publicOnly }: LivePolicy) =>
   Effect.map(Config.all([proxies, proxyForStores]), ([set, forStores]) => ({ set, used: !publicOnly || forStores }))

@@ -9,6 +9,7 @@ import { Effect, type FileSystem, type Path, Schema } from "effect"
 import type { Archive, ArchiveUnwritable, RawFileDamaged } from "./archive.ts"
 import type { LivePolicy } from "./live-origin.ts"
 import type { Origin } from "./origin.ts"
+import type { PipelinePreflight } from "./preflight.ts"
 
 /** Days that were asked for with --from and --to. */
 export interface DayRange {
@@ -33,6 +34,8 @@ export interface ReadResult {
   /** Rows that state nothing for this data set. */
   readonly rows_silent: number
   readonly rows_rejected: number
+  /** Feeds that there were to read, those that were left out among them. */
+  readonly feeds: number
   /** Feeds that were not read, not trusted, or read in part. The others are published without them. */
   readonly left_out: ReadonlyArray<FeedLeftOut>
   /** Whether every feed failed: what is published then says how, and nothing else. */
@@ -80,6 +83,8 @@ export class NothingRead extends Schema.TaggedError<NothingRead>()("NothingRead"
 export interface Pipeline {
   readonly name: string
   readonly dataSet: DataSet
+  /** What its rows are, in the plural, for people. */
+  readonly holds: string
   readonly checks: ReadonlyArray<Check>
   /** Folder of the bundled samples, laid out as a replay folder. */
   readonly samples: URL
@@ -93,6 +98,8 @@ export interface Pipeline {
   readonly files?: true
   /** Whether its list of sources can be given with `--stores`. */
   readonly lists?: true
+  /** What is wrong or missing is told before anything is fetched. */
+  readonly preflight?: PipelinePreflight
   readonly read: (
     context: RunContext
   ) => Effect.Effect<

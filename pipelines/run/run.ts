@@ -10,7 +10,7 @@ import { type FeedLeftOut, type RunRecord, writeToJournal } from "@larder/wareho
 import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { publish } from "@larder/warehouse/generation/publish.ts"
 import { StagingFailed, stage } from "@larder/warehouse/staging.ts"
-import { Cause, Clock, Config, Effect, Exit, type FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
+import { Cause, Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { archivedRuns, repeated } from "./archived-runs.ts"
 import type { BundleUnusable } from "./bundle-files.ts"
@@ -18,6 +18,7 @@ import { type FileUnusable, fileOrigin } from "./file-origin.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { Origin } from "./origin.ts"
 import { type DayRange, LeftOut, NothingRead, type Pipeline, ReadFailed, reasonLines } from "./pipeline.ts"
+import { type Given, sourceKind } from "./preflight.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
 /** Which run this is. A run that is repeated from the archive keeps the identity that it had. */
@@ -37,6 +38,14 @@ export interface RunOptions {
   readonly acceptShrinkage?: boolean | undefined
   /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
+  /** Is told what is known of a run that failed. */
+  readonly onFailed?: (ended: Ended) => void
+}
+
+/** A run that failed. */
+export interface Ended {
+  readonly run: RunRecord
+  readonly left_out: ReadonlyArray<FeedLeftOut>
 }
 
 /** Some feeds were left out; what the others gave was published. */
@@ -58,13 +67,20 @@ export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftO
   }
 }
 
+/** A dry run has no place to work in. */
+export class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("ScratchUnwritable", {
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `The folder for temporary files cannot be written: ${reason}. Set TMPDIR to a folder with as much room as a run needs.`
+  }
+}
+
 /** A list of stores may have hundreds that are away. */
 const reasonsShown = 50
 
 export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
-const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDER_SOURCES").pipe(
-  Config.withDefault("sample" as const)
-)
 
 /** Sorts by start; the end tells runs of one millisecond apart. */
 const newRunId = (pipeline: string, now: number) =>
@@ -76,20 +92,11 @@ type OriginLayer = Layer.Layer<
   FileSystem.FileSystem | Path.Path
 >
 
-/** What stands in for the configured source: a folder of recorded payloads, a downloaded release, or a list of stores. */
-export interface Given {
-  readonly replay: Option.Option<string>
-  readonly file: Option.Option<string>
-  readonly stores: Option.Option<string>
-}
-
-/** What is given, else what `LARDER_SOURCES` says. Stores that somebody names are no samples. */
-const originFor = (pipeline: Pipeline, { file, replay, stores }: Given): OriginLayer => {
-  if (Option.isSome(file)) return fileOrigin(file.value)
-  if (Option.isSome(replay)) return replayOrigin(replay.value)
-  if (Option.isSome(stores)) return liveOrigin(pipeline.requests)
-  const bySetting = Effect.map(sourcesSetting, (sources) =>
-    sources === "live" ? liveOrigin(pipeline.requests) : sampleOrigin(fileURLToPath(pipeline.samples))
+const originFor = (pipeline: Pipeline, given: Given): OriginLayer => {
+  if (Option.isSome(given.file)) return fileOrigin(given.file.value)
+  if (Option.isSome(given.replay)) return replayOrigin(given.replay.value)
+  const bySetting = Effect.map(sourceKind(given), (kind) =>
+    kind === "live" ? liveOrigin(pipeline.requests) : sampleOrigin(fileURLToPath(pipeline.samples))
   )
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
@@ -134,7 +141,7 @@ const readAndPublish = Effect.fnUntraced(function* (
   const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days, stores })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
-  const { all_failed = false, left_out, rows_read, rows_rejected, rows_silent, stores: asked } = filled
+  const { all_failed = false, feeds, left_out, rows_read, rows_rejected, rows_silent, stores: asked } = filled
   const run: RunRecord = {
     ...started,
     outcome: left_out.length > 0 ? "partial" : "published",
@@ -156,17 +163,27 @@ const readAndPublish = Effect.fnUntraced(function* (
     acceptShrinkage,
     dryRun
   })
-  return { ...published, left_out, all_failed, ...(asked === undefined ? {} : { stores: asked }) }
+  return { ...published, feeds, left_out, all_failed, ...(asked === undefined ? {} : { stores: asked }) }
 }, Effect.scoped)
+export type IngestResult = Effect.Success<ReturnType<typeof readAndPublish>>
 
-/** Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. */
+/**
+ * Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. `scratch` is the
+ * folder of a dry run, which reads its home and writes nothing there.
+ */
 const runPipeline = Effect.fn("Pipeline.run")(function* (
   pipeline: Pipeline,
   identity: RunIdentity,
-  options: RunOptions
+  options: RunOptions,
+  scratch?: string
 ) {
-  const layout = yield* layoutOf(options.home)
-  yield* writableDirectory(layout.home)
+  const path = yield* Path.Path
+  const own = yield* layoutOf(options.home)
+  if (scratch === undefined) yield* writableDirectory(own.home)
+  const layout: Layout =
+    scratch === undefined
+      ? own
+      : { ...own, staging: path.join(scratch, "staging"), stagingLock: path.join(scratch, ".staging.lock") }
   const started: RunRecord = {
     ...identity,
     pipeline: pipeline.name,
@@ -175,29 +192,26 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
     generation: null,
     window_from: options.days?.from ?? null,
     window_to: options.days?.to ?? null,
-    rows_read: 0,
-    rows_loaded: 0,
-    rows_unchanged: 0,
-    rows_rejected: 0,
+    // not known until everything is read, or compared with what is live
+    rows_read: null,
+    rows_loaded: null,
+    rows_unchanged: null,
+    rows_rejected: null,
     message: null
   }
-  let run = started
+  let known = started
   const onRead = (read: RunRecord) => {
-    run = { ...read, rows_unchanged: read.rows_read - read.rows_rejected } // nothing is loaded until it is published
+    known = read
   }
+  const atFailure = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+    const finished_at = timeOf(yield* Clock.currentTimeMillis)
+    const run = { ...known, outcome: outcomeOfFailure(cause), finished_at, message: messageOf(cause) }
+    const left_out = leftOutOf(cause)
+    options.onFailed?.({ run, left_out })
+    if (!options.dryRun) yield* remember(layout, run, checksOf(cause), left_out)
+  })
   const result = yield* readAndPublish(pipeline, layout, started, options, onRead).pipe(
-    Effect.onExit((exit) => {
-      if (options.dryRun || Exit.isSuccess(exit)) return Effect.void
-      const { cause } = exit
-      return Effect.flatMap(Clock.currentTimeMillis, (end) =>
-        remember(
-          layout,
-          { ...run, outcome: outcomeOfFailure(cause), finished_at: timeOf(end), message: messageOf(cause) },
-          checksOf(cause),
-          leftOutOf(cause)
-        )
-      )
-    })
+    Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : atFailure(exit.cause)))
   )
   if (!options.dryRun && result.run.generation === null)
     yield* remember(layout, result.run, result.checks, result.left_out)
@@ -205,12 +219,11 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
 })
 
 /** How a run ended that published nothing; undefined for one that did, and for one that the next run goes on with. */
-const endedHow = (exit: Exit.Exit<{ readonly run: RunRecord }, unknown>, dryRun: boolean) => {
+const endedHow = (exit: Exit.Exit<{ readonly run: RunRecord }, unknown>) => {
   if (Exit.isFailure(exit)) {
     const outcome = outcomeOfFailure(exit.cause)
     return outcome === "interrupted" ? undefined : outcome
   }
-  if (dryRun) return "dry_run"
   return exit.value.run.generation === null ? exit.value.run.outcome : undefined
 }
 
@@ -221,22 +234,32 @@ const noteEnd = (how: string | undefined) =>
         Effect.catch((error) => Effect.logWarning(`how this run ended is not noted: ${error.message}`))
       )
 
-/** A new run, from the origin that is provided: what it fetches goes into the archive of its home. */
+/** Where a dry run keeps all that it writes, until it ends. It takes as much room as a run. */
+const scratchFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
+  Effect.mapError(
+    fs.makeTempDirectoryScoped({ prefix: "larder-dry-run-" }),
+    (cause) => new ScratchUnwritable({ cause: cause.reason.cause ?? cause })
+  )
+)
+
+/** A new run, from the origin that is provided: what it fetches goes into the archive of its home, or away after a dry run. */
 export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline, options: RunOptions) {
   const path = yield* Path.Path
   const { kind } = yield* Origin
   const now = yield* Clock.currentTimeMillis
   const identity = { run_id: newRunId(pipeline.name, now), started_at: timeOf(now), origin: kind }
-  const folder = path.join(path.resolve(options.home), "raw")
-  yield* writableDirectory(path.resolve(options.home))
-  return yield* runPipeline(pipeline, identity, options).pipe(
+  const home = path.resolve(options.home)
+  const scratch = options.dryRun ? yield* scratchFolder : undefined
+  if (scratch === undefined) yield* writableDirectory(home)
+  return yield* runPipeline(pipeline, identity, options, scratch).pipe(
     Effect.tap(({ run }) =>
       run.generation === null ? Effect.void : Archive.use((archive) => archive.published(run.generation ?? ""))
     ),
-    Effect.onExit((exit) => noteEnd(endedHow(exit, options.dryRun))),
+    Effect.onExit((exit) => (options.dryRun ? Effect.void : noteEnd(endedHow(exit)))),
     Effect.provide(
       Archive.layer({
-        folder,
+        folder: path.join(home, "raw"),
+        ...(scratch === undefined ? {} : { into: path.join(scratch, "raw") }),
         run_id: identity.run_id,
         pipeline: pipeline.name,
         days: options.days ?? null,
@@ -244,7 +267,7 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
       })
     )
   )
-})
+}, Effect.scoped)
 
 /** A new run, from what is given or configured. */
 export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions) =>

@@ -9,7 +9,7 @@ import { Archive } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"
 import { ReadFailed, type RunContext } from "../run/pipeline.ts"
 import { isOfNetwork, listAddress, waitingAddress } from "./operator-files.ts"
-import { type Bounds, boundsSetting, dueAt, type LastRead, readLastReads } from "./rhythm.ts"
+import { type Bounds, boundsSetting, dueAt, type LastRead, readLastReads, unusableBounds } from "./rhythm.ts"
 import { ListedStore, storesIn } from "./store-list.ts"
 
 const Waiting = Schema.Array(Schema.Struct({ domain: Schema.String, due_at: Schema.String }))
@@ -92,9 +92,6 @@ const without = (stores: ReadonlyArray<ListedStore>, waiting: Waiting) => {
   const domains = new Set(waiting.map(({ domain }) => domain))
   return stores.filter(({ domain }) => !domains.has(domain))
 }
-
-const unusableBounds =
-  "LARDER_STORE_MIN_INTERVAL or LARDER_STORE_MAX_INTERVAL is no length of time. Write it as `20 hours`, `7 days` or `0 days`."
 
 const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyArray<ListedStore>, asked_at: string) {
   const archive = yield* Archive

@@ -19,16 +19,21 @@ export const isOfNetwork = (location: string) => /^https?:\/\//i.test(location)
 /** The address of a feed that lies on this machine. */
 export const addressOfFile = (location: string) => scheme + location.split(/[/\\]/).map(encodeURIComponent).join("/")
 
-const settings = Config.all({
-  list: Config.option(Config.String("LARDER_STORES")),
-  folder: Config.option(Config.String("LARDER_STORE_FILES"))
-})
+/** An empty setting is none. */
+const placeSetting = (name: string) =>
+  Config.map(Config.option(Config.String(name)), (place) => Option.filter(place, (text) => text.trim() !== ""))
+
+/** The list that `LARDER_STORES` names, and the folder that `LARDER_STORE_FILES` names. */
+export const operatorList = placeSetting("LARDER_STORES")
+export const storeFolder = placeSetting("LARDER_STORE_FILES")
+
+const settings = Config.all({ list: operatorList, folder: storeFolder })
 
 const isMissing = (cause: unknown) =>
   cause instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
 
 /** Whether the settings of the operator name any stores. */
-export const hasStoreList = Effect.map(settings, ({ list }) => Option.isSome(list))
+export const hasStoreList = Effect.map(operatorList, Option.isSome)
 
 /** Where the feeds of stores may lie: beside the list of the operator, and in the folder that `LARDER_STORE_FILES` names. */
 const rootsOf = (list: Option.Option<string>, folder: Option.Option<string>, path: Path.Path) => [

@@ -3,7 +3,6 @@ import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { currentFile, type Layout } from "@larder/warehouse/generation/layout.ts"
 import { fromLive } from "@larder/warehouse/generation/previous.ts"
 import { Effect, Option, Schema } from "effect"
-import { type LoadedFrom, originsOf } from "../run/mixture.ts"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./store-list.ts"
 
@@ -22,10 +21,9 @@ export type KnownStore = typeof KnownStore.Type
 
 export interface Previous {
   readonly stores: ReadonlyMap<string, KnownStore>
-  readonly origins: ReadonlyArray<LoadedFrom>
 }
 
-const nothingYet: Previous = { stores: new Map(), origins: [] }
+const nothingYet: Previous = { stores: new Map() }
 
 const stores = `
   with latest as (
@@ -51,8 +49,7 @@ const stores = `
 export const readPrevious = ({ layout }: RunContext) =>
   fromLive(layout, { schema: "storefront", name: "store" }, nothingYet, (db) =>
     Effect.all({
-      stores: Effect.map(db.all(KnownStore, stores), (rows) => new Map(rows.map((row) => [row.domain, row]))),
-      origins: originsOf(db, "storefronts")
+      stores: Effect.map(db.all(KnownStore, stores), (rows) => new Map(rows.map((row) => [row.domain, row])))
     })
   )
 

@@ -6,13 +6,12 @@ import { literal } from "@larder/warehouse/duckdb.ts"
 import { storefront, storeReadTable, storeTable } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive.ts"
-import { mixtureOf } from "../run/mixture.ts"
 import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { outcomes } from "./crawl/outcome.ts"
 import { dueAmong } from "./due.ts"
-import { hasStoreList, listAddress, listName, withOperatorFiles } from "./operator-files.ts"
+import { listAddress, listName, withOperatorFiles } from "./operator-files.ts"
 import { readPrevious, stageKnownProducts } from "./previous.ts"
 import { withProductsRead } from "./products-read.ts"
 import { putTogether } from "./put-together.ts"
@@ -103,7 +102,7 @@ const account = Effect.fnUntraced(function* (
   )
 })
 
-const nothing: ReadResult = { rows_read: 0, rows_silent: 0, rows_rejected: 0, left_out: [] }
+const nothing = { rows_read: 0, rows_silent: 0, rows_rejected: 0 }
 
 export const readStorefronts = Effect.fn("storefronts.read")(
   function* (run: RunContext) {
@@ -111,12 +110,6 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     const progress = yield* Progress
     const origin = yield* Origin
     const previous = yield* readPrevious(run)
-    const mixture = mixtureOf(previous.origins, origin.kind, "stores")
-    if (mixture !== undefined) return yield* new ReadFailed({ faults: [mixture] })
-    if (origin.kind === "live" && run.stores === undefined && !(yield* hasStoreList)) {
-      yield* Effect.logWarning("no stores are read: --stores is not given, and LARDER_STORES names no list of stores")
-      return nothing
-    }
     const asked = yield* withOperatorFiles(origin, run.stores)
     const name = yield* listName(origin, run.stores)
     const { done, result, stores } = yield* Effect.gen(function* () {
@@ -150,7 +143,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       return kind === null ? [] : [{ feed: feedOf(store), kind, reason: read.detail ?? read.outcome }]
     })
     const all_failed = done.length > 0 && done.every(({ read }) => read.fetch_status === "failed")
-    return { ...result, left_out, all_failed, stores } satisfies ReadResult as ReadResult
+    return { ...result, feeds: done.length, left_out, all_failed, stores } satisfies ReadResult as ReadResult
   },
   Effect.catchTags({
     StoreListUnusable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),

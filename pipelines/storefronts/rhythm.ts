@@ -90,6 +90,9 @@ export const boundsSetting = Config.all({
   )
 )
 
+export const unusableBounds =
+  "LARDER_STORE_MIN_INTERVAL or LARDER_STORE_MAX_INTERVAL is no length of time. Write it as `20 hours`, `7 days` or `0 days`."
+
 /** From a half to one, the same for the same text. */
 const shareOf = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
 

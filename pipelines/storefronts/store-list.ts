@@ -51,7 +51,7 @@ export class StoreListUnusable extends Schema.TaggedError<StoreListUnusable>()("
 }
 
 /** Lists of this size are read within a run; a longer one is a mistake. */
-const mostBytes = 64 << 20
+export const longestList = 64 << 20
 
 /** Faults name fields, and never quote what stands in them. */
 const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").slice(0, 300)
@@ -59,7 +59,7 @@ const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").slice(0, 300)
 /** The stores of a list, in its order. All faults are told at once. */
 export const storesIn = Effect.fnUntraced(function* (file: string, text: string) {
   const unusable = (...problems: ReadonlyArray<string>) => new StoreListUnusable({ file, problems })
-  if (text.length > mostBytes) return yield* unusable("It is longer than 64 MB")
+  if (text.length > longestList) return yield* unusable("It is longer than 64 MB")
   const list = yield* Effect.try({
     try: (): unknown => JSON.parse(text.replace(/^\uFEFF/, "")),
     catch: (cause) => unusable(`It is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`)

@@ -146,7 +146,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.notInclude(all, `/data/rejects?run=${failed.run_id}`)
         const { runs } = yield* DataRead
         const { rows } = yield* runs({ pipeline: undefined, outcome: "published", before: undefined, limit: 10 })
-        const kept = rows.find(({ rows_rejected }) => rows_rejected > 0)
+        const kept = rows.find(({ rows_rejected }) => (rows_rejected ?? 0) > 0)
         assert.include(all, `/data/rejects?run=${kept?.run_id}`)
       })
     )

@@ -195,7 +195,7 @@ describe("a service that refuses the key", () => {
       )
       assert.strictEqual(left_out[1]?.reason, "Not asked, because the service denied gov-mars/1603.")
       assert.strictEqual(upstream.seen.filter(({ url }) => url.includes("marsapi")).length, 1)
-      assert.isAbove(run.rows_loaded, 0)
+      assert.isAbove(run.rows_loaded ?? 0, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
@@ -233,7 +233,7 @@ describe("a service whose key is missing", () => {
         upstream.seen.filter(({ url }) => url.includes("marsapi")),
         []
       )
-      assert.isAbove(run.rows_loaded, 0)
+      assert.isAbove(run.rows_loaded ?? 0, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
@@ -261,7 +261,7 @@ describe("a service that is down", () => {
       assert.strictEqual(new Set(upstream.seen.map(({ url }) => url).filter((url) => url.includes("mpr"))).size, 3)
       assert.strictEqual(left_out.length, feeds.length - marsFeeds.length)
       assert.strictEqual(left_out[3]?.reason, "Not asked, because the service did not answer for 3 feeds in a row.")
-      assert.isAbove(run.rows_loaded, 0)
+      assert.isAbove(run.rows_loaded ?? 0, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 

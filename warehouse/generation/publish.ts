@@ -4,7 +4,7 @@
  */
 import { constants, copyFile } from "node:fs/promises"
 import { Effect, FileSystem, Option, Path, PlatformError, Result, Schema } from "effect"
-import { addColumns, lackingColumns } from "../added-columns.ts"
+import { changeColumns, columnChanges } from "../added-columns.ts"
 import { describeDataSets } from "../data-sets.ts"
 import { define } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
@@ -66,13 +66,15 @@ export interface Publication {
   readonly checks: ReadonlyArray<Check>
   /** Whether a generation that holds less than the live one may be published. */
   readonly acceptShrinkage?: boolean | undefined
-  /** Everything but the swing: the built file is thrown away. */
+  /** Everything but the swing: the file is built beside the staged one, and goes with it. Nothing of the warehouse is touched. */
   readonly dryRun: boolean
 }
 
 export interface Published {
   readonly run: RunRecord
   readonly checks: ReadonlyArray<CheckOutcome>
+  /** Whether there was anything to publish. */
+  readonly changes: boolean
 }
 
 const add = (db: DuckDb["Service"], table: Table, records: Records) =>
@@ -167,11 +169,11 @@ const reduce = Effect.fnUntraced(function* (
   const db = yield* DuckDb.readWrite(stagedFile)
   const compared = yield* Effect.result(reduceToNew(db, dataSet, live))
   if (Result.isSuccess(compared)) return { ...compared.success, isCopied: false } satisfies Compared as Compared
-  const lacking = live !== undefined && compared.failure._tag === "TablesDiffer" ? yield* lackingColumns(db) : []
-  if (live === undefined || lacking.length === 0) return yield* Effect.fail(compared.failure)
+  const changes = live !== undefined && compared.failure._tag === "TablesDiffer" ? yield* columnChanges(db) : []
+  if (live === undefined || changes.length === 0) return yield* Effect.fail(compared.failure)
   yield* db.run("detach live")
   yield* copy(live, building)
-  yield* addColumns(building, lacking)
+  yield* changeColumns(building, changes)
   const reduced = yield* reduceToNew(db, dataSet, building).pipe(
     Effect.catchTag("TablesDiffer", ({ differences }) => Effect.fail(new TablesDiffer({ file: live, differences })))
   )
@@ -211,20 +213,22 @@ const begin = Effect.fnUntraced(function* (
   return { adopting: live } satisfies Base as Base
 })
 
-const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
+const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { dryRun, layout } = publication
   const live = Option.getOrUndefined(yield* currentFile(layout).pipe(during("finding the live generation")))
-  yield* removeLeftovers(layout).pipe(during("removing what a killed run left"))
-  const building = path.join(layout.dir, "larder.duckdb.building") // its number is known once it is compared
+  const removeLeft = dryRun ? Effect.void : removeLeftovers(layout)
+  yield* removeLeft.pipe(during("removing what a killed run left"))
+  const folder = dryRun ? path.dirname(publication.stagedFile) : layout.dir
+  const building = path.join(folder, "larder.duckdb.building") // its number is known once it is compared
   return yield* Effect.gen(function* () {
     const comparing = `comparing with ${live ?? "an empty warehouse"}`
     const reduced = yield* reduce(publication, live, building).pipe(during(comparing))
     const counted = withRows(publication, reduced.stated_rows, reduced.loaded_rows)
     if (reduced.changed.length === 0 && !reduced.redefined) {
       const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
-      return { run: { ...counted, outcome }, checks: [] }
+      return { run: { ...counted, outcome }, checks: [], changes: false }
     }
 
     const kept = yield* generations(layout).pipe(during("listing the generations"))
@@ -234,7 +238,7 @@ const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
     const run: RunRecord = { ...counted, generation: dryRun ? null : id }
     const base = yield* begin(publication, reduced, live, building).pipe(during("copying the live generation"))
     const { checks, journalFiles } = yield* build(publication, run, reduced, base, live, building)
-    if (dryRun) return { run, checks }
+    if (dryRun) return { run, checks, changes: true }
     yield* Effect.gen(function* () {
       yield* finishCarried(building, path.join(layout.dir, name)).pipe(
         Effect.andThen(promote(layout, building, name)),
@@ -243,17 +247,17 @@ const publishLocked = Effect.fnUntraced(function* (publication: Publication) {
       )
       yield* tidy(layout, name, reduced, live === undefined ? [] : [path.basename(live)], journalFiles)
     }).pipe(Effect.uninterruptible)
-    return { run, checks }
+    return { run, checks, changes: true }
   }).pipe(
-    Effect.ensuring(
-      Effect.catch(removeLeftovers(layout), (error) => Effect.logWarning(`the next run tidies up: ${error.message}`))
-    )
+    Effect.ensuring(Effect.catch(removeLeft, (error) => Effect.logWarning(`the next run tidies up: ${error.message}`)))
   )
 })
 
 /** Publishes a run's staged rows as a new generation, or finds that nothing is new and publishes nothing. */
 export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
-  yield* writableDirectory(publication.layout.dir)
-  const published: Published = yield* withPublishLock(publication.layout, publishLocked(publication))
+  const { dryRun, layout } = publication
+  if (!dryRun) yield* writableDirectory(layout.dir)
+  const publishing = publishWith(publication)
+  const published: Published = yield* dryRun ? publishing : withPublishLock(layout, publishing)
   return published
 })

@@ -124,9 +124,12 @@ const firstLineOf = (message: string | null): string | null => {
 /** Its title, in one line. */
 export const pipelineName = (name: string): Html => html`<span class="nowrap">${titleOfPipeline(name)}</span>`
 
+/** Rows of a run; those of one that failed are not known. */
+export const rowsOf = (rows: number | null): Part => (rows === null ? html`<small>not known</small>` : count(rows))
+
 /** Rows that were refused stand in generations: of a run that published nothing only their number is kept. */
 export const rejectedOf = ({ generation, rows_rejected, run_id }: RunRecord): Part => {
-  if (rows_rejected === 0) return "0"
+  if (rows_rejected === null || rows_rejected === 0) return rowsOf(rows_rejected)
   if (generation === null) return html`${count(rows_rejected)} <small class="nowrap">not kept</small>`
   return html`<a href="${pathWith("/data/rejects", { run: run_id })}">${count(rows_rejected)}</a>`
 }
@@ -141,7 +144,7 @@ export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html 
       { label: "Outcome" },
       { label: "Rows read", numeric: true },
       { label: "New", numeric: true },
-      { label: "Unchanged", numeric: true },
+      { label: "Nothing new", numeric: true },
       { label: "Rejected", numeric: true },
       { label: "Read in", numeric: true },
       { label: "Generation" }
@@ -152,9 +155,9 @@ export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html 
         html`<a href="${runPath(run.run_id)}">${moment(run.started_at)}</a>`,
         pipelineName(run.pipeline),
         html`${outcomeBadge(run)}${message !== null && html`<br><small>${message}</small>`}`,
-        count(run.rows_read),
-        count(run.rows_loaded),
-        count(run.rows_unchanged),
+        rowsOf(run.rows_read),
+        rowsOf(run.rows_loaded),
+        rowsOf(run.rows_unchanged),
         rejectedOf(run),
         secondsText(secondsOf(run)),
         run.generation ?? "none"

@@ -4,20 +4,7 @@ import { Effect, Option } from "effect"
 import { DataRead } from "../data-read.ts"
 import { titleOfPipeline } from "../data-sets.ts"
 import { button, searchForm, select } from "../form.ts"
-import {
-  count,
-  day,
-  empty,
-  facts,
-  html,
-  linkButton,
-  moment,
-  momentText,
-  notice,
-  type Part,
-  paging,
-  section
-} from "../html.ts"
+import { day, empty, facts, html, linkButton, moment, momentText, notice, type Part, paging, section } from "../html.ts"
 import { type Page, PageNotFound, show } from "../page.ts"
 import { checkTable } from "./data-checks.ts"
 import {
@@ -32,6 +19,7 @@ import {
   pathWith,
   pipelineSelect,
   rejectedOf,
+  rowsOf,
   runTable
 } from "./data-pieces.ts"
 
@@ -106,12 +94,12 @@ ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="mes
           ["Read from", origins[run.origin]],
           ...daysAskedFor(run),
           ["Generation", run.generation ?? "none was published"],
-          ["Rows read", count(run.rows_read)],
-          ["New", count(run.rows_loaded)],
-          ["Unchanged", count(run.rows_unchanged)],
+          ["Rows read", rowsOf(run.rows_read)],
+          ["New", rowsOf(run.rows_loaded)],
+          ["Nothing new", rowsOf(run.rows_unchanged)],
           [
             "Rejected",
-            html`${rejectedOf(run)}${run.rows_rejected > 0 && run.generation === null && ", as this run published nothing"}`
+            html`${rejectedOf(run)}${(run.rows_rejected ?? 0) > 0 && run.generation === null && ", as this run published nothing"}`
           ],
           ["Run id", html`<code>${run.run_id}</code>`]
         ])}</div>

@@ -30,6 +30,7 @@ import {
   datedMonth,
   outcomeBadge,
   pipelineName,
+  rowsOf,
   runPath,
   runTable
 } from "./data-pieces.ts"
@@ -99,7 +100,7 @@ const generationTable = (generations: ReadonlyArray<GenerationFile>) =>
         ? "not known to the live one"
         : html`<a href="${runPath(run.run_id)}">${moment(run.finished_at)}</a>`,
       run && pipelineName(run.pipeline),
-      run === undefined ? null : count(run.rows_loaded),
+      run && rowsOf(run.rows_loaded),
       bytesText(bytes)
     ])
   })

@@ -8,9 +8,9 @@ create table if not exists ingest.run (
   generation varchar,
   window_from date,
   window_to date,
-  rows_read bigint not null,
-  rows_loaded bigint not null,
-  rows_unchanged bigint not null,
-  rows_rejected bigint not null,
+  rows_read bigint,
+  rows_loaded bigint,
+  rows_unchanged bigint,
+  rows_rejected bigint,
   message varchar
 )

@@ -1,0 +1,176 @@
+/**
+ * What `larder-ingest`, alone or with the name of a pipeline, does: looks at what was asked for, runs the pipelines one after the
+ * other, and tells how each ended. One that fails does not keep the others from running.
+ */
+import { exitCodeOf, messagesOf, report } from "@larder/warehouse/command-line.ts"
+import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
+import type { DayRange, Pipeline } from "./pipeline.ts"
+import { BadUse, checkSettings, type Given, preflight, type Source, sourceKind } from "./preflight.ts"
+import { progressOnStderr } from "./progress.ts"
+import { recordedNames } from "./replay-origin.ts"
+import { type Ended, homeSetting, ingestOnce } from "./run.ts"
+import { jsonOf, jsonOfFailure, leftOutError, told } from "./summary.ts"
+
+const programName = "larder-ingest"
+
+export interface Asked extends Given {
+  readonly from: Option.Option<string>
+  readonly to: Option.Option<string>
+  readonly ifMissing: boolean
+  readonly dryRun: boolean
+  readonly acceptShrinkage: boolean
+  readonly json: boolean
+}
+
+const daysOf = ({ from, to }: Asked): Effect.Effect<DayRange | undefined, BadUse> => {
+  if (Option.isNone(from) && Option.isNone(to)) return Effect.succeed(undefined)
+  if (Option.isNone(from) || Option.isNone(to)) {
+    return Effect.fail(new BadUse({ problem: "--from and --to are given together, or not at all" }))
+  }
+  return from.value > to.value
+    ? Effect.fail(new BadUse({ problem: `--from ${from.value} is after --to ${to.value}` }))
+    : Effect.succeed({ from: from.value, to: to.value })
+}
+
+type Pipelines = ReadonlyArray<Pipeline>
+
+const isFor = (all: Pipelines, which: Pipelines, flag: string, reads: (pipeline: Pipeline) => boolean) => {
+  if (which.every(reads)) return Effect.void
+  const readers = all.filter(reads).map(({ name }) => `${programName} ${name}`)
+  const names = which.map(({ name }) => name).join(" and ")
+  return Effect.fail(new BadUse({ problem: `${flag} is not for ${names}: give it to ${readers.join(" or ")}` }))
+}
+
+/** A release and a list of stores belong to one pipeline each, and a release is read instead of any other source. */
+const checkGiven = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, { file, replay, stores }: Given) {
+  if (Option.isSome(file)) yield* isFor(all, which, "--file", ({ files }) => files === true)
+  if (Option.isSome(stores)) yield* isFor(all, which, "--stores", ({ lists }) => lists === true)
+  if (Option.isSome(file) && Option.isSome(replay)) {
+    return yield* new BadUse({ problem: "--file and --replay are two sources: give one of them" })
+  }
+})
+
+/** A recording may hold some hosts only. Where several pipelines are to run, those it says nothing about are left out. */
+const recorded = Effect.fnUntraced(function* (which: Pipelines, { replay }: Given) {
+  if (Option.isNone(replay) || which.length === 1) return which
+  const names = yield* recordedNames(replay.value)
+  const found = which.filter(({ hosts }) => hosts.some((host) => names.has(host)))
+  if (found.length === 0) return which // each says what it looked for
+  for (const { hosts, name } of which.filter((pipeline) => !found.includes(pipeline))) {
+    yield* Effect.logInfo(`${name} is left out: nothing is recorded of ${hosts.join(" or ")}`)
+  }
+  return found
+})
+
+/** What all pipelines of a call share. */
+interface Run {
+  readonly asked: Asked
+  readonly home: string
+  readonly days: DayRange | undefined
+}
+
+/** With `--json` a pipeline that failed is an object, too. */
+const tellFailure = ({ name }: Pipeline, { dryRun, json }: Asked, cause: Cause.Cause<unknown>, ended?: Ended) => {
+  if (!json || Cause.hasInterruptsOnly(cause)) return Effect.void
+  const problem = messagesOf(cause).join("\n") || String(Cause.squash(cause))
+  return Console.log(jsonOfFailure(name, problem, dryRun, ended))
+}
+
+/** One pipeline from its source to its lines of output. */
+const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, days, home }: Run) {
+  const { acceptShrinkage, dryRun, json } = asked
+  let ended: Ended | undefined
+  const onFailed = (failed: Ended) => {
+    ended = failed
+  }
+  const result = yield* ingestOnce(pipeline, asked, { home, days, dryRun, acceptShrinkage, onFailed }).pipe(
+    Effect.tapCause((cause) => tellFailure(pipeline, asked, cause, ended)),
+    json ? (effect) => effect : Effect.provide(progressOnStderr)
+  )
+  yield* Console.log(json ? jsonOf(result, dryRun) : told(result, dryRun))
+  const leftOut = leftOutError(result, dryRun)
+  if (leftOut !== undefined) return yield* leftOut
+})
+
+/** A failed check comes first, then failures, wrong usage, and what was left out. */
+const worstFirst = [3, 1, 2, 4]
+
+const words: Readonly<Record<number, string>> = {
+  1: "failed",
+  2: "was not run",
+  3: "failed a check",
+  4: "left something out"
+}
+
+/** The end of a run of several pipelines, each of which has told what happened. */
+class PipelinesEnded extends Schema.TaggedError<PipelinesEnded>()("PipelinesEnded", {
+  code: Schema.Int,
+  of: Schema.Int,
+  ended: Schema.Array(Schema.Struct({ pipeline: Schema.String, code: Schema.Int }))
+}) {
+  override readonly [Runtime.errorExitCode] = this.code
+  override get message() {
+    const each = this.ended.map(({ code, pipeline }) => `${pipeline} ${words[code] ?? "failed"}`)
+    return `${this.ended.length} of ${this.of} pipelines had problems: ${each.join(", ")}.`
+  }
+}
+
+const endOf = (ended: ReadonlyArray<{ readonly pipeline: string; readonly code: number }>, of: number) => {
+  const bad = ended.filter(({ code }) => code !== 0)
+  const code = worstFirst.find((worst) => bad.some((one) => one.code === worst)) ?? 1
+  return bad.length === 0 ? Effect.void : Effect.fail(new PipelinesEnded({ code, of, ended: bad }))
+}
+
+/** Looks at one pipeline before any is run. Undefined where it has nothing to read, beside others. */
+const lookAt = Effect.fnUntraced(function* (pipeline: Pipeline, { home }: Run, source: Source, isAlone: boolean) {
+  const { lacks, nothing } = yield* preflight(pipeline, yield* layoutOf(home), source)
+  if (nothing !== undefined && isAlone) return yield* new BadUse({ problem: nothing })
+  if (nothing !== undefined) yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothing}`)
+  if (lacks !== undefined) yield* Console.error(`${programName}: ${lacks}`)
+  return nothing === undefined
+})
+
+const runEach = Effect.fnUntraced(function* (which: Pipelines, run: Run, source: Source) {
+  const isAlone = which.length === 1
+  const noted = isAlone ? () => Effect.void : report(programName) // what ends a run of one is reported at the end
+  const looked = yield* Effect.forEach(which, (pipeline) =>
+    lookAt(pipeline, run, source, isAlone).pipe(
+      Effect.tapCause(noted),
+      Effect.tapCause((cause) => tellFailure(pipeline, run.asked, cause)),
+      Effect.exit,
+      Effect.map((exit) => ({ pipeline, exit }))
+    )
+  )
+  const exits: Array<{ readonly pipeline: Pipeline; readonly exit: Exit.Exit<unknown, unknown> }> = []
+  for (const { exit, pipeline } of looked) {
+    if (Exit.isFailure(exit)) exits.push({ pipeline, exit })
+    if (Exit.isFailure(exit) || !exit.value) continue
+    exits.push({ pipeline, exit: yield* Effect.exit(Effect.tapCause(ingestAndTell(pipeline, run), noted)) })
+  }
+  const [first] = exits
+  if (isAlone) return yield* first?.exit ?? Effect.void
+  const ended = exits.map(({ exit, pipeline }) => ({ pipeline: pipeline.name, code: exitCodeOf(exit) }))
+  return yield* endOf(ended, which.length)
+})
+
+/** What concerns all pipelines, before any is looked at. Undefined where there is nothing to do. */
+const setUp = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
+  yield* checkGiven(all, which, asked)
+  const days = yield* daysOf(asked)
+  const home = yield* homeSetting
+  const live = yield* currentFile(yield* layoutOf(home)) // fails where the link leads to none
+  if (asked.ifMissing && Option.isSome(live)) return undefined
+  const kind = yield* sourceKind(asked)
+  yield* checkSettings(kind)
+  const source: Source = { kind, stores: Option.getOrUndefined(asked.stores) }
+  return { wanted: yield* recorded(which, asked), run: { asked, home, days }, source }
+})
+
+/** `which` of all pipelines are asked for. */
+export const ingest = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
+  const ready = yield* setUp(all, which, asked).pipe(
+    Effect.tapCause((cause) => Effect.forEach(which, (pipeline) => tellFailure(pipeline, asked, cause)))
+  )
+  if (ready !== undefined) yield* runEach(ready.wanted, ready.run, ready.source)
+})

@@ -1,0 +1,77 @@
+/** What a run tells when it has ended: two lines for people, or an object for machines. */
+import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import { type Ended, FeedsLeftOut, type IngestResult } from "./run.ts"
+
+const grouped = (rows: number | null) => (rows ?? 0).toLocaleString("en-US")
+
+const headlineOf = ({ changes, run }: Pick<IngestResult, "run" | "changes">, dryRun: boolean) => {
+  if (dryRun) {
+    const would = changes ? "a new generation" : "nothing, as nothing is new"
+    return `dry run: nothing was published; a run would publish ${would}`
+  }
+  return run.generation === null ? "nothing new, nothing published" : `published ${run.generation}`
+}
+
+/** Of a run that did not fail. */
+export const told = (
+  result: Pick<IngestResult, "run" | "changes"> & Partial<Pick<IngestResult, "stores">>,
+  dryRun: boolean
+): string => {
+  const { run, stores } = result
+  return [
+    `${run.pipeline}: ${headlineOf(result, dryRun)}`,
+    `  ${grouped(run.rows_read)} rows read: ${grouped(run.rows_loaded)} new, ${grouped(run.rows_unchanged)} with nothing new, ${grouped(run.rows_rejected)} rejected`,
+    ...(stores?.not_due ? [`  ${grouped(stores.not_due)} of ${grouped(stores.listed)} stores were not due`] : [])
+  ].join("\n")
+}
+
+/** What became of the feeds that were not left out, or of what a partial one gave. */
+const restOf = ({ all_failed, changes, feeds, left_out }: IngestResult, dryRun: boolean) => {
+  const others = feeds - left_out.length
+  const [was, were] = dryRun ? ["would be", "would be"] : ["was", "were"]
+  if (all_failed) return left_out.length === 1 ? "its last values stay" : "their last values stay"
+  if (others === 0) return changes ? `what came ${was} published` : "what came was nothing new"
+  if (others === 1) return changes ? `the other ${was} published` : "the other had nothing new"
+  return changes ? `the others ${were} published` : "the others had nothing new"
+}
+
+/** How a run ends that left something out; undefined where it did not. */
+export const leftOutError = (result: IngestResult, dryRun: boolean): FeedsLeftOut | undefined => {
+  const { all_failed, left_out, run } = result
+  if (left_out.length === 0) return undefined
+  return new FeedsLeftOut({ pipeline: run.pipeline, left_out, published: restOf(result, dryRun), all_failed })
+}
+
+/** The object of a run, or of a pipeline that did not come to run: what is not known is null. */
+type Told = { readonly [Key in keyof RunRecord]: RunRecord[Key] | null } & {
+  readonly left_out: IngestResult["left_out"]
+  readonly stores: NonNullable<IngestResult["stores"]> | null
+  readonly dry_run: boolean
+  /** Why nothing came of it; null where it did not fail. */
+  readonly problem: string | null
+}
+
+export const jsonOf = ({ left_out, run, stores }: IngestResult, dryRun: boolean): string =>
+  JSON.stringify({ ...run, left_out, stores: stores ?? null, dry_run: dryRun, problem: null } satisfies Told)
+
+/** `ended`: what is known of the run, where one had begun. */
+export const jsonOfFailure = (pipeline: string, problem: string, dryRun: boolean, ended?: Ended): string => {
+  const unknown = {
+    run_id: null,
+    pipeline,
+    origin: null,
+    outcome: "failed" as const,
+    started_at: null,
+    finished_at: null,
+    generation: null,
+    window_from: null,
+    window_to: null,
+    rows_read: null,
+    rows_loaded: null,
+    rows_unchanged: null,
+    rows_rejected: null,
+    message: problem
+  }
+  const known = { ...unknown, ...ended?.run, left_out: ended?.left_out ?? [] }
+  return JSON.stringify({ ...known, stores: null, dry_run: dryRun, problem } satisfies Told)
+}
