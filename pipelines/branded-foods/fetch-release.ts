@@ -6,6 +6,7 @@ import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import { Effect } from "effect"
 import { Archive, type RawFile } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"
+import { Progress } from "../run/progress.ts"
 import { mappingHash } from "./mapping.ts"
 import { datasets, type Release } from "./newest-release.ts"
 import type { KnownPayload, Previous } from "./previous.ts"
@@ -60,6 +61,7 @@ const fetchForm = (form: Form | undefined, addresses: ReadonlyArray<string>) => 
 /** A release never changes under its name, so the network is not asked for hundreds of megabytes that are known. */
 export const fetchRelease = Effect.fnUntraced(function* (release: Release, { payloads }: Previous) {
   const { kind } = yield* Origin
+  const progress = yield* Progress
   const asList = (addresses: string | ReadonlyArray<string> | undefined) =>
     typeof addresses === "string" ? [addresses] : (addresses ?? [])
   const wanted = [
@@ -77,11 +79,14 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, { pay
     const byAddress = addresses.flatMap((address) => current.find(({ url }) => url === address) ?? [])
     if (kind === "live" && byAddress.length === addresses.length) {
       known.push(...byAddress)
+      yield* progress.advance({ feed: feedOf(form) })
       continue
     }
+    yield* progress.advance({ reading: feedOf(form) })
     const fetched = yield* fetchForm(form, addresses)
     if ("left_out" in fetched) {
       left_out.push(fetched.left_out)
+      yield* progress.advance({ feed: feedOf(form) })
       continue
     }
     const { files } = fetched
@@ -94,6 +99,7 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, { pay
       continue
     }
     known.push(...byContent.map(({ payload }) => payload))
+    yield* progress.advance({ feed: feedOf(form) })
     const isNew = ({ url }: RawFile) => url.startsWith(datasets) && !current.some((payload) => payload.url === url)
     recognised.push(...byContent.filter(({ file }) => isNew(file)))
   }

@@ -62,6 +62,7 @@ export const loadForms = Effect.fnUntraced(function* (
       hasJsonAside = true
     }
     const feed = feedOf(form.form)
+    yield* progress.advance({ reading: feed })
     const loaded = yield* loadForm(form, { staging, run_id, folder, advance }).pipe(
       Effect.tap((loaded) => judgeForm(db, { form: loaded.form, feed: feedOf(loaded.form) }, form.released_on)),
       Effect.catchTag(untrusted, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
@@ -75,6 +76,8 @@ export const loadForms = Effect.fnUntraced(function* (
     }
     yield* progress.advance({ feed })
   }
-  if (hasJsonAside) yield* completeWithJson(db)
+  if (!hasJsonAside) return { staged, left_out }
+  yield* progress.phase("merging the release forms")
+  yield* completeWithJson(db)
   return { staged, left_out }
 })

@@ -11,8 +11,8 @@ export interface Load {
   readonly rawOf: (member: string) => string
   /** Values of form, release_on, fetched_at, run_id and raw_sha256 of every row, as SQL. */
   readonly constants: string
-  /** Tells how many labels were read. */
-  readonly advance: (labels: number) => Effect.Effect<void>
+  /** Tells how many rows of the payload were read. */
+  readonly advance: (rows: number) => Effect.Effect<void>
 }
 
 /** What a form gave. Every row is in `ingest.reject`, silent, or stands behind a staged label. */

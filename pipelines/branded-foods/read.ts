@@ -99,7 +99,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     const progress = yield* Progress
     const previous = yield* readPrevious(run)
     const release = yield* newestRelease()
-    yield* progress.start([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
+    yield* progress.expect([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
     const fetched = yield* fetchRelease(release, previous)
     const { known, recognised } = fetched
     yield* noteAddresses(run, recognised)

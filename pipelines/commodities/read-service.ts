@@ -66,6 +66,7 @@ export const readService = Effect.fnUntraced(function* (
   const outcomes: Array<Outcome> = []
   let stop = unasked
   for (const feed of feeds) {
+    if (stop === undefined) yield* progress.advance({ reading: feed.feed })
     const outcome: Outcome =
       stop === undefined ? yield* outcomeOf(context, feed) : { kind: "unreachable", feed: feed.feed, reason: stop }
     outcomes.push(outcome)

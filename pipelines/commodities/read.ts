@@ -36,7 +36,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
   const previous = yield* readPrevious(run)
   const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
   const context = { run, previous, marsKey: yield* marsKey.pipe(Effect.orDie), today }
-  yield* progress.start(feeds.length)
+  yield* progress.expect(feeds.length)
   const readFrom = (service: Feed["source"], unasked?: string) =>
     readService(
       context,

@@ -8,7 +8,7 @@ import { Archive, ArchiveUnwritable } from "./archive.ts"
 import { Fetch } from "./fetch-list.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { AccessDenied, AnswerTooLarge, GivenUp, NotRecorded } from "./origin.ts"
-import { Progress } from "./progress.ts"
+import { Progress, silent } from "./progress.ts"
 import { Refused } from "./refused.ts"
 import { replayOrigin } from "./replay-origin.ts"
 
@@ -257,7 +257,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const fs = yield* FileSystem.FileSystem
       const upstream = yield* startUpstream((response) => response.write("the beginning"))
       const arrived = Promise.withResolvers<void>()
-      const watching = { start: () => Effect.void, advance: () => Effect.sync(() => arrived.resolve()) }
+      const watching = { ...silent, advance: () => Effect.sync(() => arrived.resolve()) }
       const running = yield* fetch(upstream.url).pipe(
         Effect.provide([archiveIn(folder), live]),
         Effect.provideService(Progress, watching),
@@ -310,7 +310,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const upstream = yield* startUpstream((response) => response.end("x".repeat(300_000)))
       let bytes = 0
       const counting = {
-        start: () => Effect.void,
+        ...silent,
         advance: (step: { readonly bytes?: number }) =>
           Effect.sync(() => {
             bytes += step.bytes ?? 0

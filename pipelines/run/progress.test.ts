@@ -13,19 +13,22 @@ const capture = (mode: Screen["mode"], columns = 80) => {
 /** A run of four feeds that is seen after one of them. */
 const quarter = Effect.gen(function* () {
   const progress = yield* Progress
-  yield* progress.start(4)
-  yield* progress.advance({ bytes: 2_800_000 })
+  yield* progress.start("commodities")
+  yield* progress.expect(4)
+  yield* progress.advance({ reading: "2993 Butter", bytes: 2_800_000 })
   yield* progress.advance({ feed: "2993 Butter", rows: 1234, bytes: 400 })
   yield* TestClock.adjust("5 seconds")
 })
 
 describe("progress", () => {
-  it.effect("prints a line every five seconds without a terminal, and one at the end", () =>
+  it.effect("prints a line every five seconds without a terminal, with pipeline and feed, and one at the end", () =>
     Effect.gen(function* () {
       const { screen, written } = capture("lines")
       yield* Effect.scoped(quarter).pipe(Effect.provide(progressOn(screen)))
-      const text = "1/4 feeds  1,234 rows  2.8 MB  00:00:05\n"
-      assert.deepStrictEqual(written, [text, `done  ${text}`])
+      assert.deepStrictEqual(written, [
+        "commodities  1/4 feeds  1,234 rows  247 rows/s  2.8 MB  00:00:05  about 00:00:15 left  2993 Butter\n",
+        "commodities  done  1/4 feeds  1,234 rows  2.8 MB  00:00:05\n"
+      ])
     })
   )
 
@@ -33,11 +36,33 @@ describe("progress", () => {
     Effect.gen(function* () {
       const { screen, written } = capture("bar", 70)
       yield* Effect.scoped(quarter).pipe(Effect.provide(progressOn(screen)))
-      const bar = "[#####---------------]  1/4 feeds  1,234 rows  2.8 MB  00:00:05  2993 Butter".slice(0, 69)
+      const bar = "[#####---------------]  commodities  1/4 feeds  1,234 rows  247 rows/s  2.8 MB".slice(0, 69)
       const blank = `\r${" ".repeat(69)}\r`
-      assert.deepStrictEqual(written.slice(-3), [`\r${bar}`, blank, "done  1/4 feeds  1,234 rows  2.8 MB  00:00:05\n"])
+      assert.deepStrictEqual(written.slice(-3), [
+        `\r${bar}`,
+        blank,
+        "commodities  done  1/4 feeds  1,234 rows  2.8 MB  00:00:05\n"
+      ])
       assert.isAbove(written.length, 20)
     })
+  )
+
+  it.effect.each([
+    ["bar", "\rcommodities  publishing  1,300 rows  2.8 MB  00:00:06"],
+    ["lines", "commodities  publishing  1,300 rows  2.8 MB  00:00:10\n"]
+  ] as const)(
+    "names what is done after the feeds, without a bar and with the rows of the summary (%s)",
+    ([mode, line]) =>
+      Effect.gen(function* () {
+        const { screen, written } = capture(mode, 200)
+        const publishing = Effect.andThen(
+          quarter,
+          Progress.use((progress) => progress.phase("publishing", 1300))
+        ).pipe(Effect.andThen(TestClock.adjust(mode === "bar" ? "1 second" : "5 seconds")))
+        yield* Effect.scoped(publishing).pipe(Effect.provide(progressOn(screen)))
+        assert.strictEqual(written.at(mode === "bar" ? -3 : -2)?.trimEnd(), line.trimEnd())
+        assert.match(written.at(-1) ?? "", /^commodities {2}done {2}1\/4 feeds {2}1,300 rows {2}/)
+      })
   )
 
   it.effect("shows the control characters in the name of a feed, and sends none of them to the terminal", () =>
@@ -61,7 +86,10 @@ describe("progress", () => {
       )
       yield* TestClock.adjust("1 second")
       yield* Fiber.interrupt(run)
-      assert.match(written.at(-1) ?? "", /^stopped at {2}1\/4 feeds {2}1,234 rows {2}2\.8 MB {2}00:00:0\d\n$/)
+      assert.match(
+        written.at(-1) ?? "",
+        /^commodities {2}stopped at {2}1\/4 feeds {2}1,234 rows {2}2\.8 MB {2}00:00:0\d\n$/
+      )
       const count = written.length
       yield* TestClock.adjust("1 minute")
       assert.lengthOf(written, count)
@@ -80,14 +108,14 @@ describe("progress", () => {
       const [blank, log, last] = written.slice(-3)
       assert.match(blank ?? "", /^\r +\r$/)
       assert.strictEqual(log, "asking again\n")
-      assert.match(last ?? "", /^done/)
+      assert.match(last ?? "", /^commodities {2}done/)
     })
   )
 
   it.effect("does not fail when no screen is provided", () =>
     Effect.gen(function* () {
       const progress = yield* Progress
-      yield* Effect.scoped(progress.start(1))
+      yield* Effect.scoped(progress.start("commodities"))
       yield* progress.advance({ feed: "1603" })
     })
   )

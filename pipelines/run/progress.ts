@@ -1,11 +1,14 @@
 /**
  * How far a run is, on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing for machines. Outside of `start`
- * nothing is shown. Whatever ends the run, the last line is whole.
+ * nothing is shown. While feeds are read there are rows, rows per second and the time left, as if the feeds to come took as long
+ * as those before; afterwards the line names what is being done. Whatever ends the run, the last line is whole.
  */
 import { visibleInLine } from "@larder/warehouse/terminal.ts"
 import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
 
 export interface Step {
+  /** A feed that is begun, by name. */
+  readonly reading?: string
   /** A feed that is done, by name. */
   readonly feed?: string
   readonly rows?: number
@@ -13,15 +16,24 @@ export interface Step {
 }
 
 interface Shows {
-  /** Shows progress until the scope closes, then one line that says how it ended. */
-  start(feeds: number): Effect.Effect<void, never, Scope.Scope>
+  /** Shows the progress of a run of this pipeline until the scope closes, then one line that says how it ended. */
+  start(pipeline: string): Effect.Effect<void, never, Scope.Scope>
+  /** So many feeds are to be read. */
+  expect(feeds: number): Effect.Effect<void>
   advance(step: Step): Effect.Effect<void>
+  /** The feeds have been read, and this is done now. `rows` is the count that the summary has, too. */
+  phase(name: string, rows?: number): Effect.Effect<void>
+}
+
+export const silent: Shows = {
+  start: () => Effect.void,
+  expect: () => Effect.void,
+  advance: () => Effect.void,
+  phase: () => Effect.void
 }
 
 /** Silent by default: only the command line shows anything. */
-export const Progress = Context.Reference<Shows>("larder/pipelines/Progress", {
-  defaultValue: () => ({ start: () => Effect.void, advance: () => Effect.void })
-})
+export const Progress = Context.Reference<Shows>("larder/pipelines/Progress", { defaultValue: () => silent })
 
 export interface Screen {
   readonly mode: "bar" | "lines"
@@ -33,12 +45,16 @@ export interface Screen {
 const redraw = { bar: "200 millis", lines: "5 seconds" } as const
 
 interface Count {
-  readonly feeds: number
+  readonly pipeline: string
   readonly startedAt: number
+  feeds: number
   done: number
   rows: number
   bytes: number
+  /** The feed that was begun or done last. */
   last: string
+  /** What is done after the feeds. */
+  phase: string | undefined
 }
 
 const grouped = (n: number) => n.toLocaleString("en-US")
@@ -49,19 +65,44 @@ const hoursMinutesSeconds = (ms: number) => {
   return parts.map((part) => String(part).padStart(2, "0")).join(":")
 }
 
-const textOf = (count: Count, now: number) =>
-  [
-    `${grouped(count.done)}/${grouped(count.feeds)} feeds`,
-    `${grouped(count.rows)} rows`,
-    ByteSize.format(ByteSize.bytes(count.bytes), { precision: 1, system: "decimal" }),
-    hoursMinutesSeconds(now - count.startedAt)
-  ].join("  ")
+const bytesOf = ({ bytes }: Count) => ByteSize.format(ByteSize.bytes(bytes), { precision: 1, system: "decimal" })
 
+const rateOf = ({ rows }: Count, elapsed: number) =>
+  elapsed >= 1000 ? [`${grouped(Math.round((rows / elapsed) * 1000))} rows/s`] : []
+
+const leftOf = ({ done, feeds }: Count, elapsed: number) =>
+  done > 0 && done < feeds ? [`about ${hoursMinutesSeconds((elapsed / done) * (feeds - done))} left`] : []
+
+const feedsOf = ({ done, feeds }: Count) => (feeds === 0 ? [] : [`${grouped(done)}/${grouped(feeds)} feeds`])
+
+const textOf = (count: Count, now: number) => {
+  const elapsed = now - count.startedAt
+  const rows = `${grouped(count.rows)} rows`
+  if (count.phase !== undefined) return [count.phase, rows, bytesOf(count), hoursMinutesSeconds(elapsed)].join("  ")
+  const parts = [
+    ...feedsOf(count),
+    rows,
+    ...rateOf(count, elapsed),
+    bytesOf(count),
+    hoursMinutesSeconds(elapsed),
+    ...leftOf(count, elapsed),
+    count.last
+  ]
+  return parts.filter((part) => part !== "").join("  ")
+}
+
+const endOf = (count: Count, now: number) =>
+  [...feedsOf(count), `${grouped(count.rows)} rows`, bytesOf(count), hoursMinutesSeconds(now - count.startedAt)].join(
+    "  "
+  )
+
+/** Once the feeds are done there is no bar: it would look full while work goes on. */
 const barOf = (count: Count, now: number, columns: number) => {
   const width = 20
   const full = Math.min(width, Math.floor((count.done / Math.max(1, count.feeds)) * width))
-  const line = `[${"#".repeat(full)}${"-".repeat(width - full)}]  ${textOf(count, now)}  ${count.last}`
-  return line.trimEnd().slice(0, Math.max(20, columns - 1)) // a full line would wrap
+  const bar = count.phase === undefined ? `[${"#".repeat(full)}${"-".repeat(width - full)}]  ` : ""
+  const line = `${bar}${count.pipeline}  ${textOf(count, now)}`
+  return line.slice(0, Math.max(20, columns - 1)) // a full line would wrap
 }
 
 /** Blanks instead of control sequences: they work on every terminal. */
@@ -76,7 +117,7 @@ const makeShows = (screen: Screen) => {
 
   const draw = Effect.map(Clock.currentTimeMillis, (now) => {
     if (!count) return
-    if (screen.mode === "lines") return screen.write(`${textOf(count, now)}\n`)
+    if (screen.mode === "lines") return screen.write(`${count.pipeline}  ${textOf(count, now)}\n`)
     const bar = barOf(count, now, screen.columns())
     screen.write(`\r${bar.padEnd(drawn)}`)
     drawn = bar.length
@@ -85,27 +126,39 @@ const makeShows = (screen: Screen) => {
   const end = (isDone: boolean) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       clear()
-      if (count) screen.write(`${isDone ? "done" : "stopped at"}  ${textOf(count, now)}\n`)
+      if (count) screen.write(`${count.pipeline}  ${isDone ? "done" : "stopped at"}  ${endOf(count, now)}\n`)
       count = undefined
     })
 
-  const start = Effect.fnUntraced(function* (feeds: number) {
-    count = { feeds, startedAt: yield* Clock.currentTimeMillis, done: 0, rows: 0, bytes: 0, last: "" }
+  const start = Effect.fnUntraced(function* (pipeline: string) {
+    const startedAt = yield* Clock.currentTimeMillis
+    count = { pipeline, startedAt, feeds: 0, done: 0, rows: 0, bytes: 0, last: "", phase: undefined }
     yield* Effect.addFinalizer((exit) => end(Exit.isSuccess(exit)))
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(redraw[screen.mode]), draw)))
   })
 
-  const advance = ({ feed, rows = 0, bytes = 0 }: Step) =>
+  const expect = (feeds: number) =>
+    Effect.sync(() => {
+      if (count) count.feeds = feeds
+    })
+
+  const advance = ({ feed, reading = feed, rows = 0, bytes = 0 }: Step) =>
     Effect.sync(() => {
       if (!count) return
       count.rows += rows
       count.bytes += bytes
-      if (feed === undefined) return
-      count.done += 1
-      count.last = visibleInLine(feed)
+      if (feed !== undefined) count.done += 1
+      if (reading !== undefined) count.last = visibleInLine(reading)
     })
 
-  return { clear, shows: { start, advance } }
+  const phase = (name: string, rows?: number) =>
+    Effect.sync(() => {
+      if (!count) return
+      count.phase = name
+      count.rows = rows ?? count.rows
+    })
+
+  return { clear, shows: { start, expect, advance, phase } }
 }
 
 /** What is logged or printed while a bar stands goes above it: the bar is taken away first, and drawn again at its next tick. */

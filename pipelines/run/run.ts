@@ -19,6 +19,7 @@ import { liveOrigin } from "./live-origin.ts"
 import { Origin } from "./origin.ts"
 import { type DayRange, LeftOut, NothingRead, type Pipeline, ReadFailed, reasonLines } from "./pipeline.ts"
 import { type Given, sourceKind } from "./preflight.ts"
+import { Progress } from "./progress.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
 /** Which run this is. A run that is repeated from the archive keeps the identity that it had. */
@@ -138,6 +139,7 @@ const readAndPublish = Effect.fnUntraced(function* (
   onRead: (run: RunRecord) => void
 ) {
   const { acceptShrinkage, days, dryRun, stores } = options
+  yield* Progress.use((progress) => progress.start(pipeline.name))
   const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days, stores })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
@@ -151,6 +153,7 @@ const readAndPublish = Effect.fnUntraced(function* (
     message: left_out.length > 0 ? reasonLines(left_out).join("\n") : null
   }
   onRead(run)
+  yield* Progress.use((progress) => progress.phase(dryRun ? "merging and checking" : "publishing", rows_read))
   if (!dryRun) yield* Archive.use((archive) => archive.settled)
   const published = yield* publish({
     layout,

@@ -67,6 +67,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   const { asked_at, rows, run_id, staging } = target
   const began = yield* Clock.currentTimeMillis
   const feed = feedOf(store)
+  yield* progress.advance({ reading: feed })
   const about = { pipeline, feed, run_id }
   const payloads = new Map<string, { readonly raw: RawFile; rows_read: number; rows_rejected: number }>()
   /** Rejects that do not say which product or collection they are of: it may be one that was known. */

@@ -117,13 +117,14 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const due = yield* dueAmong(run, all, asked_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
       if (due.length === 0) return { done: [], result: nothing, stores }
-      yield* progress.start(due.length)
+      yield* progress.expect(due.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)
       const known = yield* stageKnownProducts(run.staging.db, run.layout, previous)
       const read = yield* Effect.forEach(due, (store) => readStore(store, { ...run, asked_at, rows, known }), {
         concurrency: atOnce
       })
+      yield* progress.phase("putting products together")
       yield* rows.settled
       const judged = yield* withProductsRead(run.staging.db, read, previous.stores)
       const done = yield* withhold(run.staging.db, run.run_id, judged)

@@ -31,7 +31,7 @@ const newest = `
 const hasRead = ({ outcome, pipeline, rows_read }: RunRecord) =>
   outcome === "published" ||
   outcome === "unchanged" ||
-  (outcome === "partial" && pipeline === "storefronts" && rows_read !== 0)
+  (outcome === "partial" && pipeline === "storefronts" && (rows_read ?? 0) > 0)
 
 /** Published nothing although it was not interrupted, or read nothing at all. */
 export const hasFailed = ({ outcome, rows_read }: RunRecord): boolean =>

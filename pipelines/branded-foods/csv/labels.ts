@@ -176,6 +176,5 @@ export const stageLabels = Effect.fnUntraced(function* (db: DuckDb["Service"], l
     if (loaded?.rows !== labels) {
       yield* db.run(`insert into release.refused select fdc_id, problem from (${label}) where problem is not null`)
     }
-    yield* load.advance(labels)
   }
 })

@@ -38,6 +38,7 @@ export const loadCsv = Effect.fnUntraced(function* (
   for (const header of present) {
     yield* stageExactly(db, header, folder)
     yield* rejectRows(db, load, header.member)
+    yield* load.advance(yield* rowsOf(db, header.member))
   }
   const hasAttributes = present.some(({ member }) => member === "food_attribute")
   if (!hasAttributes) yield* db.run(noAttributes)

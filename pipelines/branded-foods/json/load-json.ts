@@ -111,6 +111,7 @@ export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Loa
   const counted = yield* cutFoods(list, { folder, chunkBytes }, (chunk) =>
     Effect.gen(function* () {
       yield* reject(chunk.rejects)
+      yield* load.advance(chunk.rejects.length)
       if (chunk.records === 0) return
       const [end] = yield* db.all(Row, endOfLabels)
       const before = end?.row ?? -1
