@@ -8,7 +8,7 @@ import { isDay } from "@larder/schemas/dates.ts"
 import { Effect, Schema } from "effect"
 import { Archive } from "../run/archive.ts"
 import { fileScheme } from "../run/file-origin.ts"
-import { Origin, RefusedByUpstream } from "../run/origin.ts"
+import { NotRecorded, Origin, RefusedByUpstream } from "../run/origin.ts"
 
 const host = "https://fdc.nal.usda.gov"
 
@@ -98,6 +98,8 @@ const namesOn = Effect.fnUntraced(function* (url: string) {
 /** The former address may be gone, and the present one may go. */
 const isGone = (error: unknown) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
+const isAbsent = (error: unknown) => error instanceof NotRecorded || isGone(error)
+
 const fromPages = Effect.gen(function* () {
   for (const url of pages) {
     const names = yield* Effect.catchIf(namesOn(url), isGone, () => Effect.succeed([]))
@@ -119,6 +121,7 @@ export const newestRelease = Effect.fn("Release.newest")(function* () {
   const recorded = (yield* origin.listing(datasets)) ?? []
   const release = newestOf(recorded.filter((address) => /_branded_food_/i.test(address)))
   if (release !== undefined) return release
+  yield* Effect.catchIf(namesOn(pages[0] ?? host), isAbsent, () => Effect.void) // a refusal may be recorded
   const where = origin.kind === "sample" ? "the bundled samples" : "the recording"
   const wanted = "FoodData_Central_branded_food_json_YYYY-MM-DD.zip"
   return yield* new ReleaseUnknown({

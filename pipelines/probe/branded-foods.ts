@@ -11,9 +11,10 @@ import { newestRelease } from "../branded-foods/newest-release.ts"
 import { makeCutter } from "../branded-foods/release/food-cutter.ts"
 import { FoodListUnusable } from "../branded-foods/release/food-list.ts"
 import { foodsAmong, type Member } from "../branded-foods/release/zip-members.ts"
+import type { OriginError } from "../run/origin.ts"
 import { orFatal, whyAway } from "./away.ts"
 import { type Found, verdictsOf } from "./verdict.ts"
-import { type MemberHead, zipHeads } from "./zip-heads.ts"
+import { type MemberHead, type ZipHeads, zipHeads } from "./zip-heads.ts"
 
 const verdict = verdictsOf("branded-foods", "FoodData Central (fdc.nal.usda.gov)")
 
@@ -102,7 +103,11 @@ const judgeForm = (form: Form, feed: string, heads: ReadonlyArray<MemberHead>) =
 /** What was seen of a zip, for a bundle. */
 export interface SeenZip {
   readonly url: string
+  readonly listed: ZipHeads["listed"]
+  /** The beginnings of the members that a run needs. */
   readonly members: ReadonlyArray<MemberHead>
+  /** Why nothing came. */
+  readonly refusal?: OriginError
 }
 
 interface Probed {
@@ -122,13 +127,14 @@ const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefin
   if (Result.isFailure(heads)) {
     const error = heads.failure
     if (error._tag === "ZipUnusable") return told("differs", error.message)
-    if (error._tag !== "NoRanges") return told("unreachable", whyAway(error))
-    return told("ok", name, ["the server sends no parts of it, so what it holds was not read"])
+    if (error._tag === "NoRanges")
+      return told("ok", name, ["the server sends no parts of it, so what it holds was not read"])
+    return { ...told("unreachable", whyAway(error)), seen: [{ url, listed: [], members: [], refusal: error }] }
   }
-  const { bytes, members } = heads.success
+  const { bytes, listed, members } = heads.success
   const judged = yield* judgeForm(form, feed, members)
   const detail = `${name}, ${(bytes / 1e6).toFixed(1)} MB: ${judged.detail}`
-  return { found: { ...judged, detail, newest_day }, seen: [{ url, members }] } satisfies Probed as Probed
+  return { found: { ...judged, detail, newest_day }, seen: [{ url, listed, members }] } satisfies Probed as Probed
 })
 
 /** The verdicts, and what was seen of the zips. */

@@ -1,5 +1,5 @@
 /** `larder-ingest probe`: what runs would find at the sources today, one line for each feed. */
-import { type Config, Console, Effect, type FileSystem, type Layer, Option, type Path, Runtime, Schema } from "effect"
+import { type Config, Console, Effect, FileSystem, type Layer, Option, Path, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { BundleUnusable } from "../run/bundle-files.ts"
 import { liveOrigin } from "../run/live-origin.ts"
@@ -87,6 +87,19 @@ const ending = (verdicts: ReadonlyArray<FeedVerdict>) => {
   return code === 4 ? Effect.fail(new FeedsDiffer({ feeds, of })) : Effect.void
 }
 
+/** Before anything is asked: a bundle is written at the end. */
+const checkBundle = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = path.dirname(path.resolve(file))
+  if (yield* Effect.orElseSucceed(fs.exists(file), () => false)) {
+    return yield* new ProbeMisused({ problem: `--bundle: ${file} is there already. Name a new file.` })
+  }
+  const isFolder = Effect.map(fs.stat(folder), ({ type }) => type === "Directory")
+  if (yield* Effect.orElseSucceed(isFolder, () => false)) return
+  return yield* new ProbeMisused({ problem: `--bundle: there is no folder ${folder}` })
+})
+
 const flags = {
   pipeline: Argument.Literals(
     "pipeline",
@@ -100,15 +113,29 @@ const flags = {
     Flag.withDescription("Recorded payloads instead of the network: a folder, or a bundle of another probe"),
     Flag.optional
   ),
+  bundle: Flag.Path("bundle").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("Write what came, without keys, as a zip for a maintainer; --replay reads it"),
+    Flag.optional
+  ),
   json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
 }
 
 export const probe = Command.make(
   "probe",
   flags,
-  Effect.fn(function* ({ json, ...given }) {
-    const verdicts = (yield* probeAll(given)).flatMap((probed) => probed.verdicts)
+  Effect.fn(function* ({ bundle, json, ...given }) {
+    if (Option.isSome(bundle)) yield* checkBundle(bundle.value)
+    const probed = yield* probeAll(given)
+    const verdicts = probed.flatMap((one) => one.verdicts)
     yield* Console.log(json ? JSON.stringify({ exit_code: exitCodeOf(verdicts), feeds: verdicts }) : told(verdicts))
+    if (Option.isSome(bundle)) {
+      const { writeBundle } = yield* Effect.promise(() => import("./bundle.ts"))
+      const recordings = yield* writeBundle(bundle.value, probed, verdicts)
+      yield* Console.error(
+        `\n${bundle.value} has ${recordings} recordings and no keys. Look into it before you send it.`
+      )
+    }
     return yield* ending(verdicts)
   }, Effect.scoped)
 ).pipe(

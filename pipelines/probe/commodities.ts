@@ -73,7 +73,7 @@ const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefi
   const read = normalise(feed, rows, { asked: raw.exact ? window : undefined })
   const notes = [
     ...movedNote(raw),
-    ...clockNote(raw),
+    ...(recorded ? [] : clockNote(raw)),
     ...(remark === undefined ? [] : [`it ${remark}`]),
     ...(read.absent.length === 0 || rows.length === 0 ? [] : [`no row of ${few(read.absent)}`]),
     ...(read.unknown_fields.length === 0
@@ -135,10 +135,11 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
   const fetched = yield* Effect.result(fetchFirst(asksOf(feed, window, key)))
   if (Result.isFailure(fetched)) {
     const error = yield* orFatal(fetched.failure)
-    return {
-      found: { feed: feed.feed, verdict: "unreachable", detail: whyAway(error) },
-      error
-    } satisfies Asked as Asked
+    const found = { feed: feed.feed, verdict: "unreachable", detail: whyAway(error) } as const
+    if (error instanceof NotRecorded) {
+      return { found: { ...found, verdict: "not_asked", detail: "nothing is recorded of it" } } satisfies Asked as Asked
+    }
+    return { found, error } satisfies Asked as Asked
   }
   const text = yield* Effect.orDie(fs.readFileString(fetched.success.path)) // the archive has just written it
   return { found: judged(feed, fetched.success, text, window, kind !== "live") } satisfies Asked as Asked
@@ -167,9 +168,8 @@ const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Found> => {
 }
 
 /** All feeds of a service are asked for days that have rows; none at all means that it no longer knows the window. */
-const orNoWindow = (found: ReadonlyArray<Found>, kind: string): ReadonlyArray<Found> => {
-  if (kind !== "live" || found.length < 3 || !found.every(({ rows, verdict }) => verdict === "ok" && rows === 0))
-    return found
+const orNoWindow = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
+  if (found.length < 3 || !found.every(({ rows, verdict }) => verdict === "ok" && rows === 0)) return found
   return found.map((one) => ({
     ...one,
     verdict: "differs",
@@ -199,7 +199,7 @@ const probeService = Effect.fnUntraced(function* (source: Feed["source"], today:
     asked.push(yield* probeFeed(feed, today, key))
     stop = hopeless(asked)
   }
-  return [...orNoWindow(orMoved(asked), kind), ...rest].map(verdict)
+  return [...orNoWindow(orMoved(asked)), ...rest].map(verdict)
 })
 
 export const probeCommodities = Effect.fn("probe.commodities")(function* () {

@@ -27,6 +27,8 @@ export interface MemberHead extends Pick<Member, "name" | "path" | "bytes"> {
 
 export interface ZipHeads {
   readonly bytes: number
+  /** All that the zip lists. */
+  readonly listed: ReadonlyArray<Pick<Member, "path" | "bytes">>
   readonly members: ReadonlyArray<MemberHead>
 }
 
@@ -114,5 +116,6 @@ export const zipHeads = Effect.fn("probe.zipHeads")(function* (
       return { name, path, bytes, head } satisfies MemberHead
     })
   )
-  return { bytes: total, members: heads } satisfies ZipHeads
+  const listed = members.map(({ bytes, path }) => ({ path, bytes }))
+  return { bytes: total, listed, members: heads } satisfies ZipHeads
 })

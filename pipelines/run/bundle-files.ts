@@ -2,12 +2,13 @@
  * A bundle that `larder-ingest probe --bundle` wrote: a zip with recordings, laid out like a folder of them. It may come from a
  * stranger, so that its names lead nowhere, and what it unpacks to has a limit.
  */
-import { createWriteStream } from "node:fs"
+import { createReadStream, createWriteStream } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import path from "node:path"
 import { pipeline } from "node:stream/promises"
+import { createGunzip } from "node:zlib"
 import { Effect, FileSystem, Schema } from "effect"
-import { openPromise } from "yauzl"
+import { type Entry, openPromise } from "yauzl"
 
 export class BundleUnusable extends Schema.TaggedError<BundleUnusable>()("BundleUnusable", {
   file: Schema.String,
@@ -22,6 +23,21 @@ export class BundleUnusable extends Schema.TaggedError<BundleUnusable>()("Bundle
 const mostBytes = 512 << 20
 const mostFiles = 50_000
 
+/** High bits of the attributes are the file's mode where a Unix made the zip (APPNOTE.TXT, 4.4.15). */
+const isLink = ({ externalFileAttributes }: Entry) => ((externalFileAttributes >>> 16) & 0o170000) === 0o120000
+
+const tooMuch = () => new Error("it holds more than any bundle")
+
+/** What a recording unpacks to that is compressed itself. */
+const bytesWithin = async (file: string, most: number) => {
+  let bytes = 0
+  for await (const piece of createReadStream(file).pipe(createGunzip())) {
+    bytes += piece.length
+    if (bytes > most) throw tooMuch()
+  }
+  return bytes
+}
+
 const unpack = async (file: string, folder: string) => {
   const zip = await openPromise(file) // refuses names that are absolute or climb
   let bytes = 0
@@ -30,10 +46,12 @@ const unpack = async (file: string, folder: string) => {
     if (entry.fileName.endsWith("/")) continue
     bytes += entry.uncompressedSize // yauzl holds a member to the size that it declares
     files += 1
-    if (bytes > mostBytes || files > mostFiles) throw new Error("it holds more than any bundle")
+    if (isLink(entry)) throw new Error(`${entry.fileName} is a link`)
+    if (bytes > mostBytes || files > mostFiles) throw tooMuch()
     const target = path.join(folder, entry.fileName.replaceAll("?", "%3F")) // no name on Windows has a question mark
     await mkdir(path.dirname(target), { recursive: true })
     await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target, { flags: "wx" }))
+    if (target.endsWith(".gz")) bytes += await bytesWithin(target, mostBytes - bytes)
   }
 }
 

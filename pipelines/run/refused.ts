@@ -24,6 +24,8 @@ const Refusal = Schema.Union([
 ])
 const isRefusal = Schema.is(Refusal)
 const encode = Schema.encodeSync(Refusal)
+/** A refusal as `refusalTold` gives it, in JSON. */
+export const decodeRefusal = Schema.decodeUnknownEffect(Schema.fromJsonString(Refusal))
 
 export const Refused = Schema.Struct({
   run_id: Schema.String,

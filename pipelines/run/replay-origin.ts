@@ -3,13 +3,14 @@
  * and `%3F` in place of `?` wherever a file system knows no `?`, as on Windows. A file answers its exact query, else the same parameters in another order, else a file without a query answers any. Each may
  * be compressed under the same name plus `.gz`. Where a path is a folder too (a list and what it lists), record it with an
  * empty query, `reports?`, or as `reports.gz`. What an answer told besides its body may lie beside it as `<name>.told.json`, an
- * object of texts. The bundled samples are such a folder, and a bundle of `larder-ingest probe` is one in a zip.
+ * object of texts, and what was refused instead of an answer as `<name>.refused.json`. The bundled samples are such a folder, and a bundle of `larder-ingest probe` is one in a zip.
  */
 import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, FileSystem, Layer, Option, Path, type PlatformError, Schema, Stream } from "effect"
 import { unpackedBundle } from "./bundle-files.ts"
 import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable, type Resume } from "./origin.ts"
+import { decodeRefusal } from "./refused.ts"
 
 export class RecordingsMissing extends Schema.TaggedError<RecordingsMissing>()("RecordingsMissing", {
   kind: Schema.Literals(["replay", "sample"]),
@@ -32,8 +33,18 @@ const parametersOf = (query: string) =>
 /** What a name may have between path and query. */
 const marks = ["?", "%3F"]
 
-const toldSuffix = ".told.json"
+export const toldSuffix = ".told.json"
+export const refusedSuffix = ".refused.json"
 const decodeTold = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
+
+/** The name of an address below the folder of recordings, in the form that every file system knows. */
+export const recordingName = (url: string) => {
+  const { host, pathname, protocol, search } = new URL(url)
+  const name = protocol === "file:" ? pathname.slice(1) : host + pathname
+  const isFolder = name.endsWith("/")
+  const query = search.slice(1).replaceAll("/", "%2F").replaceAll("\\", "%5C")
+  return search === "" && !isFolder ? name : `${name}%3F${query}`
+}
 
 interface Candidate {
   /** Below the folder. */
@@ -103,6 +114,17 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     return told.length === 0 ? {} : { told: Object.fromEntries(told) }
   })
 
+  /** A refusal that was recorded happens again. */
+  const refusedInstead = Effect.fnUntraced(function* (names: ReadonlyArray<Candidate>) {
+    const files = names.filter(({ packed }) => !packed).map((one) => ({ ...one, name: one.name + refusedSuffix }))
+    const refused = yield* Effect.findFirst(files, isFile)
+    if (Option.isNone(refused)) return
+    const file = path.join(root, refused.value.name)
+    const text = yield* Effect.mapError(fs.readFileString(file), (cause) => new RecordingUnreadable({ file, cause }))
+    const unreadable = (cause: unknown) => new RecordingUnreadable({ file, cause })
+    return yield* Effect.fail(yield* Effect.mapError(decodeRefusal(text), unreadable))
+  })
+
   const open = Effect.fn("Origin.open")(function* (ask: Ask, resume?: Resume) {
     const { host, pathname, protocol, search } = new URL(ask.url)
     const name = protocol === "file:" ? pathname.slice(1) : host + pathname
@@ -112,6 +134,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     const candidates = [...same, ...written, ...(yield* reordered(name, search.slice(1))), ...any]
     const found = yield* Effect.findFirst(candidates, isFile)
     if (Option.isNone(found)) {
+      yield* refusedInstead([...same, ...written, ...any])
       const others = search === "" ? [] : [`${name}?… (the same parameters in another order)`]
       const looked_for = [...same.map((file) => file.name), ...others, ...any.map((file) => file.name)]
       return yield* new NotRecorded({ url: ask.url, kind, folder: shown, looked_for })
@@ -145,11 +168,15 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     if (folder === undefined) return []
     const names = yield* orAbsent(folder, fs.readDirectory(folder, { recursive: true }), [])
     const recordings = names.filter((name) => !name.endsWith(toldSuffix))
+    const withoutSuffix = (name: string) => (name.endsWith(refusedSuffix) ? name.slice(0, -refusedSuffix.length) : name)
     const files = yield* Effect.filter(recordings, (name) =>
       Effect.map(orAbsent(name, fs.stat(path.join(folder, name)), undefined), (found) => found?.type === "File")
     )
     const addresses = files.map((name) => {
-      const recording = path.relative(root, path.join(folder, name)).split(path.sep).join("/")
+      const recording = path
+        .relative(root, path.join(folder, withoutSuffix(name)))
+        .split(path.sep)
+        .join("/")
       return scheme + (recording.endsWith(".gz") ? recording.slice(0, -3) : recording).replace("%3F", "?")
     })
     return [...new Set(addresses)].filter((address) => address.startsWith(prefix)).sort()

@@ -1,79 +1,22 @@
 /** What a probe says of live sources: real requests over real HTTP, of which only the hosts are moved. */
 import path from "node:path"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
 import { feeds } from "@larder/pipelines/commodities/catalog.ts"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
-import { probePipeline } from "@larder/pipelines/probe/probe.ts"
 import { exitCodeOf, type FeedVerdict, told } from "@larder/pipelines/probe/verdict.ts"
 import { liveOrigin } from "@larder/pipelines/run/live-origin.ts"
-import type { Pipeline } from "@larder/pipelines/run/pipeline.ts"
 import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
-import { ConfigProvider, Effect } from "effect"
-import {
-  aRange,
-  type Bodies,
-  bodyOf,
-  everyFeed,
-  feedNamed,
-  recordingOf,
-  sectionsBody
-} from "../support/pipelines/commodity-payloads.ts"
+import { Effect } from "effect"
+import { aRange, bodyOf, feedNamed, sectionsBody } from "../support/pipelines/commodity-payloads.ts"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
-import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
 import { hasty, range, startShop } from "../support/pipelines/store-host.ts"
-import { startUpstream, type Upstream } from "../support/pipelines/upstream.ts"
+import { startUpstream } from "../support/pipelines/upstream.ts"
 import { startFdcHost, zipAt } from "./fdc-host.ts"
 import { folderOfTest } from "./ingesting.ts"
+import { at, key, probing, recent, startServices } from "./probing.ts"
 import { goodFiles, goodZip, jsonRelease, recordOf } from "./small-releases.ts"
 import { writeFiles } from "./storefronts.ts"
-
-const key = { MARS_API_KEY: "0123456789-a-secret-key" }
-
-interface Probing {
-  readonly origin: ReturnType<typeof hostsMoved>
-  readonly environment?: Readonly<Record<string, string>>
-  readonly stores?: string
-}
-
-const probing = (pipeline: Pipeline, { environment = key, origin, stores }: Probing) =>
-  Effect.map(probePipeline(pipeline, stores), ({ verdicts }) => verdicts).pipe(
-    Effect.scoped,
-    Effect.provide(origin),
-    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
-    Effect.provide(NodeServices.layer)
-  )
-
-/** The rows of the payloads were published around 1 October 2026: this is as if they had been published today. */
-const shift = Date.now() - Date.parse("2026-10-01T12:00:00Z")
-const recent = (body: string) =>
-  body.replaceAll(/(\d\d)\/(\d\d)\/(\d{4})/g, (_, month, day, year) => {
-    const moved = new Date(Date.UTC(year, month - 1, day, 12) + Math.floor(shift / 86_400_000) * 86_400_000)
-    const [shiftedYear, shiftedMonth, shiftedDay] = moved.toISOString().slice(0, 10).split("-")
-    return `${shiftedMonth}/${shiftedDay}/${shiftedYear}`
-  })
-
-/** Year-to-date reports begin on 1 January, and barrels have ended: what moves with the others is not theirs. */
-const bodies = () => {
-  const all = Object.entries(everyFeed()).map(([feed, body]) => [feed, recent(body)])
-  return Object.fromEntries(all) as Bodies // its entries are texts by feed
-}
-
-type Answers = Readonly<Record<string, { readonly status?: number; readonly type?: string; readonly body?: string }>>
-
-/** Both services on one server; `answers` are of feeds, or of all of them as `*`. */
-const startServices = (answers: Answers = {}) => {
-  const whole = bodies()
-  return startUpstream((response, _, { url }) => {
-    const wanted = decodeURI(url.split("?")[0] ?? "").slice(1)
-    const feed = feeds.find((one) => decodeURI(recordingOf(one)) === wanted)?.feed ?? ""
-    const { body = whole[feed], status = 200, type = "application/json" } = answers[feed] ?? answers["*"] ?? {}
-    response.writeHead(status, { "content-type": type }).end(body)
-  })
-}
-const at = ({ url: base }: Upstream) =>
-  hostsMoved(({ host, pathname, search }) => `${base}/${host}${pathname}${search}`, unpaced)
 
 const of = (verdicts: ReadonlyArray<FeedVerdict>, feed: string) => {
   const { detail, notes, verdict } = verdicts.find((one) => one.feed === feed) ?? assert.fail(`no verdict of ${feed}`)

@@ -28,7 +28,7 @@ const rooms = ["schemas", "warehouse", "pipelines", "serve", "test", "examples",
 const looksLikeOurs = (code: string) =>
   new RegExp(`^(${rooms.join("|")})(/[\\w.*@-]+)+/?$`).test(code) || /^[\w-]+\.(md|json|mjs)$/.test(code)
 /** Files of users and of sources, which have names like ours. */
-const foreign = new Set(["stores.json", "meta.json", "products.json", "collections.json", "food.json"])
+const foreign = new Set(["stores.json", "meta.json", "products.json", "collections.json", "food.json", "probe.json"])
 const named = everyDocument.flatMap((document) => {
   const inShell = fencesOf(document).flatMap(({ language, text }) =>
     language === "sh" ? text.split("\n").flatMap((line) => (line.split(" #")[0] ?? "").split(/\s+/)) : []

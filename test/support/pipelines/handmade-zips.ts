@@ -10,6 +10,8 @@ export interface Part {
   readonly crc?: number
   /** Declared length, unpacked. Above 4 GB it is written as zip64. */
   readonly bytes?: number
+  /** Mode of the file, as a Unix notes it. */
+  readonly mode?: number
   /** In place of what the content deflates to. */
   readonly packed?: Buffer
 }
@@ -44,6 +46,7 @@ export const zipOf = (...parts: ReadonlyArray<Part>) => {
     common.writeUInt16LE(name.length, 22)
     const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, name, packed])
     const entry = Buffer.alloc(14)
+    entry.writeUInt32LE(((wrong.mode ?? 0) << 16) >>> 0, 6)
     entry.writeUInt32LE(offset, 10)
     const extra = zip64(bytes)
     common.writeUInt16LE(extra.length, 24)

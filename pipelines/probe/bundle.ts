@@ -1,0 +1,194 @@
+/**
+ * What a probe saw, as a zip that can be sent to a maintainer and replayed: recordings of the pieces that were read, laid out as
+ * `replay-origin.ts` reads them, refusals beside them as `<name>.refused.json`, and `probe.json` with the verdicts, the heads of the
+ * answers and the lists of zips. Keys are taken out. Windows of days are not in the names: a replay asks for none.
+ */
+import { createWriteStream } from "node:fs"
+import { readFile, rename, rm } from "node:fs/promises"
+import { buffer } from "node:stream/consumers"
+import { pipeline } from "node:stream/promises"
+import { version } from "@larder/schemas/version.ts"
+import { Clock, Effect, Path, Schema } from "effect"
+import { ZipFile } from "yazl"
+import { decodeLine, type Fetch, hasPayload } from "../run/fetch-list.ts"
+import { refusalTold } from "../run/refused.ts"
+import { recordingName, refusedSuffix, toldSuffix } from "../run/replay-origin.ts"
+import { listAddress } from "../storefronts/operator-files.ts"
+import { foodsIn, type SeenZip } from "./branded-foods.ts"
+import type { Probed } from "./probe.ts"
+import { type Redaction, redaction } from "./redaction.ts"
+import type { FeedVerdict } from "./verdict.ts"
+import type { MemberHead } from "./zip-heads.ts"
+
+export class BundleUnwritable extends Schema.TaggedError<BundleUnwritable>()("BundleUnwritable", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `The bundle ${this.file} cannot be written: ${reason}.`
+  }
+}
+
+/** Of one recording. A few weeks of a report have some hundred kilobytes, the beginning of a store's file 4 MB. */
+const mostBytesOfRecording = 32 << 20
+/** Of all recordings. Bundles of twice this size are refused when they are read. */
+const mostBytes = 256 << 20
+/** File systems allow 255 bytes in a name, and something is added to it. */
+const mostBytesOfName = 220
+
+/** 1980-01-01, the first day a zip can name: a bundle tells when it was made in `probe.json`. */
+const noTime = { mtime: new Date(1980, 0, 1), mode: 0o100644, forceDosTimestamp: true }
+
+interface Entry {
+  readonly name: string
+  readonly bytes: Buffer
+}
+
+const zipped = async (entries: ReadonlyArray<Entry>) => {
+  const zip = new ZipFile()
+  for (const { bytes, name } of entries) zip.addBuffer(bytes, name, noTime)
+  zip.end()
+  return buffer(zip.outputStream)
+}
+
+/** Up to the last line end that is in no quotes. */
+const wholeRecords = (head: Buffer) => {
+  let end = 0
+  let isQuoted = false
+  head.forEach((byte, at) => {
+    if (byte === 0x22) isQuoted = !isQuoted
+    else if (byte === 0x0a && !isQuoted) end = at + 1
+  })
+  return head.subarray(0, end)
+}
+
+const firstFoods = (member: MemberHead) => {
+  try {
+    const lines = foodsIn(member).map((food) => JSON.stringify(food))
+    return Buffer.from(`{"BrandedFoods":[\n${lines.join(",\n")}\n]}\n`)
+  } catch {
+    return member.head // no list of foods: it is replayed as what it is
+  }
+}
+
+/** The member with its first whole records. */
+const shortened = (member: MemberHead) => {
+  if (member.head.length >= member.bytes) return member.head
+  return /\.json$/i.test(member.name) ? firstFoods(member) : wholeRecords(member.head)
+}
+
+const json = (value: unknown) => Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
+
+/** The window of days is `q`, and nothing else is. */
+const nameOf = (url: string, pipeline: string) =>
+  recordingName(pipeline === "commodities" ? url.replace(/([?&])q=[^&]*&?/, "$1").replace(/[?&]$/, "") : url)
+
+const fetchesOf = Effect.fnUntraced(function* ({ folder }: Probed) {
+  const path = yield* Path.Path
+  const list = path.join(folder, "fetches", "probe.ndjson")
+  const text = yield* Effect.promise(() => readFile(list, "utf8").catch(() => "")) // nothing was asked
+  return yield* Effect.forEach(text.split("\n").filter(Boolean), (line) => Effect.orDie(decodeLine(line)))
+})
+
+const isRecordable = (name: string) => name.split("/").every((part) => Buffer.byteLength(part) <= mostBytesOfName)
+
+/** Date is left out: a replay compares no clocks. */
+const toldBeside = ({ told = {} }: Fetch) => Object.entries(told).filter(([key]) => key !== "date")
+
+const recordingsOf = Effect.fnUntraced(function* (probed: Probed) {
+  const path = yield* Path.Path
+  const entries: Array<Entry> = []
+  const fetches: Array<unknown> = []
+  for (const line of yield* fetchesOf(probed)) {
+    if (!("url" in line)) continue
+    const recording = nameOf(line.url, probed.pipeline)
+    if (!hasPayload(line)) {
+      const refusal = "refusal" in line ? refusalTold(line.url, line.refusal) : undefined
+      entries.push({ name: recording + refusedSuffix, bytes: json(refusal) })
+      fetches.push({ url: line.url, recording, refusal })
+      continue
+    }
+    const { content_type, etag, fetched_at, final_url, last_modified, sha256, status, told, url } = line
+    const isKept = line.bytes <= mostBytesOfRecording && isRecordable(recording)
+    const about = { content_type, etag, last_modified, told, bytes: line.bytes, sha256 }
+    fetches.push({ url, final_url, fetched_at, status, ...about, recording: isKept ? recording : null })
+    if (!isKept) continue
+    const payload = yield* Effect.orDie(Effect.tryPromise(() => readFile(path.join(probed.folder, line.file))))
+    entries.push({ name: recording, bytes: payload })
+    const besides = toldBeside(line)
+    if (besides.length > 0) entries.push({ name: recording + toldSuffix, bytes: json(Object.fromEntries(besides)) })
+  }
+  return { entries, fetches }
+})
+
+const zipOf = ({ members, refusal, url }: SeenZip, { bytes: clean }: Redaction) =>
+  Effect.promise(async (): Promise<Entry> => {
+    const name = recordingName(url)
+    if (refusal !== undefined) return { name: name + refusedSuffix, bytes: json(refusalTold(url, refusal)) }
+    return {
+      name,
+      bytes: await zipped(members.map((member) => ({ name: member.path, bytes: clean(shortened(member)) })))
+    }
+  })
+
+/** The first recordings that there is room for; of two with one name the later one, and no refusal beside a payload. */
+const fitting = (entries: ReadonlyArray<Entry>) => {
+  const byName = new Map(entries.map((entry) => [entry.name, entry]))
+  let left = mostBytes
+  return [...byName.values()].filter(({ bytes, name }) => {
+    if (name.endsWith(refusedSuffix) && byName.has(name.slice(0, -refusedSuffix.length))) return false
+    left -= bytes.length
+    return left >= 0
+  })
+}
+
+const listIn = Effect.fnUntraced(function* (probed: ReadonlyArray<Probed>) {
+  const path = yield* Path.Path
+  for (const one of probed) {
+    const list = (yield* fetchesOf(one)).find((line) => "url" in line && line.url === listAddress && hasPayload(line))
+    if (list !== undefined && "file" in list) {
+      return yield* Effect.orDie(Effect.tryPromise(() => readFile(path.join(one.folder, list.file), "utf8")))
+    }
+  }
+  return undefined
+})
+
+/** Writes the file, complete or not at all, and says how many recordings are in it. */
+export const writeBundle = Effect.fn("probe.writeBundle")(function* (
+  file: string,
+  probed: ReadonlyArray<Probed>,
+  verdicts: ReadonlyArray<FeedVerdict>
+) {
+  const clean = yield* redaction(yield* listIn(probed))
+  const cleaned = ({ bytes, name }: Entry) => ({ name: clean.text(name), bytes: clean.bytes(bytes) })
+  const read = yield* Effect.forEach(probed, recordingsOf)
+  const seen = probed.flatMap(({ zips }) => zips)
+  const zips = yield* Effect.forEach(seen, (zip) => zipOf(zip, clean))
+  const recordings = fitting([...zips, ...read.flatMap(({ entries }) => entries).map(cleaned)])
+  const made_at = new Date(yield* Clock.currentTimeMillis).toISOString()
+  const about = {
+    larder: version,
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    made_at,
+    feeds: verdicts,
+    fetches: read.flatMap(({ fetches }) => fetches),
+    zips: seen.map(({ listed, url }) => ({ url, members: listed }))
+  }
+  const entries = [cleaned({ name: "probe.json", bytes: json(about) }), ...recordings]
+  const part = `${file}.part`
+  yield* Effect.tryPromise({
+    try: async () => {
+      try {
+        await pipeline([await zipped(entries)], createWriteStream(part, { flags: "wx" }))
+        await rename(part, file)
+      } catch (cause) {
+        await rm(part, { force: true })
+        throw cause
+      }
+    },
+    catch: (cause) => new BundleUnwritable({ file, cause })
+  })
+  return recordings.length
+})

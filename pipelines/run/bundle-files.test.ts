@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { gzipSync } from "node:zlib"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { type Part, zipOf } from "@larder/test/support/pipelines/handmade-zips.ts"
+import { Effect, FileSystem } from "effect"
+import { BundleUnusable, unpackedBundle } from "./bundle-files.ts"
+
+const unpacking = Effect.fnUntraced(function* (...parts: ReadonlyArray<Part>) {
+  const fs = yield* FileSystem.FileSystem
+  const file = `${yield* fs.makeTempDirectoryScoped({ prefix: "larder-hostile-" })}/bundle.zip`
+  writeFileSync(file, zipOf(...parts))
+  return yield* unpackedBundle(file)
+})
+
+/** 640 MB of nothing. */
+const bomb = Buffer.concat(Array.from({ length: 10 }, () => gzipSync(Buffer.alloc(64 << 20), { level: 1 })))
+
+layer(NodeServices.layer)("a bundle of a stranger", (it) => {
+  it.effect("is unpacked into a folder of its own, with a name that every file system knows", () =>
+    Effect.gen(function* () {
+      const folder = yield* unpacking({ path: "host/reports?q=1", content: "[]" })
+      assert.deepStrictEqual(readdirSync(folder), ["host"])
+      assert.strictEqual(readFileSync(`${folder}/host/reports%3Fq=1`, "utf8"), "[]")
+    })
+  )
+
+  const hostile: ReadonlyArray<readonly [string, Part, RegExp]> = [
+    ["that climbs", { path: "host/../../evil", content: "" }, /invalid relative path/],
+    ["that is absolute", { path: "/tmp/evil", content: "" }, /absolute path/],
+    ["of a Windows drive", { path: "C:/evil", content: "" }, /absolute path/],
+    ["with backslashes", { path: "..\\evil", content: "" }, /invalid (relative path|characters)/],
+    ["that is a link", { path: "host", content: "/etc", mode: 0o120777 }, /host is a link/],
+    ["of more bytes than any", { path: "host", content: "x", bytes: 600 << 20 }, /more than any bundle/],
+    ["that holds more than it declares", { path: "host", content: "x".repeat(9000), bytes: 10 }, /too many bytes/],
+    ["that is compressed twice, and large", { path: "host.gz", content: bomb, method: 0 }, /more than any bundle/],
+    ["that is called compressed and is not", { path: "host.gz", content: "plain" }, /incorrect header check/]
+  ]
+  it.effect.each(hostile)("is refused where it holds a file %s", ([, part, problem]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(unpacking(part))
+      assert.instanceOf(error, BundleUnusable)
+      assert.match(error.message, problem)
+    })
+  )
+
+  it.effect("is refused where two of its files have one name", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(unpacking({ path: "host", content: "1" }, { path: "host", content: "2" }))
+      assert.instanceOf(error, BundleUnusable)
+    })
+  )
+})
