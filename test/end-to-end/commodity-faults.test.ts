@@ -4,11 +4,12 @@ import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { feeds } from "@larder/pipelines/commodities/catalog.ts"
 import { Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
+import { makeCertificate } from "../support/pipelines/certificates.ts"
 import { answering, faultyRuns, witnesses } from "../support/pipelines/commodity-faults.ts"
 import { runCommodities } from "../support/pipelines/commodity-runs.ts"
 import { documentedFaults } from "../support/pipelines/documented-faults.ts"
 import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
-import { startSelfSigned } from "../support/pipelines/self-signed.ts"
+import { startTls } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 
 const seed = Number(process.env.LARDER_TEST_SEED ?? Date.now() % 2 ** 31)
@@ -38,7 +39,8 @@ const matrix = onceForFile(
     const home = yield* temporaryHome
     let answer = answering([], 0)
     const upstream = yield* startUpstream((response, n, request) => answer(response, n, request))
-    const place = { home, upstream: upstream.url, selfSigned: (yield* startSelfSigned).url }
+    const secure = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
+    const place = { home, upstream: upstream.url, selfSigned: `https://127.0.0.1:${secure.port}` }
     const ended = []
     for (const [index, run] of runs.entries()) {
       answer = answering(run.faults, index + 1)
