@@ -105,6 +105,12 @@ describe("an answer that cannot be trusted", () => {
     ["is true", "true", null, /has not the shape/],
     ["has two sections, where the report has none", `[${marsBody([])},${marsBody([])}]`, null, /several sections/],
     [
+      "is the first section of several, where the report has none",
+      JSON.stringify({ reportSections: ["Report Header", "Report Details"], ...JSON.parse(marsBody([])) }),
+      null,
+      /has several sections, where the report has none: "Report Header", "Report Details"/
+    ],
+    [
       "is a refusal with status 200",
       '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}',
       null,

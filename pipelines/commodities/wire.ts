@@ -77,9 +77,8 @@ const pick = (feed: Feed, sections: readonly [Section, ...ReadonlyArray<Section>
   const nameOf = (section: Section) => section.reportSection ?? ""
   const listed = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
   if (feed.section === "") {
-    return sections.length === 1
-      ? first
-      : fail(`has several sections, where the report has none: ${listed(sections.map(nameOf))}`)
+    const found = sections.length > 1 ? sections.map(nameOf) : (first.reportSections ?? [])
+    return found.length > 1 ? fail(`has several sections, where the report has none: ${listed(found)}`) : first
   }
   const named = sections.find((section) => same(nameOf(section), feed.section))
   const reported = first.reportSections ?? []

@@ -58,7 +58,7 @@ interface ButterMonths {
 export const butterMonths = () => json<ButterMonths>("data__ams__1623.cme_butter.DERIVED.json")
 
 export const reportTitles = () =>
-  json<ReadonlyArray<{ readonly slug_id: string; readonly report_title: string }>>(
+  json<ReadonlyArray<{ readonly slug_id: string; readonly slug_name: string; readonly report_title: string }>>(
     "mars_v1.2_report_list_2026-09-30.dairy_subset.TRANSCRIBED.json"
   )
 
