@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
-import { type Misbehaviour, type ReadOptions, range, readShop } from "@larder/test/support/pipelines/store-host.ts"
+import { type Misbehaviour, range, readShop } from "@larder/test/support/pipelines/store-host.ts"
+import { whileTimePasses } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
 import type { Outcome } from "./outcome.ts"
 
@@ -62,7 +63,22 @@ describe("a store that recovers", () => {
   )
 })
 
-const hasty: ReadOptions = { policy: { page: "60 millis" }, requests: { head: "100 millis" } }
+/** What a store does that never ends, and how long the clock of the test goes on for in a turn of the event loop. */
+const hanging = (which: number, answer: Answer) => {
+  let open = 0
+  const misbehave = onPage(which, (response, n) => {
+    open += 1
+    response.on("close", () => {
+      open -= 1
+    })
+    answer(response, n)
+  })
+  return { misbehave, step: () => (open > 0 ? "1 second" : "1 millis") }
+}
+const endlesslySlow = [
+  ["no answer at all", () => undefined],
+  ["a slow drip", drip]
+] as const
 
 /** What a store does to each of its pages of products, and how that is recorded where it is the first one. */
 const misbehaviours: ReadonlyArray<readonly [string, Answer, Outcome]> = [
@@ -71,9 +87,7 @@ const misbehaviours: ReadonlyArray<readonly [string, Answer, Outcome]> = [
   ["503 every time", status(503, {}, html("Just a moment...")), "throttled"],
   ["429 with a pause of hours", status(429, { "retry-after": "7200" }), "throttled"],
   ["500 every time", status(500), "unreachable"],
-  ["no answer at all", () => undefined, "unreachable"],
   ["a body that is always cut in the middle", cut, "unreachable"],
-  ["a slow drip", drip, "unreachable"],
   ["a redirect loop", status(302, { location: "/products.json" }), "unreachable"],
   ["a redirect to the password page", status(302, { location: "/password" }), "locked"],
   [
@@ -103,10 +117,19 @@ const misbehaviours: ReadonlyArray<readonly [string, Answer, Outcome]> = [
 describe("a store that misbehaves on its first page", () => {
   it.live.each(misbehaviours)("fails with the outcome that fits: %s", ([, answer, outcome]) =>
     Effect.gen(function* () {
-      const { batches, read } = yield* readShop(shop, onPage(1, answer), hasty)
+      const { batches, read } = yield* readShop(shop, onPage(1, answer))
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"], read.detail ?? "")
       assert.lengthOf(batches, 0)
       assert.match(read.detail ?? "", /^\S.* \(.*\)\.$/s)
+    })
+  )
+
+  it.effect.each(endlesslySlow)("fails with the outcome that fits: %s", ([, answer]) =>
+    Effect.gen(function* () {
+      const { misbehave, step } = hanging(1, answer)
+      const { batches, read } = yield* whileTimePasses(step, readShop(shop, misbehave))
+      assert.deepStrictEqual([read.outcome, read.fetch_status], ["unreachable", "failed"], read.detail ?? "")
+      assert.lengthOf(batches, 0)
     })
   )
 })
@@ -114,7 +137,16 @@ describe("a store that misbehaves on its first page", () => {
 describe("a store that misbehaves on a later page", () => {
   it.live.each(misbehaviours)("is partial and keeps the products read before: %s", ([, answer]) =>
     Effect.gen(function* () {
-      const { products, read } = yield* readShop(shop, onPage(2, answer), hasty)
+      const { products, read } = yield* readShop(shop, onPage(2, answer))
+      assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"], read.detail ?? "")
+      assert.lengthOf(products, 250)
+    })
+  )
+
+  it.effect.each(endlesslySlow)("is partial and keeps the products read before: %s", ([, answer]) =>
+    Effect.gen(function* () {
+      const { misbehave, step } = hanging(2, answer)
+      const { products, read } = yield* whileTimePasses(step, readShop(shop, misbehave))
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["broken_off", "partial"], read.detail ?? "")
       assert.lengthOf(products, 250)
     })
@@ -122,24 +154,21 @@ describe("a store that misbehaves on a later page", () => {
 })
 
 describe("a store that takes too long", () => {
-  it.live("is partial when something was read in its time", () =>
+  it.effect("is partial when something was read in its time", () =>
     Effect.gen(function* () {
-      const { products, read } = yield* readShop(
-        shop,
-        onPage(2, () => undefined),
-        { policy: { budget: "1 second" } }
+      const { misbehave, step } = hanging(2, () => undefined)
+      const { products, read } = yield* whileTimePasses(
+        step,
+        readShop(shop, misbehave, { policy: { budget: "30 seconds" } })
       )
       assert.deepStrictEqual([read.outcome, read.fetch_status, products.length], ["budget", "partial", 250])
     })
   )
 
-  it.live("fails when nothing was read in its time", () =>
+  it.effect("fails when nothing was read in its time", () =>
     Effect.gen(function* () {
-      const { read } = yield* readShop(
-        shop,
-        onPage(1, () => undefined),
-        { policy: { budget: "1 second" } }
-      )
+      const { misbehave, step } = hanging(1, () => undefined)
+      const { read } = yield* whileTimePasses(step, readShop(shop, misbehave, { policy: { budget: "30 seconds" } }))
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["unreachable", "failed"])
     })
   )

@@ -3,7 +3,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net"
 import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/live-origin.ts"
 import { type Ask, Origin } from "@larder/pipelines/run/origin.ts"
-import { ConfigProvider, Effect, Stream } from "effect"
+import { ConfigProvider, type Duration, Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
 
 export interface Seen {
   readonly url: string
@@ -62,6 +63,20 @@ export const readText = (ask: Pick<Ask, "url"> & Partial<Ask>) =>
 
 /** No pauses to speak of. */
 export const quick = { interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" } as const
+
+/**
+ * Runs what talks to real servers while the clock of the test goes on by a step after the other: limits of minutes are over in
+ * a moment, and none is over because the machine is slow.
+ */
+export const whileTimePasses = <A, E, R>(step: () => Duration.Input, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(effect)
+    while (fiber.pollUnsafe() === undefined) {
+      yield* TestClock.adjust(step())
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 1)))
+    }
+    return yield* Fiber.join(fiber)
+  })
 
 /** One live origin per test, on the real clock, and without the environment of whoever runs the tests. */
 export const live = <A, E, R>(test: Effect.Effect<A, E, R>, policy: Partial<LivePolicy> = quick) =>
