@@ -1,7 +1,7 @@
 /**
  * Kills real runs of branded foods at the moments when files appear, damages what lies beside a generation, and runs two
  * pipelines at once. Whatever happens, the live generation is whole and has its own search. One run is looked at in all of the
- * given moments; `rounds` says how often a run is killed at each of them, and in an empty home, each time a little later.
+ * given moments, and the next run ends with the rows of an undisturbed one; `rounds` says how often a run is killed at each of them, and in an empty home, each time a little later.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -26,10 +26,11 @@ import { foodsIn, goodZip, largeZip, leftovers, load } from "../end-to-end/small
 import { ask } from "../support/api/client.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed } from "../support/pipelines/commodity-payloads.ts"
 import { newKey, startServer } from "../support/programs.ts"
-import { appears, type Left, leftAt, type Moment, namesIn, runKilled, staged } from "./killed-runs.ts"
+import { appears, digestOf, type Left, leftAt, type Moment, namesIn, runKilled, staged } from "./killed-runs.ts"
 
 let home = ""
 let releases = ""
+let undisturbed: unknown
 /** Enough for each step to take a while. */
 const largeCount = 500
 const large = () => path.join(releases, "large.zip")
@@ -42,9 +43,14 @@ beforeAll(async () => {
   for (const number of [0, 1, 2, 3]) writeFileSync(good(number), goodZip(number * 10))
   const { code, stderr } = await load(home, good(0))
   if (code !== 0) throw new Error(stderr)
+  const copy = copyIn(home)
+  await load(copy, large())
+  undisturbed = await labels(copy)
+  removeFolder(copy)
 })
 afterAll(() => [home, releases].map(removeFolder))
 
+const labels = (home: string) => digestOf(home, "branded_food.food", "run_id", "fetched_at")
 const warehouse = (home: string) => path.join(home, "warehouse")
 const liveFile = (home: string) => path.join(warehouse(home), generationOf(home))
 
@@ -64,6 +70,7 @@ const expectRecovered = async (copy: string) => {
   const { code, stderr } = await load(copy, large())
   expect(code, stderr).toBe(0)
   await expectWhole(copy, 3 + largeCount)
+  expect(await labels(copy)).toBe(undisturbed)
   expect(leftovers(copy)).toEqual([])
   const folders = namesIn(warehouse(copy)).filter((name) => name.endsWith(".foods"))
   expect(folders.every((name) => existsSync(path.join(warehouse(copy), name.replace(".foods", ""))))).toBe(true)

@@ -2,7 +2,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { temporaryFolder } from "../end-to-end/ingesting.ts"
+import { query, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { type Ended, ended, start } from "../support/programs.ts"
 
 export const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
@@ -10,6 +10,15 @@ export const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(fol
 /** What runs have in their staging folders. */
 export const staged = (home: string) =>
   namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run)))
+
+/** All rows of a table in one number, without what differs from run to run. */
+export const digestOf = async (home: string, table: string, ...ofRun: ReadonlyArray<string>) => {
+  const [rows] = await query(
+    home,
+    `select count(*) || ' rows, ' || bit_xor(hash(of)) as digest from (select * exclude (${ofRun.join()}) from ${table}) of`
+  )
+  return rows?.[0]?.digest
+}
 
 /** Answers how to tell whether the moment has come in a home. */
 export type Moment = (home: string) => () => boolean

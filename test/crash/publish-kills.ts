@@ -1,6 +1,6 @@
 /**
- * Kills real ingest runs where it hurts most: at the moments when files appear, seen by watching the folders. Whatever the
- * moment, the old or the new generation is live and whole, and the next run completes. One run is looked at in all of the
+ * Kills real runs of commodities where it hurts most: at the moments when files appear, seen by watching the folders. Whatever the
+ * moment, the old or the new generation is live and whole, and the next run completes with the rows of an undisturbed one. One run is looked at in all of the
  * given moments; `rounds` says how often a run is killed at each of them, each time a little later.
  */
 import { existsSync, readFileSync } from "node:fs"
@@ -17,13 +17,14 @@ import {
   temporaryFolder
 } from "../end-to-end/ingesting.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
-import { appears, goes, type Left, leftAt, type Moment, namesIn, runKilled, staged } from "./killed-runs.ts"
+import { appears, digestOf, goes, type Left, leftAt, type Moment, namesIn, runKilled, staged } from "./killed-runs.ts"
 
 let home = ""
 let older = ""
 let newer = ""
 /** Of prices, in the first generation. */
 let versions = 0
+let undisturbed: unknown
 
 beforeAll(async () => {
   home = temporaryFolder()
@@ -45,6 +46,10 @@ beforeAll(async () => {
   const { code, stderr } = await replayFolder(home, older)
   if (code !== 0) throw new Error(stderr)
   versions = await count(home)
+  const copy = copyIn(home)
+  await replayFolder(copy, newer)
+  undisturbed = await prices(copy)
+  removeFolder(copy)
 })
 afterAll(() => [home, older, newer].map(removeFolder))
 
@@ -52,6 +57,7 @@ const count = async (home: string) => {
   const [rows] = await query(home, "select count(*)::integer as versions from commodity.price_version")
   return Number(rows?.[0]?.versions)
 }
+const prices = (home: string) => digestOf(home, "commodity.price_version", "run_id")
 const warehouse = (home: string) => namesIn(path.join(home, "warehouse"))
 const fetched = (home: string) => namesIn(path.join(home, "raw/fetches")).length
 
@@ -101,6 +107,7 @@ const expectRecovered = async (copy: string) => {
   expect([versions, versions + 200]).toContain(left)
   expect(generationOf(copy)).toBe(left === versions ? "larder-000001.duckdb" : "larder-000002.duckdb")
   await expectComplete(copy)
+  expect(await prices(copy)).toBe(undisturbed)
 }
 
 export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
