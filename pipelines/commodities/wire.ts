@@ -122,7 +122,9 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
   }
   if (text.trim() === "") return fail("is empty")
   if (/^\s*</.test(text))
-    return fail("is an HTML or XML page, not JSON: a proxy or a captive portal may answer in place of the service")
+    return fail(
+      "is an HTML or XML page, not JSON: a proxy or a captive portal may answer in place of the service; sign in to the network with a browser, or have the proxy let the host pass"
+    )
   if (content_type !== null && !/json/i.test(content_type))
     return fail(`has the content type ${content_type}, not JSON`)
   const value = jsonOf(text, fail)

@@ -123,7 +123,9 @@ const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boo
     return judge(feed, ...rest)
   } catch (cause) {
     if (!(cause instanceof DriftFound || cause instanceof PayloadUnreadable)) throw cause
-    const detail = cause.message.replace(feed.feed, "").replace(/^[:\s]+/, "")
+    // without the address: so feeds with the same trouble read the same
+    const said = cause instanceof PayloadUnreadable ? `the payload ${cause.problem}` : cause.message
+    const detail = said.replace(feed.feed, "").replace(/^[:\s]+/, "")
     return { feed: feed.feed, verdict: "differs", detail }
   }
 }

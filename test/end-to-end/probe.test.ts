@@ -8,9 +8,12 @@ import { exitCodeOf, type FeedVerdict, told } from "@larder/pipelines/probe/verd
 import { liveOrigin } from "@larder/pipelines/run/live-origin.ts"
 import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
+import { makeCertificate } from "../support/pipelines/certificates.ts"
 import { aRange, bodyOf, feedNamed, sectionsBody } from "../support/pipelines/commodity-payloads.ts"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
+import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
 import { hasty, range, startShop } from "../support/pipelines/store-host.ts"
+import { startTls } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { startFdcHost, zipAt } from "./fdc-host.ts"
 import { folderOfTest } from "./ingesting.ts"
@@ -107,6 +110,57 @@ describe("a probe of commodities", () => {
       const verdicts = yield* probing(commodities, { origin: at(services) })
       assert.strictEqual(of(verdicts, "gov-mars/1099").verdict, verdict)
       assert.match(of(verdicts, "gov-mars/1099").detail, detail)
+    }).pipe(Effect.scoped)
+  )
+})
+
+/** Of each service, what is said beside its heading. */
+const linesOf = (text: string) => text.split("\n").filter((line) => line.startsWith("  "))
+
+describe("what stands in the way of all feeds", () => {
+  it.live.each([
+    [
+      "an API that has moved",
+      { status: 404, body: "" },
+      /unreachable {2}\d+ feeds, .*: no report of this service is at its address any more .*: the API has moved; install a newer version/
+    ],
+    [
+      "a proxy that answers with a page",
+      { body: "<html><title>Blocked by policy</title>", type: "text/html" },
+      /differs {6}\d+ feeds, .*: the payload is an HTML or XML page, .* may answer in place of the service; sign in to the network/
+    ]
+  ] as const)("is told once: %s", ([, answer, line]) =>
+    Effect.gen(function* () {
+      const services = yield* startServices({ "*": answer })
+      const lines = linesOf(told(yield* probing(commodities, { origin: at(services) })))
+      assert.lengthOf(lines, 2, lines.join("\n"))
+      for (const said of lines) assert.match(said, line)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is told once, and nothing more is asked: a captive portal", () =>
+    Effect.gen(function* () {
+      const page = yield* startUpstream((response) =>
+        response.writeHead(200, { "content-type": "text/html" }).end("<html><title>Hotel</title>")
+      )
+      const portal = page.url.replace("127.0.0.1", "localhost")
+      const services = yield* startUpstream((response) => response.writeHead(302, { location: portal }).end())
+      const lines = linesOf(told(yield* probing(commodities, { origin: at(services) })))
+      assert.match(lines[0] ?? "", /answers with an HTML page instead of data.*sign in there and run again/)
+      assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
+      assert.lengthOf(services.seen, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is told once, and nothing more is asked: a certificate that is not trusted", () =>
+    Effect.gen(function* () {
+      const { port } = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
+      const origin = hostsMoved(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
+      const verdicts = yield* probing(commodities, { origin })
+      const lines = linesOf(told(verdicts))
+      assert.match(lines[0] ?? "", /is not signed by an authority that this machine trusts .* in NODE_EXTRA_CA_CERTS/)
+      assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
+      assert.strictEqual(exitCodeOf(verdicts), 1)
     }).pipe(Effect.scoped)
   )
 })
