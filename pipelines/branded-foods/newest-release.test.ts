@@ -149,7 +149,8 @@ layer(NodeServices.layer)("the newest release", (it) => {
         started_at: fetch.fetched_at,
         origin: "live",
         days: null,
-        fetches: urls.map((url) => ({ ...fetch, url }))
+        fetches: urls.map((url) => ({ ...fetch, url })),
+        shrinkage_accepted: false
       } as const
       const { csv, json } = yield* newestRelease().pipe(Effect.provide(repeated("nowhere", run)))
       assert.deepStrictEqual([json, csv], [zip("json", "2026-04-30"), zip("csv", "2026-04-30")])

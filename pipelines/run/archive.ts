@@ -70,7 +70,7 @@ interface Fetches {
   /** Waits until everything that was fetched is on the disk for good: what is published can be built again. */
   readonly settled: Effect.Effect<void, ArchiveUnwritable>
   /** Notes that the run has published this generation. */
-  published(generation: string): Effect.Effect<void, ArchiveUnwritable>
+  published(generation: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
   /** Notes that the run came to an end without publishing: no later one goes on with what it fetched. */
   ended(how: string): Effect.Effect<void, ArchiveUnwritable>
 }
@@ -266,7 +266,10 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
   const interrupted = yield* Effect.catchTag(reading, "PlatformError", unwritable)
   const noting = (effect: Effect.Effect<void, PlatformError.PlatformError>) =>
     oneLine.withPermit(effect).pipe(Effect.catchTag("PlatformError", unwritable))
-  const published = (generation: string) => noting(Effect.andThen(record({ run_id, published: generation }), settled))
+  const published = (generation: string, shrinkage_accepted = false) => {
+    const line = { run_id, published: generation, ...(shrinkage_accepted ? { shrinkage_accepted } : {}) }
+    return noting(Effect.andThen(record(line), settled))
+  }
   const ended = (how: string) =>
     noting(Effect.flatMap(fs.exists(list), (isThere) => (isThere ? record({ run_id, ended: how }) : Effect.void)))
   return Archive.of({

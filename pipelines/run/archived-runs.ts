@@ -15,6 +15,7 @@ export interface ArchivedRun {
   readonly started_at: string
   readonly origin: Fetch["origin"]
   readonly days: Fetch["days"]
+  readonly shrinkage_accepted: boolean
   /** How each address was answered, in the order in which the answers came. */
   readonly fetches: ReadonlyArray<Fetch | Refused>
 }
@@ -46,9 +47,10 @@ export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipelin
   return runs.flatMap((lines): ReadonlyArray<ArchivedRun> => {
     const fetches = lines.filter((line) => "url" in line)
     const first = fetches.find(hasPayload)
-    const hasPublished = lines.some((line) => "published" in line)
-    if (first === undefined || first.pipeline !== pipeline || !hasPublished) return []
-    return [{ run_id: first.run_id, started_at: first.fetched_at, origin: first.origin, days: first.days, fetches }]
+    const published = lines.find((line) => "published" in line)
+    if (first === undefined || first.pipeline !== pipeline || published === undefined) return []
+    const { days, fetched_at: started_at, origin, run_id } = first
+    return [{ run_id, started_at, origin, days, fetches, shrinkage_accepted: published.shrinkage_accepted ?? false }]
   })
 })
 

@@ -34,7 +34,12 @@ export const Fetch = Schema.Struct({
 export type Fetch = typeof Fetch.Type
 
 /** The last line of a run that published; only such runs are repeated. */
-export const Published = Schema.Struct({ run_id: Schema.String, published: Schema.String })
+export const Published = Schema.Struct({
+  run_id: Schema.String,
+  published: Schema.String,
+  /** Whether the run took what had lost much, with `--accept-shrinkage`. */
+  shrinkage_accepted: Schema.optionalKey(Schema.Boolean)
+})
 
 /** The last line of a run that published nothing, and how it went. One that was killed or interrupted has no such line. */
 export const Ended = Schema.Struct({ run_id: Schema.String, ended: Schema.String })

@@ -26,6 +26,8 @@ export interface RunContext {
   readonly days: DayRange | undefined
   /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
+  /** Whether it was said that a source may have lost what it had. */
+  readonly acceptShrinkage: boolean
 }
 
 /** Every payload row is in exactly one of these, or stands behind a staged row. */

@@ -37,6 +37,8 @@ export interface RunOptions {
   readonly dryRun: boolean
   /** Publishes also what holds less than the live generation. */
   readonly acceptShrinkage?: boolean | undefined
+  /** A run of the archive: it has published, so that less than the live generation held was accepted, or is of a rollback. */
+  readonly isRepeated?: true
   /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
   /** Is told what is known of a run that failed. */
@@ -138,10 +140,11 @@ const readAndPublish = Effect.fnUntraced(function* (
   options: RunOptions,
   onRead: (run: RunRecord) => void
 ) {
-  const { acceptShrinkage, days, dryRun, stores } = options
+  const { acceptShrinkage = false, days, dryRun, isRepeated = false, stores } = options
+  const { run_id, started_at } = started
   yield* Progress.use((progress) => progress.start(pipeline.name))
   const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
-    pipeline.read({ run_id: started.run_id, started_at: started.started_at, layout, staging, days, stores })
+    pipeline.read({ run_id, started_at, layout, staging, days, stores, acceptShrinkage })
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
   const { all_failed = false, feeds, left_out, rows_read, rows_rejected, rows_silent, stores: asked } = filled
   const run: RunRecord = {
@@ -163,7 +166,7 @@ const readAndPublish = Effect.fnUntraced(function* (
     leftOut: left_out,
     silentRows: rows_silent,
     checks: pipeline.checks,
-    acceptShrinkage,
+    acceptShrinkage: acceptShrinkage || isRepeated,
     dryRun
   })
   return { ...published, feeds, left_out, all_failed, ...(asked === undefined ? {} : { stores: asked }) }
@@ -256,7 +259,9 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   if (scratch === undefined) yield* writableDirectory(home)
   return yield* runPipeline(pipeline, identity, options, scratch).pipe(
     Effect.tap(({ run }) =>
-      run.generation === null ? Effect.void : Archive.use((archive) => archive.published(run.generation ?? ""))
+      run.generation === null
+        ? Effect.void
+        : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage))
     ),
     Effect.onExit((exit) => (options.dryRun ? Effect.void : noteEnd(endedHow(exit)))),
     Effect.provide(
@@ -291,10 +296,11 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   const path = yield* Path.Path
   const folder = path.join(path.resolve(from), "raw")
   const runs = yield* archivedRuns(folder, pipeline.name)
-  return yield* Effect.forEach(runs, (run) =>
-    runPipeline(pipeline, run, { ...options, days: run.days ?? undefined, acceptShrinkage: true }).pipe(
+  return yield* Effect.forEach(runs, (run) => {
+    const { days, shrinkage_accepted: acceptShrinkage } = run
+    return runPipeline(pipeline, run, { ...options, days: days ?? undefined, acceptShrinkage, isRepeated: true }).pipe(
       Effect.provide(repeated(folder, run)),
       Effect.map((result) => result.run)
     )
-  )
+  })
 })

@@ -37,6 +37,7 @@ const isDescribedOtherwise = (store: ListedStore, before: ListedStore | undefine
 const isWaiting = (last: LastRead, due: number, now: number) => now < due && last.asked_at <= now
 
 const waitingAmong = Effect.fnUntraced(function* (
+  { acceptShrinkage }: RunContext,
   stores: ReadonlyArray<ListedStore>,
   lastReads: ReadonlyMap<string, LastRead>,
   bounds: Bounds,
@@ -45,6 +46,7 @@ const waitingAmong = Effect.fnUntraced(function* (
   const early = stores.flatMap((store) => {
     const last = lastReads.get(store.domain)
     if (last === undefined || last.kind !== store.kind || !last.is_mapped || !isOfNetwork(store.location)) return []
+    if (acceptShrinkage && last.fetch_status !== "complete") return [] // what it has lost may be what is accepted
     const due = dueAt(last, bounds)
     return isWaiting(last, due, now) ? [{ store, due, run_id: last.run_id }] : []
   })
@@ -98,7 +100,7 @@ const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyAr
   const bounds = yield* Effect.mapError(boundsSetting, () => new ReadFailed({ faults: [unusableBounds] }))
   const none: ReadonlyMap<string, LastRead> = new Map()
   const lastReads = yield* fromLive(run.layout, { schema: "storefront", name: "store_read" }, none, readLastReads)
-  const waiting = yield* waitingAmong(stores, lastReads, bounds, Date.parse(asked_at))
+  const waiting = yield* waitingAmong(run, stores, lastReads, bounds, Date.parse(asked_at))
   const fetchedBy = without(stores, waiting).flatMap(({ domain }) => lastReads.get(domain)?.fetched_by ?? [])
   yield* archive.revalidate(new Set(fetchedBy))
   return waiting.length === 0 ? waiting : yield* Effect.provideServiceEffect(archived, Origin, saying(waiting))

@@ -13,6 +13,8 @@ const KnownStore = Schema.Struct({
   outcome: Schema.String,
   listed: Schema.Int,
   found: Schema.Int,
+  /** When its rows came, in milliseconds since 1970; null where it was never read. */
+  fetched_at: Schema.NullOr(Schema.Finite),
   /** Variants of what is listed, and those of them that have no price. */
   variants: Schema.Int,
   unpriced: Schema.Int
@@ -39,7 +41,7 @@ const stores = `
     where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
     group by store_id
   )
-  select domain, kind, outcome, coalesce(listed, 0) as listed, coalesce(found, 0) as found,
+  select domain, kind, outcome, epoch_ms(fetched_at)::double as fetched_at, coalesce(listed, 0) as listed, coalesce(found, 0) as found,
     coalesce(variants, 0) as variants, coalesce(unpriced, 0) as unpriced
   from storefront.store
   left join latest using (store_id)
@@ -53,15 +55,13 @@ export const readPrevious = ({ layout }: RunContext) =>
     })
   )
 
-/** Shops that are read page by page; a file is read whole or not. */
 const makeKnown = (live: string) => `
   attach ${literal(live)} as live (read_only);
-  create table feed.known as
+  insert into feed.known
   select domain, native_id
   from live.storefront.product
   join live.storefront.store using (store_id)
-  where kind in ('shopify', 'woocommerce')
-    and product_id in (select id from live.storefront.sighting where kind = 'product' and is_listed)
+  where product_id in (select id from live.storefront.sighting where kind = 'product' and is_listed)
   order by domain;
   detach live`
 
@@ -73,6 +73,7 @@ export const stageKnownProducts = Effect.fnUntraced(function* (
   layout: Layout,
   { stores }: Previous
 ) {
+  yield* db.run("create table feed.known (domain varchar, native_id varchar)")
   const live = yield* currentFile(layout)
   if (stores.size > 0 && Option.isSome(live)) yield* db.run(makeKnown(live.value))
   return ({ domain, kind }: ListedStore) => {

@@ -1,7 +1,9 @@
 /** What was found of each store: its products, since a file has several rows for some and rows of drafts, and their prices. */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
+import type { RunContext } from "../run/pipeline.ts"
+import { isTaken } from "./crawl/outcome.ts"
 import { type StoreRead, storeRead } from "./crawl/read.ts"
+import { lostFields } from "./optional-fields.ts"
 import type { KnownStore } from "./previous.ts"
 import type { Done } from "./read-store.ts"
 
@@ -9,6 +11,8 @@ const Found = Schema.Struct({
   domain: Schema.String,
   products: Schema.Int,
   variants: Schema.Int,
+  /** Products that were listed before. */
+  known: Schema.Int,
   /** 0 is no price where another variant of the product has one. */
   unpriced: Schema.Int
 })
@@ -23,11 +27,14 @@ const found = `
       count(*) filter (where price is null) + if(max(price) > 0, count(*) filter (where price = 0), 0) as unpriced
     from feed.variant group by all
   )
-  select domain, count(*)::integer as products, coalesce(sum(variants), 0)::integer as variants,
+  select domain, count(*)::integer as products, count(known.native_id)::integer as known, coalesce(sum(variants), 0)::integer as variants,
     coalesce(sum(unpriced), 0)::integer as unpriced
-  from stated left join priced using (domain, native_id)
+  from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
   where is_published
   group by domain`
+
+/** For people: how a store that really lost something is published. */
+const ifReally = "if that is right, run again with --accept-shrinkage"
 
 /** The share of missing prices may rise by so much between two reads. */
 const mostMissing = 0.1
@@ -38,11 +45,33 @@ const inPercent = (share: number) => `${(share * 100).toFixed(1)} %`
 
 /** Prices that vanish together are more likely stated in another way than withdrawn. */
 const orUnpriced = (read: StoreRead, now: Found | undefined, known: KnownStore | undefined): StoreRead => {
-  if (read.fetch_status === "failed" || now === undefined || known === undefined || known.variants === 0) return read
+  if (now === undefined || known === undefined || known.variants === 0) return read
   const [before, missing] = [shareOf(known), shareOf(now)]
   if (missing - before <= mostMissing) return read
-  const detail = `${now.unpriced} of ${now.variants} prices are missing, ${inPercent(missing)} instead of ${inPercent(before)}`
+  const detail = `${now.unpriced} of ${now.variants} prices are missing, ${inPercent(missing)} instead of ${inPercent(before)}; ${ifReally}`
   return storeRead("unpriced", detail, { ...read, has_all_products: false })
+}
+
+/** A field that is gone for the whole store would blank it in each product. */
+const orWithout = (read: StoreRead, lost: string | undefined): StoreRead =>
+  lost === undefined ? read : storeRead("unreadable", `${lost}; ${ifReally}`, { ...read, has_all_products: false })
+
+/** Fewer may all be replaced in a day. */
+const leastListed = 3
+
+/** A store that has nothing in common with its last read has to be found so twice: menus change as a whole, and addresses, too. */
+const orExchanged = (read: StoreRead, now: Found | undefined, before: KnownStore | undefined): StoreRead => {
+  if (!read.has_all_products || now === undefined || before === undefined || now.known > 0) return read
+  if (before.listed < leastListed || before.outcome === "exchanged") return read
+  return storeRead("exchanged", `it listed ${before.listed}`, { ...read, has_all_products: false })
+}
+
+/** Rows of a later time would win over these, and nobody would see why nothing changes any more. */
+const orOutdated = (read: StoreRead, read_at: string, before: KnownStore | undefined): StoreRead => {
+  const last = before?.fetched_at ?? null
+  if (last === null || last <= Date.parse(read_at)) return read
+  const detail = `it is ${read_at} here, and the last read was at ${new Date(last).toISOString()}: set the clock`
+  return storeRead("outdated", detail, { ...read, has_all_products: false })
 }
 
 /** A store that has lost most of its products at once was more likely read wrongly: it has to be found so twice. */
@@ -56,14 +85,26 @@ const orShrunk = (read: StoreRead, known: KnownStore | undefined): StoreRead => 
 }
 
 export const withProductsRead = Effect.fnUntraced(function* (
-  db: DuckDb["Service"],
+  run: RunContext,
   done: ReadonlyArray<Done>,
   known: ReadonlyMap<string, KnownStore>
 ) {
-  const stores = new Map((yield* db.all(Found, found)).map((row) => [row.domain, row]))
-  return done.map((one): Done => {
-    const [now, before] = [stores.get(one.store.domain), known.get(one.store.domain)]
-    const read = orUnpriced({ ...one.read, products_read: now?.products ?? 0 }, now, before)
-    return { ...one, read: read.outcome === "unpriced" ? read : orShrunk(read, before) }
+  const stores = new Map((yield* run.staging.db.all(Found, found)).map((row) => [row.domain, row]))
+  const again = done.flatMap(({ read, store }) => {
+    const before = known.get(store.domain)
+    const isComparable = before?.kind === store.kind && read.fetch_status !== "failed" && stores.has(store.domain)
+    return isComparable ? [{ store, fields_seen: read.fields_seen, listed: before.listed }] : []
   })
+  const lost = run.acceptShrinkage ? new Map<string, string>() : yield* lostFields(run, again)
+  const judge = ({ read_at, store: { domain, kind }, ...one }: Done): StoreRead => {
+    const [now, stated] = [stores.get(domain), known.get(domain)]
+    const read = { ...one.read, products_read: now?.products ?? 0 }
+    const before = stated?.kind === kind ? stated : undefined // read by another kind of feed, it is another store
+    if (read.fetch_status === "failed") return read
+    const timely = orOutdated(read, read_at, before)
+    if (run.acceptShrinkage) return isTaken(timely) ? orShrunk(timely, before) : timely
+    const trusted = orWithout(orUnpriced(orExchanged(timely, now, before), now, before), lost.get(domain))
+    return isTaken(trusted) ? orShrunk(trusted, before) : trusted
+  }
+  return done.map((one): Done => ({ ...one, read: judge(one) }))
 })

@@ -126,7 +126,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       })
       yield* progress.phase("putting products together")
       yield* rows.settled
-      const judged = yield* withProductsRead(run.staging.db, read, previous.stores)
+      const judged = yield* withProductsRead(run, read, previous.stores)
       const done = yield* withhold(run.staging.db, run.run_id, judged)
       yield* stageStores(run, done)
       const { rows_rejected, rows_silent } = yield* putTogether(run.staging.db, run.run_id, folder, rows.surveys)

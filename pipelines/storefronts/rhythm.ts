@@ -19,6 +19,8 @@ const LastRead = Schema.Struct({
   /** The read that was the last to change something, or the first that ended like the last one. */
   steady_since: Schema.Finite,
   run_id: Schema.String,
+  /** How it ended. */
+  fetch_status: Schema.String,
   /** The last run that got something of the store. */
   fetched_by: Schema.NullOr(Schema.String),
   /** Whether its rows are what this version makes of its payloads. */
@@ -54,7 +56,7 @@ const lastReads = `
     )
     group by store_id
   )
-  select domain, kind, latest.run_id, fetched_by,
+  select domain, kind, latest.run_id, latest.fetch_status, fetched_by,
     epoch_ms(coalesce(run.started_at, latest.read_at))::double as asked_at,
     epoch_ms(latest.read_at)::double as read_at,
     epoch_ms(greatest(began_at, seen_at))::double as steady_since,

@@ -4,10 +4,9 @@
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
+import { isTaken } from "./crawl/outcome.ts"
 import { type Done, feedOf } from "./read-store.ts"
 import { tables } from "./stage.ts"
-
-const isWithheld = ({ read }: Done) => read.fetch_status === "failed" || read.outcome === "unpriced"
 
 const reject =
   (run_id: string) =>
@@ -21,7 +20,7 @@ const reject =
 
 /** Answers with the same reads, in which all rows of those that are not taken are rejected. */
 export const withhold = Effect.fnUntraced(function* (db: DuckDb["Service"], run_id: string, done: ReadonlyArray<Done>) {
-  const withheld = new Set(done.filter((one) => isWithheld(one) && one.rows_read > 0))
+  const withheld = new Set(done.filter((one) => !isTaken(one.read) && one.rows_read > 0))
   if (withheld.size === 0) return done
   const staged = [...withheld].filter(({ rows_read, rows_rejected }) => rows_read > rows_rejected)
   yield* Effect.forEach(staged.map(reject(run_id)), (sql) => db.run(sql), { discard: true })

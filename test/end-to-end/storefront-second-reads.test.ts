@@ -1,11 +1,21 @@
 /**
  * Stores whose second read tells less than the first for reasons of its own: rows that cannot be used, lists that moved, files of
- * drafts. What is there is never taken for gone, and no store keeps the others from being read. Two runs over all of them.
+ * drafts. What is there is never taken for gone, and no store keeps the others from being read. Two runs over all of them, and
+ * two over stores that really lost something.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { expectSameStoresRebuilt } from "./rebuilt-stores.ts"
-import { type Files, type Listed, outcomesOf, replayStores, rowsOf, shopifyPages, writeFiles } from "./storefronts.ts"
+import {
+  type Files,
+  ingestStores,
+  type Listed,
+  outcomesOf,
+  replayStores,
+  rowsOf,
+  shopifyPages,
+  writeFiles
+} from "./storefronts.ts"
 
 const google = (domain: string): Listed => ({
   domain,
@@ -295,6 +305,31 @@ it("takes rows that share handle and options and have a SKU of their own for var
       "select distinct reason, position::integer as line from ingest.reject where feed = 'store/twins.example'"
     )
   ).toEqual([{ reason: "duplicate id brush/Red\\#B-2: an earlier row has it", line: 6 }])
+})
+
+it("takes what a store has lost with --accept-shrinkage: prices, and a field", async () => {
+  const folder = writeFiles(temporaryFolder(), {
+    "stores.json": [shop("unpriced.example"), google("sizes.example")],
+    ...shopifyPages("unpriced.example", [priced((id) => (id === 1 ? null : "9.50"))]),
+    "sizes.example/feed.tsv": ["id\ttitle\tprice", ...sizes(10).map((row) => row.replace(/\t\w+$/, "")), ""].join("\n")
+  })
+  const [refused, accepted] = [
+    await ingestStores(home, ["--replay", folder]),
+    await ingestStores(home, ["--replay", folder, "--accept-shrinkage"])
+  ]
+  removeFolder(folder)
+  expect([refused.code, accepted.code], accepted.stderr).toEqual([4, 0])
+  expect(refused.stderr).toMatch(
+    /sizes\.example: .*no product has the field item_group_id any more, in which 10 of 10 had a value.*--accept-shrinkage/
+  )
+  expect(refused.stderr).toMatch(/unpriced\.example: .*--accept-shrinkage/)
+  expect(await prices("unpriced.example")).toEqual(
+    expect.arrayContaining([
+      { price: 9.5, n: 3 },
+      { price: null, n: 1 }
+    ])
+  )
+  expect(await listed("sizes.example")).toEqual([{ n: 50 }])
 })
 
 it("rebuilds the same products, ids, times and history from the archive", () => expectSameStoresRebuilt(home))

@@ -95,10 +95,10 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
 ) {
   const currency = store.currency ?? null
   const readFile = readerOf(store)
-  const read = { pages_read: 0, products_read: 0, currency }
+  const judged = new Judged()
+  const read = { pages_read: 0, products_read: 0, currency, fields_seen: judged.seen }
   /** Of all prices. Where they name one and the same, it is that of the store, whatever the list says. */
   const currencies = new Set<string | null>()
-  const judged = new Judged()
 
   const reading = Effect.gen(function* () {
     const asking = yield* makeAsking(policy)

@@ -31,6 +31,12 @@ export const outcomes = {
   unpriced: partial(
     "Far more prices are missing than in its last read. Nothing of this read is taken, and the store keeps what was known of it."
   ),
+  exchanged: partial(
+    "Not one of the products is there that it listed before: it may be the feed of another store. Nothing of this read is taken, but the next read is that finds the same."
+  ),
+  outdated: partial(
+    "The store was read before, at a time that is still to come by the clock of this machine. Nothing of this read is taken."
+  ),
   shrunk: partial(
     "The store lists less than half of what it listed before. The next read that finds the same withdraws the rest."
   ),
@@ -50,6 +56,10 @@ export const outcomes = {
   too_large: faulty("What came is larger than a feed may be.")
 } as const satisfies Record<string, Meaning>
 export type Outcome = keyof typeof outcomes
+
+/** Whether what such a read found is published, as against what was known before. */
+export const isTaken = ({ outcome }: { readonly outcome: Outcome }) =>
+  statusOf(outcome) !== "failed" && !["unpriced", "exchanged", "outdated"].includes(outcome)
 
 export const statusOf = (outcome: Outcome) => outcomes[outcome].fetch_status
 

@@ -49,6 +49,8 @@ export interface StoreRead {
   /** ISO 4217 of prices that name none themselves. */
   readonly currency: string | null
   readonly facts: StoreFacts
+  /** Fields of products that were there, by the names of the feed: `vendor`, `variant sku`. */
+  readonly fields_seen: ReadonlySet<string>
 }
 
 const inWords = (sentence: string, detail: string | null) =>
@@ -57,16 +59,18 @@ const inWords = (sentence: string, detail: string | null) =>
 export const storeRead = (outcome: Outcome, detail: string | null, read: Partial<StoreRead> = {}): StoreRead => {
   const { sentence } = outcomes[outcome]
   const isFine = outcome === "complete" && detail === null
+  const fetch_status = statusOf(outcome)
   return {
     pages_read: 0,
     products_read: 0,
-    has_all_products: outcome === "complete",
     collections_read: 0,
     currency: null,
     facts: noFacts,
+    fields_seen: new Set(),
     ...read,
     outcome,
-    fetch_status: statusOf(outcome),
+    fetch_status,
+    has_all_products: fetch_status !== "failed" && (read.has_all_products ?? outcome === "complete"),
     detail: isFine ? null : inWords(sentence, detail)
   }
 }

@@ -145,7 +145,8 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     products_read: products.listed,
     has_all_products: products.outcome === "complete",
     currency: currency ?? otherwise,
-    facts
+    facts,
+    fields_seen: judged.seen
   }
   const fault = judged.fault()
   if (fault !== null) return storeRead("unreadable", fault, { ...read, has_all_products: false })

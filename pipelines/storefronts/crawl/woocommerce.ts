@@ -56,7 +56,8 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     recount: Effect.succeed // every page has said it anew
   })
   const facts = { ...noFacts, reported_product_count: products.reported }
-  const read = { pages_read: products.pages, products_read: products.listed, currency, facts }
+  const fields_seen = judged.seen
+  const read = { pages_read: products.pages, products_read: products.listed, currency, facts, fields_seen }
   const fault = judged.fault()
   if (fault !== null) return storeRead("unreadable", fault, { ...read, has_all_products: false })
   if (products.listed === 0) return storeRead(...ofNothing(products), read)

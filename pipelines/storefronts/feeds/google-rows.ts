@@ -8,7 +8,7 @@
 import { preferredStatement, readStatement } from "../category/taxonomy.ts"
 import type { ImageRow } from "../feed.ts"
 import type { RowFound } from "./batching.ts"
-import type { Fields } from "./google-fields.ts"
+import { type Fields, fieldNames } from "./google-fields.ts"
 import { gramsOf, type Money, moneyOf } from "./google-prices.ts"
 import { htmlToLine, htmlToText } from "./html-text.ts"
 import { Unusable } from "./page.ts"
@@ -137,6 +137,7 @@ export const rowOfItem = (item: ItemFound): RowFound => {
 const rowOf = ({ currency, fields, judged, position }: ItemFound, id: string, group: string | null): RowFound => {
   const native_id = group ?? id
   const stated = new Stated(judged)
+  for (const name of fieldNames) if (fields(name).length > 0) judged.saw(name)
   const title = htmlToLine(fields("title")[0])
   if (title === null) throw new Unusable("it has no title")
   const [option1, option2] = group === null ? [null, null] : [tidied(fields("size")[0]), tidied(fields("color")[0])]
@@ -166,8 +167,8 @@ const rowOf = ({ currency, fields, judged, position }: ItemFound, id: string, gr
       price: price?.amount ?? null,
       compare_at_price: former,
       currency: price?.currency ?? currency,
-      grams: stated.read("shipping_weight", tidied(fields("shipping_weight")[0]), weight),
-      available: stated.read("availability", tidied(fields("availability")[0]), availability),
+      grams: stated.read("shipping_weight", fields("shipping_weight").map(tidied)[0], weight),
+      available: stated.read("availability", fields("availability").map(tidied)[0], availability),
       option1,
       option2,
       option3: null,

@@ -4,7 +4,7 @@
  */
 import { PayloadUnreadable } from "../feed.ts"
 import type { Batching } from "./batching.ts"
-import type { FieldName, Fields } from "./google-fields.ts"
+import { type FieldName, type Fields, fieldNames } from "./google-fields.ts"
 import { type ItemFound, rowOfItem } from "./google-rows.ts"
 import { Unusable } from "./page.ts"
 import { type Columns, type ColumnsWanted, columnsOf } from "./table-columns.ts"
@@ -46,8 +46,10 @@ export async function* readTable(
   for await (const records of tableRecords(pieces)) {
     for (const record of records) {
       const known = columns
-      if (known === undefined) columns = columnsOf(record, wanted)
-      else batching.take(record.line, record.raw, () => rowOf(known, record))
+      if (known === undefined) {
+        columns = columnsOf(record, wanted)
+        for (const name of fieldNames) if (columns.has(name)) about.judged.saw(name)
+      } else batching.take(record.line, record.raw, () => rowOf(known, record))
       if (batching.isFull) yield
     }
   }

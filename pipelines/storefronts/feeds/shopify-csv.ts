@@ -47,6 +47,7 @@ const names = {
 } as const
 
 type Column = keyof typeof names
+const allColumns = Object.keys(names) as ReadonlyArray<Column> // keys of a literal object, which TypeScript widens
 
 const wanted: ColumnsWanted<Column> = {
   kind: "product export of Shopify",
@@ -199,8 +200,10 @@ async function* readInto(batching: Batching, pieces: AsyncGenerator<string>, jud
   for await (const records of tableRecords(pieces)) {
     for (const record of records) {
       const known = columns
-      if (known === undefined) columns = columnsOf(record, wanted)
-      else batching.take(record.line, record.raw, () => rowOf(known, record, judged))
+      if (known === undefined) {
+        columns = columnsOf(record, wanted)
+        for (const column of allColumns) if (columns.has(column)) judged.saw(names[column][0])
+      } else batching.take(record.line, record.raw, () => rowOf(known, record, judged))
       if (batching.isFull) yield
     }
   }

@@ -68,6 +68,16 @@ export class Judged {
   #first: string | undefined
   readonly #right = new Map<string, Set<string>>()
   readonly #wrong = new Map<string, Wrong>()
+  readonly #seen = new Set<string>()
+
+  /** Fields, columns or elements that are there in some row, whatever they hold: `vendor`, `variant sku`. */
+  get seen(): ReadonlySet<string> {
+    return this.#seen
+  }
+
+  saw(field: string) {
+    this.#seen.add(field)
+  }
 
   /** Fields that were stated as they should be, of the row itself or of a part of it, such as its variants. */
   rightOf(part: string): Set<string> {
@@ -120,16 +130,19 @@ export class Fields {
   readonly #part: string
   readonly #number: number
   readonly #right: Set<string>
+  readonly #prefix: string
 
   constructor(judged: Judged, part = "", number = 0) {
     this.#judged = judged
     this.#part = part
     this.#number = number
     this.#right = judged.rightOf(part)
+    this.#prefix = part === "" ? "" : `${part} `
   }
 
   /** Null where nothing is stated. Fails with `Unusable` for what is of another type. `name` is the field's for people. */
   read<A>(field: string, value: unknown, { read, what }: Type<A>, name = field): A | null {
+    if (value !== undefined) this.#judged.saw(this.#prefix + field)
     if (isAbsent(value)) return null
     const found = read(value)
     if (found !== undefined) {

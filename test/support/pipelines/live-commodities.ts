@@ -85,7 +85,7 @@ export const runLive = ({
     const layout = yield* layoutOf(home)
     const at = "2026-10-01T00:00:00.000Z"
     const { file, filled } = yield* stage(layout, { run_id: id, origin }, commodity, (staging) =>
-      readCommodities({ run_id: id, started_at: at, layout, staging, days })
+      readCommodities({ run_id: id, started_at: at, layout, staging, days, acceptShrinkage: false })
     )
     const { run } = yield* publish({
       layout,

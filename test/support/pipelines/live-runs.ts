@@ -42,6 +42,7 @@ interface LiveRun {
   readonly home: string
   readonly environment?: Environment
   readonly dryRun?: boolean
+  readonly acceptShrinkage?: boolean
   /** The file of a list of stores, as given with `--stores`. */
   readonly stores?: string
   /** How much later than now it is for the run. */
@@ -62,12 +63,12 @@ export interface EndedRun {
 
 export const ingestLive = (
   pipeline: Pipeline,
-  { ahead = 0, dryRun = false, environment = {}, home, origin, stores }: LiveRun
+  { acceptShrinkage, ahead = 0, dryRun = false, environment = {}, home, origin, stores }: LiveRun
 ): Promise<EndedRun> => {
   const logs: Array<string> = []
   const keep = Logger.map(Logger.formatJson, (line) => void logs.push(line))
   const network = origin ?? liveOrigin({ ...pipeline.requests, ...unpaced })
-  return ingestFromOrigin(pipeline, { home, days: undefined, dryRun, stores }).pipe(
+  return ingestFromOrigin(pipeline, { home, days: undefined, dryRun, stores, acceptShrinkage }).pipe(
     Effect.provide(network),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))),
     Effect.provide([NodeServices.layer, Logger.layer([keep])]),

@@ -1,0 +1,162 @@
+/**
+ * Fields that a feed may leave out. One that is in no row any more, and held values when the store was read last, was more likely
+ * renamed than given up: it would be blanked for the whole store, and nothing would say so. That a field is there and holds nothing
+ * is no fault. Status columns are not among them: of drafts nothing is known that could be missed.
+ */
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { fromLive } from "@larder/warehouse/generation/previous.ts"
+import { Effect, Schema } from "effect"
+import type { RunContext } from "../run/pipeline.ts"
+import type { ListedStore } from "./store-list.ts"
+
+interface OptionalField {
+  /** Of a row of `storefront.product`: whether it holds a value. */
+  readonly stated: string
+  /** What each kind of feed calls it, as `Judged.saw` is told: any of them will do. A kind without it is not asked for it. */
+  readonly names: Partial<Record<ListedStore["kind"], ReadonlyArray<string>>>
+}
+
+const inVariants = (field: string) => `len(list_filter(variants, lambda variant: variant.${field} is not null)) > 0`
+
+const csv = "shopify-csv"
+const google = "google-merchant"
+const optionalFields: Readonly<Record<string, OptionalField>> = {
+  vendor: {
+    stated: "vendor is not null",
+    names: { shopify: ["vendor"], woocommerce: ["brands"], [csv]: ["vendor"], [google]: ["brand"] }
+  },
+  product_type: {
+    stated: "product_type is not null",
+    names: {
+      shopify: ["product_type"],
+      woocommerce: ["categories"],
+      [csv]: ["type", "custom product type"],
+      [google]: ["product_type", "category"]
+    }
+  },
+  tags: { stated: "len(tags) > 0", names: { shopify: ["tags"], woocommerce: ["tags"], [csv]: ["tags"] } },
+  body_text: {
+    stated: "body_text is not null",
+    names: {
+      shopify: ["body_html"],
+      woocommerce: ["description", "short_description"],
+      [csv]: ["body (html)", "description"],
+      [google]: ["description", "summary", "content"]
+    }
+  },
+  images: {
+    stated: "len(images) > 0",
+    names: {
+      shopify: ["images"],
+      woocommerce: ["images"],
+      [csv]: ["image src", "product image url", "image source"],
+      [google]: ["image_link", "additional_image_link"]
+    }
+  },
+  published_at: { stated: "published_at is not null", names: { shopify: ["published_at"] } },
+  sku: {
+    stated: inVariants("sku"),
+    names: { shopify: ["variant sku"], woocommerce: ["sku"], [csv]: ["variant sku", "sku"] }
+  },
+  barcode: {
+    stated: inVariants("barcode"),
+    names: { shopify: ["variant barcode"], [csv]: ["variant barcode", "barcode"], [google]: ["gtin"] }
+  },
+  compare_at_price: {
+    stated: inVariants("compare_at_price"), // items of a feed for Google name a sale_price while there is a sale
+    names: {
+      shopify: ["variant compare_at_price"],
+      woocommerce: ["regular_price"],
+      [csv]: ["variant compare at price", "compare-at price"]
+    }
+  },
+  grams: {
+    stated: inVariants("grams"),
+    names: {
+      shopify: ["variant grams"],
+      [csv]: ["variant grams", "weight value (grams)"],
+      [google]: ["shipping_weight"]
+    }
+  },
+  available: {
+    stated: inVariants("available"),
+    names: {
+      shopify: ["variant available"],
+      woocommerce: ["is_in_stock"],
+      [csv]: [
+        "variant inventory qty",
+        "inventory quantity",
+        "variant inventory policy",
+        "continue selling when out of stock",
+        "variant inventory tracker",
+        "inventory tracker"
+      ],
+      [google]: ["availability"]
+    }
+  },
+  options: {
+    stated: inVariants("option1"),
+    names: { shopify: ["variant option1"], [csv]: ["option1 value"], [google]: ["size", "color"] }
+  },
+  groups: {
+    stated: "len(list_filter(variants, lambda variant: variant.native_id <> native_id)) > 0",
+    names: { [google]: ["item_group_id"] }
+  },
+  requires_shipping: {
+    stated: inVariants("requires_shipping"),
+    names: { shopify: ["variant requires_shipping"], [csv]: ["variant requires shipping", "requires shipping"] }
+  }
+}
+
+/** Items of a feed for Google name a field only where they have a value: few of them may lose it together. */
+const isMissed = (kind: ListedStore["kind"], products: number, listed: number) =>
+  kind !== google || (products > 2 && products * 10 > listed)
+
+const Stated = Schema.Struct({ domain: Schema.String, field: Schema.String, products: Schema.Int })
+
+const statedFields = (fields: ReadonlyArray<string>) => `
+  select domain, field, count(*)::integer as products
+  from (
+    select store_id, unnest([${fields.map((field) => `case when ${optionalFields[field]?.stated} then '${field}' end`).join(", ")}]) as field
+    from storefront.product
+    where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
+  )
+  join storefront.store using (store_id)
+  where field is not null
+  group by all`
+
+/** A store that was read, and the fields that its feed had. */
+interface Seen {
+  readonly store: ListedStore
+  readonly fields_seen: ReadonlySet<string>
+  /** Products that were listed before. */
+  readonly listed: number
+}
+
+const lackingIn = ({ fields_seen, store }: Seen) =>
+  Object.entries(optionalFields).flatMap(([field, { names }]) => {
+    const own = names[store.kind]
+    return own === undefined || own.some((name) => fields_seen.has(name)) ? [] : [{ field, names: own }]
+  })
+
+/** Of each store that lost a field, by domain: which one, for people. */
+export const lostFields = Effect.fnUntraced(function* ({ layout }: RunContext, stores: ReadonlyArray<Seen>) {
+  const lacking = stores.map((seen) => ({ ...seen, lacking: lackingIn(seen) }))
+  const fields = [...new Set(lacking.flatMap((one) => one.lacking.map(({ field }) => field)))]
+  if (fields.length === 0) return new Map<string, string>()
+  const live = yield* fromLive(layout, { schema: "storefront", name: "product" }, [], (db: DuckDb["Service"]) =>
+    db.all(Stated, statedFields(fields))
+  )
+  const before = new Map(live.map(({ domain, field, products }) => [`${domain} ${field}`, products]))
+  return new Map(
+    lacking.flatMap(({ lacking, listed, store }) => {
+      for (const { field, names } of lacking) {
+        const products = before.get(`${store.domain} ${field}`) ?? 0
+        if (products === 0 || !isMissed(store.kind, products, listed)) continue
+        const what = `no product has the field ${names.join(" or ")} any more, in which ${products} of ${listed} had a value`
+        return [[store.domain, what] as const]
+      }
+      return []
+    })
+  )
+})
