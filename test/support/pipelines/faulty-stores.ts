@@ -1,0 +1,269 @@
+/**
+ * Stores in each form of feed, and the faults of their feeds. Each store has one fault, so that one run over many stores meets all
+ * of them. What a store lists is four products, whose price tells the first read from the second.
+ */
+import type { ServerResponse } from "node:http"
+import type { ListedStore } from "@larder/pipelines/storefronts/store-list.ts"
+
+export const forms = ["shopify", "woocommerce", "csv", "tsv", "xml"] as const
+export type Form = (typeof forms)[number]
+
+export const kindOf: Readonly<Record<Form, ListedStore["kind"]>> = {
+  shopify: "shopify",
+  woocommerce: "woocommerce",
+  csv: "shopify-csv",
+  tsv: "google-merchant",
+  xml: "google-merchant"
+}
+
+export const oldPrice = "9.50"
+export const newPrice = "9.75"
+const ids = [1, 2, 3, 4]
+
+const table = (separator: string, rows: ReadonlyArray<ReadonlyArray<string>>) =>
+  `${rows.map((row) => row.join(separator)).join("\n")}\n`
+
+const rendered: Readonly<Record<Form, (price: string) => string>> = {
+  shopify: (price) =>
+    JSON.stringify({
+      products: ids.map((id) => ({
+        id,
+        title: `Product ${id}`,
+        vendor: "Maker",
+        body_html: "A text.",
+        variants: [{ id: id * 10, title: "Default Title", price, sku: `S-${id}`, available: true }]
+      }))
+    }),
+  woocommerce: (price) =>
+    JSON.stringify(
+      ids.map((id) => ({
+        id,
+        name: `Product ${id}`,
+        brands: [{ name: "Maker" }],
+        description: "A text.",
+        prices: { price: price.replace(".", ""), currency_code: "EUR", currency_minor_unit: 2 }
+      }))
+    ),
+  csv: (price) =>
+    table(",", [
+      ["Handle", "Title", "Vendor", "Variant Price", "Variant SKU"],
+      ...ids.map((id) => [`p-${id}`, `Product ${id}`, "Maker", price, `S-${id}`])
+    ]),
+  tsv: (price) =>
+    table("\t", [
+      ["id", "title", "brand", "price", "link"],
+      ...ids.map((id) => [`${id}`, `Product ${id}`, "Maker", `${price} EUR`, `https://shop.test/${id}`])
+    ]),
+  xml: (price) =>
+    `<?xml version="1.0"?>\n<rss xmlns:g="http://base.google.com/ns/1.0" version="2.0"><channel>\n${ids
+      .map(
+        (id) =>
+          `<item><g:id>${id}</g:id><g:title>Product ${id}</g:title><g:brand>Maker</g:brand><g:price>${price} EUR</g:price></item>`
+      )
+      .join("\n")}\n</channel></rss>\n`
+}
+
+/** The feed of a store that is well: its list of products. */
+export const feedOf = (form: Form, price: string) => rendered[form](price)
+
+/** Where a store has its list of products. */
+export const pathOf: Readonly<Record<Form, string>> = {
+  shopify: "/products.json",
+  woocommerce: "/wp-json/wc/store/v1/products",
+  csv: "/feed",
+  tsv: "/feed",
+  xml: "/feed"
+}
+
+/** How a store answers for its list; nothing, where the connection stays open in silence. */
+type Answering = (response: ServerResponse, feed: string) => void
+
+export interface StoreFault {
+  /** As the table in the docs calls it. */
+  readonly fault: string
+  readonly form: Form
+  /** The feed that comes instead. */
+  readonly feed?: string | Buffer
+  /** What the store does instead of sending it. */
+  readonly answer?: Answering
+  /** Header fields of its answer. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly robots?: string
+  /** Where the certificate of the store is not trusted. */
+  readonly isDistrusted?: true
+  /** Where the address in the list is that of another interface. */
+  readonly path?: string
+}
+
+const isJson = (form: Form) => form === "shopify" || form === "woocommerce"
+const isTable = (form: Form) => form === "csv" || form === "tsv"
+const familyOf = (form: Form) => {
+  if (isJson(form)) return "JSON"
+  return isTable(form) ? "CSV and TSV" : "XML"
+}
+
+/** What each form calls a field that products must have, and one that they may have. */
+const needed: Readonly<Record<Form, string>> = {
+  shopify: "price",
+  woocommerce: "prices",
+  csv: "Variant Price",
+  tsv: "price",
+  xml: "price"
+}
+const optional: Readonly<Record<Form, string>> = {
+  shopify: "vendor",
+  woocommerce: "brands",
+  csv: "Vendor",
+  tsv: "brand",
+  xml: "brand"
+}
+
+const renamed = (form: Form, feed: string, field: string) => {
+  if (isJson(form)) return feed.replaceAll(`"${field}":`, `"new_${field}":`)
+  if (form === "xml") return feed.replaceAll(`g:${field}>`, `g:new_${field}>`)
+  return feed.replace(field, `New ${field}`)
+}
+
+const without = (form: Form, feed: string, field: string) => {
+  if (isJson(form)) {
+    return JSON.stringify(JSON.parse(feed, (key, value: unknown) => (key === field ? undefined : value)))
+  }
+  if (form === "xml") return feed.replaceAll(new RegExp(`<g:${field}>.*?</g:${field}>`, "g"), "")
+  const separator = form === "csv" ? "," : "\t"
+  const rows = feed.split("\n").map((line) => line.split(separator))
+  const place = rows[0]?.indexOf(field)
+  return rows.map((cells) => cells.filter((_, index) => index !== place).join(separator)).join("\n")
+}
+
+const added = (form: Form, feed: string) => {
+  if (isJson(form)) return feed.replaceAll('"id":', '"new":1,"id":')
+  if (form === "xml") return feed.replaceAll("</item>", "<g:new>1</g:new></item>")
+  const separator = form === "csv" ? "," : "\t"
+  return feed.replaceAll(/(?<=.)\n/g, `${separator}New\n`)
+}
+
+/** Prices as a feed would state them after a change of its format: all of them, or the first. */
+const retyped = (form: Form, feed: string, first: boolean) => {
+  const [from, to] = {
+    shopify: [`"price":"${newPrice}"`, `"price":{"amount":"${newPrice}"}`],
+    woocommerce: [`"price":"${newPrice.replace(".", "")}"`, '"price":"ask us"'],
+    csv: [newPrice, "ask us"],
+    tsv: [`${newPrice} EUR`, "ask us"],
+    xml: [`${newPrice} EUR`, "ask us"]
+  }[form] as [string, string]
+  return first ? feed.replace(from, to) : feed.replaceAll(from, to)
+}
+
+const unpriced = (form: Form, feed: string) => {
+  if (form === "shopify") return feed.replaceAll(`"price":"${newPrice}"`, '"price":null')
+  if (form === "woocommerce") return feed.replaceAll(`"price":"${newPrice.replace(".", "")}"`, '"price":""')
+  return feed.replaceAll(new RegExp(`(?<!Product 1.{0,90})${newPrice}( EUR)?`, "g"), "") // without any, the field is gone
+}
+
+/** The products of another store. */
+const ofOther = (form: Form, feed: string) =>
+  feed
+    .replaceAll(/"id":(\d+)/g, '"id":9$1')
+    .replaceAll(/\bp-(\d)/g, "q-$1")
+    .replaceAll(/<g:id>(\d)/g, "<g:id>9$1")
+    .replaceAll(form === "tsv" ? /^(\d)/gm : /$^/g, "9$1")
+
+const emptyList: Readonly<Record<Form, (feed: string) => string>> = {
+  shopify: () => '{"products":[]}',
+  woocommerce: () => "[]",
+  csv: (feed) => `${feed.split("\n")[0]}\n`,
+  tsv: (feed) => `${feed.split("\n")[0]}\n`,
+  xml: (feed) => feed.replaceAll(/<item>.*<\/item>\n/g, "")
+}
+
+const page = "<!DOCTYPE html><html><head><title>Welcome</title></head></html>"
+const locked = '<!DOCTYPE html><title>Opening soon</title><form method="post" action="/password"></form>'
+
+/** Cut behind the head of the feed: what is cut off in that is no feed at all. */
+const torn = (form: Form, feed: string, random: () => number): Buffer => {
+  const bytes = Buffer.from(feed)
+  const head = isJson(form) ? 1 : feed.indexOf(isTable(form) ? "\n" : "<item>") + 1
+  const cut = bytes.subarray(0, head + Math.floor(random() * (bytes.length - head - 1)))
+  const text = cut.toString("latin1")
+  // a table that ends with a record, or in its last cell, is whole
+  const last = text.slice(text.lastIndexOf("\n") + 1).split(form === "csv" ? "," : "\t").length
+  const isWhole = isTable(form) && (text.endsWith("\n") || last === 5)
+  return isWhole ? torn(form, feed, random) : cut
+}
+
+const notText = (feed: string) => Buffer.from(feed.replace("Product 1", "Product \xe9 1"), "latin1")
+
+/** What comes instead of a feed, by the fault's name in the table; a name for each kind of form where they are told otherwise. */
+const everywhere: ReadonlyArray<
+  readonly [string | ((form: Form) => string), (form: Form, feed: string) => string | Buffer]
+> = [
+  [(form) => `${familyOf(form)}: a needed field renamed`, (form, feed) => renamed(form, feed, needed[form])],
+  [(form) => `${familyOf(form)}: a needed field missing`, (form, feed) => without(form, feed, needed[form])],
+  ["a field renamed that had values", (form, feed) => renamed(form, feed, optional[form])],
+  ["a field missing that had values", (form, feed) => without(form, feed, optional[form])],
+  ["a field added", added],
+  ["all prices of another type", (form, feed) => retyped(form, feed, false)],
+  ["one price of another type", (form, feed) => retyped(form, feed, true)],
+  ["prices that vanish", unpriced],
+  ["the feed of another store", ofOther],
+  [
+    (form) => (form === "shopify" ? "Shopify: a list without products" : "a list without products"),
+    (form, feed) => emptyList[form](feed)
+  ],
+  ["an empty answer", () => ""],
+  ["`null`", () => "null"],
+  ["an HTML page", () => page],
+  ["a page that asks for a password", () => locked],
+  [(form) => `${isJson(form) ? "JSON" : "a file"}: a text that is not valid UTF-8`, (_, feed) => notText(feed)]
+]
+
+const admin = (feed: string) => feed.replaceAll('"id":', '"admin_graphql_api_id":"gid","id":')
+const restApi = JSON.stringify(ids.map((id) => ({ id, name: `Product ${id}`, status: "private", price: newPrice })))
+
+const refusing =
+  (status: number): Answering =>
+  (response) =>
+    response.writeHead(status).end("no")
+
+const ofTheWay = (form: Form): ReadonlyArray<Omit<StoreFault, "form">> => [
+  { fault: "HTTP 403", answer: refusing(403) },
+  { fault: "HTTP 404", answer: refusing(404) },
+  { fault: "HTTP 429", answer: refusing(429) },
+  { fault: "HTTP 500", answer: refusing(500) },
+  { fault: "no answer", answer: () => undefined },
+  {
+    fault: "a connection that breaks in the middle",
+    answer: (response, feed) => {
+      response.writeHead(200, { "content-length": feed.length })
+      response.write(feed.slice(0, feed.length >> 1), () => response.destroy())
+    }
+  },
+  { fault: "a certificate that is not trusted", isDistrusted: true },
+  { fault: "a robots.txt that forbids", robots: `User-agent: *\nDisallow: ${pathOf[form]}` }
+]
+
+/** Faults, in the order of the table. `random` says where feeds are cut off. */
+export const storeFaults = (random: () => number): ReadonlyArray<StoreFault> => [
+  ...everywhere.flatMap(([name, change]) =>
+    forms.map((form) => {
+      const fault = typeof name === "string" ? name : name(form)
+      return { fault, form, feed: change(form, feedOf(form, newPrice)) }
+    })
+  ),
+  ...Array.from({ length: 10 }, (_, n) => {
+    const form = forms[n % forms.length] ?? "xml"
+    return { fault: "cut at any byte", form, feed: torn(form, feedOf(form, newPrice), random) }
+  }),
+  { fault: "an answer of Shopify's Admin API", form: "shopify", feed: admin(feedOf("shopify", newPrice)) },
+  { fault: "the address of Shopify's Admin API", form: "shopify", path: "/admin/api/2026-10/products.json" },
+  { fault: "an answer of WooCommerce's wc/v3", form: "woocommerce", feed: restApi },
+  { fault: "the address of WooCommerce's wc/v3", form: "woocommerce", path: "/wp-json/wc/v3/products" },
+  { fault: "prices in another currency", form: "shopify", headers: { "set-cookie": "cart_currency=NOK; path=/" } },
+  {
+    fault: "prices in another currency",
+    form: "woocommerce",
+    feed: feedOf("woocommerce", newPrice).replaceAll("EUR", "NOK")
+  },
+  { fault: "prices in another currency", form: "xml", feed: feedOf("xml", newPrice).replaceAll("EUR", "NOK") },
+  ...(["shopify", "tsv"] as const).flatMap((form) => ofTheWay(form).map((fault) => ({ ...fault, form })))
+]
