@@ -62,10 +62,13 @@ interface ApiNeeds {
   readonly listening: () => string
   /** Where the docs lead to the console, for who reached the API at this host. */
   readonly consoleFor: (hostname: string | undefined) => string | undefined
+  /** What the docs tell of the bundled samples that are served at this moment; undefined where there are none. */
+  readonly samples: () => string | undefined
 }
 
 export const makeApi = (needs: ApiNeeds) => {
-  const { assistants, consoleFor, dataHost, listening, pipeline, publicUrl, report, routes, turns, version } = needs
+  const { assistants, consoleFor, dataHost, listening, pipeline, publicUrl, report, routes, samples, turns, version } =
+    needs
   const { respond, respondShared } = makeSending(turns)
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.refuse(error, headers))
@@ -124,7 +127,7 @@ export const makeApi = (needs: ApiNeeds) => {
     isOn(dataHost, event) ||
     event.url.hostname === new URL(listening()).hostname
   const { free } = pipeline
-  addDocs(app, { get, respond, respondShared, free, refuse, publicUrl, listening, isAtOwnHost, consoleFor })
+  addDocs(app, { get, respond, respondShared, free, refuse, publicUrl, listening, isAtOwnHost, consoleFor, samples })
   app.all("/**", (event) => refuse(event, noSuchEndpoint))
   return app
 }

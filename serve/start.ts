@@ -39,6 +39,7 @@ import { loadReadModel } from "./read-model.ts"
 import { layerRequestLog } from "./requests/kept-requests.ts"
 import { RequestLog } from "./requests/request-log.ts"
 import { routes } from "./routes/routes.ts"
+import { aboutSamples } from "./sample-banner.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { welcome } from "./welcome.ts"
 
@@ -117,6 +118,7 @@ const open = Effect.fnUntraced(function* () {
     const address = addressFor(listening, hostname ?? null)
     return publicApiUrl === undefined && new URL(address).hostname === hostname ? address : undefined
   }
+  const samples = () => aboutSamples(live.current().model.provenances)
   let api = urlOf(host, port) // until the listener has its port
   const app = makeApi({
     pipeline,
@@ -128,7 +130,8 @@ const open = Effect.fnUntraced(function* () {
     dataHost: dataHostName,
     publicUrl: publicApiUrl,
     listening: () => addressFor(api, null),
-    consoleFor: (hostname) => publicUrl ?? besides(hostname)
+    consoleFor: (hostname) => publicUrl ?? besides(hostname),
+    samples
   })
   api = yield* listen(app, {
     what: "API",
@@ -150,6 +153,7 @@ const open = Effect.fnUntraced(function* () {
     publicUrl,
     trustedProxies: settings.trustedProxies,
     apiFor: (host) => publicApiUrl ?? addressFor(api, host),
+    samples,
     processor: payments.processor.name,
     checkout: simulator === undefined ? undefined : checkoutPageOf(simulator)
   })

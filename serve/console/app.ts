@@ -44,6 +44,8 @@ export interface ConsoleNeeds<R> {
   readonly trustedProxies: BlockList
   /** Address of the API, for examples, for who came to the console by this host. */
   readonly apiFor: (host: string | null) => string
+  /** What is to be told of the bundled samples that are served at this moment; undefined where there are none. */
+  readonly samples: () => string | undefined
   /** The card processor in use, as its events' address names it. */
   readonly processor: string
   /** The simulator's payment page, where cards are simulated. */
@@ -89,7 +91,12 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     pages.flatMap(({ nav, operatorsOnly, path }) =>
       nav === undefined || (operatorsOnly && !isOperator) ? [] : [{ path, label: nav }]
     )
-  const outside = (event: H3Event): Frame => ({ path: event.url.pathname, signed: undefined, navigation: [] })
+  const outside = (event: H3Event): Frame => ({
+    path: event.url.pathname,
+    signed: undefined,
+    navigation: [],
+    samples: undefined
+  })
   const refuse = (event: H3Event, frame: Frame, refusal: Refusal) => responses.document(event, frame, refusal)
 
   /** What went wrong, as a page; the operator is told of all that is no mere absence. */
@@ -145,7 +152,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     return page.post?.({ ...context, form }) ?? Effect.fail(new PageNotFound())
   }
 
-  const inside = (event: H3Event, { account, person }: SignedInNow): Frame => ({
+  const inside = (event: H3Event, { account, person }: SignedInNow, page?: Page<R>): Frame => ({
     path: event.url.pathname,
     signed: {
       email: person.email,
@@ -153,7 +160,8 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       balance_credits: account.balance_credits,
       api: apiFor(event)
     },
-    navigation: navigationFor(person.is_operator)
+    navigation: navigationFor(person.is_operator),
+    samples: page?.tellsOfSamples ? needs.samples() : undefined
   })
 
   const serve = (page: Page<R>) => async (event: H3Event) => {
@@ -164,7 +172,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     const who = await run(signedInNow(cookies.sessionOf(event)), options)
     if (Exit.isFailure(who)) return failed(event, outside(event), page.path, who.cause)
     if (who.value === undefined) return toSignIn(event, page)
-    const frame = inside(event, who.value)
+    const frame = inside(event, who.value, page)
     const context: PageContext = {
       ...who.value,
       url: event.url,
@@ -177,7 +185,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       const answer = yield* answerTo(page, context, form)
       if (!page.books) return { answer, frame }
       const account = yield* Administration.use((ledger) => ledger.account({ account_id: context.account.id }))
-      return { answer, frame: inside(event, { ...context, account }) }
+      return { answer, frame: inside(event, { ...context, account }, page) }
     }).pipe(Effect.updateService(Administration, (ledger) => notingKeys(ledger, context.person.id)))
     const answered: Exit.Exit<{ readonly answer: Answer; readonly frame: Frame }, unknown> = await run(
       answering,

@@ -163,6 +163,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     unknownFields: using(unknownFields),
     /** The catalog and all readings, which the live generation holds in memory. */
     commodities: () => live.current().model.commodities,
+    provenances: () => live.current().model.provenances,
     generation: () => live.current().id
   }
 })

@@ -1,4 +1,5 @@
 /** The document around every page: head, navigation, the notice of what was just done, and where the content is. */
+import { sampleBanner } from "../sample-banner.ts"
 import { assetPaths } from "./assets.ts"
 import { type Html, html, notice, usd } from "./html.ts"
 import type { Flash } from "./page.ts"
@@ -24,6 +25,8 @@ export interface Framed {
   readonly path: string
   readonly signed: Signed | undefined
   readonly navigation: ReadonlyArray<NavigationItem>
+  /** What is told of samples, where the page shows data that they are in. */
+  readonly samples: string | undefined
   readonly flash: Flash | undefined
 }
 
@@ -52,7 +55,7 @@ ${
 }
 
 export const documentOf = async (framed: Framed): Promise<string> => {
-  const { body, flash, signed, title } = framed
+  const { body, flash, samples, signed, title } = framed
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -67,6 +70,7 @@ export const documentOf = async (framed: Framed): Promise<string> => {
 <body class="${signed ? "signed" : "outside"}">
 <a class="skip" href="#content">Skip to the content</a>
 ${header(framed)}
+${sampleBanner(samples)}
 <main id="content" tabindex="-1"><div class="container">
 ${flash && notice(flash.tone, flash.text)}
 <h1>${title}</h1>

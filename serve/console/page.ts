@@ -113,6 +113,8 @@ export interface Page<out R = never> {
   readonly nav?: string
   /** Others get 404. */
   readonly operatorsOnly?: boolean
+  /** It shows what the warehouse holds, or is where people begin: it tells of bundled samples as long as there are any. */
+  readonly tellsOfSamples?: boolean
   /** Looking at it may book a payment: its header tells the balance after that. */
   readonly books?: boolean
   readonly get?: (context: PageContext) => Effect.Effect<Answer, unknown, R>

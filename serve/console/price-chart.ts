@@ -4,7 +4,7 @@
  * open and there is no drawing. Bars are another chart: `bar-chart.ts`.
  */
 import { assetPaths } from "./assets.ts"
-import { day, type Html, html, table } from "./html.ts"
+import { day, type Html, html, type Part, table } from "./html.ts"
 
 export interface PriceLine {
   readonly name: string
@@ -25,17 +25,19 @@ interface PriceChart {
   /** One or two: there are as many kinds of line. */
   readonly lines: ReadonlyArray<PriceLine>
   readonly unit: string
+  /** What is to be seen of it at once, beside the title: that its numbers are samples. */
+  readonly mark?: Part
 }
 
 /** How the line looks, before its name. */
 const sampleOf = (index: number) =>
   html`<svg class="sample" viewBox="0 0 32 4" aria-hidden="true"><path class="line line-${index + 1}" d="M1 2H31"/></svg>`
 
-export const priceChart = ({ description, id, lines, title, unit }: PriceChart): Html => {
+export const priceChart = ({ description, id, lines, mark, title, unit }: PriceChart): Html => {
   const days = [...new Set(lines.flatMap(({ points }) => points.map((point) => point.day)))].sort()
   const texts = lines.map(({ points }) => new Map(points.map((point) => [point.day, point.text])))
   return html`<figure class="chart prices" data-price-chart data-unit="${unit}">
-<figcaption id="${id}-title">${title}</figcaption>
+<figcaption id="${id}-title">${title}${mark && html` ${mark}`}</figcaption>
 ${lines.length > 1 && html`<ul class="legend">${lines.map(({ name }, index) => html`<li>${sampleOf(index)}${name}</li>`)}</ul>`}
 <div class="plot" role="img" aria-labelledby="${id}-title" aria-describedby="${id}-about" data-plot></div>
 <div class="zoom no-print"><small>Drag across the lines to look closer.</small><button class="button plain" type="button" data-zoom-out hidden>Reset zoom</button></div>

@@ -14,6 +14,8 @@ export interface Frame {
   readonly path: string
   readonly signed: Signed | undefined
   readonly navigation: ReadonlyArray<NavigationItem>
+  /** What is told of samples above the page. */
+  readonly samples: string | undefined
 }
 
 /** File names are ours, and still: nothing that a header could be broken with. */

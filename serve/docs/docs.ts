@@ -7,6 +7,7 @@ import { type ApiError, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
 import type { EventHandler, H3, H3Event, HTTPResponse } from "h3"
 import { type SharedBody, sharedBody } from "../encoding.ts"
 import type { Answer, Pipeline } from "../pipeline.ts"
+import { sampleLine } from "../sample-banner.ts"
 import type { Sending } from "../sending.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
 import { filled } from "./facts.ts"
@@ -32,6 +33,8 @@ interface Listener {
   readonly isAtOwnHost: (event: H3Event) => boolean
   /** Address of the console for who reached the API at this host; none where that is not known. */
   readonly consoleFor: (hostname: string | undefined) => string | undefined
+  /** What is to be told of the bundled samples that are served at this moment. */
+  readonly samples: () => string | undefined
 }
 
 /** Nothing but what this origin serves. */
@@ -78,21 +81,22 @@ const addressOf = ({ req, url }: H3Event): string => {
   return `${isSecure ? "https" : "http"}://${url.host}`
 }
 
-/** What a guide says of addresses. */
-interface Addresses {
+/** What a guide says of addresses, and of samples. */
+interface Told {
   readonly api: string
   readonly console: string | undefined
+  readonly samples: string | undefined
 }
 
 /** Readers come by few addresses; one who makes up others, such as ports, only makes this render again. */
 const mostRendered = 200
 
-/** Guides as they were rendered for an address, so that all who read them hold one copy. */
+/** Guides as they were rendered for an address and a state of the data, so that all who read them hold one copy. */
 const makeRendered = () => {
   const bodies = new Map<string, Promise<SharedBody>>()
-  return (path: string, at: Addresses, render: (at: Addresses) => string | Promise<string>): Promise<SharedBody> => {
-    const name = JSON.stringify([path, at.api, at.console])
-    const body = bodies.get(name) ?? Promise.resolve(render(at)).then(sharedBody)
+  return (path: string, told: Told, render: (told: Told) => string | Promise<string>): Promise<SharedBody> => {
+    const name = JSON.stringify([path, told.api, told.console, told.samples])
+    const body = bodies.get(name) ?? Promise.resolve(render(told)).then(sharedBody)
     if (bodies.size >= mostRendered) bodies.clear()
     bodies.set(name, body)
     return body
@@ -100,7 +104,7 @@ const makeRendered = () => {
 }
 
 export const addDocs = (app: H3, needs: Listener): void => {
-  const { consoleFor, free, get, isAtOwnHost, listening, publicUrl, refuse, respond, respondShared } = needs
+  const { consoleFor, free, get, isAtOwnHost, listening, publicUrl, refuse, respond, respondShared, samples } = needs
   /** Readers copy this address into calls that carry their key, so it is never a host that only the request names. */
   const apiFor = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? addressOf(event) : listening())
   const consoleUrlFor = (event: H3Event) => consoleFor(isAtOwnHost(event) ? event.url.hostname : undefined)
@@ -119,29 +123,32 @@ export const addDocs = (app: H3, needs: Listener): void => {
   )
 
   const rendered = makeRendered()
-  const serveRendered = (path: string, type: string, render: (at: Addresses) => string | Promise<string>) =>
+  const serveRendered = (path: string, type: string, render: (told: Told) => string | Promise<string>) =>
     app.all(
       path,
       get(path, async (event) => {
-        const at = { api: apiFor(event), console: consoleUrlFor(event) }
-        return respondShared(event, await rendered(path, at, render), free(200, "", documentHeaders(type)))
+        const told = { api: apiFor(event), console: consoleUrlFor(event), samples: samples() }
+        return respondShared(event, await rendered(path, told, render), free(200, "", documentHeaders(type)))
       })
     )
 
   for (const path of guidePaths) {
-    serveRendered(path, page, async (at) => {
+    serveRendered(path, page, async ({ api, console, samples }) => {
       const guide = guideAt(path)
-      const content = htmlOf(filled(guide.markdown, at.api))
-      return String(await guidePage(guide, { content, consoleUrl: at.console }))
+      const content = htmlOf(filled(guide.markdown, api))
+      return String(await guidePage(guide, { content, consoleUrl: console, samples }))
     })
-    serveRendered(`${path}.md`, markdown, (at) => filled(guideAt(path).markdown, at.api))
+    // below the title, which stays the first line
+    serveRendered(`${path}.md`, markdown, ({ api, samples }) =>
+      filled(guideAt(path).markdown, api).replace("\n\n", () => `\n\n${sampleLine(samples)}`)
+    )
   }
-  serveRendered("/llms.txt", plain, (at) => llmsText(at.api))
+  serveRendered("/llms.txt", plain, ({ api, samples }) => llmsText(api, samples))
 
   serve(referencePath, async (event) => {
     const scalar = `/docs/assets/${(await scalarScript()).name}`
     const nonce = randomBytes(18).toString("base64")
-    const body = await referencePage({ consoleUrl: consoleUrlFor(event), nonce, scalar })
+    const body = await referencePage({ consoleUrl: consoleUrlFor(event), samples: samples(), nonce, scalar })
     return free(200, body, {
       ...documentHeaders(page, referencePolicy(nonce)),
       "cache-control": "no-store"

@@ -1,5 +1,6 @@
 /** The documents of the docs: a guide with the list of all guides, and the page that the reference is drawn on. */
 import { html, raw } from "hono/html"
+import { sampleBanner } from "../sample-banner.ts"
 import { assetPaths } from "./assets.ts"
 import { type Guide, guides } from "./guides.ts"
 
@@ -11,7 +12,7 @@ const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focus
 export const referencePath = "/docs/reference"
 
 /** The reference brings a header of its own, and a page has but one: there the bar is a part of the page with a name. */
-const bar = (kind: Kind, consoleUrl: string | undefined) => {
+const bar = ({ consoleUrl, kind }: Framed) => {
   const isReference = kind === "reference"
   const current = (is: boolean) => is && html` aria-current="${isReference ? "page" : "true"}"`
   const content = html`<div class="container">
@@ -31,14 +32,22 @@ ${consoleUrl && html`<a class="aside" href="${consoleUrl}/">Console</a>`}
 
 type Kind = "guide" | "reference"
 
-const documentOf = async (of: {
+/** What stands around the content of both kinds of pages. */
+interface Around {
+  /** Left out where the reader's way to it is not known. */
+  readonly consoleUrl: string | undefined
+  /** What is told of samples; left out where there are none. */
+  readonly samples: string | undefined
+}
+
+interface Framed extends Around {
   readonly title: string
   readonly head?: Html
   readonly body: Html
   readonly kind: Kind
-  /** Left out where the reader's way to it is not known. */
-  readonly consoleUrl: string | undefined
-}): Promise<string> => {
+}
+
+const documentOf = async (of: Framed): Promise<string> => {
   const style = of.kind === "reference" ? assetPaths.referenceStyle : assetPaths.style
   const page = html`<!doctype html>
 <html lang="en">
@@ -53,7 +62,8 @@ ${of.head}
 </head>
 <body class="docs ${of.kind}">
 <a class="skip" href="#content">Skip to the content</a>
-${bar(of.kind, of.consoleUrl)}
+${bar(of)}
+${sampleBanner(of.samples)}
 ${of.body}
 </body>
 </html>
@@ -64,14 +74,14 @@ ${of.body}
 /** `content` is the guide as HTML. */
 export const guidePage = (
   { path, title }: Guide,
-  { consoleUrl, content }: { readonly consoleUrl: string | undefined; readonly content: string }
+  { content, ...around }: Around & { readonly content: string }
 ): Promise<string> => {
   const all = guides()
   const at = all.findIndex((is) => is.path === path)
   const [before, after] = [all[at - 1], all[at + 1]]
   return documentOf({
+    ...around,
     kind: "guide",
-    consoleUrl,
     title,
     head: html`<link rel="alternate" type="text/markdown" href="${path}.md">
 <script type="module" src="${assetPaths.script}"></script>`,
@@ -93,17 +103,13 @@ ${raw(content)}
 
 /** Scalar puts its style sheet into the page by itself, which the policy of the page allows to whoever knows the nonce. */
 export const referencePage = ({
-  consoleUrl,
   nonce,
-  scalar
-}: {
-  readonly consoleUrl: string | undefined
-  readonly nonce: string
-  readonly scalar: string
-}): Promise<string> =>
+  scalar,
+  ...around
+}: Around & { readonly nonce: string; readonly scalar: string }): Promise<string> =>
   documentOf({
+    ...around,
     kind: "reference",
-    consoleUrl,
     title: "Reference",
     head: html`<meta property="csp-nonce" content="${nonce}">
 <link rel="preload" as="script" href="${scalar}">

@@ -1,18 +1,19 @@
 /** `/llms.txt`: what a model should know before it reads on. The format is that of llmstxt.org. */
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
+import { sampleLine } from "../sample-banner.ts"
 import { guides } from "./guides.ts"
 
 const priced = ({ credits, path, scope, summary }: Endpoint) =>
   `- \`GET ${templateOf(path)}\`: ${summary}. ${credits} credits, scope \`${scope}\`.`
 
-export const llmsText = (api: string): string => {
+export const llmsText = (api: string, samples: string | undefined): string => {
   const [overview, ...others] = guides()
   return `# Larder
 
 > ${overview?.summary ?? ""}
 
-Every call is a GET with \`Authorization: Bearer <key>\`, every answer is JSON. Calls are paid in credits (1,000 credits are 1.00 USD); only a 200 is charged. Retry 5xx only. Unknown query parameters are errors, and name the nearest known one.
+${sampleLine(samples)}Every call is a GET with \`Authorization: Bearer <key>\`, every answer is JSON. Calls are paid in credits (1,000 credits are 1.00 USD); only a 200 is charged. Retry 5xx only. Unknown query parameters are errors, and name the nearest known one.
 
 ## Endpoints
 

@@ -45,4 +45,11 @@ describe("an answer as the result of a tool", () => {
     assert.notProperty(result, "isError")
     assert.strictEqual(result._meta?.["larder/credits_remaining"], 90)
   })
+  it("says of samples that they are, and of errors over samples only what to do", () => {
+    const headers = { "x-request-id": "req_1", "x-data-origin": "sample" }
+    const [, , told] = texts(resultOf({ status: 200, body: '{"data":[1.6140]}', headers }))
+    assert.match(told ?? "", /^Sample data: most of these values are generated/)
+    const error = unknownRecord("store", "x")
+    assert.lengthOf(texts(resultOf({ status: error.status, body: errorBody(error), headers })), 2)
+  })
 })

@@ -1,6 +1,7 @@
 /**
  * An answer of the API as the result of a tool: its body word by word as text, since there a price keeps the digits as
- * published; the same as a typed value; and what it cost, for the client in `_meta` and for the model in a line of text.
+ * published; the same as a typed value; and, for the client in `_meta` and for the model in lines of text, what it cost and
+ * whether its rows are samples.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import type { Answer } from "../pipeline.ts"
@@ -13,6 +14,8 @@ const adviceOn = (status: number) => {
   return "Nothing was charged. The same call would fail again."
 }
 
+const sample = "Sample data: most of these values are generated, and none is market data. Say so wherever you use them."
+
 const numberIn = (text: string | undefined) => (text === undefined ? undefined : Number(text))
 
 export const resultOf = ({ body, headers, status }: Answer): CallToolResult => {
@@ -23,7 +26,8 @@ export const resultOf = ({ body, headers, status }: Answer): CallToolResult => {
   return {
     content: [
       { type: "text", text: body },
-      { type: "text", text: isError ? adviceOn(status) : cost }
+      { type: "text", text: isError ? adviceOn(status) : cost },
+      ...(!isError && headers["x-data-origin"] === "sample" ? [{ type: "text" as const, text: sample }] : [])
     ],
     structuredContent: JSON.parse(body),
     ...(isError && { isError }),

@@ -66,7 +66,8 @@ const open = Effect.gen(function* () {
     dataHost: undefined,
     publicUrl: undefined,
     listening: () => "http://127.0.0.1",
-    consoleFor: () => undefined
+    consoleFor: () => undefined,
+    samples: () => undefined
   })
   const api = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   console.log(JSON.stringify({ api }))

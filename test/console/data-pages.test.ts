@@ -46,7 +46,6 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         const page = yield* shown("/data")
         assert.include(page, "The last run of Commodities failed")
         assert.include(page, "24 series")
-        assert.include(page, "Commodities, Branded foods, and Storefronts: these are the bundled samples")
         assert.notInclude(page, "That is late")
       })
     )

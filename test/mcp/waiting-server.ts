@@ -69,7 +69,8 @@ export const waitingServer = Effect.gen(function* () {
     dataHost: undefined,
     publicUrl: undefined,
     listening: () => "http://127.0.0.1",
-    consoleFor: () => undefined
+    consoleFor: () => undefined,
+    samples: () => undefined
   })
   const url = yield* listen(app, { what: "API", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" })
   return {

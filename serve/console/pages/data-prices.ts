@@ -127,7 +127,7 @@ const filters = (options: ReadonlyArray<OptionGroup>, { beside, chosen, from, to
     )}${button("Show", "plain")}`
   )
 
-const drawing = ({ beside, chosen, from, to }: Asked): Html => {
+const drawing = ({ beside, chosen, from, to }: Asked, mark: Part): Html => {
   const isSameUnit = beside === undefined || beside.unit === chosen.unit
   const drawables = [chosen, ...(beside !== undefined && isSameUnit && beside !== chosen ? [beside] : [])]
   const whole = drawables.map(({ points }) => readingsOf(points, from, to))
@@ -142,7 +142,8 @@ ${
         title: lines.length > 1 ? `In ${chosen.unit}` : `${chosen.title}, in ${chosen.unit}`,
         description: drawables.map((drawable, index) => summaryOf(drawable, whole[index] ?? [])).join(" "),
         lines,
-        unit: chosen.unit
+        unit: chosen.unit,
+        mark
       })}</div>`
 }
 ${drawn.step !== undefined && html`<p><small>Where a line has more than ${count(mostPoints)} readings, the lowest and the highest of each ${drawn.step} are drawn, and the first and the last of all.</small></p>`}`
@@ -153,7 +154,9 @@ export const dataPricesPage: Page<DataRead> = {
   operatorsOnly: true,
   get: ({ url }) =>
     Effect.gen(function* () {
-      const model = (yield* DataRead).commodities()
+      const data = yield* DataRead
+      const model = data.commodities()
+      const mark = data.provenances().Commodities.origin === "sample" && badge("sample data", "warning")
       const drawables = drawablesOf(model)
       const [fallback] = drawables.values()
       if (fallback === undefined) {
@@ -182,8 +185,8 @@ export const dataPricesPage: Page<DataRead> = {
         html`${dataNavigation("/data/prices")}
 ${filters(options, wanted, {})}
 <p class="ranges">${rangesOf(chosen.points, shown, path)}</p>
-${drawing(wanted)}
-${section("All series", html`<div class="series">${seriesTable(model)}</div>`)}`
+${drawing(wanted, mark)}
+${section("All series", html`<div class="series">${seriesTable(model)}</div>`, mark)}`
       )
     })
 }

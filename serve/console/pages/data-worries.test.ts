@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import type { DataSetState } from "../data-sets.ts"
-import { fromSamples, worries } from "./data-worries.ts"
+import { worries } from "./data-worries.ts"
 
 const now = Date.parse("2026-11-22T12:00:00.000Z")
 const read = (finished_at: string, origin: "live" | "sample" = "live") => aRun({ finished_at, origin })
@@ -54,18 +54,5 @@ describe("worries about freshness", () => {
   it("reports nothing for the bundled samples, which never get newer", async () => {
     const samples = commodities({ newest: daily("2026-09-29"), last_read: read("2026-10-01T02:00:00.000Z", "sample") })
     assert.deepStrictEqual(await told(samples), [])
-  })
-})
-
-describe("the notice of the bundled samples", () => {
-  const last_read = read("2026-11-22T02:00:00.000Z", "sample")
-  it("names every data set that was filled from samples, however recently, and no other", async () => {
-    const foods = commodities({ title: "Branded foods", last_read })
-    const stores = commodities({ title: "Storefronts" })
-    const notice = String(await fromSamples([commodities({ last_read }), foods, stores]))
-    assert.match(notice, /^Commodities and Branded foods: these are the bundled samples/)
-  })
-  it("is absent where all was read from the sources, or nothing is loaded", () => {
-    assert.isNull(fromSamples([commodities({}), commodities({ isLoaded: false, last_read })]))
   })
 })

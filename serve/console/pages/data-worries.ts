@@ -43,13 +43,3 @@ export const worries = (
 /** No worry: such a field stays known as unknown, and many are of no use. */
 export const unknownToMappings = (fields: ReadonlyArray<unknown>): Html =>
   html`Upstream has ${fields.length === 1 ? "a field that no mapping knows" : "fields that no mapping knows"}. <a href="/data/feeds">See the feeds</a>`
-
-const listed = new Intl.ListFormat("en-US")
-
-/** Samples are no worry, but whoever takes them for what is true today should know: all data sets that came from them. */
-export const fromSamples = (dataSets: ReadonlyArray<DataSetState>): Html | null => {
-  const samples = dataSets.filter((state) => state.isLoaded && isOfSamples(state))
-  return samples.length === 0
-    ? null
-    : html`${listed.format(samples.map(({ title }) => title))}: these are the bundled samples, which do not get newer. <code>LARDER_SOURCES=live</code> reads the sources themselves.`
-}

@@ -37,7 +37,7 @@ import {
 import { dataPricesPage } from "./data-prices.ts"
 import { dataRejectsPage } from "./data-rejects.ts"
 import { dataRunPage, dataRunsPage } from "./data-runs.ts"
-import { fromSamples, unknownToMappings, worries } from "./data-worries.ts"
+import { unknownToMappings, worries } from "./data-worries.ts"
 
 const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part) => html`<div class="item">${part}</div>`)
 
@@ -126,14 +126,12 @@ export const dataPage: Page<DataRead> = {
       )
       const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
       const told = worries(dataSets, failing, now)
-      const samples = fromSamples(dataSets)
       const live = generations.find(({ isLive }) => isLive)
       const kept = generations.reduce((sum, { bytes }) => sum + bytes, 0)
       return show(
         "Data",
         html`${dataNavigation("/data")}
 ${told.length > 0 && notice("warning", html`<ul>${told.map((worry) => html`<li>${worry}</li>`)}</ul>`)}
-${samples !== null && notice("quiet", samples)}
 ${fields.length > 0 && notice("quiet", unknownToMappings(fields))}
 ${stats([
   {
@@ -178,4 +176,4 @@ export const dataPages: ReadonlyArray<Page<DataRead>> = [
   dataChecksPage,
   dataRejectsPage,
   dataPricesPage
-]
+].map((page) => ({ ...page, tellsOfSamples: true }))

@@ -76,6 +76,7 @@ const served = (folder: string, now: () => number) => {
         publicUrl: undefined,
         trustedProxies: loopback,
         apiFor: () => "http://127.0.0.1:8080",
+        samples: () => undefined,
         processor: "simulator"
       })
       url = yield* listen(app, { what: "console", host: "127.0.0.1", port: 0, setting: "LARDER_CONSOLE_PORT" })

@@ -1,0 +1,58 @@
+/** The banner over the bundled samples, in console and docs of a real server, and how it goes and comes with generations. */
+import path from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { guidePaths } from "@larder/serve/docs/guides.ts"
+import { Effect } from "effect"
+import { expect, it } from "vitest"
+import { servedConsoleAlone } from "../support/console/served-console.ts"
+import { run, untilServed } from "../support/programs.ts"
+import { tamper } from "../support/warehouse/pantry.ts"
+
+const shop = servedConsoleAlone()
+
+const docs = ["/docs/reference", "/llms.txt", ...guidePaths.flatMap((path) => [path, `${path}.md`])]
+const dataPages = ["", "/runs", "/feeds", "/checks", "/rejects", "/prices"].map((page) => `/data${page}`)
+
+const isTold = (text: string) =>
+  /Sample data:(<\/strong>|\*\*) most values of [a-z, ]+ here are generated/.test(text) &&
+  text.includes("LARDER_SOURCES=live")
+
+/** Those of the pages that tell of samples. */
+const telling = async (paths: ReadonlyArray<string>, read: (path: string) => Promise<string>) => {
+  const told: Array<string> = []
+  for (const path of paths) if (isTold(await read(path))) told.push(path)
+  return told
+}
+
+const goTo = async (generation: string) => {
+  const { code, stderr } = await run("larder-ingest", ["rollback", "--to", generation], { LARDER_HOME: shop.home() })
+  expect([code, stderr]).toEqual([0, ""])
+  await untilServed({ console: shop.url() }, generation)
+}
+
+it("tells of samples on every page that shows data, as long as the live generation holds any", async () => {
+  const { browser } = await shop.signedIn({ is_operator: true })
+  const ofConsole = async (path: string) => (await browser.get(path)).text
+  const ofDocs = async (path: string) => (await fetch(`${shop.api()}${path}`)).text()
+  const showing = ["/", ...dataPages]
+  expect(await telling([...showing, "/billing", "/usage", "/keys"], ofConsole)).toEqual(showing)
+  expect(await telling(docs, ofDocs)).toEqual(docs)
+
+  const before = path.join(shop.home(), "warehouse/larder-000002.duckdb")
+  const asIfLive = tamper(before, "update ingest.run set origin = 'live'")
+  await Effect.runPromise(Effect.provide(asIfLive, NodeServices.layer))
+  await goTo("larder-000002")
+  expect(await telling(showing, ofConsole)).toEqual([])
+  expect(await telling(docs, ofDocs)).toEqual([])
+
+  await goTo("larder-000003")
+  expect(await telling(["/"], ofConsole)).toEqual(["/"])
+  expect(await telling(["/docs"], ofDocs)).toEqual(["/docs"])
+})
+
+it("marks a chart of samples beside its title, and tells of none to whoever is not signed in", async () => {
+  const { browser } = await shop.signedIn({ is_operator: true })
+  const { text } = await browser.get("/data/prices?series=butter-sales-price-weekly")
+  expect(text).toMatch(/<figcaption id="prices-title">Butter[^<]+<span class="badge warning">sample data<\/span>/)
+  expect(isTold((await shop.browser().get("/sign-in")).text)).toBe(false)
+})
