@@ -48,7 +48,7 @@ const tell = ({ headers, status }) => {
   if (charged === null) return say(`Answered with ${status}. ${whyFree(status)}`, request, true)
   const left = `${creditsOf(Number(remaining))} (${usdOf(Number(remaining))}) left.`
   if (Number(charged) === 0) return say(`Answered with ${status}; nothing was charged. ${left}`, request, true)
-  const sample = headers.get("x-data-origin") === "sample" ? "Sample data: most values are generated. " : ""
+  const sample = headers.get("x-data-origin") === "sample" ? "Sample data, mostly generated. " : ""
   say(`This call cost ${creditsOf(Number(charged))} (${usdOf(Number(charged))}). ${left}`, sample + request, false)
 }
 

@@ -90,6 +90,7 @@ describe("the reference", () => {
     await page.getByPlaceholder("Token").first().fill(visit.key())
     await open("tag/commodities/GET/v1/commodities/prices")
     charged.push(await send(200, /This call cost 10 credits \(0\.01 USD\)\. 4,990 credits \(4\.99 USD\) left\./))
+    expect(await cost().innerText()).toContain("Sample data, mostly generated.")
     await tryOut().getByText('"butter-sales-price-weekly"').first().waitFor()
     await visit.pictures("docs-reference-tried")
     await cost().getByRole("button", { name: "Close the cost of the call" }).click()
