@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { commodity } from "@larder/warehouse/tables.ts"
+import { commodity, rawFileTable } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { catalogRows } from "./catalog-rows.ts"
 import { checks } from "./checks.ts"
@@ -16,8 +16,8 @@ interface Version {
 /** A warehouse in memory with the whole catalog and these values. */
 const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>) {
   const db = yield* DuckDb.memory
-  yield* db.run("create schema commodity")
-  for (const { ddl } of [...commodity.tables, ...commodity.views]) yield* db.run(ddl)
+  yield* db.run("create schema commodity; create schema ingest")
+  for (const { ddl } of [rawFileTable, ...commodity.tables, ...commodity.views]) yield* db.run(ddl)
   const cells = (table: (typeof commodity.tables)[number], rows: ReadonlyArray<object>) =>
     rows.map((row) => Object.keys(table.record.fields).map((column) => Reflect.get(row, column) ?? null))
   const rowsOf = (name: string) =>
@@ -104,7 +104,7 @@ const cases: ReadonlyArray<readonly [check: string, mistake: string, ReadonlyArr
         classI("2026-06-01", "2026-05-20 13:04:11"),
         classI("2026-07-01", "2026-06-17 13:04:11"),
         classI("2026-08-01", "2026-08-03 13:04:11"), // late once
-        ...["2026-09-01", "2026-10-01", "2026-11-01"].map((month) => classI(month, `${month} 00:00:00`)), // no stamp
+        ...["2026-09-01", "2026-10-01", "2026-11-01"].map((month) => classI(month, `${month} 23:59:59.999999`)), // no stamp
         classI("2012-04-01", "2018-05-01 09:00:00"), // published again years later
         classI("2012-05-01", "2018-05-01 09:00:00")
       ],

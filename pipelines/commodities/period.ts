@@ -30,12 +30,12 @@ export const parseDay = (text: string): string | undefined => {
   return iso === null ? undefined : dayOf(Number(iso[1]), Number(iso[2]), Number(iso[3]))
 }
 
-/** `MM/DD/YYYY HH:MM:SS` as `YYYY-MM-DD HH:MM:SS`, without a zone, as the report states none. */
+/** `MM/DD/YYYY HH:MM:SS` as `YYYY-MM-DD HH:MM:SS`, without a zone, as the report states none. A day alone is over at its end. */
 export const parseMoment = (text: string): string | undefined => {
   const day = parseDay(text)
   const time = /[\sT](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s*$/.exec(text)
   if (day === undefined) return undefined
-  if (time === null) return /[\sT]\S/.test(text) ? undefined : `${day} 00:00:00`
+  if (time === null) return /[\sT]\S/.test(text) ? undefined : `${day} 23:59:59`
   const [, hours = "", minutes = "", seconds = "00"] = time
   return Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59
     ? undefined

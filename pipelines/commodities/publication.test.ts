@@ -10,14 +10,18 @@ describe("the publication of a row", () => {
     assert.deepStrictEqual(published({ published_Date: "09/30/2026 13:04:36" }), { moment: "2026-09-30 13:04:36" })
   })
 
-  it("is the newest day that the row states about its report when it has no stamp", () => {
-    const row = { published_date: null, week_ending_date: "09/26/2026", created_date: "09/30/2026" }
-    assert.deepStrictEqual(published(row), { moment: "2026-09-30 00:00:00" })
-    assert.deepStrictEqual(published({ week_ending_date: "09/26/2026" }), { moment: "2026-09-26 00:00:00" })
+  it("is the end of its day where the stamp has no time", () => {
+    assert.deepStrictEqual(published({ published_date: "09/30/2026" }), { moment: "2026-09-30 23:59:59" })
   })
 
-  it("is the day of the reading when the row states no other day", () => {
-    assert.deepStrictEqual(published({ close_price: "1" }), { moment: "2026-08-29 00:00:00" })
+  it("has a stand-in without a stamp: the end of the newest day that the row states about its report, told by its microseconds", () => {
+    const row = { published_date: null, week_ending_date: "09/26/2026", created_date: "09/30/2026" }
+    assert.deepStrictEqual(published(row), { moment: "2026-09-30 23:59:59.999999" })
+    assert.deepStrictEqual(published({ week_ending_date: "09/26/2026" }), { moment: "2026-09-26 23:59:59.999999" })
+  })
+
+  it("has the day of the reading in its stand-in when the row states no other day", () => {
+    assert.deepStrictEqual(published({ close_price: "1" }), { moment: "2026-08-29 23:59:59.999999" })
   })
 
   it("is a fault, not a guess, when its stamp cannot be read", () => {

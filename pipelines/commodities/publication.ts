@@ -1,9 +1,16 @@
-/** When a report published a row: by its own stamp, which has no zone. Stamps are parsed and never compared as text. */
+/**
+ * When a report published a row: by its own stamp, which has no zone. Stamps are parsed and never compared as text. Nothing may
+ * seem to be published before it was: a stamp without a time counts as the end of its day, and a row without a stamp gets a
+ * moment that `commodity.price_as_of` knows by its microseconds and shows only from when the payload was fetched.
+ */
 import { assertTypes } from "./cell-types.ts"
 import { DriftFound, findField, type PayloadRow, textOf } from "./field.ts"
 import { parseDay, parseMoment } from "./period.ts"
 
-/** Days that a row states about its report: the newest of them stands in for a stamp that is missing. */
+/** No stamp is there: reports state whole seconds. */
+const unstamped = "23:59:59.999999"
+
+/** Days that a row states about its report: the end of the newest of them stands in for a stamp that is missing. */
 const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
 
 /**
@@ -22,7 +29,7 @@ export const publicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyA
   }
   const standIn = (row: PayloadRow, day: string) => {
     const days = reportDays.flatMap((field) => parseDay(textOf(row[field]) ?? "") ?? [])
-    return `${days.sort().at(-1) ?? day} 00:00:00`
+    return `${days.sort().at(-1) ?? day} ${unstamped}`
   }
   return (row: PayloadRow, day: string): { readonly moment: string } | { readonly fault: string } => {
     const stamp = found === undefined ? undefined : textOf(row[found.field])

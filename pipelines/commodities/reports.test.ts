@@ -107,9 +107,9 @@ describe("a daily close", () => {
     assert.deepStrictEqual(readings(closes, row), ["butter_exch_spot_close_daily 2026-10-02 1.39"])
   })
 
-  it("is published on its own day when it has no stamp", () => {
+  it("has a moment at the end of its own day when it has no stamp, which no stamp can be", () => {
     const { published_date: _, ...row } = aClose()
-    assert.strictEqual(readRows(closes, [row]).readings[0]?.published_at, "2026-09-29 00:00:00")
+    assert.strictEqual(readRows(closes, [row]).readings[0]?.published_at, "2026-09-29 23:59:59.999999")
   })
 
   it("is reported as absent for each product that has none", () => {

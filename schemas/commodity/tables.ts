@@ -55,7 +55,7 @@ export const PriceVersion = Schema.Struct({
   }),
   published_at: Schema.String.annotate({
     description:
-      "When the report published this value, on the report's own clock: US local time without a zone. Where the report states no time, the start of the newest day that it names."
+      "When the report published this value, on the report's own clock: US local time without a zone. Where the row has a day alone, the end of that day. Where it has neither, a microsecond before the end of the newest day that it names: it may have been published later, and `commodity.price_as_of` shows it from when its payload was fetched."
   }),
   is_final: Schema.Boolean.annotate({
     description: "Whether the value stands in a section of final values, which are not restated any more."

@@ -85,6 +85,34 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       })
     )
   }
+  itWorks("show a value without a stamp of its own from when its payload was fetched, and no earlier", () =>
+    Effect.gen(function* () {
+      const db = yield* analyst
+      yield* db.run(`
+        insert into ingest.raw_file values ('fetched', 'https://x.example', 'commodities', 'feed', 'run',
+          '2026-08-05 16:00:00', 1, null, 1, 0, 'mapping', 'live');
+        insert into commodity.price_version values
+          ('butter', '2026-08-01', 9, '9', '2026-08-01 23:59:59.999999', false, 'run', 'fetched', 1)`)
+      const from = "select value_text from commodity.price_as_of"
+      const known: Record<string, ReadonlyArray<unknown>> = {}
+      for (const moment of [
+        ...["date '2026-08-01'", "date '2026-08-04'", "timestamp '2026-08-05 11:59:59'"],
+        ...["timestamp '2026-08-05 12:00:00'", "date '2026-08-05'", "'2026-08-05T18:00:00Z'"]
+      ]) {
+        const rows = yield* db.rows(`${from}(${moment}) where observed_on = '2026-08-01'`)
+        known[moment] = rows.map(({ value_text }) => value_text)
+      }
+      yield* db.run("delete from commodity.price_version where raw_sha256 = 'fetched'; delete from ingest.raw_file")
+      assert.deepStrictEqual(known, {
+        "date '2026-08-01'": [],
+        "date '2026-08-04'": [],
+        "timestamp '2026-08-05 11:59:59'": [],
+        "timestamp '2026-08-05 12:00:00'": ["9"], // 16:00 UTC, where the clock is furthest on
+        "date '2026-08-05'": ["9"],
+        "'2026-08-05T18:00:00Z'": ["9"]
+      })
+    })
+  )
   itWorks("have nothing to hide from the present", () =>
     Effect.gen(function* () {
       const db = yield* analyst
