@@ -1,35 +1,65 @@
 /**
  * What the pipeline knows beforehand: nutrients and derivations of FoodData Central (names and units in one spelling, since
- * those of the releases drift), and the names of countries. A release may come without any dictionary.
+ * those of the releases drift), and the names of countries. A release may come without any dictionary. The dictionaries are part of
+ * the SQL that labels are normalised with, so they are read with the program; a line that does not fit fails a run of this pipeline
+ * alone, by `soundDictionaries`.
  */
 import { readFileSync } from "node:fs"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import { derivationTable, nutrientTable } from "@larder/warehouse/tables.ts"
-import { Effect, Schema } from "effect"
+import { Effect, Exit, Schema } from "effect"
+import { assertUnique, linesOf, reading } from "../run/hand-edited.ts"
 
-const tableOf = (name: string): ReadonlyArray<ReadonlyArray<string>> =>
-  readFileSync(new URL(`./dictionaries/${name}.tsv`, import.meta.url), "utf8")
-    .trimEnd()
-    .split("\n")
-    .slice(1)
-    .map((line) => line.split("\t"))
+const Id = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))
+const NutrientLine = Schema.Struct({
+  nutrient_id: Id,
+  number: Schema.String,
+  name: Schema.String,
+  unit: Schema.String
+})
+const DerivationLine = Schema.Struct({
+  derivation_id: Id,
+  derivation: Schema.NonEmptyString,
+  description: Schema.String
+})
 
-const orNull = (text: string | undefined) => (text === undefined || text === "" ? null : text)
+/** The dictionaries in these tables. Throws `BadLine`. */
+export const parseDictionaries = (textOf: (name: "nutrients" | "derivations") => string) => {
+  const fileOf = (name: string) => `pipelines/branded-foods/dictionaries/${name}.tsv`
+  const nutrients = linesOf(fileOf("nutrients"), textOf("nutrients"), NutrientLine)
+  const derivations = linesOf(fileOf("derivations"), textOf("derivations"), DerivationLine)
+  assertUnique(fileOf("nutrients"), nutrients, "nutrient_id")
+  assertUnique(fileOf("derivations"), derivations, "derivation_id")
+  assertUnique(fileOf("derivations"), derivations, "derivation")
+  return {
+    nutrients: nutrients.map(({ row: { name, nutrient_id, number, unit } }) => ({
+      nutrient_id,
+      number: orNull(number),
+      name: orNull(name),
+      unit: orNull(unit)
+    })),
+    /** CSV files state the id, JSON the code. A code that was never seen with an id has one of ours, from 901. */
+    derivations: derivations.map(({ row: { derivation, derivation_id, description } }) => ({
+      derivation_id,
+      derivation,
+      description: orNull(description)
+    }))
+  }
+}
 
-export const nutrients = tableOf("nutrients").map(([id, number, name, unit]) => ({
-  nutrient_id: Number(id),
-  number: orNull(number),
-  name: orNull(name),
-  unit: orNull(unit)
-}))
+const orNull = (text: string) => (text === "" ? null : text)
 
-/** CSV files state the id, JSON the code. A code that was never seen with an id has one of ours, from 901. */
-export const derivations = tableOf("derivations").map(([id, derivation = "", description]) => ({
-  derivation_id: Number(id),
-  derivation,
-  description: orNull(description)
-}))
+const read = Effect.runSyncExit(
+  reading(() =>
+    parseDictionaries((name) => readFileSync(new URL(`./dictionaries/${name}.tsv`, import.meta.url), "utf8"))
+  )
+)
+
+/** Fails with the line that does not fit. */
+export const soundDictionaries = Effect.asVoid(read)
+
+export const { derivations, nutrients } = Exit.isSuccess(read) ? read.value : { derivations: [], nutrients: [] }
 
 /** Units in the one spelling of the dictionary: CSV and API write G and UG, JSON writes g. */
 export const unitOf = (raw: string) => unitSpellings[raw.toUpperCase()] ?? raw
@@ -93,7 +123,7 @@ const rankOfId = new Map(derivations.map(({ derivation, derivation_id }) => [der
 
 /** How well founded an amount is, by the id of its derivation from 1. */
 export const ranks = Array.from(
-  { length: Math.max(...rankOfId.keys()) },
+  { length: Math.max(0, ...rankOfId.keys()) },
   (_, index) => rankOfId.get(index + 1) ?? unfounded
 )
 

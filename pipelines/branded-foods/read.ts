@@ -7,6 +7,7 @@ import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
+import { soundDictionaries } from "./dictionaries.ts"
 import { feedOf, fetchRelease, type Recognised } from "./fetch-release.ts"
 import { loadForms, type Staged } from "./load-forms.ts"
 import { mappingHash } from "./mapping.ts"
@@ -96,6 +97,7 @@ const noteAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArra
 
 export const readBrandedFoods = Effect.fn("brandedFoods.read")(
   function* (run: RunContext) {
+    yield* soundDictionaries
     const progress = yield* Progress
     const previous = yield* readPrevious(run)
     const release = yield* newestRelease()

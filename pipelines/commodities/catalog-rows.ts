@@ -1,18 +1,19 @@
 /** The catalog as rows of the warehouse. */
 import { metricTable, productTable, seriesTable } from "@larder/warehouse/tables.ts"
-import { feedOf, metrics, products, series } from "./catalog.ts"
+import type { Catalog } from "./catalog.ts"
 
-const productRows = products.map(({ attributes, category, details, slug }) => ({
-  slug,
-  category,
-  attributes: JSON.stringify(attributes),
-  details: JSON.stringify(details)
-}))
+const productRows = ({ products }: Catalog) =>
+  products.map(({ attributes, category, details, slug }) => ({
+    slug,
+    category,
+    attributes: JSON.stringify(attributes),
+    details: JSON.stringify(details)
+  }))
 
-const seriesRows = series.map((line, index) => ({ ...line, position: index + 1 }))
+const seriesRows = ({ series }: Catalog) => series.map((line, index) => ({ ...line, position: index + 1 }))
 
 /** `measures`: the columns that metrics were really read from. Until then the documented name stands in. */
-const metricRows = (measures: ReadonlyMap<string, string>) =>
+const metricRows = ({ feedOf, metrics }: Catalog, measures: ReadonlyMap<string, string>) =>
   metrics.flatMap(({ column, feeds, freight, licence, market_level, metric_name, product_slug, region, unit }) => {
     const feed = feedOf.get(feeds[0] ?? "")
     if (feed === undefined) return []
@@ -21,9 +22,9 @@ const metricRows = (measures: ReadonlyMap<string, string>) =>
     return [{ metric_name, measure, unit, region, market_level, freight, product_slug, ...told }]
   })
 
-export const catalogRows = (measures: ReadonlyMap<string, string>) =>
+export const catalogRows = (catalog: Catalog, measures: ReadonlyMap<string, string>) =>
   [
-    { table: productTable, rows: productRows },
-    { table: metricTable, rows: metricRows(measures) },
-    { table: seriesTable, rows: seriesRows }
+    { table: productTable, rows: productRows(catalog) },
+    { table: metricTable, rows: metricRows(catalog, measures) },
+    { table: seriesTable, rows: seriesRows(catalog) }
   ] as const

@@ -1,8 +1,13 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { feeds, mappingHash, metrics, metricsOf, products, series } from "./catalog.ts"
+import { BadLine } from "../run/hand-edited.ts"
+import { catalog, parseCatalog, type TableName } from "./catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
+
+const { feeds, metrics, products, series } = catalog()
+
+const tableText = (name: TableName) => readFileSync(new URL(`./catalog/${name}.tsv`, import.meta.url), "utf8")
 
 /** The five products, with what the report states of them. */
 const specs: Readonly<Record<string, readonly [commodity: string, spec: string]>> = {
@@ -127,7 +132,7 @@ describe("metrics", () => {
 
   it("include the range and the mostly range of every regional and international report", () => {
     for (const feed of feeds.filter(({ feed }) => /^gov-mars\/10/.test(feed))) {
-      const columns = metricsOf(feed).map(({ column }) => column.name)
+      const columns = feed.metrics.map(({ column }) => column.name)
       const kinds = ["price_min", "price_max", "mostly_low_price", "mostly_high_price"]
       assert.deepStrictEqual([...new Set(columns)], kinds, feed.feed)
       assert.strictEqual(columns.length % 4, 0)
@@ -157,7 +162,7 @@ describe("metrics", () => {
 
   it("select their rows by fields in reports that have several rows", () => {
     const fields = (feed: string) => [
-      ...new Set(metricsOf(feedNamed(feed)).flatMap(({ where }) => where.map(({ field }) => field)))
+      ...new Set(feedNamed(feed).metrics.flatMap(({ where }) => where.map(({ field }) => field)))
     ]
     assert.deepStrictEqual(fields("gov-mars/1045"), ["quality"])
     assert.deepStrictEqual(fields("gov-mars/1053"), []) // its grade drifts
@@ -169,7 +174,7 @@ describe("feeds", () => {
   it("each have a unique name, at least one metric and a path", () => {
     assert.deepStrictEqual(repeated(feeds.map(({ feed }) => feed)), [])
     for (const feed of feeds) {
-      assert.isNotEmpty(metricsOf(feed), feed.feed)
+      assert.isNotEmpty(feed.metrics, feed.feed)
       assert.isNotEmpty(feed.paths)
     }
   })
@@ -202,9 +207,13 @@ describe("feeds", () => {
   })
 
   it("each have a stable mapping hash of their own", () => {
-    const hashes = feeds.map(mappingHash)
+    const hashes = feeds.map(({ mapping_sha256 }) => mapping_sha256)
     assert.strictEqual(new Set(hashes).size, feeds.length)
-    assert.deepStrictEqual(feeds.map(mappingHash), hashes)
+    const again = parseCatalog(tableText)
+    assert.deepStrictEqual(
+      again.feeds.map(({ mapping_sha256 }) => mapping_sha256),
+      hashes
+    )
   })
 })
 
@@ -218,6 +227,106 @@ describe("products", () => {
         slug
       )
     }
+  })
+})
+
+/** The catalog with one table edited, which is no catalog any more. */
+const faultOf = (edited: TableName, edit: (text: string) => string) => {
+  try {
+    parseCatalog((name) => (name === edited ? edit(tableText(name)) : tableText(name)))
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+const lineOf = (table: TableName, beginning: string) =>
+  tableText(table)
+    .split("\n")
+    .findIndex((line) => line.startsWith(beginning)) + 1
+
+describe("a line of the catalog that does not fit", () => {
+  const close = "butter_exch_spot_close_daily"
+  const closeLine = lineOf("metrics", close)
+  it.each<readonly [string, TableName, (text: string) => string, line: number, column: string | null, RegExp]>([
+    [
+      "a value that is not allowed",
+      "metrics",
+      (text) => text.replace("\tusd_per_lb\t", "\tusd\t"),
+      closeLine,
+      "unit",
+      /usd_per_lb/
+    ],
+    [
+      "a missing cell",
+      "metrics",
+      (text) => text.replace("\tusd_per_lb\t", "\t"),
+      closeLine,
+      null,
+      /8 cells.* 9 columns/
+    ],
+    [
+      "a name that stands twice",
+      "metrics",
+      (text) => `${text}${text.split("\n")[1]}\n`,
+      tableText("metrics").split("\n").length,
+      "metric_name",
+      /line 2 already/
+    ],
+    [
+      "an unknown feed",
+      "metrics",
+      (text) => text.replace("\tgov-mars/1603\t", "\tgov-mars/16O3\t"),
+      closeLine,
+      "feed",
+      /gov-mars\/16O3 is not in feeds/
+    ],
+    [
+      "an unknown product",
+      "metrics",
+      (text) => text.replace("\tbutter\t", "\tbuter\t"),
+      closeLine,
+      "product_slug",
+      /buter is not in products/
+    ],
+    [
+      "a condition that is none",
+      "metrics",
+      (text) => text.replace("commodity=Butter", "commodity"),
+      closeLine,
+      "where",
+      /field=value/
+    ],
+    [
+      "a number that is none",
+      "feeds",
+      (text) => text.replace("\t6\t45\t", "\tsix\t45\t"),
+      2,
+      "window_reach_days",
+      /number/i
+    ],
+    [
+      "a series without a metric",
+      "series",
+      (text) => text.replace("butter-exch-spot-close-daily", "butter-close-daily"),
+      2,
+      "slug",
+      /butter_close_daily is not in metrics/
+    ],
+    [
+      "a header that lacks a column",
+      "products",
+      (text) => text.replace("description", "text"),
+      1,
+      null,
+      /no column description/
+    ]
+  ])("is one error with file, line and column: %s", (_, table, edit, line, column, problem) => {
+    const fault = faultOf(table, edit)
+    assert.instanceOf(fault, BadLine)
+    assert.deepInclude(fault, { file: `pipelines/commodities/catalog/${table}.tsv`, line, column })
+    assert.match(fault.problem, problem)
+    const place = column === null ? `line ${line}: ` : `line ${line}, column ${column}: `
+    assert.include(fault.message, `${table}.tsv, ${place}`)
   })
 })
 
@@ -247,13 +356,13 @@ describe("the README of the catalog", () => {
     assert.strictEqual(example.split("\t").length, header.split("\t").length)
     assert.isFalse(metrics.some(({ metric_name }) => metric_name === cells.metric_name))
     assert.isTrue(products.some(({ slug }) => slug === cells.product_slug))
-    assert.isNotEmpty(metricsOf(feedNamed(cells.feed ?? "")))
+    assert.isNotEmpty(feedNamed(cells.feed ?? "").metrics)
   })
 })
 
 describe("the catalog in the warehouse", () => {
   const rowsOf = (name: string, measures = new Map<string, string>()) =>
-    catalogRows(measures).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
+    catalogRows(catalog(), measures).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
 
   it("shows the documented column as the measure until the real one was found", () => {
     const measure = (measures?: Map<string, string>) =>

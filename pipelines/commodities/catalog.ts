@@ -6,6 +6,7 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { Frequency, Licence } from "@larder/schemas/commodity/records.ts"
 import { Schema } from "effect"
+import { assertUnique, BadLine, type Located, linesOf } from "../run/hand-edited.ts"
 import { type ColumnRule, parseColumn } from "./column.ts"
 import { type PeriodKey, parsePeriod } from "./period.ts"
 
@@ -29,6 +30,9 @@ export interface Feed {
   readonly lookBackDays: number
   /** Fields that tell which report a row is of, and what they may say. */
   readonly states: ReadonlyArray<Condition>
+  readonly metrics: ReadonlyArray<Metric>
+  /** Changes with all that decides what is read from the feed. */
+  readonly mapping_sha256: string
 }
 
 /** A field, and the values it may have. */
@@ -105,102 +109,122 @@ const conditionsOf = (text: string): ReadonlyArray<Condition> =>
   })
 const isIncomplete = ({ field, values }: Condition) => field === "" || values.length === 0 || values.includes("")
 
-/** Reads a tab-separated table; a line that does not fit stops the start with its number and its fault. */
-const tableOf = <S extends Schema.ConstraintDecoder<unknown, never>>(
-  name: string,
-  line: S
-): ReadonlyArray<S["Type"]> => {
-  const decode = Schema.decodeUnknownSync(line, { errors: "all" })
-  const text = readFileSync(new URL(`./catalog/${name}.tsv`, import.meta.url), "utf8")
-  const [header = "", ...lines] = text.trimEnd().split(/\r?\n/)
-  const columns = header.split("\t")
-  return lines.map((content, index) => {
-    const cells = content.split("\t")
-    const wrong = (fault: string) => new Error(`catalog/${name}.tsv, line ${index + 2}: ${fault}`)
-    if (cells.length !== columns.length) throw wrong(`${cells.length} cells, where there are ${columns.length} columns`)
-    try {
-      return decode(Object.fromEntries(columns.map((column, i) => [column, cells[i]])))
-    } catch (cause) {
-      throw wrong(cause instanceof Error ? cause.message : String(cause))
-    }
-  })
-}
+/** Which table of the catalog, by its name without `.tsv`. */
+export type TableName = "feeds" | "metrics" | "series" | "products"
+const fileOf = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
 
-const feedLines = tableOf("feeds", FeedLine)
-const metricLines = tableOf("metrics", MetricLine)
-
-export const feeds: ReadonlyArray<Feed> = feedLines.map((line) => ({
-  feed: line.feed,
-  source: line.feed.startsWith("gov-mars/") ? "gov-mars" : "gov-mpr",
-  title: line.title,
-  paths: parts(line.path, "|"),
-  section: line.section,
-  frequency: line.frequency,
-  period: parsePeriod(line.period),
-  final: line.values === "final",
-  windowField: line.window_field,
-  windowReachDays: line.window_reach_days,
-  lookBackDays: line.look_back_days,
-  states: [
-    { field: "slug_id", values: [line.feed.split("/")[1] ?? ""] },
-    { field: "report_title", values: [line.title] },
-    ...conditionsOf(line.states)
-  ]
-}))
-
-export const metrics: ReadonlyArray<Metric> = metricLines.map((line) => ({
-  ...line,
-  feeds: parts(line.feed, "|"),
-  where: conditionsOf(line.where),
-  column: parseColumn(line.column)
-}))
-
-/** The 24 curated series; each is the metric named like its slug, with underscores. */
-export const series = tableOf("series", SeriesLine).map((line) => ({
-  ...line,
-  spec: line.spec === "" ? null : line.spec,
-  metric_name: line.slug.replaceAll("-", "_")
-}))
-
-export const products = tableOf("products", ProductLine).map((line) => ({
-  slug: line.slug,
-  category: line.category,
-  attributes: Object.fromEntries(parts(line.attributes, ";").map(pair)),
-  details: { description: line.description }
-}))
-
-export const feedOf = new Map(feeds.map((feed) => [feed.feed, feed]))
-export const metricsOf = (feed: Feed): ReadonlyArray<Metric> =>
-  metrics.filter((metric) => metric.feeds.includes(feed.feed))
-
-/** Whoever adds a line and mistypes a name learns it at the start, not from a metric that stays empty. */
-for (const { feeds: named, metric_name, product_slug, where } of metrics) {
-  const wrong = (fault: string) => new Error(`catalog/metrics.tsv: ${metric_name} ${fault}`)
-  const feed = named.find((name) => !feedOf.has(name))
-  if (feed !== undefined) throw wrong(`is read from ${feed}, which is not in feeds.tsv`)
-  if (!products.some(({ slug }) => slug === product_slug))
-    throw wrong(`is of ${product_slug}, which is not in products.tsv`)
-  if (where.some(isIncomplete)) throw wrong("has a condition that is not field=value")
-}
-for (const { feed, states } of feeds) {
-  if (states.some(isIncomplete))
-    throw new Error(`catalog/feeds.tsv: ${feed} states a condition that is not field=value`)
-}
+const wrong = (name: TableName, line: number, column: string, problem: string) =>
+  new BadLine({ file: fileOf(name), line, column, problem })
 
 /** Grows when the code reads payloads differently, so that known payloads are read again. */
 const readerVersion = 2
 
 /** Whose the numbers are does not change them. */
-const withoutLicence = ({ licence: _, ...line }: typeof MetricLine.Type) => line
+const withoutLicence = ({ licence: _, ...row }: typeof MetricLine.Type) => row
+
+type LineOf<S extends { readonly Type: unknown }> = Located<S["Type"]>
+
+const metricOf = ({ row }: LineOf<typeof MetricLine>): Metric => ({
+  ...row,
+  feeds: parts(row.feed, "|"),
+  where: conditionsOf(row.where),
+  column: parseColumn(row.column)
+})
 
 /** SHA-256 of all that decides what is read from a feed. */
-export const mappingHash = (feed: Feed): string =>
+const mappingHash = (feed: LineOf<typeof FeedLine>, metrics: ReadonlyArray<LineOf<typeof MetricLine>>): string =>
   createHash("sha256")
-    .update(
-      JSON.stringify([
-        readerVersion,
-        feedLines.find((line) => line.feed === feed.feed),
-        metricLines.filter((line) => parts(line.feed, "|").includes(feed.feed)).map(withoutLicence)
-      ])
-    )
+    .update(JSON.stringify([readerVersion, feed.row, metrics.map(({ row }) => withoutLicence(row))]))
     .digest("hex")
+
+const feedOf = (feed: LineOf<typeof FeedLine>, lines: ReadonlyArray<LineOf<typeof MetricLine>>): Feed => {
+  const { row } = feed
+  const own = lines.filter((line) => parts(line.row.feed, "|").includes(row.feed))
+  return {
+    feed: row.feed,
+    source: row.feed.startsWith("gov-mars/") ? "gov-mars" : "gov-mpr",
+    title: row.title,
+    paths: parts(row.path, "|"),
+    section: row.section,
+    frequency: row.frequency,
+    period: parsePeriod(row.period),
+    final: row.values === "final",
+    windowField: row.window_field,
+    windowReachDays: row.window_reach_days,
+    lookBackDays: row.look_back_days,
+    states: [
+      { field: "slug_id", values: [row.feed.split("/")[1] ?? ""] },
+      { field: "report_title", values: [row.title] },
+      ...conditionsOf(row.states)
+    ],
+    metrics: own.map(metricOf),
+    mapping_sha256: mappingHash(feed, own)
+  }
+}
+
+/** Whoever adds a line and mistypes a name learns it from this line, not from a metric that stays empty. */
+const assertNames = (
+  metrics: ReadonlyArray<LineOf<typeof MetricLine>>,
+  feeds: ReadonlyArray<LineOf<typeof FeedLine>>,
+  products: ReadonlyArray<LineOf<typeof ProductLine>>
+) => {
+  const feedNames = new Set(feeds.map(({ row }) => row.feed))
+  const slugs = new Set(products.map(({ row }) => row.slug))
+  for (const { line, row } of metrics) {
+    const feed = parts(row.feed, "|").find((name) => !feedNames.has(name))
+    if (feed !== undefined) throw wrong("metrics", line, "feed", `${feed} is not in feeds.tsv`)
+    if (!slugs.has(row.product_slug)) {
+      throw wrong("metrics", line, "product_slug", `${row.product_slug} is not in products.tsv`)
+    }
+    if (conditionsOf(row.where).some(isIncomplete)) {
+      throw wrong("metrics", line, "where", "it has a condition that is not field=value")
+    }
+  }
+  for (const { line, row } of feeds) {
+    if (conditionsOf(row.states).some(isIncomplete)) {
+      throw wrong("feeds", line, "states", "it has a condition that is not field=value")
+    }
+  }
+}
+
+/** The catalog in these tables. Throws `BadLine`. */
+export const parseCatalog = (textOf: (name: TableName) => string) => {
+  const feedLines = linesOf(fileOf("feeds"), textOf("feeds"), FeedLine)
+  const metricLines = linesOf(fileOf("metrics"), textOf("metrics"), MetricLine)
+  const seriesLines = linesOf(fileOf("series"), textOf("series"), SeriesLine)
+  const productLines = linesOf(fileOf("products"), textOf("products"), ProductLine)
+  assertUnique(fileOf("feeds"), feedLines, "feed")
+  assertUnique(fileOf("metrics"), metricLines, "metric_name")
+  assertUnique(fileOf("series"), seriesLines, "slug")
+  assertUnique(fileOf("products"), productLines, "slug")
+  assertNames(metricLines, feedLines, productLines)
+  const feeds: ReadonlyArray<Feed> = feedLines.map((line) => feedOf(line, metricLines))
+  const metrics: ReadonlyArray<Metric> = metricLines.map(metricOf)
+  const names = new Set(metrics.map(({ metric_name }) => metric_name))
+  return {
+    feeds,
+    feedOf: new Map(feeds.map((feed) => [feed.feed, feed])),
+    metrics,
+    /** The 24 curated series; each is the metric named like its slug, with underscores. */
+    series: seriesLines.map(({ line, row }) => {
+      const metric_name = row.slug.replaceAll("-", "_")
+      if (!names.has(metric_name)) throw wrong("series", line, "slug", `${metric_name} is not in metrics.tsv`)
+      return { ...row, spec: row.spec === "" ? null : row.spec, metric_name }
+    }),
+    products: productLines.map(({ row }) => ({
+      slug: row.slug,
+      category: row.category,
+      attributes: Object.fromEntries(parts(row.attributes, ";").map(pair)),
+      details: { description: row.description }
+    }))
+  }
+}
+export type Catalog = ReturnType<typeof parseCatalog>
+
+let loaded: Catalog | undefined
+
+/** The catalog of this version, read once. Throws `BadLine`. */
+export const catalog = (): Catalog => {
+  loaded ??= parseCatalog((name) => readFileSync(new URL(`./catalog/${name}.tsv`, import.meta.url), "utf8"))
+  return loaded
+}

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { commodity, rawFileTable } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
+import { catalog } from "./catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
 import { checks } from "./checks.ts"
 
@@ -33,7 +34,7 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
           run_id: "run",
           source_row: index + 1
         }))
-      : catalogRows(new Map()).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
+      : catalogRows(catalog(), new Map()).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
   for (const table of commodity.tables) yield* db.append("commodity", table.name, cells(table, rowsOf(table.name)))
   return db
 })

@@ -10,8 +10,10 @@ import {
   type Row,
   readRows
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { feeds } from "./catalog.ts"
+import { catalog } from "./catalog.ts"
 import { rowsOf } from "./wire.ts"
+
+const { feeds } = catalog()
 
 const [closes, west, east] = [feedNamed("gov-mars/1603"), feedNamed("gov-mars/1046"), feedNamed("gov-mars/1047")]
 

@@ -14,9 +14,11 @@ import {
   readRows
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import fc from "fast-check"
-import { feeds } from "./catalog.ts"
+import { catalog } from "./catalog.ts"
 import { normalise } from "./normalise.ts"
 import { rowsOf } from "./wire.ts"
+
+const { feeds } = catalog()
 
 const [closes, months, classes] = [
   feedNamed("gov-mars/1603"),

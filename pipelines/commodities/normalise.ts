@@ -5,7 +5,7 @@
  * or it is rejected as a whole with its reason. A null never becomes a number, and a missing number never becomes a reading.
  */
 import type { DayRange } from "../run/pipeline.ts"
-import { type Feed, type Metric, metricsOf } from "./catalog.ts"
+import type { Feed, Metric } from "./catalog.ts"
 import { assertTypes, misfitIn, type TypedField } from "./cell-types.ts"
 import { DriftFound, fieldsOf, type PayloadRow, textOf } from "./field.ts"
 import { identityFields } from "./identity.ts"
@@ -163,7 +163,7 @@ const assertOurs = (
   { days, valued }: Limits
 ) => {
   if (rows.length === 0 || ours.length > 0 || days !== undefined) return
-  const lost = metricsOf(feed).find(({ metric_name }) => valued?.has(metric_name))
+  const lost = feed.metrics.find(({ metric_name }) => valued?.has(metric_name))
   if (lost === undefined) return
   const wanted = lost.where.map(({ field, values }) => `${field} ${values.join(" or ")}`).join(", ")
   const problem = `none of its ${rows.length} rows has what tells the prices of before apart, such as ${wanted}`

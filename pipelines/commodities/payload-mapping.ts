@@ -1,6 +1,6 @@
 /** The catalog applied to one payload: which rows belong to which metric, and which column holds its number. */
 import { numberToken } from "@larder/schemas/decimals.ts"
-import { type Feed, type Metric, metricsOf } from "./catalog.ts"
+import type { Feed, Metric } from "./catalog.ts"
 import type { TypedField } from "./cell-types.ts"
 import { resolveColumn } from "./column.ts"
 import { DriftFound, findField, isScalar, type PayloadRow, textOf } from "./field.ts"
@@ -53,7 +53,7 @@ const assertNumbers = (metric: Metric, column: string, rows: ReadonlyArray<Paylo
 
 /** Fields by which the feed's metrics select rows: they hold texts. */
 export const selectorFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<TypedField> =>
-  [...new Set(metricsOf(feed).flatMap(({ where }) => where.map(({ field }) => field)))].flatMap((name) => {
+  [...new Set(feed.metrics.flatMap(({ where }) => where.map(({ field }) => field)))].flatMap((name) => {
     const found = findField(fields, name)
     return found !== undefined && "field" in found
       ? [{ field: found.field, fits: (cell: unknown) => typeof cell === "string" }]
@@ -70,7 +70,7 @@ export const mapPayload = (
   rows: ReadonlyArray<PayloadRow>,
   valued: ReadonlySet<string>
 ): ReadonlyArray<MappedMetric> => {
-  const selectors = metricsOf(feed).map((metric) => ({ metric, selects: selectorOf(metric, fields, rows) }))
+  const selectors = feed.metrics.map((metric) => ({ metric, selects: selectorOf(metric, fields, rows) }))
   const ours = rows.filter((row) => selectors.some(({ selects }) => selects(row)))
   return selectors.map(({ metric, selects }) => {
     const own = ours.filter(selects)

@@ -11,7 +11,7 @@ import { Effect, FileSystem, type Redacted } from "effect"
 import { Archive, type RawFile } from "../run/archive.ts"
 import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../run/origin.ts"
 import type { RunContext } from "../run/pipeline.ts"
-import { type Feed, mappingHash } from "./catalog.ts"
+import type { Feed } from "./catalog.ts"
 import { DriftFound } from "./field.ts"
 import { type Normalised, normalise } from "./normalise.ts"
 import type { Previous } from "./previous.ts"
@@ -126,7 +126,7 @@ export const readFeed = Effect.fnUntraced(
     const fs = yield* FileSystem.FileSystem
     const { kind } = yield* Origin
     const { days } = context.run
-    const mapping = mappingHash(feed)
+    const mapping = feed.mapping_sha256
     const window = windowOf(feed, context, kind === "live", mapping)
     const raw = yield* fetchFirst(asksOf(feed, window, context.marsKey))
     const withDays = days === undefined ? mapping : `${mapping}, ${days.from} to ${days.to}`

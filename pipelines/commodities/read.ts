@@ -3,10 +3,11 @@
  * the two services side by side. The first run reads whole histories; later ones look back as far as reports are revised.
  */
 import { Clock, Config, DateTime, Effect, Option, Redacted } from "effect"
+import { reading } from "../run/hand-edited.ts"
 import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
-import { type Feed, feeds } from "./catalog.ts"
+import { catalog, type Feed } from "./catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
 import { readPrevious } from "./previous.ts"
 import type { FeedRead } from "./read-feed.ts"
@@ -31,6 +32,8 @@ const advice =
 const trustedPerUntrusted = 3
 
 export const readCommodities = Effect.fn("commodities.read")(function* (run: RunContext) {
+  const lines = yield* reading(catalog)
+  const { feeds } = lines
   const progress = yield* Progress
   const { kind } = yield* Origin
   const previous = yield* readPrevious(run)
@@ -60,7 +63,7 @@ export const readCommodities = Effect.fn("commodities.read")(function* (run: Run
 
   const measures = new Map(previous.measures.map(({ measure, metric_name }) => [metric_name, measure]))
   for (const feed of read) for (const [metric, column] of feed.measures) measures.set(metric, column)
-  for (const { rows, table } of catalogRows(measures)) yield* run.staging.add(table, rows)
+  for (const { rows, table } of catalogRows(lines, measures)) yield* run.staging.add(table, rows)
 
   const total = (count: (feed: FeedRead) => number) => read.reduce((sum, feed) => sum + count(feed), 0)
   return {

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { barrels, feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { Redacted } from "effect"
-import { feeds } from "./catalog.ts"
+import { catalog } from "./catalog.ts"
 import { asksOf, windowAround } from "./source.ts"
+
+const { feeds } = catalog()
 
 const key = Redacted.make("secret-key")
 const september = { from: "2026-09-01", to: "2026-09-30" }

@@ -4,13 +4,14 @@
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
-import { type Feed, feeds } from "../commodities/catalog.ts"
+import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
 import { DriftFound } from "../commodities/field.ts"
 import { normalise } from "../commodities/normalise.ts"
 import { marsKey } from "../commodities/read.ts"
 import { asksOf } from "../commodities/source.ts"
 import { PayloadUnreadable, rowsOf } from "../commodities/wire.ts"
 import { Archive, type RawFile } from "../run/archive.ts"
+import { reading } from "../run/hand-edited.ts"
 import {
   AccessDenied,
   type Ask,
@@ -182,7 +183,7 @@ const orNoWindow = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
 const noKey =
   "MARS_API_KEY is not set: get a free key at https://mymarketnews.ams.usda.gov, set it, and run the probe again"
 
-const probeService = Effect.fnUntraced(function* (source: Feed["source"], today: string) {
+const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Feed["source"], today: string) {
   const { kind } = yield* Origin
   const key = yield* marsKey
   const own = feeds.filter((feed) => feed.source === source)
@@ -204,12 +205,18 @@ const probeService = Effect.fnUntraced(function* (source: Feed["source"], today:
   return [...orNoWindow(orMoved(asked)), ...rest].map(verdict)
 })
 
-export const probeCommodities = Effect.fn("probe.commodities")(function* () {
-  const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-  const found: ReadonlyArray<ReadonlyArray<FeedVerdict>> = yield* Effect.forEach(
-    ["gov-mars", "gov-mpr"] as const,
-    (source) => probeService(source, today),
-    { concurrency: "unbounded" }
+export const probeCommodities = Effect.fn("probe.commodities")(
+  function* () {
+    const today = DateTime.formatIsoDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+    const lines = yield* reading(catalog)
+    const found: ReadonlyArray<ReadonlyArray<FeedVerdict>> = yield* Effect.forEach(
+      ["gov-mars", "gov-mpr"] as const,
+      (source) => probeService(lines, source, today),
+      { concurrency: "unbounded" }
+    )
+    return found.flat()
+  },
+  Effect.catchTag("BadLine", ({ message }) =>
+    Effect.succeed([verdictsOf("commodities", "catalog")({ feed: "all feeds", verdict: "not_asked", detail: message })])
   )
-  return found.flat()
-})
+)

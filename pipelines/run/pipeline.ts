@@ -7,6 +7,7 @@ import type { Staging } from "@larder/warehouse/staging.ts"
 import type { DataSet } from "@larder/warehouse/tables.ts"
 import { Effect, type FileSystem, type Path, Schema } from "effect"
 import type { Archive, ArchiveUnwritable, RawFileDamaged } from "./archive.ts"
+import type { BadLine } from "./hand-edited.ts"
 import type { LivePolicy } from "./live-origin.ts"
 import type { Origin } from "./origin.ts"
 import type { PipelinePreflight } from "./preflight.ts"
@@ -108,6 +109,7 @@ export interface Pipeline {
     ReadResult,
     | ReadFailed
     | NothingRead
+    | BadLine
     | ArchiveUnwritable
     | RawFileDamaged
     | HomeUnwritable

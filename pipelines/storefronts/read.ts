@@ -6,9 +6,11 @@ import { literal } from "@larder/warehouse/duckdb.ts"
 import { storefront, storeReadTable, storeTable } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive.ts"
+import { reading } from "../run/hand-edited.ts"
 import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
+import { dictionary } from "./category/dictionary.ts"
 import { outcomes } from "./crawl/outcome.ts"
 import { dueAmong } from "./due.ts"
 import { listAddress, listName, withOperatorFiles } from "./operator-files.ts"
@@ -117,6 +119,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const due = yield* dueAmong(run, all, asked_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
       if (due.length === 0) return { done: [], result: nothing, stores }
+      yield* reading(dictionary)
       yield* progress.expect(due.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)

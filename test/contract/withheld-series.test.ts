@@ -1,9 +1,11 @@
 /** A server whose operator withholds what belongs to the exchange. */
-import { series } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { guidePaths } from "@larder/serve/docs/guides.ts"
 import { describe, expect, it } from "vitest"
 import { connected, overHttp } from "../mcp/assistant.ts"
 import { errorOf, served, servedAlone } from "../support/api/served.ts"
+
+const { series } = catalog()
 
 const api = servedAlone({ environment: { LARDER_WITHHELD_LICENCES: "cme_group" } })
 const open = served()

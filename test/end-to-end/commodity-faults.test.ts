@@ -1,7 +1,7 @@
 /** The fault matrix of commodities: eight live runs in one home, which meet all faults of the table in the docs. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
-import { feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
@@ -11,6 +11,8 @@ import { documentedFaults } from "../support/pipelines/documented-faults.ts"
 import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
+
+const { feeds } = catalog()
 
 const seed = Number(process.env.LARDER_TEST_SEED ?? Date.now() % 2 ** 31)
 /** Numbers from 0 to 1, the same for the same seed. */

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { NothingRead, ReadFailed, reasonLines } from "@larder/pipelines/run/pipeline.ts"
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect } from "effect"
@@ -12,6 +12,8 @@ import { onceForFile } from "../support/once-for-file.ts"
 import { aBlockRow, aClose, type Bodies, blocks, bodyOf, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { only, rowsIn, runLive, serving, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { startUpstream, type Upstream } from "../support/pipelines/upstream.ts"
+
+const { feeds } = catalog()
 
 const closes = feedNamed("gov-mars/1603")
 const marsFeeds = feeds.filter(({ source }) => source === "gov-mars")

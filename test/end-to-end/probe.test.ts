@@ -2,7 +2,7 @@
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
-import { feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import { exitCodeOf, type FeedVerdict, told } from "@larder/pipelines/probe/verdict.ts"
 import { liveOrigin } from "@larder/pipelines/run/live-origin.ts"
@@ -20,6 +20,8 @@ import { folderOfTest } from "./ingesting.ts"
 import { at, key, probing, recent, startServices } from "./probing.ts"
 import { goodFiles, goodZip, jsonRelease, recordOf } from "./small-releases.ts"
 import { writeFiles } from "./storefronts.ts"
+
+const { feeds } = catalog()
 
 const of = (verdicts: ReadonlyArray<FeedVerdict>, feed: string) => {
   const { detail, notes, verdict } = verdicts.find((one) => one.feed === feed) ?? assert.fail(`no verdict of ${feed}`)

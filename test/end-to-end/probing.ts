@@ -1,6 +1,6 @@
 /** Probes of live sources in tests: real requests over real HTTP, of which only the hosts are moved. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { writeBundle } from "@larder/pipelines/probe/bundle.ts"
 import { type Probed, probePipeline } from "@larder/pipelines/probe/probe.ts"
 import type { Pipeline } from "@larder/pipelines/run/pipeline.ts"
@@ -8,6 +8,8 @@ import { ConfigProvider, Effect } from "effect"
 import { type Bodies, everyFeed, recordingOf } from "../support/pipelines/commodity-payloads.ts"
 import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
 import { startUpstream, type Upstream } from "../support/pipelines/upstream.ts"
+
+const { feeds } = catalog()
 
 export const key = { MARS_API_KEY: "0123456789-a-secret-key" }
 

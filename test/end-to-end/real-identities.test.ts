@@ -1,10 +1,12 @@
 /** Which report a recorded payload is of: it passes for its own feed and for no other. */
-import { type Feed, feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
 import { PayloadUnreadable, rowsOf } from "@larder/pipelines/commodities/wire.ts"
 import { expect, it } from "vitest"
 import { marsBody } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"
 import { recordings, reportTitles, sample } from "./real-recordings.ts"
+
+const { feeds } = catalog()
 
 /** Why the payload is not taken for the feed; undefined where it is. */
 const refusal = (feed: Feed, text: string): string | undefined => {

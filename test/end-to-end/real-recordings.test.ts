@@ -1,10 +1,12 @@
 /** The real numbers, from recordings of the services: the same in any order of rows. Two runs, some ten seconds. */
-import { feedOf } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"
 import { query, recordOf, removeFolder, replayFolder, temporaryFolder, valuesOf } from "./ingesting.ts"
 import { butterMonths, classIVMonths, powderPrints, recordings, reportTitles, spotCloses } from "./real-recordings.ts"
+
+const { feedOf } = catalog()
 
 type Order = <A>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
 

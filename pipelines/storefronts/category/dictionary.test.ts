@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { dictionary, readWord, readWordLists } from "./dictionary.ts"
+import { dictionary, parseList, readWord, readWordLists } from "./dictionary.ts"
 import { nodeOfPath } from "./taxonomy.ts"
 
 const bare = (written: string) => written.replace(/^[~!]/, "")
@@ -39,5 +39,18 @@ describe("the dictionary", () => {
 
   it("has names of the taxonomy that no list has", () => {
     expect(dictionary().entries.get("bicycle bottom bracket")).toMatchObject({ sub_category: "outdoor_recreation" })
+  })
+})
+
+describe("a list of words that does not fit", () => {
+  it.each([
+    [
+      "a path that does not exist",
+      "# English\n\n[Apparel > Clothing]\nshirt\n",
+      /words\/en\.txt, line 3: "Apparel > Clothing" is not a path/
+    ],
+    ["a word without a path", "# English\nshirt\n", /words\/en\.txt, line 2: "shirt" stands under no path/]
+  ])("is one error with file and line: %s", (_, text, message) => {
+    expect(() => parseList("en", text)).toThrow(message)
   })
 })

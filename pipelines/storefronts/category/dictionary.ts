@@ -3,6 +3,7 @@
  * (`words/en.txt` says how), and from the names in the taxonomy itself, which the lists overrule.
  */
 import { readdirSync, readFileSync } from "node:fs"
+import { BadLine } from "../../run/hand-edited.ts"
 import { allNodes, nodeOfPath, type Place } from "./taxonomy.ts"
 import { phraseKey } from "./words.ts"
 
@@ -28,17 +29,29 @@ export interface WordList {
 const folder = new URL("./words/", import.meta.url)
 const headFirstLanguages = new Set(["ar", "cs", "es", "fr", "it", "pl", "pt", "ro", "ru", "uk"])
 
-const readList = (language: string): WordList => {
+const wrong = (language: string, line: number, problem: string) =>
+  new BadLine({ file: `pipelines/storefronts/category/words/${language}.txt`, line, column: null, problem })
+
+/** The list of a language. Throws `BadLine`. */
+export const parseList = (language: string, written: string): WordList => {
   const sections: Array<{ path: string; words: Array<string> }> = []
-  for (const line of readFileSync(new URL(`${language}.txt`, folder), "utf8").split(/\r?\n/)) {
-    const text = line.trim()
+  for (const [index, content] of written.split(/\r?\n/).entries()) {
+    const text = content.trim()
     if (text === "" || text.startsWith("#")) continue
+    const line = index + 1
     const [, path] = /^\[(.+)\]$/.exec(text) ?? []
+    const section = sections.at(-1)
+    if (path !== undefined && nodeOfPath(path) === undefined) {
+      throw wrong(language, line, `"${path}" is not a path of the product taxonomy`)
+    }
     if (path !== undefined) sections.push({ path, words: [] })
-    else sections.at(-1)?.words.push(text)
+    else if (section === undefined) throw wrong(language, line, `"${text}" stands under no path`)
+    else section.words.push(text)
   }
   return { language, headFirst: headFirstLanguages.has(language), sections }
 }
+
+const readList = (language: string) => parseList(language, readFileSync(new URL(`${language}.txt`, folder), "utf8"))
 
 /** English first: where two lists claim a word, the earlier one has it. */
 export const readWordLists = (): ReadonlyArray<WordList> => {
@@ -65,8 +78,7 @@ const load = () => {
   for (const { language, headFirst, sections } of readWordLists()) {
     for (const { path, words } of sections) {
       const node = nodeOfPath(path)
-      if (node === undefined)
-        throw new Error(`words: "${path}" is not a path of the product taxonomy. Correct the heading.`)
+      if (node === undefined) continue // refused where the list is read
       const { category, sub_category } = node
       for (const written of words) {
         const { key, strength } = readWord(written)
@@ -114,6 +126,7 @@ const taxonomyNames = () => {
 
 let loaded: ReturnType<typeof load> | undefined
 
+/** Throws `BadLine`. */
 export const dictionary = () => {
   loaded ??= load()
   return loaded

@@ -3,9 +3,11 @@
  * Datamart. Faults that meet in one run have feeds of their own there, and all other feeds of the catalog are well.
  */
 import type { ServerResponse } from "node:http"
-import { feeds, metricsOf } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { bodyOf, everyFeed, feedNamed, n, type Row, sectionsBody } from "./commodity-payloads.ts"
 import { feedAt } from "./live-commodities.ts"
+
+const { feeds } = catalog()
 
 export interface Fault {
   /** As in `docs/ingesting.md`. */
@@ -35,7 +37,7 @@ const pair = (report: number, section: string | undefined) => [`gov-mars/${repor
 
 /** Columns that metrics are read from. */
 const pricesIn = (feed: string, row: Row) =>
-  metricsOf(feedNamed(feed)).flatMap(({ column }) =>
+  feedNamed(feed).metrics.flatMap(({ column }) =>
     Object.keys(row).filter((field) => field === column.name || /^(weekly|monthly) Av$/.test(field))
   )
 const priceIn = (feed: string, row: Row) => pricesIn(feed, row)[0] ?? ""

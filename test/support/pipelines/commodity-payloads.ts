@@ -4,11 +4,13 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { type Feed, feedOf, feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
 import { type Limits, normalise } from "@larder/pipelines/commodities/normalise.ts"
 import { asksOf } from "@larder/pipelines/commodities/source.ts"
 import { rowsOf } from "@larder/pipelines/commodities/wire.ts"
 import { PublishedNumber } from "@larder/schemas/decimals.ts"
+
+const { feedOf, feeds } = catalog()
 
 export type Row = Readonly<Record<string, unknown>>
 

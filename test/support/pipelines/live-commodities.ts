@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from "node:http"
 import path from "node:path"
-import { feeds } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { checks } from "@larder/pipelines/commodities/checks.ts"
 import { readCommodities } from "@larder/pipelines/commodities/read.ts"
 import { Archive } from "@larder/pipelines/run/archive.ts"
@@ -19,6 +19,8 @@ import { commodity } from "@larder/warehouse/tables.ts"
 import { ConfigProvider, Effect, FileSystem, Layer, Logger } from "effect"
 import { type Bodies, everyFeed, recordingOf } from "./commodity-payloads.ts"
 import type { Upstream } from "./upstream.ts"
+
+const { feeds } = catalog()
 
 /** The real network origin, with each upstream host moved to a path of this machine's server. */
 const movedTo = (upstream: Upstream) =>
