@@ -56,7 +56,7 @@ export const startFdcHost = async () => {
     /** Addresses since the last look, with the range that was asked for. */
     asked: () => asked.splice(0),
     /** A live run: what it asks of fdc.nal.usda.gov goes to this host. */
-    ingest: (home: string): Promise<EndedRun> => ingestLive(brandedFoods, { home, origin }),
+    ingest: (home: string, dryRun = false): Promise<EndedRun> => ingestLive(brandedFoods, { home, dryRun, origin }),
     close: () => {
       server.closeAllConnections()
       server.close()

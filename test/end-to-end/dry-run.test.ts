@@ -1,0 +1,141 @@
+/** Dry runs: whatever they read, samples or live sources, the disk is afterwards as it was. */
+import { createHash } from "node:crypto"
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { commodities } from "@larder/pipelines/commodities/commodities.ts"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
+import { Effect } from "effect"
+import { inject } from "vitest"
+import { everyFeed } from "../support/pipelines/commodity-payloads.ts"
+import { serving } from "../support/pipelines/live-commodities.ts"
+import { type EndedRun, hostsMoved, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
+import { startUpstream } from "../support/pipelines/upstream.ts"
+import { run } from "../support/programs.ts"
+import { startFdcHost, zipAt } from "./fdc-host.ts"
+import { copyOf, folderOfTest } from "./ingesting.ts"
+import { goodZip } from "./small-releases.ts"
+
+const contentOf = (file: string) => {
+  const stat = lstatSync(file)
+  if (stat.isSymbolicLink()) return readlinkSync(file)
+  return stat.isFile() ? createHash("sha256").update(readFileSync(file)).digest("hex") : "folder"
+}
+
+/** Every name below a folder, with its content; nothing where there is no such folder. */
+const listingOf = (folder: string): ReadonlyArray<string> =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, encoding: "utf8" })
+        .sort()
+        .map((name) => `${name} ${contentOf(path.join(folder, name))}`)
+    : ["nothing"]
+
+const pipelines = ["commodities", "branded-foods", "storefronts"] as const
+
+describe("a dry run of the bundled samples", () => {
+  it("says that nothing was published, and makes no folder for an empty home", async () => {
+    const home = path.join(folderOfTest(), "home")
+    const { code, stderr, stdout } = await run("larder-ingest", ["all", "--dry-run"], { LARDER_HOME: home })
+    assert.strictEqual(code, 0, stderr)
+    for (const pipeline of pipelines) {
+      assert.include(stdout, `${pipeline}: dry run: nothing was published; a run would publish a new generation\n`)
+    }
+    assert.isFalse(existsSync(home))
+  })
+
+  it.each(pipelines)("leaves a filled home as it was, and compares with it: %s", async (pipeline) => {
+    const home = copyOf(inject("sampleHome"))
+    const before = listingOf(home)
+    const { code, stderr, stdout } = await run("larder-ingest", [pipeline, "--dry-run"], { LARDER_HOME: home })
+    assert.strictEqual(code, 0, stderr)
+    // each read of a store is recorded
+    const what = pipeline === "storefronts" ? "a new generation" : "nothing, as nothing is new"
+    assert.include(stdout, `${pipeline}: dry run: nothing was published; a run would publish ${what}\n`)
+    assert.deepStrictEqual(listingOf(home), before)
+  })
+
+  it("leaves no journal entry and no home when it fails", async () => {
+    const home = path.join(folderOfTest(), "home")
+    const args = ["commodities", "--dry-run", "--replay", folderOfTest()]
+    assert.strictEqual((await run("larder-ingest", args, { LARDER_HOME: home })).code, 1)
+    assert.isFalse(existsSync(home))
+  })
+})
+
+/** A dry run over a home that is not there, a run, and a dry run after it; the source answers differently each time. */
+const leavesNothing = async (ingest: (home: string, dryRun: boolean) => Promise<EndedRun>) => {
+  const home = path.join(folderOfTest(), "home")
+  const first = await ingest(home, true)
+  assert.deepStrictEqual([first.problem, first.run?.generation], ["", null])
+  assert.isAbove(first.run?.rows_loaded ?? 0, 0)
+  assert.isFalse(existsSync(home))
+  assert.strictEqual((await ingest(home, false)).run?.generation, "larder-000001")
+  const before = listingOf(home)
+  const again = await ingest(home, true)
+  assert.deepStrictEqual([again.problem, again.run?.generation], ["", null])
+  assert.isAbove(again.run?.rows_loaded ?? 0, 0)
+  assert.deepStrictEqual(listingOf(home), before)
+}
+
+describe("a dry run of live sources", () => {
+  it.live("leaves nothing of commodities", () =>
+    Effect.gen(function* () {
+      let edition = 0
+      const closes = "gov-mars/1603"
+      const bodies = everyFeed()
+      const upstream = yield* startUpstream(
+        serving(() => ({ ...bodies, [closes]: String(bodies[closes]).replaceAll("1.39", `1.4${edition}`) }))
+      )
+      const origin = hostsMoved(({ host, pathname, search }) => `${upstream.url}/${host}${pathname}${search}`, unpaced)
+      const environment = { MARS_API_KEY: "a-key" }
+      yield* Effect.promise(() =>
+        leavesNothing((home, dryRun) => {
+          edition += 1
+          return ingestLive(commodities, { home, dryRun, environment, origin })
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it("leaves nothing of branded foods", async () => {
+    const host = await startFdcHost()
+    let day = 0
+    await leavesNothing((home, dryRun) => {
+      day += 1
+      host.releases.clear()
+      host.releases.set(zipAt("csv", `2026-04-0${day}`), goodZip(day))
+      return host.ingest(home, dryRun)
+    })
+    host.close()
+  })
+
+  it.live("leaves nothing of stores, and asks for what the archive has on condition", () =>
+    Effect.gen(function* () {
+      const csv = (price: string) => `Handle,Title,Variant Price\nrye,Rye bread,${price}\n`
+      let price = 0
+      const host = yield* startUpstream((response, _, { headers, url }) => {
+        if (url === "/changing.csv") response.end(csv(`${price}.50`))
+        else if (url !== "/steady.csv") response.writeHead(404).end()
+        else if (headers["if-none-match"] === '"1"') response.writeHead(304, { etag: '"1"' }).end()
+        else response.writeHead(200, { etag: '"1"' }).end(csv("9.50"))
+      })
+      const list = path.join(folderOfTest(), "stores.json")
+      const stores = ["changing", "steady"].map((name) => ({
+        domain: `${name}.example`,
+        name,
+        kind: "shopify-csv",
+        location: `${host.url}/${name}.csv`
+      }))
+      writeFileSync(list, JSON.stringify(stores))
+      const environment = { LARDER_PRIVATE_HOSTS: "127.0.0.1", LARDER_STORE_MAX_INTERVAL: "0 days" }
+      yield* Effect.promise(() =>
+        leavesNothing((home, dryRun) => {
+          price += 1
+          return ingestLive(storefronts, { home, dryRun, stores: list, environment })
+        })
+      )
+      const asked = host.seen.filter(({ url }) => url === "/steady.csv").map(({ headers }) => headers["if-none-match"])
+      assert.deepStrictEqual(asked, [undefined, undefined, '"1"'])
+    }).pipe(Effect.scoped)
+  )
+})
