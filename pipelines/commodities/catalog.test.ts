@@ -262,7 +262,7 @@ describe("a line of the catalog that does not fit", () => {
       (text) => text.replace("\tusd_per_lb\t", "\t"),
       closeLine,
       null,
-      /8 cells.* 9 columns/
+      /9 cells.* 10 columns/
     ],
     [
       "a name that stands twice",
