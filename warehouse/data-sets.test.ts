@@ -50,6 +50,15 @@ const marked = `
   select distinct schema_name from duckdb_tables() where database_name = 'asked' and comment like '%Bundled samples%'
   union select schema_name from duckdb_views() where database_name = 'asked' and comment like '%Bundled samples%'
   order by all`
+/** What can be read from in the schema of commodities, and does not say that it is made of samples. */
+const unmarked = `
+  with found as (
+    select table_name as name, comment from duckdb_tables() where schema_name = 'commodity' and database_name = 'asked'
+    union all select view_name, comment from duckdb_views() where schema_name = 'commodity' and database_name = 'asked'
+    union all select function_name, comment from duckdb_functions()
+      where schema_name = 'commodity' and database_name = 'asked' and function_type = 'table_macro'
+  )
+  select name from found where comment not like '%Bundled samples%' order by all`
 
 describe("ingest.data_set", () => {
   itWorks("has one row per data set, and each stays true when another one is published", () =>
@@ -135,6 +144,21 @@ describe("the tables of samples", () => {
       assert.deepStrictEqual(yield* ask(layout, marked), [{ schema_name: "pantry" }])
       const again = yield* publishFound(layout, { prices: [apples] }, { run: { origin: "sample" } })
       assert.strictEqual(again.run.outcome, "unchanged")
+    })
+  )
+  itWorks("say so as views and table macros do, and none does where the data are live", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishButter(layout, "sample", "2026-01-02")
+      assert.deepStrictEqual(yield* ask(layout, unmarked), [])
+      assert.strictEqual((yield* publishButter(layout, "sample", "2026-01-02")).run.outcome, "unchanged")
+      const other = yield* aLayout
+      yield* publishButter(other, "live", "2026-01-02")
+      const all = ["coverage", "metric", "price", "price_as_of", "price_version", "product", "series"]
+      assert.deepStrictEqual(
+        yield* ask(other, unmarked),
+        all.map((name) => ({ name }))
+      )
     })
   )
   itWorks("say so after a larger data set took them over", () =>

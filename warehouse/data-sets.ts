@@ -5,7 +5,6 @@
 import { DataSetRow } from "@larder/schemas/ingest.ts"
 import { Effect, Schema } from "effect"
 import { aboutSamples } from "./about.ts"
-import { descriptionOf } from "./dictionary.ts"
 import { type DuckDb, identifier, literal } from "./duckdb.ts"
 import { cellsOf, type DataSet, dataSets, dataSetTable } from "./tables.ts"
 
@@ -71,33 +70,38 @@ const tablesIn = (db: Db) =>
 const presentIn = (tables: ReadonlySet<string>, of: ReadonlyArray<DataSet>) =>
   of.filter(({ about }) => tables.has(about.newest.table))
 
-/** Said of every table of samples, as DuckDB takes no comment on a schema. */
+/** Said of everything in a schema of samples that can be read from, as DuckDB takes no comment on a schema. */
 export const sampleMark = ` ${aboutSamples.description}`
 
-/** Tables and views of samples, whose comments do not say so yet. */
+const Unmarked = Schema.Struct({
+  kind: Schema.Literals(["table", "view", "macro table"]),
+  schema_name: Schema.String,
+  name: Schema.String,
+  comment: Schema.String
+})
+/** Tables, views and table macros of samples, whose comments do not say so yet. */
 const unmarked = `
-  with sample as (from ingest.data_set where is_sample)
-  select schema_name || '.' || table_name as name from duckdb_tables() semi join sample using (schema_name)
-    where database_name = current_database() and not ends_with(comment, ${literal(sampleMark)})
-  union all
-  select schema_name || '.' || view_name from duckdb_views() semi join sample using (schema_name)
-    where database_name = current_database() and not ends_with(comment, ${literal(sampleMark)})`
+  with found as (
+    select 'table' as kind, database_name, schema_name, table_name as name, comment from duckdb_tables()
+    union all select 'view', database_name, schema_name, view_name, comment from duckdb_views()
+    union all select 'macro table', database_name, schema_name, function_name, comment
+      from duckdb_functions() where function_type = 'table_macro'
+  )
+  select kind, schema_name, name, comment
+  from found
+  semi join (from ingest.data_set where is_sample) using (schema_name)
+  where database_name = current_database() and not ends_with(comment, ${literal(sampleMark)})`
 
-const markSamples = Effect.fnUntraced(function* (db: Db, of: ReadonlyArray<DataSet>) {
-  const names = new Set((yield* db.all(Named, unmarked)).map(({ name }) => name))
-  const commentOn = (kind: string, all: DataSet["views"]) =>
-    all.flatMap(({ name, record, schema }) =>
-      record !== undefined && names.has(`${schema}.${name}`)
-        ? [
-            `comment on ${kind} ${identifier(schema)}.${identifier(name)} is ${literal(descriptionOf(record) + sampleMark)}`
-          ]
-        : []
-    )
-  const comments = of.flatMap(({ tables, views }) => [...commentOn("table", tables), ...commentOn("view", views)])
+const markSamples = Effect.fnUntraced(function* (db: Db) {
+  const found = yield* db.all(Unmarked, unmarked)
+  const comments = found.map(
+    ({ comment, kind, name, schema_name }) =>
+      `comment on ${kind} ${identifier(schema_name)}.${identifier(name)} is ${literal(comment + sampleMark)}`
+  )
   yield* Effect.forEach(comments, (sql) => db.run(sql), { discard: true })
 })
 
-/** Writes the rows of all data sets that a generation has, and says in the comments of their tables which are samples. */
+/** Writes the rows of all data sets that a generation has, and says in the comments of what they hold which are samples. */
 export const describeDataSets = Effect.fnUntraced(function* (db: Db, published: DataSet) {
   const known = [published, ...dataSets.filter(({ schema }) => schema !== published.schema)]
   const of = presentIn(yield* tablesIn(db), known)
@@ -106,7 +110,7 @@ export const describeDataSets = Effect.fnUntraced(function* (db: Db, published: 
   const pipelines = of.map(({ about }) => literal(about.pipeline)).join(", ")
   yield* db.run(`delete from ${name} where pipeline in (${pipelines})`)
   yield* db.append(dataSetTable.schema, dataSetTable.name, cellsOf(dataSetTable, rows))
-  if (rows.some(({ is_sample }) => is_sample)) yield* markSamples(db, of)
+  if (rows.some(({ is_sample }) => is_sample)) yield* markSamples(db)
 })
 
 const kept = `select * replace (newest_on::varchar as newest_on) from ${name}`

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "./duckdb.ts"
 import { type DataSet, type Table, tablesOf, type View } from "./tables.ts"
 
-export const descriptionOf = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
+const descriptionOf = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
 export const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyArray<string> => {
   if (of.record === undefined) return []

@@ -54,12 +54,12 @@ export const requireSameTables = Effect.fnUntraced(function* (db: Db, dataSet: D
   })
 })
 
-const macros = (ours: string) => `
-  union all select database_name, schema_name, function_name, null, macro_definition, comment
-    from duckdb_functions() where ${ours}`
-
 /** What a comment says of samples is of the generation, not of the definition. */
 const comment = `replace(comment, ${literal(sampleMark)}, '') as comment`
+
+const macros = (ours: string) => `
+  union all select database_name, schema_name, function_name, null, macro_definition, ${comment}
+    from duckdb_functions() where ${ours}`
 
 /** Each is listed once for both databases. DuckDB lists the thousands of functions that it brings along, too, in 20 ms. */
 const definitions = (schemas: string, hasMacros: boolean) => {
