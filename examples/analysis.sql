@@ -80,7 +80,7 @@ join branded_food.nutrition using (fdc_id)
 where fdc_id not in (from branded_food.quality_flag select fdc_id)
 group by category
 having count(sodium) >= 10
-order by sodium_mg desc
+order by sodium_mg desc, category
 limit 10;
 
 -- 6. Servings differ; 100 kcal do not. Where is the protein?
@@ -152,7 +152,7 @@ semi join storefront.listing using (product_id)
 where grams > 0 and variant.price > 0 and category = 'food_beverages_and_tobacco'
 group by all
 having count(*) >= 5
-order by per_kg desc;
+order by per_kg desc, sub_category, currency;
 
 
 -- TRUST ----------------------------------------------------------------------------------------------------------------
@@ -163,13 +163,13 @@ select observed_on, value_text, published_at, is_final, source_row, fetched_at, 
 from commodity.price_version
 join ingest.raw_file using (raw_sha256)
 where metric_name = 'butter_sales_price_weekly'
-order by observed_on desc, published_at desc, is_final desc
+order by observed_on desc, published_at desc, is_final desc, source_row desc, url
 limit 1;
 
 -- 12. What could not be read, and why? Nothing is dropped silently: read = loaded + unchanged + rejected, for every run.
 select pipeline, feed, position, reason, left(payload, 60) as payload
 from ingest.reject
-order by pipeline, feed, position;
+order by pipeline, feed, position, reason;
 
 -- 13. What was checked before this went live? A check of severity `error` that finds a row keeps everything from going live;
 --     what a `warning` found can be read here.

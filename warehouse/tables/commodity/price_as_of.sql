@@ -1,7 +1,7 @@
 create or replace macro commodity.price_as_of(moment) as table
 with asked as (
   select case
-    when not contains(moment::varchar, ':') then moment::date + interval 1 day - interval 1 microsecond
+    when length(trim(moment::varchar)) <= 10 then moment::date + interval 1 day - interval 1 microsecond
     when regexp_full_match(moment::varchar, '\s*\S+[ T][0-9:.]+\s*') then moment::timestamp
     -- With a zone, and so not to be cast to a timestamp, which would ask for the zone of the session or drop the offset. The
     -- clocks of reports are four to six hours behind UTC.
