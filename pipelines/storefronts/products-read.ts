@@ -1,5 +1,6 @@
 /** What was found of each store: its products, since a file has several rows for some and rows of drafts, and their prices. */
 import { Effect, Schema } from "effect"
+import { Origin } from "../run/origin.ts"
 import type { RunContext } from "../run/pipeline.ts"
 import { isTaken } from "./crawl/outcome.ts"
 import { type StoreRead, storeRead } from "./crawl/read.ts"
@@ -66,7 +67,7 @@ const orExchanged = (read: StoreRead, now: Found | undefined, before: KnownStore
   return storeRead("exchanged", `it listed ${before.listed}`, { ...read, has_all_products: false })
 }
 
-/** Rows of a later time would win over these, and nobody would see why nothing changes any more. */
+/** Rows of a later time would win over these, and nobody would see why nothing changes any more. Recordings keep their times. */
 const orOutdated = (read: StoreRead, read_at: string, before: KnownStore | undefined): StoreRead => {
   const last = before?.fetched_at ?? null
   if (last === null || last <= Date.parse(read_at)) return read
@@ -89,6 +90,7 @@ export const withProductsRead = Effect.fnUntraced(function* (
   done: ReadonlyArray<Done>,
   known: ReadonlyMap<string, KnownStore>
 ) {
+  const origin = yield* Origin
   const stores = new Map((yield* run.staging.db.all(Found, found)).map((row) => [row.domain, row]))
   const again = done.flatMap(({ read, store }) => {
     const before = known.get(store.domain)
@@ -101,7 +103,7 @@ export const withProductsRead = Effect.fnUntraced(function* (
     const read = { ...one.read, products_read: now?.products ?? 0 }
     const before = stated?.kind === kind ? stated : undefined // read by another kind of feed, it is another store
     if (read.fetch_status === "failed") return read
-    const timely = orOutdated(read, read_at, before)
+    const timely = origin.kind === "live" ? orOutdated(read, read_at, before) : read
     if (run.acceptShrinkage) return isTaken(timely) ? orShrunk(timely, before) : timely
     const trusted = orWithout(orUnpriced(orExchanged(timely, now, before), now, before), lost.get(domain))
     return isTaken(trusted) ? orShrunk(trusted, before) : trusted

@@ -1,12 +1,12 @@
 /**
  * Kills real runs of stores at the moments when files appear. Whatever happens, the live generation is whole, a server goes on
- * with it, and the next run completes with the history that it would have had. One run is looked at in all of the given
+ * with it, and the next run completes with the rows and the history that an undisturbed one leaves. One run is looked at in all of the given
  * moments; `rounds` says how often a run is killed at each of them, each time a little later.
  */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { copyIn, copyOf, generationOf, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
+import { copyIn, copyOf, generationOf, query, removeFolder, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { leftovers } from "../end-to-end/small-releases.ts"
 import { replayStores, rowsOf, writeFiles } from "../end-to-end/storefronts.ts"
 import { ask } from "../support/api/client.ts"
@@ -26,7 +26,17 @@ const store = (name: string) => ({
   currency: "EUR"
 })
 
+/** All that a run leaves of stores, but for its times and its name. */
+const contents = [
+  "select * exclude (fetched_at, run_id) from storefront.product order by product_id",
+  "select * exclude (fetched_at, read_at, first_seen_at, run_id) from storefront.store order by store_id",
+  "select kind, id, store_id, is_listed from storefront.sighting order by all",
+  "select * exclude (seen_at) from storefront.variant_change order by all",
+  "select store_id, place, product_id from storefront.listing order by all"
+]
+
 let home = ""
+let undisturbed: ReadonlyArray<unknown> = []
 let before = ""
 let now = ""
 
@@ -38,8 +48,17 @@ beforeAll(async () => {
     "bakery.csv": bakery("2.75"),
     "spices.csv": spices
   })
-  const { code, stderr } = await replayStores(home, before)
-  if (code !== 0) throw new Error(stderr)
+  const copy = copyIn(home)
+  for (const [folder, recordings] of [
+    [home, before],
+    [copy, before],
+    [copy, now]
+  ] as const) {
+    const { code, stderr } = await replayStores(folder, recordings)
+    if (code !== 0) throw new Error(stderr)
+  }
+  undisturbed = await query(copy, ...contents)
+  removeFolder(copy)
 })
 afterAll(() => [home, before, now].map(removeFolder))
 
@@ -83,6 +102,7 @@ const expectRecovered = async (copy: string) => {
   const { code, stderr } = await replayStores(copy, now)
   expect(code, stderr).toBe(0)
   expect(await rowsOf(copy, told)).toEqual([complete])
+  expect(await query(copy, ...contents)).toEqual(undisturbed)
   expect(leftovers(copy)).toEqual([])
 }
 

@@ -136,6 +136,7 @@ describe("a shop whose first page is empty", () => {
     Effect.gen(function* () {
       const { batches, read } = yield* readShop({ pages: [], meta: { ...meta, published_products_count } })
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
+      assert.strictEqual(read.has_all_products, outcome === "complete") // else all that was known would be withdrawn
       assert.lengthOf(batches, 0)
     })
   )
