@@ -1,7 +1,7 @@
 /**
  * Stores whose second read tells less than the first for reasons of its own: rows that cannot be used, lists that moved, files of
  * drafts. What is there is never taken for gone, and no store keeps the others from being read. Two runs over all of them, and
- * two over stores that really lost something.
+ * three over stores that really lost something.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
@@ -307,18 +307,21 @@ it("takes rows that share handle and options and have a SKU of their own for var
   ).toEqual([{ reason: "duplicate id brush/Red\\#B-2: an earlier row has it", line: 6 }])
 })
 
-it("takes what a store has lost with --accept-shrinkage: prices, and a field", async () => {
+it("takes what a store has lost with --accept-shrinkage, and other products than before when they are found twice", async () => {
   const folder = writeFiles(temporaryFolder(), {
-    "stores.json": [shop("unpriced.example"), google("sizes.example")],
+    "stores.json": [shop("unpriced.example"), google("sizes.example"), shop("gaping.example")],
+    ...shopifyPages("gaping.example", [holding(7, 8)]),
     ...shopifyPages("unpriced.example", [priced((id) => (id === 1 ? null : "9.50"))]),
     "sizes.example/feed.tsv": ["id\ttitle\tprice", ...sizes(10).map((row) => row.replace(/\t\w+$/, "")), ""].join("\n")
   })
-  const [refused, accepted] = [
-    await ingestStores(home, ["--replay", folder]),
-    await ingestStores(home, ["--replay", folder, "--accept-shrinkage"])
-  ]
+  const refused = await replayStores(home, folder)
+  expect([refused.code, await listed("gaping.example")], refused.stderr).toEqual([4, [{ n: 3 }]])
+  const again = await replayStores(home, folder)
+  expect([again.code, await listed("gaping.example")], again.stderr).toEqual([4, [{ n: 2 }]])
+  const accepted = await ingestStores(home, ["--replay", folder, "--accept-shrinkage"])
   removeFolder(folder)
-  expect([refused.code, accepted.code], accepted.stderr).toEqual([4, 0])
+  expect(accepted.code, accepted.stderr).toBe(0)
+  expect(refused.stderr).toMatch(/gaping\.example: Not one of the products is there that it listed before/)
   expect(refused.stderr).toMatch(
     /sizes\.example: .*no product has the field item_group_id any more, in which 10 of 10 had a value.*--accept-shrinkage/
   )
