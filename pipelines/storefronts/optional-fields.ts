@@ -3,7 +3,7 @@
  * renamed than given up: it would be blanked for the whole store, and nothing would say so. That a field is there and holds nothing
  * is no fault. Status columns are not among them: of drafts nothing is known that could be missed.
  */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { fromLive } from "@larder/warehouse/generation/previous.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
@@ -59,8 +59,8 @@ const optionalFields: Readonly<Record<string, OptionalField>> = {
     names: { shopify: ["variant sku"], woocommerce: ["sku"], [csv]: ["variant sku", "sku"] }
   },
   barcode: {
-    stated: inVariants("barcode"),
-    names: { shopify: ["variant barcode"], [csv]: ["variant barcode", "barcode"], [google]: ["gtin"] }
+    stated: inVariants("barcode"), // the pages of Shopify have none
+    names: { [csv]: ["variant barcode", "barcode"], [google]: ["gtin"] }
   },
   compare_at_price: {
     stated: inVariants("compare_at_price"), // items of a feed for Google name a sale_price while there is a sale
@@ -114,12 +114,14 @@ const isMissed = (kind: ListedStore["kind"], products: number, listed: number) =
 
 const Stated = Schema.Struct({ domain: Schema.String, field: Schema.String, products: Schema.Int })
 
-const statedFields = (fields: ReadonlyArray<string>) => `
+/** A million products of four variants take some 2 s for one field of variants. */
+const statedFields = (fields: ReadonlyArray<string>, domains: ReadonlyArray<string>) => `
   select domain, field, count(*)::integer as products
   from (
     select store_id, unnest([${fields.map((field) => `case when ${optionalFields[field]?.stated} then '${field}' end`).join(", ")}]) as field
     from storefront.product
     where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
+      and store_id in (select store_id from storefront.store where domain in (${domains.map(literal).join(", ")}))
   )
   join storefront.store using (store_id)
   where field is not null
@@ -141,11 +143,20 @@ const lackingIn = ({ fields_seen, store }: Seen) =>
 
 /** Of each store that lost a field, by domain: which one, for people. */
 export const lostFields = Effect.fnUntraced(function* ({ layout }: RunContext, stores: ReadonlyArray<Seen>) {
-  const lacking = stores.map((seen) => ({ ...seen, lacking: lackingIn(seen) }))
+  const lacking = stores.flatMap((seen) => {
+    const fields = lackingIn(seen)
+    return fields.length === 0 ? [] : [{ ...seen, lacking: fields }]
+  })
   const fields = [...new Set(lacking.flatMap((one) => one.lacking.map(({ field }) => field)))]
-  if (fields.length === 0) return new Map<string, string>()
+  if (lacking.length === 0) return new Map<string, string>()
   const live = yield* fromLive(layout, { schema: "storefront", name: "product" }, [], (db: DuckDb["Service"]) =>
-    db.all(Stated, statedFields(fields))
+    db.all(
+      Stated,
+      statedFields(
+        fields,
+        lacking.map(({ store }) => store.domain)
+      )
+    )
   )
   const before = new Map(live.map(({ domain, field, products }) => [`${domain} ${field}`, products]))
   return new Map(
