@@ -71,6 +71,12 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     /food_nutrient\.csv was cut off in record 4: the quotes of field 4 are not closed/
   ],
   [
+    "a CSV file cut off behind a comma",
+    "comma.zip",
+    zipOf(...changed("branded_food.csv", (text) => text.slice(0, -'"2024-04-18"\n'.length))),
+    /branded_food\.csv was cut off in record 4: nothing follows its last comma/
+  ],
+  [
     "an empty CSV release",
     "headers.zip",
     zipOf(...csvFiles({ "food.csv": "", "branded_food.csv": "", "food_nutrient.csv": "" })),

@@ -81,6 +81,20 @@ describe("broken records of a CSV file", () => {
     )
   )
 
+  it.effect("says of every beginning of a file that it was cut off, unless it ends with a whole record", () =>
+    Effect.gen(function* () {
+      // quotes within the last field could be closed by the cut, and nothing would tell
+      const records = ['"one, or ""two""","1"', '"a\nb","2"', '"","3"', '"4",""']
+      const whole = `"id","name"\n${records.join("\n")}\n`
+      const ends = records.map((_, n) => `"id","name"\n${records.slice(0, n + 1).join("\n")}`.length)
+      const isWhole = (length: number) => ends.some((end) => length === end || length === end + 1)
+      for (let length = '"id","name"\n'.length + 1; length <= whole.length; length++) {
+        const { cut } = yield* sifted(whole.slice(0, length))
+        assert.strictEqual(cut === undefined, isWhole(length), whole.slice(0, length))
+      }
+    })
+  )
+
   it.effect("reports a record that is not valid UTF-8", () =>
     Effect.map(
       sifted(Buffer.concat([Buffer.from(`${before}"2","`), Buffer.from([0xe9]), Buffer.from(`"\n${after}`)])),
