@@ -132,12 +132,22 @@ const zipOf = ({ members, refusal, url }: SeenZip, { bytes: clean }: Redaction) 
     }
   })
 
-/** The first recordings that there is room for; of two with one name the later one, and no refusal beside a payload. */
+const foldersOf = (name: string) => {
+  const parts = name.split("/").slice(0, -1)
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"))
+}
+
+/**
+ * The first recordings that there is room for; of two with one name the later one, no refusal beside a payload, and none in the
+ * place of a folder.
+ */
 const fitting = (entries: ReadonlyArray<Entry>) => {
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
+  const folders = new Set(entries.flatMap(({ name }) => foldersOf(name)))
   let left = mostBytes
   return [...byName.values()].filter(({ bytes, name }) => {
     if (name.endsWith(refusedSuffix) && byName.has(name.slice(0, -refusedSuffix.length))) return false
+    if (folders.has(name)) return false
     left -= bytes.length
     return left >= 0
   })
