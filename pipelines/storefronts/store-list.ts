@@ -3,6 +3,7 @@
  * fault in it is told with its place, before anything is fetched. It holds no secrets: addresses are archived and logged.
  */
 import { Effect, Result, Schema } from "effect"
+import { placeOfFault } from "./json-fault.ts"
 
 export const kinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
 
@@ -60,9 +61,14 @@ const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").slice(0, 300)
 export const storesIn = Effect.fnUntraced(function* (file: string, text: string) {
   const unusable = (...problems: ReadonlyArray<string>) => new StoreListUnusable({ file, problems })
   if (text.length > longestList) return yield* unusable("It is longer than 64 MB")
+  const json = text.replace(/^\uFEFF/, "")
   const list = yield* Effect.try({
-    try: (): unknown => JSON.parse(text.replace(/^\uFEFF/, "")),
-    catch: (cause) => unusable(`It is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
+    try: (): unknown => JSON.parse(json),
+    catch: (cause) => {
+      const message = cause instanceof Error ? cause.message : String(cause)
+      const place = / \(line \d+ column \d+\)$/.test(message) ? "" : ` (${placeOfFault(json)})`
+      return unusable(`It is no JSON: ${oneLine(message)}${place}`)
+    }
   })
   if (!Array.isArray(list)) return yield* unusable("It is no JSON array of stores")
   const decoded = list.map((entry: unknown) => decode(entry))

@@ -1,0 +1,245 @@
+/** `larder-ingest` as it is called: by turbo, for one pipeline and for all, and what it refuses before anything is fetched. */
+import { spawn } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { inject } from "vitest"
+import { copyOf, folderOfTest } from "../end-to-end/ingesting.ts"
+import { type Bodies, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
+import { clean, type Environment, ended, run } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
+
+const bin = path.join(repository, "node_modules/.bin")
+const startTurbo = (args: ReadonlyArray<string>, environment: Environment) =>
+  spawn(path.join(bin, "turbo"), ["run", "ingest", ...args], {
+    cwd: repository,
+    detached: true, // a process group of its own, as on a terminal
+    env: { ...clean({ TURBO_TELEMETRY_DISABLED: "1", ...environment }), PATH: `${bin}:${process.env.PATH}` },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+const turbo = (args: ReadonlyArray<string>, environment: Environment) => ended(startTurbo(args, environment))
+
+/** Names of a home that tell of a fetch or a publication. */
+const tracesIn = (home: string) =>
+  ["raw/fetches", "journal", "warehouse"].flatMap((folder) => {
+    const at = path.join(home, folder)
+    return existsSync(at) ? readdirSync(at).filter((name) => !name.startsWith(".")) : []
+  })
+
+describe("npx turbo run ingest", () => {
+  it("runs every pipeline in one task, with the arguments behind --", async () => {
+    const home = path.join(folderOfTest(), "home")
+    const { code, stderr, stdout } = await turbo(["--", "--dry-run"], { LARDER_HOME: home })
+    assert.strictEqual(code, 0, stdout + stderr)
+    assert.lengthOf(stdout.match(/: dry run: nothing was published; a run would publish a new generation/g) ?? [], 3)
+    assert.include(stdout, "1 successful, 1 total")
+    assert.isFalse(existsSync(home))
+    // not on a terminal, lines say which pipeline they are of
+    for (const name of ["commodities", "branded-foods", "storefronts"]) {
+      assert.match(stdout + stderr, new RegExp(`${name} {2}done {2}`))
+    }
+  })
+
+  it("passes every variable on, and ends with the exit code of the program", async () => {
+    const home = path.join(folderOfTest(), "home")
+    const settings = { LARDER_HOME: home, LARDER_SOURCES: "live", HTTPS_PROXY: "ftp://proxy" }
+    const { code, stderr, stdout } = await turbo([], settings)
+    assert.strictEqual(code, 2)
+    assert.include(stdout + stderr, "HTTPS_PROXY is not the address of a proxy")
+  })
+
+  it("passes an interrupt on", async () => {
+    const home = path.join(folderOfTest(), "home")
+    const child = startTurbo([], { LARDER_HOME: home })
+    const end = ended(child)
+    while (!existsSync(path.join(home, "raw/fetches"))) {
+      assert.isNull(child.exitCode)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    process.kill(-(child.pid ?? 0), "SIGINT")
+    const { stderr, stdout } = await end
+    assert.match(stdout + stderr, /commodities {2}stopped at/)
+    const [entry = ""] = readdirSync(path.join(home, "journal"))
+    const { run } = JSON.parse(readFileSync(path.join(home, "journal", entry), "utf8"))
+    assert.deepInclude(run, { pipeline: "commodities", outcome: "interrupted", rows_read: null })
+    assert.isFalse(existsSync(path.join(home, "warehouse/larder.duckdb")))
+  })
+})
+
+describe("what is refused before anything is fetched", () => {
+  const list = (text: string) => {
+    const file = path.join(folderOfTest(), "shops.json")
+    writeFileSync(file, text)
+    return file
+  }
+  const bakery = { domain: "bakery.example", name: "Bakery", kind: "shopify", location: "https://bakery.example" }
+
+  it.each<readonly [string, ReadonlyArray<string>, () => Environment, RegExp]>([
+    [
+      "a source that is none",
+      ["all"],
+      () => ({ LARDER_SOURCES: "foo" }),
+      /"sample" \| "live" \(in LARDER_SOURCES\)\n$/
+    ],
+    [
+      "an interval that is none",
+      ["storefronts"],
+      () => ({
+        LARDER_SOURCES: "live",
+        LARDER_STORE_MIN_INTERVAL: "often",
+        LARDER_STORES: list(JSON.stringify([bakery]))
+      }),
+      /LARDER_STORE_MIN_INTERVAL or .* is no length of time\. Write it as `20 hours`/
+    ],
+    [
+      "a folder of store files that is not there",
+      ["storefronts"],
+      () => ({
+        LARDER_SOURCES: "live",
+        LARDER_STORE_FILES: "/no/such/folder",
+        LARDER_STORES: list(JSON.stringify([bakery]))
+      }),
+      /LARDER_STORE_FILES is \/no\/such\/folder, which is no folder/
+    ],
+    [
+      "live stores without a list",
+      ["storefronts"],
+      () => ({ LARDER_SOURCES: "live" }),
+      /No store list is given: .*--stores or in LARDER_STORES/
+    ],
+    [
+      "a list that is not there",
+      ["storefronts"],
+      () => ({ LARDER_SOURCES: "live", LARDER_STORES: "/no/such/shops.json" }),
+      /The store list \/no\/such\/shops\.json cannot be used\. There is no such file\./
+    ],
+    [
+      "a list that is no JSON",
+      ["storefronts"],
+      () => ({ LARDER_SOURCES: "live", LARDER_STORES: list('[\n  { "domain": }\n]') }),
+      /shops\.json cannot be used\. It is no JSON: .*line 2 column 15/
+    ],
+    [
+      "a list with a store that does not fit",
+      ["storefronts"],
+      () => ({ LARDER_SOURCES: "live", LARDER_STORES: list(JSON.stringify([bakery, { ...bakery, kind: "etsy" }])) }),
+      /shops\.json cannot be used\. Store 2: .*kind/
+    ]
+  ])("is %s, with exit code 2 and a sentence", async (_, args, settings, message) => {
+    const home = path.join(folderOfTest(), "home")
+    const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home, ...settings() })
+    assert.deepStrictEqual([code, stdout], [2, ""], stderr)
+    assert.match(stderr, message)
+    assert.isFalse(existsSync(home))
+  })
+
+  it("is a live source over bundled samples; in a run of all, stores without a list are left out with one line", async () => {
+    const home = copyOf(inject("sampleHome"))
+    const before = tracesIn(home)
+    const { code, stderr } = await run("larder-ingest", ["all"], { LARDER_HOME: home, LARDER_SOURCES: "live" })
+    assert.strictEqual(code, 2)
+    assert.match(
+      stderr,
+      /holds bundled samples, most of them generated; live prices are not mixed with them\. Set LARDER_HOME/
+    )
+    assert.match(stderr, /live labels are not mixed/)
+    assert.include(stderr, "larder-ingest: storefronts is left out. No store list is given")
+    assert.include(stderr, "2 of 3 pipelines had problems: commodities was not run, branded-foods was not run.")
+    assert.deepStrictEqual(tracesIn(home), before)
+  })
+
+  it("is, of one pipeline, no reason not to run the others", async () => {
+    const home = folderOfTest()
+    const stores = path.join(home, "shops.json")
+    writeFileSync(stores, JSON.stringify([{ ...bakery, kind: "shopify-csv", location: "bakery.csv" }]))
+    writeFileSync(path.join(home, "bakery.csv"), "Handle,Title,Variant Price\nrye,Rye bread,2.50\n")
+    const live = await run("larder-ingest", ["storefronts", "--stores", stores], { LARDER_HOME: home })
+    assert.strictEqual(live.code, 0, live.stderr)
+    const { code, stderr, stdout } = await run("larder-ingest", ["all"], { LARDER_HOME: home })
+    assert.strictEqual(code, 2)
+    assert.match(stderr, /This warehouse holds live stores; .* Set LARDER_SOURCES=live/)
+    assert.match(stdout, /^commodities: published larder-000002\n[\s\S]*branded-foods: published larder-000003\n/)
+    assert.notInclude(stdout, "storefronts: ")
+  })
+})
+
+describe("a run of several pipelines", () => {
+  /** Recordings of commodities and of stores, which are a list alone. */
+  const recording = (bodies: Bodies, stores: unknown) => {
+    const folder = folderOfTest()
+    writeRecordings(folder, bodies)
+    writeFileSync(path.join(folder, "stores.json"), typeof stores === "string" ? stores : JSON.stringify(stores))
+    writeFileSync(path.join(folder, "bakery.csv"), "Handle,Title,Variant Price\nrye,Rye bread,2.50\n")
+    return folder
+  }
+  const bakery = { domain: "bakery.example", name: "Bakery", kind: "shopify-csv", location: "bakery.csv" }
+  const torn = { ...everyFeed(), "gov-mars/1603": "<!doctype html>" }
+
+  it("goes on after one that fails, ends with the worst exit code, and prints an object for each with --json", async () => {
+    const home = folderOfTest()
+    const args = ["all", "--json", "--replay", recording(torn, "no list")]
+    const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home })
+    assert.strictEqual(code, 1, "a failure is worse than what was left out")
+    assert.match(stderr, /1 feed of commodities left out; the others were published\./)
+    assert.include(stderr, "2 of 2 pipelines had problems: commodities left something out, storefronts failed.")
+    const [partial, failed] = stdout
+      .trim()
+      .split("\n")
+      .map((line): Readonly<Record<string, unknown>> => JSON.parse(line))
+    assert.deepStrictEqual(Object.keys(failed ?? {}).sort(), Object.keys(partial ?? {}).sort())
+    assert.deepInclude(partial, { outcome: "partial", generation: "larder-000001", problem: null })
+    assert.deepInclude(failed, {
+      pipeline: "storefronts",
+      outcome: "failed",
+      generation: null,
+      rows_read: null,
+      rows_loaded: null,
+      rows_unchanged: null,
+      rows_rejected: null
+    })
+    assert.match(String(failed?.problem), /The store list stores\.json cannot be used/)
+  })
+
+  it("ends with 4 where the worst is that something was left out", async () => {
+    const args = ["all", "--replay", recording(torn, [bakery])]
+    const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: folderOfTest() })
+    assert.strictEqual(code, 4, stderr)
+    assert.match(stdout, /storefronts: published larder-000002/)
+    assert.include(stderr, "1 of 2 pipelines had problems: commodities left something out.")
+  })
+})
+
+describe("a line of the catalog that does not fit", () => {
+  /** The program with another catalog. */
+  const programWith = (edit: (metrics: string) => string) => {
+    const folder = folderOfTest()
+    cpSync(path.join(repository, "pipelines"), path.join(folder, "pipelines"), {
+      recursive: true,
+      filter: (file) => !file.endsWith(".test.ts") && path.basename(file) !== "node_modules"
+    })
+    symlinkSync(path.join(repository, "node_modules"), path.join(folder, "node_modules"))
+    const metrics = path.join(folder, "pipelines/commodities/catalog/metrics.tsv")
+    writeFileSync(metrics, edit(readFileSync(metrics, "utf8")))
+    mkdirSync(path.join(folder, "home"))
+    const call = (...args: ReadonlyArray<string>) =>
+      ended(
+        spawn(process.execPath, [path.join(folder, "pipelines/bin/larder-ingest.mjs"), ...args], {
+          env: clean({ LARDER_HOME: path.join(folder, "home") }),
+          stdio: ["ignore", "pipe", "pipe"]
+        })
+      )
+    return { call }
+  }
+
+  it("breaks its pipeline alone, and no help", async () => {
+    const { call } = programWith((metrics) => metrics.replace("\tusd_per_lb\t", "\tusd\t"))
+    const [help, all] = [await call("--help"), await call("all")]
+    assert.strictEqual(help.code, 0, help.stderr)
+    assert.strictEqual(all.code, 1)
+    assert.match(
+      all.stderr,
+      /larder-ingest: pipelines\/commodities\/catalog\/metrics\.tsv, line 2, column unit: Expected .*usd_per_lb.*\. Correct the line, and run again\.\n/
+    )
+    assert.match(all.stdout, /^branded-foods: published larder-000001\n[\s\S]*storefronts: published larder-000002\n/)
+  })
+})
