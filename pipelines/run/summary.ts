@@ -29,7 +29,7 @@ export const told = (
 const restOf = ({ all_failed, changes, feeds, left_out }: IngestResult, dryRun: boolean) => {
   const others = feeds - left_out.length
   const [was, were] = dryRun ? ["would be", "would be"] : ["was", "were"]
-  if (all_failed) return left_out.length === 1 ? "its last values stay" : "their last values stay"
+  if (all_failed) return left_out.length === 1 ? "its last values stay" : "not one could be read"
   if (others === 0) return changes ? `what came ${was} published` : "what came was nothing new"
   if (others === 1) return changes ? `the other ${was} published` : "the other had nothing new"
   return changes ? `the others ${were} published` : "the others had nothing new"

@@ -5,9 +5,12 @@ import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { catalog } from "@larder/pipelines/commodities/catalog.ts"
+import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import { NothingRead, ReadFailed, reasonLines } from "@larder/pipelines/run/pipeline.ts"
+import { BadUse, preflight } from "@larder/pipelines/run/preflight.ts"
 import { daysBefore } from "@larder/schemas/dates.ts"
-import { Effect } from "effect"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { ConfigProvider, Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { aBlockRow, aClose, type Bodies, blocks, bodyOf, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { only, rowsIn, runLive, serving, temporaryHome } from "../support/pipelines/live-commodities.ts"
@@ -110,15 +113,24 @@ describe("a live run of commodities", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("refuses to add to a warehouse of bundled samples, and asks for the whole history", () =>
+  it.live("is refused beforehand over a warehouse of bundled samples, and tells what a missing key costs", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(serving(() => only(closes.feed)))
+      const layout = yield* layoutOf(home)
+      const look = (environment: Readonly<Record<string, string>>) =>
+        preflight(commodities, layout, { kind: "live", stores: undefined }).pipe(
+          Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
+        )
+      assert.deepStrictEqual(yield* look({ MARS_API_KEY: "a-key" }), {})
+      assert.match(
+        (yield* look({ MARS_API_KEY: " " })).lacks ?? "",
+        /^MARS_API_KEY is not set: .* are left out\. A key is free/
+      )
       yield* runLive({ home, upstream, origin: "sample" })
-      const error = yield* Effect.flip(runLive({ home, upstream, id: "run-2" }))
-      assert.instanceOf(error, ReadFailed)
+      const error = yield* Effect.flip(look({ MARS_API_KEY: "a-key" }))
+      assert.instanceOf(error, BadUse)
       assert.match(error.message, /holds bundled samples, .* Set LARDER_HOME to another folder/)
-      assert.deepStrictEqual(queriesOf(upstream, "1603"), [null, null])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 

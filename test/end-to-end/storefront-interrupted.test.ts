@@ -91,7 +91,7 @@ describe("a run of stores that ends", () => {
         yield* ingest([bakery])
       ].map(({ run }) => run?.outcome)
       assert.deepStrictEqual(runs, ["published", undefined, "published"])
-      assert.deepStrictEqual(endsIn(home), ["dry_run", "failed", "larder-000001"])
+      assert.deepStrictEqual(endsIn(home), ["failed", "larder-000001"])
       assert.lengthOf(host.seen, 4) // robots.txt and the export, twice
     }).pipe(Effect.scoped)
   )

@@ -89,7 +89,7 @@ describe("a list of stores given with --stores", () => {
     const { given } = setUp()
     writeFileSync(given, text)
     const { code, stderr } = await ingestStores(folderOfTest(), ["--stores", given])
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(stderr).toMatch(/\\u001b\[2J\\u009b31m/)
     expect(stderr).not.toMatch(/(?!\n)\p{Cc}|\u202e/u)
   })
@@ -102,11 +102,11 @@ describe("a list of stores given with --stores", () => {
     expect(readdirSync(home)).toEqual([])
   })
 
-  it("exits with 1 and names the faults of the list", async () => {
+  it("exits with 2 and names the faults of the list", async () => {
     const { given } = setUp()
     writeFileSync(given, JSON.stringify([{ ...bakery, kind: "etsy" }]))
     const { code, stderr } = await ingestStores(folderOfTest(), ["--stores", given])
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/The store list bakery\.json cannot be used\. Store 1: .*kind/)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/The store list \S+bakery\.json cannot be used\. Store 1: .*kind/)
   })
 })

@@ -58,30 +58,31 @@ const failedReads = (home: string) =>
   )
 
 describe("a live run of stores", () => {
-  it("reads nothing without a list, says so and exits with 0", async () => {
+  it("is refused without a list, with exit code 2", async () => {
     const home = folderOfTest()
     const { code, stderr, stdout } = await ingestStores(home, [], { LARDER_SOURCES: "live" })
-    assert.strictEqual(code, 0, stderr)
-    assert.include(stderr, "LARDER_STORES names no list of stores")
-    assert.deepInclude(recordOf({ stdout }), { outcome: "unchanged", rows_read: 0, generation: null })
+    assert.strictEqual(code, 2, stderr)
+    assert.include(stderr, "No store list is given: name a JSON file with --stores or in LARDER_STORES.")
+    assert.deepInclude(recordOf({ stdout }), { outcome: "failed", rows_read: null, generation: null })
+    assert.deepStrictEqual(readdirSync(home), [])
   })
 
-  it("names all faults of its list and exits with 1 before anything is fetched", async () => {
+  it("names all faults of its list and exits with 2 before anything is fetched", async () => {
     const faulty = [{ ...bakery, kind: "etsy" }, bakery, { ...bakery, currency: "£" }, bakery]
     const { home, ingest } = setUp(folderOfTest(), faulty)
     const { code, stderr } = await ingest()
-    assert.strictEqual(code, 1)
+    assert.strictEqual(code, 2)
     for (const fault of [/Store 1: .*kind/, /Store 3: .*currency/, /bakery\.example stands twice/]) {
       assert.match(stderr, fault)
     }
     assert.isFalse(readdirSync(home).includes("warehouse") && readdirSync(path.join(home, "warehouse")).length > 0)
   })
 
-  it("exits with 1 and names a list file that does not exist", async () => {
+  it("exits with 2 and names a list file that does not exist", async () => {
     const { folder, ingest } = setUp(folderOfTest(), [bakery])
     const { code, stderr } = await ingest({ LARDER_STORES: path.join(folder, "missing.json") })
-    assert.strictEqual(code, 1)
-    assert.match(stderr, /The store list .* cannot be used\. It cannot be read: ENOENT.*missing\.json/)
+    assert.strictEqual(code, 2)
+    assert.match(stderr, /The store list \S+missing\.json cannot be used\. There is no such file\./)
   })
 
   it("exits with 1 without a folder of store files, and records each store as failed", async () => {
