@@ -30,18 +30,18 @@ export const Run = Schema.Struct({
   window_to: Schema.NullOr(Schema.String).annotate({ description: "Last day asked for with --to; null if none." }),
   rows_read: Schema.NullOr(Schema.Int).annotate({
     description:
-      "Payload rows read: always loaded + unchanged + rejected. Null where the run failed before all was read."
+      "Payload rows read: always loaded + unchanged + rejected. Null where the run failed or was interrupted before all was read."
   }),
   rows_loaded: Schema.NullOr(Schema.Int).annotate({
-    description: "Payload rows that stated something new. Null where the run failed."
+    description: "Payload rows that stated something new. Null where the run failed or was interrupted."
   }),
   rows_unchanged: Schema.NullOr(Schema.Int).annotate({
     description:
-      "Payload rows that stated nothing new: known already, without a value, or of no metric in the catalog. Null where the run failed."
+      "Payload rows that stated nothing new: known already, without a value, or of no metric in the catalog. Null where the run failed or was interrupted."
   }),
   rows_rejected: Schema.NullOr(Schema.Int).annotate({
     description:
-      "Payload rows that could not be read; each is in `ingest.reject`. Null where the run failed before all was read."
+      "Payload rows that could not be read; each is in `ingest.reject`. Null where the run failed or was interrupted before all was read."
   }),
   message: Schema.NullOr(Schema.String).annotate({ description: "What went wrong, for people; null if nothing did." })
 }).annotate({

@@ -65,7 +65,7 @@ const ask = async (...asked: ReadonlyArray<string>) => {
 describe("the README", () => {
   it("counts the rows of the bundled samples as a run does", async () => {
     const [[[, ...runs] = []] = []] = await ask(`
-      select pipeline, generation, format('{:,} rows read: {:,} loaded, {:,} unchanged, {:,} rejected',
+      select pipeline, generation, format('{:,} rows read: {:,} new, {:,} with nothing new, {:,} rejected',
         rows_read, rows_loaded, rows_unchanged, rows_rejected) as counts
       from ingest.run order by generation`)
     const printed = runs.map(([pipeline, generation, counts]) => `${pipeline}: published ${generation}\n  ${counts}`)
