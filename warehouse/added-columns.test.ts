@@ -15,6 +15,7 @@ import {
   tamper
 } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
+import { writeToJournal } from "./generation/journal.ts"
 import { type Layout, openGeneration } from "./generation/layout.ts"
 import { loadCommodities } from "./read-models/commodity.ts"
 import { stage } from "./staging.ts"
@@ -86,6 +87,27 @@ const asTheyWere = [
   { feed: "from a recording", origin: "replay" },
   { feed: "from samples", origin: "sample" }
 ]
+
+const counts = ["rows_read", "rows_loaded", "rows_unchanged", "rows_rejected"]
+
+describe("a generation in which the counts of a run could not be null", () => {
+  itWorks("takes up a run that failed before they were known, and keeps its own counts", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "1" } })
+      const file = yield* (yield* FileSystem.FileSystem).realPath(layout.link)
+      for (const column of counts) yield* tamper(file, `alter table ingest.run alter column ${column} set not null`)
+      const unknown = Object.fromEntries(counts.map((column) => [column, null]))
+      yield* writeToJournal(layout, aRun({ run_id: "2", outcome: "failed", ...unknown }), [], [])
+      yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "3" } })
+      assert.deepStrictEqual(yield* ask(layout, `select run_id, ${counts.join(", ")} from ingest.run order by all`), [
+        { run_id: "1", rows_read: "1", rows_loaded: "1", rows_unchanged: "0", rows_rejected: "0" },
+        { run_id: "2", ...unknown },
+        { run_id: "3", rows_read: "1", rows_loaded: "1", rows_unchanged: "0", rows_rejected: "0" }
+      ])
+    })
+  )
+})
 
 describe("a generation from before a column was added", () => {
   itWorks("gets the column with the next run of any pipeline, filled from what the generation knows", () =>

@@ -94,7 +94,10 @@ const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, 
 })
 
 /** A failed check comes first, then failures, wrong usage, and what was left out. */
-const worstFirst = [3, 1, 2, 4]
+const worstFirst = [3, 1, 2, 4, 0]
+
+/** Of the exit codes of several pipelines. */
+export const worstOf = (codes: ReadonlyArray<number>): number => worstFirst.find((code) => codes.includes(code)) ?? 1
 
 const words: Readonly<Record<number, string>> = {
   1: "failed",
@@ -118,8 +121,8 @@ class PipelinesEnded extends Schema.TaggedError<PipelinesEnded>()("PipelinesEnde
 
 const endOf = (ended: ReadonlyArray<{ readonly pipeline: string; readonly code: number }>, of: number) => {
   const bad = ended.filter(({ code }) => code !== 0)
-  const code = worstFirst.find((worst) => bad.some((one) => one.code === worst)) ?? 1
-  return bad.length === 0 ? Effect.void : Effect.fail(new PipelinesEnded({ code, of, ended: bad }))
+  const code = worstOf(ended.map((one) => one.code))
+  return code === 0 ? Effect.void : Effect.fail(new PipelinesEnded({ code, of, ended: bad }))
 }
 
 /** Looks at one pipeline before any is run. Undefined where it has nothing to read, beside others. */

@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { aRun } from "@larder/test/support/warehouse/pantry.ts"
+import type { IngestResult } from "./run.ts"
+import { leftOutError, told } from "./summary.ts"
+
+const left = (feed: string, kind: "untrusted" | "unreachable" | "partial" = "unreachable") => ({
+  feed,
+  kind,
+  reason: "away"
+})
+const result = (of: Partial<IngestResult>): IngestResult => ({
+  run: aRun({
+    pipeline: "storefronts",
+    generation: "larder-000001",
+    rows_read: 5,
+    rows_loaded: 3,
+    rows_unchanged: 1,
+    rows_rejected: 1
+  }),
+  checks: [],
+  changes: true,
+  feeds: 1,
+  left_out: [],
+  all_failed: false,
+  ...of
+})
+
+describe("the summary of a run", () => {
+  it("calls rows that state nothing new neither loaded nor known", () => {
+    assert.strictEqual(
+      told(result({}), false),
+      "storefronts: published larder-000001\n  5 rows read: 3 new, 1 with nothing new, 1 rejected"
+    )
+  })
+
+  it.each([
+    [true, "dry run: nothing was published; a run would publish a new generation"],
+    [false, "dry run: nothing was published; a run would publish nothing, as nothing is new"]
+  ])("says that a dry run published nothing (changes: %s)", (changes, line) => {
+    assert.include(told(result({ changes }), true), `storefronts: ${line}\n`)
+  })
+
+  it.each<readonly [string, Partial<IngestResult>, boolean, string]>([
+    ["one store that failed", { left_out: [left("a")], all_failed: true }, false, "its last values stay"],
+    [
+      "all stores, which failed",
+      { feeds: 2, left_out: [left("a"), left("b")], all_failed: true },
+      false,
+      "not one could be read"
+    ],
+    ["one store, which was read in part", { left_out: [left("a", "partial")] }, false, "what came was published"],
+    ["one of two", { feeds: 2, left_out: [left("a")] }, false, "the other was published"],
+    ["one of three", { feeds: 3, left_out: [left("a")] }, false, "the others were published"],
+    ["one of three in a dry run", { feeds: 3, left_out: [left("a")] }, true, "the others would be published"],
+    [
+      "one of three that state nothing new",
+      { feeds: 3, left_out: [left("a")], changes: false },
+      false,
+      "the others had nothing new"
+    ]
+  ])("says what became of the rest: %s", (_, of, dryRun, rest) => {
+    const error = leftOutError(result(of), dryRun)
+    assert.include(error?.message ?? "", `left out; ${rest}.\n`)
+  })
+})
