@@ -50,7 +50,8 @@ export const failed = aRun({
   started_at: "2099-10-31T10:00:00.000Z",
   finished_at: "2099-10-31T10:01:05.000Z",
   rows_read: 10,
-  rows_unchanged: 6,
+  rows_loaded: null,
+  rows_unchanged: null,
   rows_rejected: 4,
   message: "Checks failed; nothing was published.\n  price_positive: 2 bad rows"
 })

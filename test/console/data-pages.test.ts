@@ -134,6 +134,9 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.strictEqual(title, "Run of Commodities, 31 Oct 2099, 10:00:00\u00A0UTC")
         assert.notInclude(page, "Days asked for")
         assert.include(page, "2 bad rows")
+        for (const name of ["New", "Nothing new"]) {
+          assert.match(page, new RegExp(`<dt>${name}</dt>\\s*<dd><small>not known</small></dd>`))
+        }
         assert.strictEqual(yield* failureOf("/data/runs/none", { id: "none" }), "PageNotFound")
       })
     )
