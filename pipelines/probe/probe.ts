@@ -10,8 +10,9 @@ import type { LivePolicy } from "../run/live-origin.ts"
 import type { Pipeline } from "../run/pipeline.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
 import { probeBrandedFoods, type SeenZip } from "./branded-foods.ts"
+import { probeCommodities } from "./commodities.ts"
 import { probeStorefronts } from "./storefronts.ts"
-import { type FeedVerdict, verdictsOf } from "./verdict.ts"
+import type { FeedVerdict } from "./verdict.ts"
 
 export const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
 
@@ -33,17 +34,8 @@ export interface Probed {
   readonly folder: string
 }
 
-/** A line of the catalog that is wrong is found while it is loaded, and says nothing against the other pipelines. */
-const judgedCommodities = Effect.tryPromise(() => import("./commodities.ts")).pipe(
-  Effect.flatMap(({ probeCommodities }) => probeCommodities()),
-  Effect.catchTag("UnknownError", ({ cause }) => {
-    const detail = cause instanceof Error ? cause.message : String(cause)
-    return Effect.succeed([verdictsOf("commodities", "catalog")({ feed: "catalog", verdict: "differs", detail })])
-  })
-)
-
 const judged = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
-  if (pipeline === commodities) return { verdicts: yield* judgedCommodities, seen: [] }
+  if (pipeline === commodities) return { verdicts: yield* probeCommodities(), seen: [] }
   if (pipeline === brandedFoods) return yield* probeBrandedFoods()
   return { verdicts: yield* probeStorefronts(stores), seen: [] }
 })
