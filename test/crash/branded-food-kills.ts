@@ -149,7 +149,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
       Effect.gen(function* () {
         const db = yield* DuckDb.readOnly(liveFile(home))
         const foods = yield* foodsOf(yield* layoutOf(home), liveFile(home), db)
-        const { records } = yield* foods.search({ name: "food" }, undefined, 10)
+        const { records } = yield* foods.search({ name: "food" }, undefined, 1000)
         return records.length
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
     )
