@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
 import { ended, run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-import { copyOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { copyOf, query, removeFolder, recordOf as runOf, temporaryFolder } from "./ingesting.ts"
 import {
   csvFiles,
   expectOldFoods,
@@ -109,7 +109,7 @@ describe("a release that cannot be trusted", () => {
     expect(stderr).toMatch(message)
     expect(stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
     expect(code).toBe(1)
-    expect(stdout).toBe("")
+    expect(runOf({ stdout })).toMatchObject({ outcome: "failed", generation: null, rows_loaded: null })
     await expectOldFoods(home)
   })
 
