@@ -109,7 +109,7 @@ describe("a release that cannot be trusted", () => {
     expect(stderr).toMatch(message)
     expect(stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
     expect(code).toBe(1)
-    expect(runOf({ stdout })).toMatchObject({ outcome: "failed", generation: null, rows_loaded: null })
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: "failed", generation: null, rows_read: null })
     await expectOldFoods(home)
   })
 
