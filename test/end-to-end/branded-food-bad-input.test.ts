@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
 import { ended, run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-import { copyOf, query, removeFolder, recordOf as temporaryFolder } from "./ingesting.ts"
+import { copyOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import {
   csvFiles,
   expectOldFoods,
