@@ -10,6 +10,7 @@ import {
   spendingConsole,
   unescaped
 } from "../support/console/spending-console.ts"
+import { later } from "../support/later.ts"
 
 const console = spendingConsole()
 const many = 101
@@ -23,9 +24,10 @@ const makeKeys = ({ account }: SignedIn) =>
       const make = (name: string, budget_credits = 1_000) =>
         ledger.createKey({ account_id: account.id, name, scopes: ["get-store"], budget_credits })
       for (let index = 1; index <= many; index++) {
-        yield* make(`mine ${index}`, index === many ? 0 : 1_000) // the newest one is paused
-        const { id } = yield* make(`gone ${index}`)
-        yield* ledger.revokeKey({ key_id: id })
+        const after = later(`${index} millis`) // lists go by the time of creation: no two keys of a list have the same
+        yield* after(make(`mine ${index}`, index === many ? 0 : 1_000)) // the newest one is paused
+        const { id } = yield* after(make(`gone ${index}`))
+        yield* after(ledger.revokeKey({ key_id: id }))
       }
     })
   )
