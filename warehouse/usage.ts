@@ -41,7 +41,7 @@ const linesOf = (doc: HelpDoc.HelpDoc, mistake: Mistake): ReadonlyArray<string> 
     case "UnexpectedArgument": {
       const [word = ""] = mistake.arguments
       if (commands.length > 0) return [unknown(word, likelyMeant(word, commands))]
-      return [`there is no place for ${mistake.arguments.join(" ")}`]
+      return [`unexpected: ${mistake.arguments.join(" ")}`]
     }
     case "MissingOption":
       return [`--${mistake.option} is missing`, ...helpOf(doc, `--${mistake.option}`)]

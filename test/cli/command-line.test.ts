@@ -71,7 +71,7 @@ describe("a command", () => {
     [["edn"], "program: there is no edn. Did you mean end?"],
     [["end", "succeed", "--lowdly"], "program end: there is no --lowdly. Did you mean --loudly?\n  --loudly  Say more"],
     [["end", "succeed", "--nothing"], "program end: there is no --nothing"],
-    [["end", "succeed", "twice"], "program end: there is no place for twice"],
+    [["end", "succeed", "twice"], "program end: unexpected: twice"],
     [["end"], "program end: how is missing"]
   ])("exits with 2 and prints what is wrong and no more when it is called as %j", async (args, line) => {
     const { code, stderr, stdout } = await program(...args)
