@@ -5,7 +5,15 @@
 import { Day, Timestamp } from "@larder/schemas/dates.ts"
 import { Scope } from "@larder/schemas/scopes.ts"
 import { Context, type Effect, Schema, type Stream } from "effect"
-import { KeyRevoked, ReferenceTaken, TooManyKeys, UnknownAccount, UnknownKey } from "./decisions.ts"
+import {
+  BalanceOutOfBounds,
+  KeyRevoked,
+  mostCredits,
+  ReferenceTaken,
+  TooManyKeys,
+  UnknownAccount,
+  UnknownKey
+} from "./decisions.ts"
 import { LedgerUnavailable } from "./errors.ts"
 import { moneyOutOf } from "./money-out.ts"
 import { Entry, entryTypes } from "./records.ts"
@@ -18,7 +26,7 @@ export const Line = Schema.String.check(
   )
 )
 export const Scopes = Schema.NonEmptyArray(Scope)
-export const BudgetCredits = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+export const BudgetCredits = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: mostCredits }))
 
 export const AccountSummary = Schema.Struct({
   id: Schema.String,
@@ -51,7 +59,7 @@ export const Booking = Schema.Struct({
   account_id: Schema.String,
   type: Schema.Literals(["top_up", "auto_recharge", "refund", "adjustment"]),
   /** Negative where money goes out: a refund of a payment, or an adjustment for a dispute. */
-  credits: Schema.Int,
+  credits: Schema.Int.check(Schema.isBetween({ minimum: -mostCredits, maximum: mostCredits })),
   /** Id of the payment, refund or dispute. With `type` it names the booking for ever. */
   reference: Line,
   note: Line
@@ -95,7 +103,7 @@ export const Verification = Schema.Struct({
   accounts: Schema.Int,
   keys: Schema.Int,
   entries: Schema.Int,
-  /** Sum of all balances. */
+  /** Sum of all balances, or the largest number that a double counts exactly. */
   balance_credits: Schema.Int,
   /** What does not add up, and where; empty where everything does. At most 100 are told. */
   problems: Schema.Array(Schema.String)
@@ -118,7 +126,7 @@ export const operations = {
   creditAccount: {
     input: Schema.Struct({
       account_id: Schema.String,
-      credits: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+      credits: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostCredits })),
       note: Line
     }),
     output: AccountSummary
@@ -187,6 +195,7 @@ export const AdministrationError = Schema.Union([
   KeyRevoked,
   TooManyKeys,
   ReferenceTaken,
+  BalanceOutOfBounds,
   LedgerUnavailable,
   ServerUnreachable,
   BackupFailed

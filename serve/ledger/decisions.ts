@@ -47,6 +47,19 @@ export class ReferenceTaken extends Schema.TaggedError<ReferenceTaken>()("Refere
   }
 }
 
+/** Balances, budgets and bookings stay so many credits of 0, nine trillion dollars: doubles count them exactly. */
+export const mostCredits = 9_000_000_000_000_000
+
+export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()("BalanceOutOfBounds", {
+  account_id: Schema.String,
+  balance_credits: Schema.Int,
+  credits: Schema.Int
+}) {
+  override get message() {
+    return `The balance of account ${this.account_id} is ${this.balance_credits} credits, and ${this.credits} more would leave what a balance can be: ${-mostCredits} to ${mostCredits}. Nothing was booked.`
+  }
+}
+
 /** Records that become durable together. */
 export interface Decision {
   readonly accounts: ReadonlyArray<Account>
@@ -71,7 +84,19 @@ const draftOf = ({ account_id, credits, note, type }: Moved, reference: string |
   note
 })
 
-const entry = (draft: Draft): Decision => ({ accounts: [], keys: [], entries: [draft] })
+/** An account that is booked for: its balance, without what running calls hold. */
+export interface AccountBalance {
+  readonly id: string
+  readonly balance_credits: number
+}
+
+const entryFor = (
+  { balance_credits, id }: AccountBalance,
+  draft: Draft
+): Result.Result<Decision, BalanceOutOfBounds> =>
+  Math.abs(balance_credits + draft.credits) <= mostCredits
+    ? Result.succeed({ accounts: [], keys: [], entries: [draft] })
+    : Result.fail(new BalanceOutOfBounds({ account_id: id, balance_credits, credits: draft.credits }))
 
 export const openAccount = (id: string, name: string, now: number): Decision => ({
   accounts: [{ id, name, created_at: timestampOf(now) }],
@@ -83,19 +108,25 @@ export const openAccount = (id: string, name: string, now: number): Decision => 
  * Credits that an operator gives by hand are an `adjustment`: a `grant` is the starting balance and nothing else, `top_up`
  * and `auto_recharge` tell of money that a card processor has moved, and a `refund` gives back what was paid.
  */
-export const creditAccount = (account_id: string, credits: number, note: string, now: number): Decision =>
-  entry(draftOf({ account_id, type: "adjustment", credits, note }, null, now))
+export const creditAccount = (
+  account: AccountBalance,
+  credits: number,
+  note: string,
+  now: number
+): Result.Result<Decision, BalanceOutOfBounds> =>
+  entryFor(account, draftOf({ account_id: account.id, type: "adjustment", credits, note }, null, now))
 
 export const nothing: Decision = { accounts: [], keys: [], entries: [] }
 
 /** Credits that follow from money. `bookedFor` is the account that has this reference and type in its entries already. */
 export const bookOnce = (
+  account: AccountBalance,
   moved: Moved & { readonly reference: string },
   bookedFor: string | undefined,
   now: number
-): Result.Result<Decision, ReferenceTaken> => {
+): Result.Result<Decision, ReferenceTaken | BalanceOutOfBounds> => {
   const { account_id, reference, type } = moved
-  if (bookedFor === undefined) return Result.succeed(entry(draftOf(moved, reference, now)))
+  if (bookedFor === undefined) return entryFor(account, draftOf(moved, reference, now))
   return bookedFor === account_id ? Result.succeed(nothing) : Result.fail(new ReferenceTaken({ type, reference }))
 }
 

@@ -291,7 +291,8 @@ describe("any history", () => {
             if (one !== undefined) release(one)
             running = running.filter((other) => other !== one)
           } else if (step.do === "credit") {
-            await write(creditAccount(`acct_${step.account}`, step.credits, "test", now))
+            const credited = { id: `acct_${step.account}`, balance_credits: 0 }
+            await write(Result.getOrThrow(creditAccount(credited, step.credits, "test", now)))
           } else if (step.do === "raise") {
             const raised = record(state, `key_${step.key}`)
             const budget_credits = raised.budget_credits + step.credits

@@ -42,7 +42,11 @@ const births = (accounts: number, keys: number, credits: number, token: string, 
         )
       )
     })
-    return [openAccount(id, `account ${index}`, now), creditAccount(id, credits, "paid in advance", now), ...issued]
+    return [
+      openAccount(id, `account ${index}`, now),
+      Result.getOrThrow(creditAccount({ id, balance_credits: 0 }, credits, "paid in advance", now)),
+      ...issued
+    ]
   })
 
 /**

@@ -88,7 +88,9 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
     }),
     listAccounts: () => Effect.sync(() => [...state.accounts.values()].toSorted(byAge).map(accountSummary)),
     creditAccount: Effect.fn("Administration.creditAccount")(function* ({ account_id, credits, note }) {
-      yield* change((now) => Result.map(accountOf(account_id), () => creditAccount(account_id, credits, note, now)))
+      yield* change((now) =>
+        Result.flatMap(accountOf(account_id), (found) => creditAccount(accountSummary(found), credits, note, now))
+      )
       return yield* account(account_id)
     }),
     account: ({ account_id }) => account(account_id),
@@ -96,8 +98,8 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
       const { account_id, reference, type } = booking
       const { decision } = yield* decide((now) =>
-        Result.flatMap(accountOf(account_id), () =>
-          bookOnce(booking, state.booked.get(bookingOf(type, reference)), now)
+        Result.flatMap(accountOf(account_id), (found) =>
+          bookOnce(accountSummary(found), booking, state.booked.get(bookingOf(type, reference)), now)
         )
       )
       const { balance_credits } = yield* account(account_id)

@@ -16,7 +16,7 @@ import {
 } from "@larder/test/support/serve/killed-ledger.ts"
 import { append, author, load, opened, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Result, Schema, Stream } from "effect"
 import { creditAccount, openAccount } from "../decisions.ts"
 import type { Group } from "../machine.ts"
 import { monthOf } from "../moments.ts"
@@ -96,7 +96,10 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const write = author()
       const births = ["acct_a", "acct_b", "acct_c"].map((id) => write(openAccount(id, id, 0)))
-      const credit = (index: number) => creditAccount(`acct_${"abc"[(index * 7) % 3]}`, index + 1, "x", index)
+      const credit = (index: number) =>
+        Result.getOrThrow(
+          creditAccount({ id: `acct_${"abc"[(index * 7) % 3]}`, balance_credits: 0 }, index + 1, "x", index)
+        )
       const written: Array<Entry> = []
       yield* opened(yield* temporaryFolder, (store) =>
         Effect.gen(function* () {

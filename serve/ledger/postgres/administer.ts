@@ -124,8 +124,10 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       all(AccountSummary, `select ${accountRow} as value from ledger.account order by created_at, id`),
     creditAccount: Effect.fn("Administration.creditAccount")(function* ({ account_id, credits, note }) {
       return yield* change((now) =>
-        account(account_id).pipe(
-          Effect.andThen(write(creditAccount(account_id, credits, note, now))),
+        lockAccount(account_id).pipe(
+          Effect.andThen(account(account_id)),
+          Effect.flatMap((before) => Effect.fromResult(creditAccount(before, credits, note, now))),
+          Effect.flatMap(write),
           Effect.andThen(account(account_id))
         )
       )
@@ -137,9 +139,9 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         Effect.gen(function* () {
           const { account_id, reference, type } = booking
           yield* lockAccount(account_id)
-          yield* account(account_id)
+          const booked = yield* account(account_id)
           const [before] = yield* all(AccountOfEntry, accountOfBooking, [reference, type])
-          const decision = yield* Effect.fromResult(bookOnce(booking, before?.account_id, now))
+          const decision = yield* Effect.fromResult(bookOnce(booked, booking, before?.account_id, now))
           yield* write(decision)
           const { balance_credits } = yield* account(account_id)
           return { booked: decision !== nothing, balance_credits }

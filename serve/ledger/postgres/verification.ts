@@ -142,7 +142,10 @@ const totals = `
   select jsonb_build_object(
     'accounts', (select count(*) from ledger.account), 'keys', (select count(*) from ledger.api_key),
     'entries', (select count(*) from ledger.entry),
-    'balance_credits', (select coalesce(sum(balance), 0) from ledger.account)
+    'balance_credits', (
+      select greatest(-${Number.MAX_SAFE_INTEGER}, least(${Number.MAX_SAFE_INTEGER}, coalesce(sum(balance), 0)))
+      from ledger.account
+    )
   ) as value`
 
 const Totals = Schema.Tuple([Schema.Struct({ value: Verification.mapFields(({ problems: _, ...rest }) => rest) })])
