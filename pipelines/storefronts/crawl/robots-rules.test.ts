@@ -69,4 +69,16 @@ describe("rules of a robots.txt", () => {
     const allowed = Array.from({ length: 20 }, (_, page) => allowsAll(new URL(`https://shop.example${path}~${page}`)))
     assert.lengthOf(allowed, 20)
   })
+
+  it("of a group with as many names as rules are kept once: the square of them would not fit into memory", () => {
+    const numbers = Array.from({ length: 20_000 }, (_, n) => n)
+    const names = ["*", "Larder", ...numbers.flatMap((n) => [`bot${n}`, "larder", "*"])]
+    const lines = [...names.map((agent) => `User-agent:${agent}`), ...numbers.map((n) => `Disallow:/${n}a`)]
+    assert.isAbove(lines.join("\n").length, 500 << 10)
+    const before = process.memoryUsage().heapUsed
+    const { allows: allowsAll } = robotsRules(lines.join("\n"), "larder")
+    assert.isBelow(process.memoryUsage().heapUsed - before, 200 << 20)
+    const isAllowed = (path: string) => allowsAll(new URL(`https://shop.example${path}`))
+    assert.deepStrictEqual(["/7a", "/19999a", "/20000a"].map(isAllowed), [false, false, true])
+  })
 })

@@ -84,20 +84,25 @@ export interface RobotsRules {
   readonly delay: number
 }
 
-/** Those of the group that names the crawler, else of the group for all. `name` is in lower case. */
+/**
+ * Those of the group that names the crawler, else of the group for all. `name` is in lower case. Rules of other groups are not kept:
+ * a group may have as many names as rules, so that keeping all of them takes the square of the file's size.
+ */
 export const robotsRules = (text: string, name: string): RobotsRules => {
   const groups = new Map<string, Group>()
-  let open: Array<Group> = []
+  const open = new Set<Group>()
   let isNaming = false
   for (const written of text.replace(/^\uFEFF/, "").split(/\r\n?|\n/)) {
     const [, field = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*)/i.exec(written) ?? []
     const key = field.toLowerCase()
     if (key === "user-agent") {
+      if (!isNaming) open.clear()
+      isNaming = true
       const agent = (value.split("/")[0] ?? "").trim().toLowerCase()
+      if (agent !== name && agent !== "*") continue
       const group = groups.get(agent) ?? new Group()
       groups.set(agent, group)
-      open = isNaming ? [...open, group] : [group]
-      isNaming = true
+      open.add(group)
     } else if (key === "allow" || key === "disallow" || key === "crawl-delay") {
       isNaming = false
       const stated = value.trim()
