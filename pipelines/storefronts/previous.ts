@@ -15,8 +15,8 @@ const KnownStore = Schema.Struct({
   found: Schema.Int,
   /** When its rows came, in milliseconds since 1970; null where it was never read. */
   fetched_at: Schema.NullOr(Schema.Finite),
-  /** Variants of what is listed, and those of them that have no price. */
-  variants: Schema.Int,
+  /** Variants of what is listed, and products that have none; and those of them that have no price, or 0. */
+  priceable: Schema.Int,
   unpriced: Schema.Int
 })
 export type KnownStore = typeof KnownStore.Type
@@ -35,14 +35,14 @@ const stores = `
     select store_id, count(*)::integer as listed from storefront.sighting where kind = 'product' and is_listed group by store_id
   ),
   pricing as (
-    select store_id, sum(len(variants))::integer as variants,
-      sum(len(list_filter(variants, lambda variant: variant.price is null)))::integer as unpriced
+    select store_id, sum(greatest(len(variants), 1))::integer as priceable,
+      sum(if(len(variants) = 0, 1, len(list_filter(variants, lambda variant: coalesce(variant.price, 0) = 0))))::integer as unpriced
     from storefront.product
     where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
     group by store_id
   )
   select domain, kind, outcome, epoch_ms(fetched_at)::double as fetched_at, coalesce(listed, 0) as listed, coalesce(found, 0) as found,
-    coalesce(variants, 0) as variants, coalesce(unpriced, 0) as unpriced
+    coalesce(priceable, 0) as priceable, coalesce(unpriced, 0) as unpriced
   from storefront.store
   left join latest using (store_id)
   left join listing using (store_id)

@@ -11,10 +11,11 @@ import type { Done } from "./read-store.ts"
 const Found = Schema.Struct({
   domain: Schema.String,
   products: Schema.Int,
-  variants: Schema.Int,
   /** Products that were listed before. */
   known: Schema.Int,
-  /** 0 is no price where another variant of the product has one. */
+  /** A product without variants counts as one. */
+  priceable: Schema.Int,
+  /** Those of them without a price, or with 0. */
   unpriced: Schema.Int
 })
 type Found = typeof Found.Type
@@ -24,12 +25,12 @@ const found = `
     select domain, native_id, arg_min(is_published, seq) as is_published from feed.product group by all
   ),
   priced as (
-    select domain, product_native_id as native_id, count(*) as variants,
-      count(*) filter (where price is null) + if(max(price) > 0, count(*) filter (where price = 0), 0) as unpriced
+    select domain, product_native_id as native_id, count(*) as priceable,
+      count(*) filter (where price is null or price = 0) as unpriced
     from feed.variant group by all
   )
-  select domain, count(*)::integer as products, count(known.native_id)::integer as known, coalesce(sum(variants), 0)::integer as variants,
-    coalesce(sum(unpriced), 0)::integer as unpriced
+  select domain, count(*)::integer as products, count(known.native_id)::integer as known, sum(coalesce(priceable, 1))::integer as priceable,
+    sum(coalesce(unpriced, 1))::integer as unpriced
   from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
   where is_published
   group by domain`
@@ -40,16 +41,16 @@ const ifReally = "if that is right, run again with --accept-shrinkage"
 /** The share of missing prices may rise by so much between two reads. */
 const mostMissing = 0.1
 
-const shareOf = ({ unpriced, variants }: Pick<Found, "unpriced" | "variants">) =>
-  variants === 0 ? 0 : unpriced / variants
+const shareOf = ({ priceable, unpriced }: Pick<Found, "unpriced" | "priceable">) =>
+  priceable === 0 ? 0 : unpriced / priceable
 const inPercent = (share: number) => `${(share * 100).toFixed(1)} %`
 
 /** Prices that vanish together are more likely stated in another way than withdrawn. */
 const orUnpriced = (read: StoreRead, now: Found | undefined, known: KnownStore | undefined): StoreRead => {
-  if (now === undefined || known === undefined || known.variants === 0) return read
+  if (now === undefined || known === undefined || known.priceable === 0) return read
   const [before, missing] = [shareOf(known), shareOf(now)]
   if (missing - before <= mostMissing) return read
-  const detail = `${now.unpriced} of ${now.variants} prices are missing, ${inPercent(missing)} instead of ${inPercent(before)}; ${ifReally}`
+  const detail = `${now.unpriced} of ${now.priceable} prices are missing or 0, ${inPercent(missing)} instead of ${inPercent(before)}; ${ifReally}`
   return storeRead("unpriced", detail, { ...read, has_all_products: false })
 }
 

@@ -160,6 +160,16 @@ const unpriced = (form: Form, feed: string) => {
   return feed.replaceAll(new RegExp(`(?<!Product 1.{0,90})${newPrice}( EUR)?`, "g"), "") // without any, the field is gone
 }
 
+/** Rows that lose their price together with what makes them a variant, as `unpriced` leaves the first one its price. */
+const invariant = (form: "shopify" | "csv", feed: string) => {
+  if (form === "csv") return feed.replaceAll(new RegExp(`${newPrice},S-[2-4]`, "g"), ",")
+  const { products }: { readonly products: ReadonlyArray<object> } = JSON.parse(feed)
+  return JSON.stringify({ products: products.map((one, n) => (n === 0 ? one : { ...one, variants: [] })) })
+}
+
+const free = (form: Form, feed: string) =>
+  feed.replaceAll(form === "woocommerce" ? newPrice.replace(".", "") : newPrice, form === "woocommerce" ? "0" : "0.00")
+
 /** The products of another store. */
 const ofOther = (form: Form, feed: string) =>
   feed
@@ -205,6 +215,7 @@ const everywhere: ReadonlyArray<
   ["all prices of another type", (form, feed) => retyped(form, feed, false)],
   ["one price of another type", (form, feed) => retyped(form, feed, true)],
   ["prices that vanish", unpriced],
+  ["prices that become 0", free],
   ["the feed of another store", ofOther],
   [
     (form) => (form === "shopify" ? "Shopify: a list without products" : "a list without products"),
@@ -253,6 +264,9 @@ export const storeFaults = (random: () => number): ReadonlyArray<StoreFault> => 
   ...Array.from({ length: 10 }, (_, n) => {
     const form = forms[n % forms.length] ?? "xml"
     return { fault: "cut at any byte", form, feed: torn(form, feedOf(form, newPrice), random) }
+  }),
+  ...(["shopify", "csv"] as const).map((form) => {
+    return { fault: "prices that vanish with their variants", form, feed: invariant(form, feedOf(form, newPrice)) }
   }),
   { fault: "an answer of Shopify's Admin API", form: "shopify", feed: admin(feedOf("shopify", newPrice)) },
   { fault: "the address of Shopify's Admin API", form: "shopify", path: "/admin/api/2026-10/products.json" },
