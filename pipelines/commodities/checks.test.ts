@@ -138,15 +138,6 @@ const cases: ReadonlyArray<readonly [check: string, mistake: string, ReadonlyArr
         ...classIV("2026-07-01", "18.34", "1.6050", "1.6390").slice(0, 1)
       ],
       classIV("2012-05-01", "13.57", "1.3657", "1.1551")
-    ],
-    [
-      "readings_are_not_far_ahead",
-      "a year that was mistyped",
-      [
-        { ...close("2026-10-02", "1.39"), published_at: "2026-10-01 10:57:04" },
-        classI("2026-07-01", "2026-06-17 13:04:11")
-      ],
-      [{ ...close("2027-10-02", "1.39"), published_at: "2026-10-01 10:57:04" }]
     ]
   ]
 

@@ -102,12 +102,6 @@ export const checks: ReadonlyArray<Check> = [
      from parts where abs(announced - by_formula) > 0.0101`
   ),
   warning(
-    "readings_are_not_far_ahead",
-    "no reading is dated more than 31 days after its publication: a report of Thursday may end on Friday, and Class I is announced for the next month",
-    `select metric_name, observed_on, published_at from commodity.price
-     where observed_on > published_at::date + 31`
-  ),
-  warning(
     "metrics_have_values",
     "every metric of the catalog has at least one value; the mostly ranges, which some reports never state, aside",
     "select metric_name from commodity.coverage where observations = 0 and not contains(metric_name, '_mostly_')"

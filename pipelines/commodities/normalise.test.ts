@@ -128,6 +128,21 @@ describe("a row that cannot be read", () => {
     assert.throws(() => readRows(closes, [row]), /1 of 1 rows cannot be read/)
   })
 
+  it("is rejected when its day lies more than 31 days after its publication", () => {
+    const ahead = (report_date: string) => aClose({ report_date, published_date: "09/29/2026 10:57:04" })
+    const { readings, rejects } = readRows(closes, [ahead("10/30/2026"), ahead("10/31/2026"), ahead("11/30/2027")])
+    assert.deepStrictEqual(
+      readings.map(({ observed_on }) => observed_on),
+      ["2026-10-30"]
+    )
+    assert.deepStrictEqual(
+      rejects.map(({ reason }) => reason),
+      ["2026-10-31", "2027-11-30"].map(
+        (day) => `it is of ${day}, more than 31 days after it was published on 2026-09-29`
+      )
+    )
+  })
+
   it("is rejected as a whole when only one of its numbers is odd", () => {
     const row = aClassRow({ report_month: "Jun", class_3_Price: "see note" })
     const { readings, rejects } = readRows(classes, [aClassRow(), row])

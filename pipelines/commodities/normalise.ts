@@ -4,6 +4,7 @@
  * A row ends in exactly one place: it gives readings, it is silent (no metric of ours, no value, or not of the days wanted),
  * or it is rejected as a whole with its reason. A null never becomes a number, and a missing number never becomes a reading.
  */
+import { daysBefore } from "@larder/schemas/dates.ts"
 import type { DayRange } from "../run/pipeline.ts"
 import type { Feed, Metric } from "./catalog.ts"
 import { assertTypes, misfitIn, type TypedField } from "./cell-types.ts"
@@ -71,6 +72,9 @@ const noObject = rejected("the row is no JSON object")
 const isPrice = (metric: Metric, token: string) =>
   /^-?\d{1,12}(\.\d+)?$/.test(token) && (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
 
+/** A report of Thursday may end on Friday, and Class I is announced for the next month. */
+const furthestAhead = 31
+
 const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= to
 
 const assertAsked = (feed: Feed, row: PayloadRow, asked: DayRange | undefined) => {
@@ -117,6 +121,12 @@ const rowReader = (
     if (other !== undefined) return rejected(`its unit is "${unit?.stated}", where ${other.metric.unit} was expected`)
     const publication = publicationOf(row, period.day)
     if ("fault" in publication) return rejected(publication.fault)
+    const published_on = publication.moment.slice(0, 10)
+    if (period.day > daysBefore(published_on, -furthestAhead)) {
+      return rejected(
+        `it is of ${period.day}, more than ${furthestAhead} days after it was published on ${published_on}`
+      )
+    }
     const readings: Array<Reading> = []
     for (const { column, metric } of stated) {
       const value_text = tokenOf(row[column])

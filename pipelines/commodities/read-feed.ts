@@ -41,13 +41,15 @@ export interface FeedRead {
 
 /**
  * The window to ask for: around the days given, or back from where the last live run ended. None reads the whole history:
- * the first time, and after a change of the mapping.
+ * the first time, and after a change of the mapping. A reading of a day to come, such as Class I of the next month, does not
+ * move the window past today.
  */
 const windowOf = (feed: Feed, { run, previous, today }: FeedContext, isLive: boolean, mapping: string) => {
   if (run.days !== undefined) return windowAround(run.days, feed)
   const cursor = previous.cursors.find((known) => known.feed === feed.feed)
   if (!isLive || cursor?.mapping_sha256 !== mapping) return undefined
-  return { from: daysBefore(cursor.read_to, feed.lookBackDays), to: daysBefore(today, -daysAhead) }
+  const read_to = cursor.read_to < today ? cursor.read_to : today
+  return { from: daysBefore(read_to, feed.lookBackDays), to: daysBefore(today, -daysAhead) }
 }
 
 /** Not there under this address: a recording that is missing, or a 404. */

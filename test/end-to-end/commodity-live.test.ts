@@ -83,6 +83,23 @@ describe("a live run of commodities", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
+  it.live("looks back from today where what it read is of days to come", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      const ahead = american(daysBefore(today(), -20))
+      const close = aClose({
+        report_date: ahead,
+        report_begin_date: american(today()),
+        published_date: `${ahead} 10:57:04`
+      })
+      const upstream = yield* startUpstream(serving(() => ({ [closes.feed]: bodyOf(closes, [close]) })))
+      yield* runLive({ home, upstream })
+      yield* runLive({ home, upstream, id: "run-2" })
+      const window = `report_begin_date=${american(daysBefore(today(), 45))}:${american(daysBefore(today(), -14))}`
+      assert.deepStrictEqual(queriesOf(upstream, "1603"), [null, window])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.live("fails when the service ignores the window and answers with other days", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
