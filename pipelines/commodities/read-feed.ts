@@ -150,6 +150,9 @@ export const readFeed = Effect.fnUntraced(
     const { read, remark } = yield* Effect.try({
       try: () => {
         const { remark, rows } = rowsOf(feed, { ...raw, text: textFrom(raw.url, bytes), recorded: kind !== "live" })
+        if (rows.length === 0 && kind === "live" && window === undefined) {
+          throw new PayloadUnreadable({ url: raw.url, problem: "holds no row, where the whole history was asked for" })
+        }
         return { read: normalise(feed, rows, { days, asked: raw.exact ? window : undefined, valued }), remark }
       },
       catch: (cause) => cause

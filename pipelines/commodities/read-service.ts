@@ -1,10 +1,11 @@
 /** The feeds of one service, one after the other. One that is away or faulty does not keep the others from being read. */
 import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import { Effect } from "effect"
-import type { OriginError } from "../run/origin.ts"
+import { Origin, type OriginError } from "../run/origin.ts"
 import { Progress } from "../run/progress.ts"
 import type { Feed } from "./catalog.ts"
 import { type FeedContext, type FeedRead, readFeed } from "./read-feed.ts"
+import { aboutNoDays, knowsNoDays } from "./source.ts"
 
 export type Outcome = { readonly feed: string } & (
   | ({ readonly kind: "read" } & FeedRead)
@@ -56,6 +57,16 @@ const hopeless = (outcomes: ReadonlyArray<Outcome>): string | undefined => {
   return denied && `Not asked, because the service denied ${denied.feed}.`
 }
 
+/** Of days that have rows no feed has one: then none was read. */
+const orNoDays = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outcome> => {
+  const rows = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome.rows_read] : []))
+  if (!knowsNoDays(rows)) return outcomes
+  const reason = `It has no row of the days that were read before, ${aboutNoDays}.`
+  return outcomes.map((outcome) =>
+    outcome.kind === "read" ? { kind: "untrusted", feed: outcome.feed, reason } : outcome
+  )
+}
+
 /** `unasked`: why no feed of it is asked at all. */
 export const readService = Effect.fnUntraced(function* (
   context: FeedContext,
@@ -63,6 +74,7 @@ export const readService = Effect.fnUntraced(function* (
   unasked: string | undefined
 ) {
   const progress = yield* Progress
+  const { kind } = yield* Origin
   const outcomes: Array<Outcome> = []
   let stop = unasked
   for (const feed of feeds) {
@@ -73,5 +85,6 @@ export const readService = Effect.fnUntraced(function* (
     stop ??= hopeless(outcomes)
     yield* progress.advance({ feed: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
   }
-  return outcomes
+  // days that somebody asks for may have none, and so may a recording
+  return kind === "live" && context.run.days === undefined ? orNoDays(outcomes) : outcomes
 })

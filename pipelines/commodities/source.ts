@@ -34,6 +34,15 @@ export const windowAround = ({ from, to }: DayRange, { windowReachDays }: Feed):
 })
 
 /**
+ * Whether the feeds of a service, which were asked for days that have rows, have none at all: then it no longer knows the field by
+ * which days are asked for. One or two may really be without rows.
+ */
+export const knowsNoDays = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
+
+export const aboutNoDays =
+  "like every other report of this service: it may no longer know the field by which days are asked for"
+
+/**
  * What to ask for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with an empty
  * password; Datamart takes none.
  */

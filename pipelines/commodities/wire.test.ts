@@ -98,6 +98,13 @@ describe("an answer that cannot be trusted", () => {
     ["has rows that are no list", '{"results":{"0":{}}}', null, /has not the shape/],
     ["is a bare list of rows", JSON.stringify([aClose()]), null, /has neither results nor a message/],
     ["is an empty object", "{}", null, /has neither results nor a message/],
+    ["has an empty list of rows, and says nothing about it", '{"results":[]}', null, /holds no row, and does not say/],
+    [
+      "has an empty list of rows and a message",
+      '{"message":"Under maintenance","results":[]}',
+      null,
+      /holds a message instead of rows: "Under maintenance"/
+    ],
     ["is null", "null", null, /holds no section: it is null/],
     ["is an empty list", "[]", null, /holds no section: it is \[\]/],
     ["is a list of nulls", "[null, null]", null, /holds no section: it is \[null, null\]/],

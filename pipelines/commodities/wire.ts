@@ -54,9 +54,19 @@ const truncation = (section: Section, rows: number, cap: number): string | undef
   return total > returned ? `was cut: ${returned} of ${total} rows returned` : undefined
 }
 
-/** "No Results Found" comes with status 200, a message, and results that are null or absent. */
+/**
+ * "No Results Found" comes with status 200, a message, and results that are null or absent; or nothing but a count of 0 tells.
+ */
 const saysNothingFound = (section: Section) =>
   /no results/i.test(String(section.message ?? "")) || countOf(section, "returnedRows") === 0
+
+/** What is wrong with an answer that has no row and does not say that nothing was found. */
+const withoutRows = ({ message, results }: Section) => {
+  if (message !== undefined) return `holds a message instead of rows: ${JSON.stringify(message)}`
+  return Array.isArray(results)
+    ? "holds no row, and does not say that nothing was found"
+    : "has neither results nor a message"
+}
 
 const jsonOf = (text: string, fail: Fail): unknown => {
   try {
@@ -135,19 +145,13 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
   if (first === undefined) return fail(`holds no section: it is ${text.trim().slice(0, 40)}`)
   const section = pick(feed, [first, ...others], fail)
   const rows = section.results ?? []
-  if (!Array.isArray(section.results) && !saysNothingFound(section)) {
-    return fail(
-      section.message === undefined
-        ? "has neither results nor a message"
-        : `holds a message instead of rows: ${JSON.stringify(section.message)}`
-    )
-  }
   const cut = truncation(section, rows.length, rowCap[feed.source])
   if (cut !== undefined) return fail(cut)
   const stated = countOf(section, "returnedRows") ?? rows.length
   const remark = stated === rows.length ? undefined : `states ${stated} rows and holds ${rows.length}`
   // Recordings that were cut down by hand keep their counts. A service that sends fewer rows than it counts lost some.
   if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
+  if (rows.length === 0 && !saysNothingFound(section)) return fail(withoutRows(section))
   const other = otherReport(feed, rows.filter(isRow))
   if (other !== undefined) return fail(`is not of the report that was asked for: ${other}`)
   return { rows, remark }

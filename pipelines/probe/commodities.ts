@@ -8,7 +8,7 @@ import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
 import { DriftFound } from "../commodities/field.ts"
 import { normalise } from "../commodities/normalise.ts"
 import { marsKey } from "../commodities/read.ts"
-import { asksOf } from "../commodities/source.ts"
+import { aboutNoDays, asksOf, knowsNoDays } from "../commodities/source.ts"
 import { PayloadUnreadable, rowsOf } from "../commodities/wire.ts"
 import { Archive, type RawFile } from "../run/archive.ts"
 import { reading } from "../run/hand-edited.ts"
@@ -170,14 +170,12 @@ const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Found> => {
   return asked.map(({ found }) => ({ ...found, detail }))
 }
 
-/** All feeds of a service are asked for days that have rows; none at all means that it no longer knows the window. */
-const orNoWindow = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
-  if (found.length < 3 || !found.every(({ rows, verdict }) => verdict === "ok" && rows === 0)) return found
-  return found.map((one) => ({
-    ...one,
-    verdict: "differs",
-    detail: `${one.detail}, like every other report of this service: it may no longer know the field by which days are asked for`
-  }))
+/** All feeds of a service are asked for days that have rows. */
+const orNoDays = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
+  if (!knowsNoDays(found.flatMap(({ rows, verdict }) => (verdict === "ok" ? [rows ?? 0] : [])))) return found
+  return found.map((one) =>
+    one.verdict === "ok" ? { ...one, verdict: "differs", detail: `${one.detail}, ${aboutNoDays}` } : one
+  )
 }
 
 const noKey =
@@ -202,7 +200,7 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
     asked.push(yield* probeFeed(feed, today, key))
     stop = hopeless(asked)
   }
-  return [...orNoWindow(orMoved(asked)), ...rest].map(verdict)
+  return [...orNoDays(orMoved(asked)), ...rest].map(verdict)
 })
 
 export const probeCommodities = Effect.fn("probe.commodities")(

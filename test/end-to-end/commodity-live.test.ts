@@ -279,6 +279,48 @@ describe("a service whose key is missing", () => {
   )
 })
 
+describe("an answer without rows", () => {
+  const names = [closes.feed, "gov-mars/1034", "gov-mars/1035", butter, blocks.feed, "gov-mpr/2991/Detail"]
+  const nothing = (...feeds: ReadonlyArray<string>) =>
+    Object.fromEntries(feeds.map((feed) => [feed, bodyOf(feedNamed(feed), [])]))
+
+  it.live("is believed of a window of days where it says so, and never of a whole history", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      let bodies: Bodies = { ...only(...names), ...nothing("gov-mars/1034") }
+      const upstream = yield* startUpstream(serving(() => bodies))
+      const first = yield* runLive({ home, upstream })
+      assert.match(
+        first.left_out.find(({ feed }) => feed === "gov-mars/1034")?.reason ?? "",
+        /1034 holds no row, where the whole history was asked for\.$/
+      )
+      bodies = { ...only(...names), ...nothing(closes.feed) }
+      const second = yield* runLive({ home, upstream, id: "run-2" })
+      assert.lengthOf(second.left_out, feeds.length - names.length)
+      bodies = nothing(...names)
+      const backfill = { from: "2020-01-01", to: "2020-01-31" }
+      const third = yield* runLive({ home, upstream, id: "run-3", days: backfill })
+      assert.lengthOf(third.left_out, feeds.length - names.length)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("is believed of no feed where all feeds of a service have none", () =>
+    Effect.gen(function* () {
+      const home = yield* temporaryHome
+      let bodies: Bodies = only(...names)
+      const upstream = yield* startUpstream(serving(() => bodies))
+      yield* runLive({ home, upstream })
+      bodies = nothing(...names)
+      const error = yield* Effect.flip(runLive({ home, upstream, id: "run-2" }))
+      assert.instanceOf(error, ReadFailed)
+      assert.match(
+        error.message,
+        /gov-mars\/1603, gov-mars\/1034, gov-mars\/1035, .*: It has no row of the days that were read before, like every other/
+      )
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
+
 describe("a service that is down", () => {
   it.live("is given up after three feeds in a row, and the other service is read", () =>
     Effect.gen(function* () {
