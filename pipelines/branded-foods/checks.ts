@@ -18,24 +18,32 @@ const current = currentIn("live.branded_food.version")
 /** Forms of fewer rows may differ by this much for no reason. */
 const enoughRows = 10_000
 
+/**
+ * Releases of each form, and the last run that read anything of one. The files of a folder are one release: those that are
+ * unchanged keep the run that read them first, and of one address the payload that came last counts.
+ */
+const releasesIn = (rawFiles: string) => `
+  select feed, max(regexp_extract(url, '\\d{4}-\\d{2}-\\d{2}')) as day, max(run_id) as run_id, sum(rows)::integer as rows
+  from (
+    select feed, url, max(run_id) as run_id, arg_max(rows_read - rows_rejected, run_id) as rows
+    from ${rawFiles}
+    where pipeline = 'branded-foods'
+    group by feed, url
+  )
+  group by feed, regexp_replace(url, '/[^/]+[.]csv$', '', 'i')`
+
 /** A form that states less than its newest release did before. An older release may state less. */
 const shrunkForms = `
-  with form as (
-    select feed, run_id, max(regexp_extract(url, '\\d{4}-\\d{2}-\\d{2}')) as day, sum(rows_read - rows_rejected)::integer as rows
-    from ingest.raw_file
-    where pipeline = 'branded-foods'
-    group by feed, run_id
-  ),
+  with form as (${releasesIn("ingest.raw_file")}),
   known as (
     select feed, max(day) as day, arg_max(rows, (day, run_id)) as rows
-    from form
-    where run_id <> getvariable('run_id')
+    from (${releasesIn("live.ingest.raw_file")})
     group by feed
   )
   select feed as what, known.rows as before, form.rows as now,
     round(100 * (known.rows - form.rows) / known.rows, 1) as percent_fewer
   from form join known using (feed)
-  where run_id = getvariable('run_id') and form.day >= known.day
+  where form.run_id = getvariable('run_id') and form.day >= known.day
     and known.rows >= ${enoughRows} and 100 * (known.rows - form.rows) > 5 * known.rows`
 
 export const checks: ReadonlyArray<Check> = [

@@ -25,6 +25,7 @@ const untrusted = [
   "HeaderUnreadable",
   "FileCut",
   "RecordsLost",
+  "RecordsMissing",
   "FormUnlikely"
 ] as const
 
@@ -39,7 +40,7 @@ const takeBack = (db: DuckDb["Service"], feed: string) =>
     checkpoint`)
 
 export const loadForms = Effect.fnUntraced(function* (
-  { run_id, staging }: RunContext,
+  { acceptShrinkage, run_id, staging }: RunContext,
   forms: ReadonlyArray<FormToLoad>,
   numbers: NutrientNumbers
 ) {
@@ -63,7 +64,7 @@ export const loadForms = Effect.fnUntraced(function* (
     }
     const feed = feedOf(form.form)
     yield* progress.advance({ reading: feed })
-    const loaded = yield* loadForm(form, { staging, run_id, folder, advance }).pipe(
+    const loaded = yield* loadForm(form, { staging, run_id, folder, advance, acceptShrinkage }).pipe(
       Effect.tap((loaded) => judgeForm(db, { form: loaded.form, feed: feedOf(loaded.form) }, form.released_on)),
       Effect.catchTag(untrusted, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
     )

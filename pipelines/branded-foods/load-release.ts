@@ -4,6 +4,7 @@ import { Effect, Path } from "effect"
 import type { RawFile } from "../run/archive.ts"
 import { loadCsv } from "./csv/load-csv.ts"
 import { memberNames, members } from "./csv/members.ts"
+import { countsFile } from "./csv/stated-counts.ts"
 import { type Form, type FormToLoad, feedOf } from "./fetch-release.ts"
 import { loadJson } from "./json/load-json.ts"
 import { constantsOf, type Load } from "./load.ts"
@@ -28,14 +29,18 @@ const unpack = Effect.fnUntraced(function* (zip: Zip, folder: string) {
   const found = memberNames.filter(
     (name) => members[name].needed || zip.members.some((member) => member.name.toLowerCase() === `${name}.csv`)
   )
-  const files = yield* Effect.forEach(found, (name) => {
-    const target = path.join(folder, `${name}.csv`)
-    return zip.member(`${name}.csv`).pipe(
+  const extract = (file: string) => {
+    const target = path.join(folder, file)
+    return zip.member(file).pipe(
       Effect.flatMap((member) => zip.extract(member, target)),
-      Effect.as([name, target] as const)
+      Effect.as(target)
     )
-  })
-  return new Map(files)
+  }
+  const files = yield* Effect.forEach(found, (name) =>
+    Effect.map(extract(`${name}.csv`), (target) => [name, target] as const)
+  )
+  const hasCounts = zip.members.some((member) => member.name.toLowerCase() === countsFile)
+  return { members: new Map(files), counts: hasCounts ? yield* extract(countsFile) : undefined }
 })
 
 /** The files of a folder, by their base names. Files that older releases lack may be missing. */
@@ -46,12 +51,11 @@ const unpacked = Effect.fnUntraced(function* (files: ReadonlyArray<RawFile>) {
     const held = files.map(nameOf)
     return yield* new MemberMissing({ zip: folderOf(files), wanted: `${missing}.csv`, members: held.slice(0, 20) })
   }
-  return new Map(
-    memberNames.flatMap((name) => {
-      const file = found.get(`${name}.csv`)
-      return file === undefined ? [] : [[name, file.path] as const]
-    })
-  )
+  const there = memberNames.flatMap((name) => {
+    const file = found.get(`${name}.csv`)
+    return file === undefined ? [] : [[name, file.path] as const]
+  })
+  return { members: new Map(there), counts: found.get(countsFile)?.path }
 })
 
 interface Target {
@@ -60,6 +64,7 @@ interface Target {
   /** Of the run, for what is unpacked. */
   readonly folder: string
   readonly advance: Load["advance"]
+  readonly acceptShrinkage: boolean
 }
 
 /** Which form a zip holds whose name does not tell. */
@@ -70,7 +75,7 @@ const formIn = ({ members: inside }: Zip): Form => {
 
 export const loadForm = Effect.fn("brandedFoods.load")(function* (
   { files, form: named, released_on }: FormToLoad,
-  { advance, folder, run_id, staging }: Target
+  { acceptShrinkage, advance, folder, run_id, staging }: Target
 ) {
   const [first] = files
   if (first === undefined) return yield* Effect.die(new Error("a form of a release has at least one payload"))
@@ -81,7 +86,9 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
     run_id,
     feed: feedOf(form),
     raw_sha256,
-    rawOf: (member) => files.find((raw) => nameOf(raw).toLowerCase() === `${member}.csv`)?.sha256 ?? raw_sha256,
+    url: first.url,
+    acceptShrinkage,
+    payloadOf: (member) => files.find((raw) => nameOf(raw).toLowerCase() === `${member}.csv`) ?? first,
     constants: constantsOf({ form, released_on, fetched_at: first.fetched_at, run_id, raw_sha256 }),
     advance
   }

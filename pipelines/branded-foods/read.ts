@@ -9,6 +9,7 @@ import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../ru
 import { Progress } from "../run/progress.ts"
 import { soundDictionaries } from "./dictionaries.ts"
 import { feedOf, fetchRelease, type Recognised } from "./fetch-release.ts"
+import { rowsReadOf } from "./load.ts"
 import { loadForms, type Staged } from "./load-forms.ts"
 import { mappingHash } from "./mapping.ts"
 import { newestRelease } from "./newest-release.ts"
@@ -52,19 +53,22 @@ const tell = Effect.fnUntraced(function* (
   for (const { files, form, rows_read, unknown_fields } of staged) {
     const feed = feedOf(form)
     const about = { pipeline: "branded-foods", feed, run_id }
-    const rows_rejected = rejected.filter((of) => of.feed.startsWith(feed)).reduce((sum, of) => sum + of.rows, 0)
+    const rejectedOf = (raw_sha256: string) =>
+      rejected
+        .filter((of) => of.feed.startsWith(feed) && of.raw_sha256 === raw_sha256)
+        .reduce((sum, of) => sum + of.rows, 0)
     yield* staging.add(
       rawFileTable,
-      files.map(({ bytes, content_type, fetched_at, sha256: raw_sha256, url }, position) => ({
+      files.map(({ bytes, content_type, fetched_at, sha256: raw_sha256, url }) => ({
         ...about,
         raw_sha256,
         url,
         fetched_at,
         bytes,
         content_type,
-        // the files of a folder are one release: it is accounted for as a whole, with its first file
-        rows_read: position === 0 ? rows_read : 0,
-        rows_rejected: position === 0 ? rows_rejected : 0,
+        // files that make no labels, such as dictionaries, have no rows
+        rows_read: rows_read.get(url) ?? 0,
+        rows_rejected: rows_read.has(url) ? rejectedOf(raw_sha256) : 0,
         mapping_sha256: mappingHash
       }))
     )
@@ -112,7 +116,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     const knownRejected = known.reduce((sum, payload) => sum + payload.rows_rejected, 0)
     const knownRead = known.reduce((sum, payload) => sum + payload.rows_read, 0)
     return {
-      rows_read: knownRead + staged.reduce((sum, form) => sum + form.rows_read, 0),
+      rows_read: knownRead + staged.reduce((sum, form) => sum + rowsReadOf(form), 0),
       rows_silent: knownRead - knownRejected + staged.reduce((sum, form) => sum + form.rows_silent, 0),
       rows_rejected: knownRejected + rows_rejected,
       feeds: staged.length + known.length + left_out.length,

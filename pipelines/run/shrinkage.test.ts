@@ -24,6 +24,12 @@ const forms = (...loads: ReadonlyArray<readonly [run: string, day: string, rows:
   select 'branded-foods' as pipeline, 'gov-fdc/csv' as feed, run as run_id, 'https://a/csv_' || day || '.zip' as url,
     rows_read, 1 as rows_rejected
   from (values ${loads.map(([run, day, rows]) => `('${run}', '${day}', ${rows + 1})`).join(", ")}) loads(run, day, rows_read)`
+/** A release in a folder, as runs left it: the payloads of its files that they read. */
+const folder = (...files: ReadonlyArray<readonly [run: string, name: string, rows: number]>) => `
+  create table ingest.raw_file as
+  select 'branded-foods' as pipeline, 'gov-fdc/csv' as feed, run as run_id, 'file:csv_2026-04-30/' || name as url,
+    rows_read, 0 as rows_rejected
+  from (values ${files.map(([run, name, rows]) => `('${run}', '${name}', ${rows})`).join(", ")}) files(run, name, rows_read)`
 const points = (count: number) => `
   create schema commodity;
   create table commodity.metric as select 'butter' as metric_name;
@@ -43,15 +49,15 @@ const [food, form, price, product] = [
 ] as const
 const before = [food, form, price, product]
 
-/** The checks that find less than in a live generation of `before`, with what they found. */
-const shrunk = Effect.fnUntraced(function* (changed: ReadonlyArray<string>, acceptShrinkage = false) {
+/** The checks that find less than in a live generation of `was`, with what they found. */
+const shrunk = Effect.fnUntraced(function* (changed: ReadonlyArray<string>, acceptShrinkage = false, was = before) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-shrinkage-" })
   const made = (name: string, statements: ReadonlyArray<string>) =>
     Effect.tap(DuckDb.readWrite(`${folder}/${name}`), (db) =>
       db.run(["create schema ingest", runTable.ddl, ...statements].join(";"))
     )
-  yield* Effect.scoped(made("live.duckdb", before))
+  yield* Effect.scoped(made("live.duckdb", was))
   const db = yield* made("now.duckdb", changed)
   const outcomes = yield* runChecks(db, comparing, { live: `${folder}/live.duckdb`, run_id: "now", acceptShrinkage })
   return outcomes.flatMap(({ bad_rows, examples, name, severity }) =>
@@ -99,6 +105,22 @@ describe("a generation that holds less than the live one", () => {
           name: "forms_do_not_shrink",
           severity: error,
           found: [{ what: "gov-fdc/csv", before: 20_000, now: 18_000, percent_fewer: 10 }]
+        }
+      ])
+    })
+  )
+  itWorks("compares a folder of which some files were read again with all that the folder had", () =>
+    Effect.gen(function* () {
+      const files = [["before", "branded_food.csv", 3000] as const, ["before", "food_nutrient.csv", 40_000] as const]
+      const was = [food, folder(...files), price, product]
+      const corrected = (rows: number) =>
+        shrunk([food, folder(...files, ["now", "branded_food.csv", rows]), price, product], false, was)
+      assert.deepStrictEqual(yield* corrected(3000), [])
+      assert.deepStrictEqual(yield* corrected(100), [
+        {
+          name: "forms_do_not_shrink",
+          severity: error,
+          found: [{ what: "gov-fdc/csv", before: 43_000, now: 40_100, percent_fewer: 6.7 }]
         }
       ])
     })

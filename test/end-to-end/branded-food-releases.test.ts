@@ -1,5 +1,5 @@
 /** Releases one after the other: two forms of one release, newer ones, and going back. */
-import { mkdirSync, readdirSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -14,7 +14,7 @@ import {
   writeJson
 } from "../support/label-releases.ts"
 import { run } from "../support/programs.ts"
-import { derivedOf, labelsOf, recordsOf } from "./branded-foods.ts"
+import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
 import { copyIn, copyOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 
 type Found = Readonly<Record<string, unknown>> | undefined
@@ -220,5 +220,55 @@ describe("a release after another one", () => {
     expect(await record()).toMatchObject(now)
     await ingestLabels(home, "json", [restated({ brand_name: "OLD", package_weight: "2 kg" })], "2025-04-24")
     expect(await record()).toMatchObject(now)
+  })
+})
+
+describe("a folder of CSV files", () => {
+  const folder = temporaryFolder()
+  const home = path.join(folder, "home")
+  const release = path.join(folder, "FoodData_Central_branded_food_csv_2026-04-30")
+  const nutrients = [{ nutrient_id: 1008, amount: "333" }]
+  const labels = [aLabel({ fdc_id: 900, nutrients }), aLabel({ fdc_id: 901, description: "SECOND", nutrients })]
+  const counts = path.join(release, "all_downloaded_table_record_counts.csv") // the first one by name
+  afterAll(() => removeFolder(folder))
+
+  it("is accounted for by the files that hold its rows, and again by those that were corrected", async () => {
+    writeCsv(release, csvRowsOf(labels))
+    writeFileSync(counts, "Table,Number of Records\nbranded_food,2\n")
+    expect((await ingest(home, release)).code).toBe(0)
+    const accounted = async () => {
+      const [rows] = await query(
+        home,
+        `select regexp_extract(url, '[^/]+$') as file, rows_read::integer as rows,
+           dense_rank() over (order by run_id)::integer as run
+         from ingest.raw_file order by run, file`
+      )
+      return rows?.map(({ file, rows, run }) => `${run}: ${file} ${rows}`)
+    }
+    const first = await accounted()
+    expect(first?.filter((row) => !row.endsWith(" 0"))).toEqual([
+      "1: branded_food.csv 2",
+      "1: food.csv 2",
+      "1: food_nutrient.csv 2"
+    ])
+    writeFileSync(
+      path.join(release, "food.csv"),
+      readFileSync(path.join(release, "food.csv"), "utf8").replace("SECOND", "2ND")
+    )
+    expect((await ingest(home, release)).code).toBe(0)
+    expect(await accounted()).toEqual([...(first ?? []), "2: food.csv 2"])
+    expect((await recordsOf(home, [901]))[0]).toMatchObject({ description: "2ND" })
+  })
+
+  it("is refused where a file has fewer records than it states, unless the operator accepts it", async () => {
+    writeFileSync(counts, "Table,Number of Records\nfood_nutrient,4\n")
+    const other = path.join(folder, "other")
+    const refused = await ingest(other, release)
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain(
+      "food_nutrient.csv holds 2 records, and all_downloaded_table_record_counts.csv states 4"
+    )
+    expect((await ingest(other, release, "--accept-shrinkage")).code).toBe(0)
+    expect(await labelsOf(other)).toEqual(await labelsOf(home))
   })
 })

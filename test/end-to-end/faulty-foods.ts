@@ -82,6 +82,16 @@ const pairs: ReadonlyArray<FaultyRelease> = [
     csv: { fault: "CSV: `null` as the whole file", body: csvOf("food.csv", () => "null") }
   },
   {
+    json: { fault: "JSON: no record", body: jsonZip(jsonRelease([])) },
+    csv: {
+      fault: "CSV: a file cut between two records",
+      body: zipOf(...changed("food_nutrient.csv", (text) => text.replace(/[^\n]+\n$/, "")), {
+        path: "all_downloaded_table_record_counts.csv",
+        content: "Table,Number of Records\nfood_nutrient,3\n"
+      })
+    }
+  },
+  {
     json: { fault: "an HTML page instead of the zip", body: Buffer.from("<!doctype html><title>Sign in</title>") },
     csv: { fault: "an empty answer", body: Buffer.alloc(0) }
   },

@@ -8,15 +8,20 @@ import { labelMembers, type MemberName } from "./members.ts"
 import { rejectLeftovers, rejectRows, rowsOf } from "./rejects.ts"
 import { dictionaries, readDictionaryHeader, stageDictionary } from "./stage-dictionaries.ts"
 import { stageExactly } from "./stage-exactly.ts"
+import { missingRecords, readStatedCounts } from "./stated-counts.ts"
 
-/** Paths of the files that are there, by member. */
-export type CsvFiles = ReadonlyMap<MemberName, string>
+/** Paths of the files that are there. */
+export interface CsvFiles {
+  readonly members: ReadonlyMap<MemberName, string>
+  /** What the release says of them. */
+  readonly counts: string | undefined
+}
 
 const noAttributes = "create table release.food_attribute (fdc_id integer, name varchar, value varchar, added bigint)"
 
 /** Reads the headers of those files that are there. */
 const headersOf = <Name extends MemberName, A, E>(
-  files: CsvFiles,
+  files: CsvFiles["members"],
   names: ReadonlyArray<Name>,
   read: (member: Name, path: string) => Effect.Effect<A | undefined, E>
 ) =>
@@ -29,16 +34,21 @@ const headersOf = <Name extends MemberName, A, E>(
 export const loadCsv = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   load: Load,
-  files: CsvFiles,
+  { counts, members: files }: CsvFiles,
   folder: string
 ) {
   const present = yield* headersOf(files, labelMembers, readHeader)
   const known = yield* headersOf(files, dictionaries, readDictionaryHeader)
+  const stated = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
   yield* db.run("set force_compression = 'uncompressed'") // read twice at most, and gone in a minute
   for (const header of present) {
     yield* stageExactly(db, header, folder)
     yield* rejectRows(db, load, header.member)
-    yield* load.advance(yield* rowsOf(db, header.member))
+    const rows = yield* rowsOf(db, header.member)
+    const missing = missingRecords(stated, header.member, rows)
+    if (missing !== undefined && !load.acceptShrinkage) return yield* missing
+    if (missing !== undefined) yield* Effect.logWarning(missing.message)
+    yield* load.advance(rows)
   }
   const hasAttributes = present.some(({ member }) => member === "food_attribute")
   if (!hasAttributes) yield* db.run(noAttributes)
@@ -46,11 +56,12 @@ export const loadCsv = Effect.fnUntraced(function* (
   yield* db.run("reset force_compression")
   yield* stageLabels(db, load, hasAttributes)
 
-  let rows_read = 0
+  const rows_read = new Map<string, number>()
   let rows_silent = 0
   for (const { member } of present) {
     rows_silent += yield* rejectLeftovers(db, load, member)
-    rows_read += yield* rowsOf(db, member)
+    const { url } = load.payloadOf(member)
+    rows_read.set(url, (rows_read.get(url) ?? 0) + (yield* rowsOf(db, member)))
   }
   return {
     rows_read,

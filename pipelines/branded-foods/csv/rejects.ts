@@ -19,7 +19,7 @@ const count = (db: Db, sql: string) =>
 
 const reject = (load: Load, member: LabelMember, rows: string) => `
   insert into ingest.reject
-  select 'branded-foods', ${literal(`${load.feed}/${member}.csv`)}, ${literal(load.run_id)}, ${literal(load.rawOf(member))},
+  select 'branded-foods', ${literal(`${load.feed}/${member}.csv`)}, ${literal(load.run_id)}, ${literal(load.payloadOf(member).sha256)},
     line, reason, left(payload, ${mostOfPayload})
   from (${rows})`
 

@@ -123,7 +123,7 @@ export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Loa
     })
   )
   return {
-    rows_read: counted.records + counted.rejects, // as the cutter counted them, which knows nothing of DuckDB
+    rows_read: new Map([[load.url, counted.records + counted.rejects]]), // as the cutter counted them, which knows nothing of DuckDB
     rows_silent: 0,
     unknown_fields: [...unknown].map(([field, example]) => ({ field: shown(field), example }))
   } satisfies Loaded as Loaded
