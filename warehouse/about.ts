@@ -50,9 +50,9 @@ export const aboutStorefronts: About = {
   late_after_days: 2
 }
 
-/** The same of bundled samples, whatever data set they are of. */
+/** The same of a data set with bundled samples, before what is said of the source: it holds for the values that are not generated. */
 export const aboutSamples = {
-  description: "Bundled samples: most values are generated, and none is market data.",
-  licence: "MIT",
-  attribution: "Larder's bundled samples, in the format of the source"
+  description: "Bundled samples: most values are generated. Use none as market data.",
+  licence: "Generated values: MIT. All others:",
+  attribution: "Generated values: Larder's bundled samples, in the format of the source. All others:"
 } as const

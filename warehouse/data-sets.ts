@@ -51,7 +51,11 @@ const rowsOf = Effect.fnUntraced(function* (db: Db, of: ReadonlyArray<DataSet>) 
     const { generation, origin } = run
     const is_sample = origin === "sample"
     const told = is_sample
-      ? { ...aboutSamples, description: `${description} ${aboutSamples.description}` }
+      ? {
+          attribution: `${aboutSamples.attribution} ${attribution}`,
+          description: `${description} ${aboutSamples.description}`,
+          licence: `${aboutSamples.licence} ${licence}`
+        }
       : { attribution, description, licence }
     const newest_on = newest.get(pipeline) ?? null
     return [{ pipeline, schema_name: schema, title, ...told, origin, is_sample, source_url, newest_on, generation }]

@@ -14,11 +14,21 @@ import { Cause, Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Ru
 import { Archive } from "./archive.ts"
 import { archivedRuns, repeated } from "./archived-runs.ts"
 import type { BundleUnusable } from "./bundle-files.ts"
+import { markBundled } from "./bundled.ts"
 import { type FileUnusable, fileOrigin } from "./file-origin.ts"
 import { liveOrigin } from "./live-origin.ts"
+import { mixtureIn } from "./mixture.ts"
 import { Origin } from "./origin.ts"
-import { type DayRange, LeftOut, NothingRead, type Pipeline, ReadFailed, reasonLines } from "./pipeline.ts"
-import { type Given, sourceKind } from "./preflight.ts"
+import {
+  type DayRange,
+  LeftOut,
+  NothingRead,
+  type Pipeline,
+  ReadFailed,
+  type RunContext,
+  reasonLines
+} from "./pipeline.ts"
+import { BadUse, type Given, sourceKind } from "./preflight.ts"
 import { Progress } from "./progress.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
@@ -133,6 +143,22 @@ const remember = (
     Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
   )
 
+/** Reads the source, and looks at what came: bundled samples are samples whoever reads them, and go into no other warehouse. */
+const readInto = Effect.fnUntraced(function* (
+  pipeline: Pipeline,
+  started: RunRecord,
+  context: RunContext,
+  isRepeated: boolean
+) {
+  const read = yield* pipeline.read(context)
+  if (started.origin === "sample" || !(yield* markBundled(pipeline, context.staging))) {
+    return { ...read, origin: started.origin }
+  }
+  const mixture = isRepeated ? undefined : yield* mixtureIn(context.layout, pipeline, "sample")
+  if (mixture !== undefined) return yield* new BadUse({ problem: mixture })
+  return { ...read, origin: "sample" as const }
+})
+
 const readAndPublish = Effect.fnUntraced(function* (
   pipeline: Pipeline,
   layout: Layout,
@@ -144,11 +170,17 @@ const readAndPublish = Effect.fnUntraced(function* (
   const { run_id, started_at } = started
   yield* Progress.use((progress) => progress.start(pipeline.name))
   const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
-    pipeline.read({ run_id, started_at, layout, staging, days, stores, acceptShrinkage })
+    readInto(
+      pipeline,
+      started,
+      { run_id, started_at, layout, staging, days, stores, acceptShrinkage },
+      isRepeated === true
+    )
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
-  const { all_failed = false, feeds, left_out, rows_read, rows_rejected, rows_silent, stores: asked } = filled
+  const { all_failed = false, feeds, left_out, origin, rows_read, rows_rejected, rows_silent, stores: asked } = filled
   const run: RunRecord = {
     ...started,
+    origin,
     outcome: left_out.length > 0 ? "partial" : "published",
     finished_at: timeOf(yield* Clock.currentTimeMillis),
     rows_read,
