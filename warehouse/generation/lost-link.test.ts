@@ -175,4 +175,15 @@ describe("pruning", () => {
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 4", "day 5", "day 6", "day 7", "day 8"])
     })
   )
+  itWorks("takes no generation with data for those of runs that read nothing, of which the last two stay", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      for (const reason of ["a", "b", "c", "d", "e"]) {
+        yield* publishFound(layout, { rejects: [reason] }, { run: { outcome: "partial" } })
+      }
+      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3", "7", "8*"])
+      yield* publishDay(layout, 4)
+      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3", "8", "9*"])
+    })
+  )
 })

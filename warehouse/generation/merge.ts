@@ -108,19 +108,25 @@ export interface Reduced {
   readonly hasLive: boolean
   /** Ids of the generations that the live one was built from, itself included. */
   readonly lineage: ReadonlyArray<string>
+  /** Those of them that came of a run which read nothing new and left feeds out: they hold what the one before held. */
+  readonly repetitions: ReadonlyArray<string>
   readonly stated_rows: number
   readonly loaded_rows: number
 }
 
-const Ancestor = Schema.Struct({ generation: Schema.String })
-const ancestors = "select distinct generation from live.ingest.run where generation is not null"
+const Ancestor = Schema.Struct({ generation: Schema.String, is_repetition: Schema.Boolean })
+const ancestors = `
+  select generation, bool_and(outcome = 'partial' and rows_loaded = 0) as is_repetition
+  from live.ingest.run
+  where generation is not null
+  group by generation`
 
 /** Leaves in the staging file only what `liveFile` does not have. */
 export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet, liveFile: string | undefined) {
   const stated_rows = yield* count(db, dataSet.countStatedRows)
   const inLive = new Set<string>()
   let redefined = false
-  let lineage: ReadonlyArray<string> = []
+  let ancestry: ReadonlyArray<typeof Ancestor.Type> = []
   if (liveFile !== undefined) {
     yield* attachLive(db, liveFile)
     yield* requireSameTables(db, dataSet, liveFile)
@@ -129,7 +135,7 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
       "select schema_name || '.' || table_name as name from duckdb_tables() where database_name = 'live'"
     )
     for (const { name } of tables) inLive.add(String(name))
-    lineage = (yield* db.all(Ancestor, ancestors)).map(({ generation }) => generation)
+    ancestry = yield* db.all(Ancestor, ancestors)
   }
   const hasLive = dataSet.tables.some(({ name, schema }) => inLive.has(`${schema}.${name}`))
   yield* Effect.forEach(dataSet.settle?.(hasLive) ?? [], (sql) => db.run(sql), { discard: true })
@@ -141,7 +147,9 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
   }
   const loaded_rows = yield* count(db, dataSet.countStatedRows)
   if (liveFile !== undefined) yield* db.run("detach live")
-  return { changed, redefined, hasLive, lineage, stated_rows, loaded_rows } satisfies Reduced as Reduced
+  const lineage = ancestry.map(({ generation }) => generation)
+  const repetitions = ancestry.filter((one) => one.is_repetition).map(({ generation }) => generation)
+  return { changed, redefined, hasLive, lineage, repetitions, stated_rows, loaded_rows } satisfies Reduced as Reduced
 })
 
 const forget = (table: Table, { of, table: owned }: Owned) =>

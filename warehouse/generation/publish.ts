@@ -18,6 +18,7 @@ import {
   currentFile,
   generationId,
   generations,
+  idOf,
   type Layout,
   NoLiveGeneration,
   numberOf,
@@ -184,14 +185,16 @@ const reduce = Effect.fnUntraced(function* (
 const tidy = Effect.fnUntraced(
   function* (
     layout: Layout,
-    name: string,
-    { lineage }: Reduced,
+    { generation, outcome, rows_loaded }: RunRecord,
+    { lineage, repetitions }: Reduced,
     spared: ReadonlyArray<string>,
     journal: ReadonlyArray<string>
   ) {
     const fs = yield* FileSystem.FileSystem
     yield* Effect.forEach(journal, (file) => fs.remove(file, { force: true }), { discard: true })
-    yield* prune(layout, name, lineage, spared)
+    const id = generation ?? ""
+    const repeating = outcome === "partial" && rows_loaded === 0 ? [...repetitions, id] : repetitions
+    yield* prune(layout, { id, lineage, repetitions: repeating, spared })
   },
   Effect.catch((error) => Effect.logWarning(`published, but what is old cannot be removed: ${error.message}`))
 )
@@ -245,7 +248,7 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
         Effect.onError(() => Effect.ignore(fs.remove(path.join(layout.dir, name), { force: true }))),
         during("promoting it")
       )
-      yield* tidy(layout, name, reduced, live === undefined ? [] : [path.basename(live)], journalFiles)
+      yield* tidy(layout, run, reduced, live === undefined ? [] : [idOf(path.basename(live))], journalFiles)
     }).pipe(Effect.uninterruptible)
     return { run, checks, changes: true }
   }).pipe(

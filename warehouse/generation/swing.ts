@@ -80,23 +80,31 @@ export const removeLeftovers = Effect.fnUntraced(function* (layout: Layout) {
   yield* fs.remove(layout.nextLink, { force: true }) // last: it tells which generation was never live
 })
 
+interface Family {
+  /** The live generation. */
+  readonly id: string
+  /** What it was built from. */
+  readonly lineage: ReadonlyArray<string>
+  /** Those, itself included, that hold what the one before held. */
+  readonly repetitions: ReadonlyArray<string>
+  /** What servers may still be reading. */
+  readonly spared: ReadonlyArray<string>
+}
+
 /**
- * Removes all but the newest of those generations that `name` was built from, itself included, and never one of `spared`.
- * Of the others, such as those that were rolled back from, it cannot know who needs them. A reader that has one open keeps it.
+ * Removes all but the newest of those generations that `id` was built from, itself included, and never one of `spared`.
+ * Repetitions go first and take no place of the others, so that a source that is away for days costs no generation with data.
+ * Of generations that it was not built from, such as those that were rolled back from, it cannot know who needs them. A reader
+ * that has one open keeps it.
  */
-export const prune = Effect.fnUntraced(function* (
-  layout: Layout,
-  name: string,
-  lineage: ReadonlyArray<string>,
-  spared: ReadonlyArray<string>
-) {
-  const names = (yield* generations(layout)).map((generation) => generation.name)
-  const family = names.filter((other) => other === name || lineage.includes(idOf(other)))
-  const old = family.slice(0, -keptGenerations).filter((other) => !spared.includes(other))
-  yield* removeWhere(layout, (file) => old.some((generation) => file.startsWith(generation))) // .tmp and .wal, too
-  const others = names.filter((other) => !family.includes(other)).map(idOf)
+export const prune = Effect.fnUntraced(function* (layout: Layout, { id, lineage, repetitions, spared }: Family) {
+  const ids = (yield* generations(layout)).map(({ name }) => idOf(name))
+  const family = ids.filter((other) => other === id || lineage.includes(other))
+  const newest = family.filter((other) => !repetitions.includes(other)).slice(-keptGenerations)
+  const kept = new Set([...newest, ...spared, id])
+  const old = family.filter((other) => !kept.has(other))
+  yield* removeWhere(layout, (file) => old.some((generation) => file.startsWith(`${generation}.duckdb`))) // .tmp and .wal, too
+  const others = ids.filter((other) => !family.includes(other))
   if (others.length === 0) return
-  yield* Effect.logInfo(
-    `${idOf(name)} was not built from ${others.join(", ")}: they are kept until you remove their files`
-  )
+  yield* Effect.logInfo(`${id} was not built from ${others.join(", ")}: they are kept until you remove their files`)
 })

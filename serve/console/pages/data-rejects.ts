@@ -121,7 +121,7 @@ export const dataRejectsPage: Page<DataRead> = {
       return show(
         "Rejects",
         html`${dataNavigation(path)}
-<p class="lead">Rows of payloads that were refused, each with its reason. Nothing is dropped silently: read = new + unchanged + rejected.</p>
+<p class="lead">Rows of payloads that were refused, each with its reason. Nothing is dropped silently: rows read are new, with nothing new, or rejected.</p>
 ${reasons.length > 0 && section("Reasons", reasonTable(reasons, filters))}
 ${section(
   "Rows",

@@ -62,7 +62,7 @@ const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, stopped: Html | und
       { label: "Data set" },
       { label: "Holds" },
       { label: "Newest" },
-      { label: "Last complete read" },
+      { label: "Last read" },
       { label: "Last run" }
     ],
     rows: dataSets.map((state) => {
