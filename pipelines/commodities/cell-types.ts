@@ -1,5 +1,5 @@
 /** Cells of another type than the mapping reads: a single one rejects its row, a whole column of them is drift. */
-import { DriftFound, isStated, type PayloadRow } from "./field.ts"
+import { DriftFound, isStated, type PayloadRow, quoted } from "./field.ts"
 
 export interface TypedField {
   readonly field: string
@@ -15,7 +15,7 @@ export const assertTypes = (typed: ReadonlyArray<TypedField>, rows: ReadonlyArra
   for (const { field, fits } of typed) {
     const stated = rows.filter((row) => isStated(row[field]))
     if (stated.length === 0 || stated.some((row) => fits(row[field]))) continue
-    const example = JSON.stringify(stated[0]?.[field])
+    const example = quoted(stated[0]?.[field])
     throw new DriftFound({
       problem: `the column ${field} holds only values of another type, such as ${example}`,
       found: []

@@ -50,12 +50,6 @@ const close = (observed_on: string, value: string): Version => ({
   observed_on,
   value
 })
-const classI = (observed_on: string, published_at: string): Version => ({
-  metric_name: "milk_class_i_price_monthly",
-  observed_on,
-  value: "21.33",
-  published_at
-})
 const range = (column: string, value: string): Version => ({
   metric_name: `lactose_us_central_and_west_${column}_weekly`,
   observed_on: "2026-09-25",
@@ -97,19 +91,6 @@ const cases: ReadonlyArray<readonly [check: string, mistake: string, ReadonlyArr
       "a metric that was renamed or removed",
       [close("2026-09-25", "1.4025")],
       [{ ...close("2026-09-25", "1.4025"), metric_name: "butter_close" }]
-    ],
-    [
-      "class_i_is_dated_by_priced_month",
-      "a month key that means the month of announcement",
-      [
-        classI("2026-06-01", "2026-05-20 13:04:11"),
-        classI("2026-07-01", "2026-06-17 13:04:11"),
-        classI("2026-08-01", "2026-08-03 13:04:11"), // late once
-        ...["2026-09-01", "2026-10-01", "2026-11-01"].map((month) => classI(month, `${month} 23:59:59.999999`)), // no stamp
-        classI("2012-04-01", "2018-05-01 09:00:00"), // published again years later
-        classI("2012-05-01", "2018-05-01 09:00:00")
-      ],
-      [classI("2026-05-01", "2026-05-20 13:04:11"), classI("2026-06-01", "2026-06-17 13:04:11")]
     ],
     ["closes_on_ticks", "a close that was misread", week, [close("2026-09-25", "1.4026")]],
     ["closes_on_weekdays", "a close that was misdated", week, [close("2026-09-26", "1.4025")]],
@@ -186,7 +167,7 @@ describe("a check", () => {
 describe("the description of a check", () => {
   it("spells classes of milk as the trade does", () => {
     const named = checks.flatMap(({ description }) => description.match(/\bclass [IV]+\b/gi) ?? [])
-    assert.deepStrictEqual([...new Set(named)].sort(), ["Class I", "Class IV"])
+    assert.deepStrictEqual([...new Set(named)].sort(), ["Class IV"])
   })
 })
 

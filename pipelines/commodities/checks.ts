@@ -33,19 +33,6 @@ export const checks: ReadonlyArray<Check> = [
     "every value belongs to a metric of the catalog: a metric name is permanent",
     "select distinct metric_name from commodity.price_version anti join commodity.metric using (metric_name)"
   ),
-  error(
-    "class_i_is_dated_by_priced_month",
-    "most Class I prices are announced before their month begins",
-    // Were most dated by the month of their announcement, report_month would mean something else than the mapping assumes.
-    // Only announcements near their month tell: a row without a stamp, or of a history that was published again later, does not.
-    `with dated as (
-       select observed_on, min(published_at) as announced_at from commodity.price_version
-       where metric_name = 'milk_class_i_price_monthly' and microsecond(published_at) % 1_000_000 <> 999_999
-       group by observed_on
-       having abs(announced_at::date - observed_on) <= 31)
-     select count(*) as months, count(*) filter (where announced_at >= observed_on) as announced_too_late
-     from dated having announced_too_late * 2 > months`
-  ),
   warning(
     "closes_on_ticks",
     "spot closes are multiples of 0.0025 USD per pound",

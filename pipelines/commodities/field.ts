@@ -46,6 +46,12 @@ export const textOf = (cell: unknown): string | undefined => {
   return text === "" || /^n\/a$/i.test(text) ? undefined : text
 }
 
+/** A cell for a person: as JSON, at most 60 characters of it. */
+export const quoted = (cell: unknown): string => {
+  const text = JSON.stringify(cell ?? null)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
 export const isStated = (cell: unknown) => textOf(cell) !== undefined
 
 /** Whether a cell can hold a number or a text at all: objects, arrays and booleans cannot. */

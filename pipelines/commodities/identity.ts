@@ -4,7 +4,7 @@
  */
 import { PublishedNumber } from "@larder/schemas/decimals.ts"
 import type { Feed } from "./catalog.ts"
-import { fieldsOf, findField, isStated, type PayloadRow, textOf } from "./field.ts"
+import { fieldsOf, findField, isStated, type PayloadRow, quoted, textOf } from "./field.ts"
 
 /** Words that one report has and another leaves out, for the same place or title. */
 const filling = new Set(["and", "of", "the", "u", "s", "us", "united", "states"])
@@ -48,7 +48,7 @@ export const otherReport = (feed: Feed, rows: ReadonlyArray<PayloadRow>): string
       return isText && isStated(cell) && !accepted.has(wordsOf(textOf(cell) ?? ""))
     })
     if (place === -1) continue
-    return `row ${place + 1} states ${field} ${JSON.stringify(rows[place]?.[field])}, where ${values.join(" or ")} was asked for`
+    return `row ${place + 1} states ${field} ${quoted(rows[place]?.[field])}, where ${values.join(" or ")} was asked for`
   }
   return undefined
 }

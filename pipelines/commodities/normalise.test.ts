@@ -4,6 +4,7 @@ import {
   aClassRow,
   aClose,
   aMonthlyAverage,
+  anAdvancedRow,
   aRange,
   blocks,
   everyFeed,
@@ -45,6 +46,24 @@ describe("a number", () => {
     ["a JSON number with more digits than a double holds", n("1.61400000000000000001"), "1.61400000000000000001"]
   ])("keeps its digits as %s", (_, price, expected) => {
     assert.strictEqual(readRows(blocks, [aBlockRow({ cheese_40_Price: price })]).readings[0]?.value_text, expected)
+  })
+
+  it("rejects the row of a price with more than 30 characters, and quotes only its beginning", () => {
+    const long = (digits: number) => `1.${"6".repeat(digits)}`
+    const { readings, rejects } = readRows(
+      blocks,
+      [28, 29, 5000].map((digits) =>
+        aBlockRow({ cheese_40_Price: long(digits), published_date: `10/07/2026 13:04:${digits % 60}` })
+      )
+    )
+    assert.deepStrictEqual(
+      readings.map(({ value_text }) => value_text),
+      [long(28)]
+    )
+    assert.deepStrictEqual(
+      rejects.map(({ reason }) => reason),
+      [`"${long(29)}"`, `"${long(57)}…`].map((quote) => `cheese_40_Price is ${quote}, which is no price`)
+    )
   })
 
   it.each(["1.6140*", "1,61", "0", "0.0000", "-1.6140", "1e3", "9999999999999"])(
@@ -245,14 +264,44 @@ describe("reading a payload that has changed", () => {
     const feed = feedNamed("gov-mars/1046")
     const { mostly_low_price: _, ...row } = aRange(1046)
     assert.strictEqual(readRows(feed, [row]).rejects.length, 0)
-    const valued = new Set(["dry_whey_us_west_mostly_low_weekly"])
+    const valued = new Map([["dry_whey_us_west_mostly_low_weekly", new Set(["2026-09-18"])]])
     assert.throws(() => readRows(feed, [row], { valued }), /the column mostly_low_price is missing/)
+  })
+
+  it("fails when a column is empty on more than five days that had values, and not on fewer or other days", () => {
+    const metric = "butter_exch_spot_close_daily"
+    const days = ["14", "15", "16", "17", "18", "21", "22"].map((day) => `2026-09-${day}`)
+    const rows = days.map((day) => aClose({ report_date: day, published_date: `${day} 10:57:04`, close_price: null }))
+    const valued = (from: number) => new Map([[metric, new Set(["2026-01-02", ...days.slice(from)])]])
+    assert.throws(
+      () => readRows(closes, rows, { valued: valued(1) }),
+      /the column close_price of butter_exch_spot_close_daily is empty in all 7 rows, 6 days among them that had a value/
+    )
+    assert.strictEqual(readRows(closes, rows, { valued: valued(2) }).rows_silent, 7)
+    assert.strictEqual(readRows(closes, [...rows, aClose()], { valued: valued(0) }).readings.length, 1)
+  })
+
+  it("fails when most Class I prices were announced after their months began", () => {
+    const advanced = feedNamed("gov-mpr/2989/Detail")
+    const announced = (report_month: string, published_date: string | null) =>
+      anAdvancedRow({ report_month, published_date, week_ending_date: `${report_month}/13/2026` })
+    const onTime = [announced("06", "05/20/2026 13:04:11"), announced("07", "06/17/2026 13:04:11")]
+    const late = [announced("08", "08/19/2026 13:04:11"), announced("09", "09/16/2026 13:04:11")]
+    const others = [announced("10", null), announced("11", null), announced("12", null)]
+    const republished = ["03", "04"].map((month) => announced(month, "12/30/2026 09:00:00"))
+    const ours = [...onTime, ...others, ...republished]
+    assert.throws(
+      () => readRows(advanced, [...late, announced("10", "10/21/2026 13:04:11"), ...ours]),
+      /report_month no longer means the month that is priced: 3 of 5 months were announced after they began, such as 2026-08 on 2026-08-19/
+    )
+    assert.strictEqual(readRows(advanced, [...late, ...ours]).rejects.length, 0)
+    assert.strictEqual(readRows(advanced, late.slice(0, 1)).rejects.length, 0, "one alone proves nothing")
   })
 
   it("fails when no row is of a metric any more that has had values, and not before it had any", () => {
     const rows = [aClose({ commodity: "Butter (AA)" })]
     assert.strictEqual(readRows(closes, rows).rows_silent, 1)
-    const valued = new Set(["butter_exch_spot_close_daily"])
+    const valued = new Map([["butter_exch_spot_close_daily", new Set(["2026-09-28"])]])
     assert.throws(
       () => readRows(closes, rows, { valued }),
       /none of its 1 rows has what tells .* such as commodity Butter/

@@ -8,13 +8,14 @@ import { daysBefore } from "@larder/schemas/dates.ts"
 import type { DayRange } from "../run/pipeline.ts"
 import type { Feed, Metric } from "./catalog.ts"
 import { assertTypes, misfitIn, type TypedField } from "./cell-types.ts"
-import { DriftFound, fieldsOf, type PayloadRow, textOf } from "./field.ts"
+import { DriftFound, fieldsOf, type PayloadRow, quoted, textOf } from "./field.ts"
 import { identityFields } from "./identity.ts"
 import { knownFields } from "./known-fields.ts"
 import { type MappedMetric, mapPayload, selectorFields, tokenOf } from "./payload-mapping.ts"
 import { parseDay, periodReader } from "./period.ts"
 import { publicationReader } from "./publication.ts"
 import { unitReader } from "./unit.ts"
+import { assertAnnouncedAhead, assertOneValue, assertStillStated, type Valued } from "./whole-payload.ts"
 import { isRow } from "./wire.ts"
 
 export interface Reading {
@@ -52,8 +53,8 @@ export interface Limits {
   readonly days?: DayRange | undefined
   /** Days that the service was asked for, by the feed's window field. A row outside says that it ignored the question. */
   readonly asked?: DayRange | undefined
-  /** Metrics that have had values. Their columns and rows do not go away silently. */
-  readonly valued?: ReadonlySet<string> | undefined
+  /** Metrics that have had values, and when. Their columns, rows and values do not go away silently. */
+  readonly valued?: Valued | undefined
 }
 
 type Read =
@@ -68,9 +69,11 @@ type Read =
 const rejected = (reason: string, undated = false): Read => ({ kind: "rejected", reason, undated })
 const noObject = rejected("the row is no JSON object")
 
-/** At most twelve digits before the point, and above zero; only a basis may be zero or negative. */
+/** At most twelve digits before the point and 30 characters, and above zero; only a basis may be zero or negative. */
 const isPrice = (metric: Metric, token: string) =>
-  /^-?\d{1,12}(\.\d+)?$/.test(token) && (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
+  token.length <= 30 &&
+  /^-?\d{1,12}(\.\d+)?$/.test(token) &&
+  (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
 
 /** A report of Thursday may end on Friday, and Class I is announced for the next month. */
 const furthestAhead = 31
@@ -107,7 +110,7 @@ const rowReader = (
     if (!isRow(row)) return noObject
     assertAsked(feed, row, asked)
     const misfit = misfitIn(typed, row)
-    if (misfit !== undefined) return rejected(`${misfit} is ${JSON.stringify(row[misfit])}, a value of another type`)
+    if (misfit !== undefined) return rejected(`${misfit} is ${quoted(row[misfit])}, a value of another type`)
     const own = mapping.filter(({ selects }) => selects(row))
     if (own.length === 0) return { kind: "not ours" }
     const period = periodOf(row)
@@ -131,7 +134,7 @@ const rowReader = (
     for (const { column, metric } of stated) {
       const value_text = tokenOf(row[column])
       if (value_text === undefined || !isPrice(metric, value_text)) {
-        return rejected(`${column} is ${JSON.stringify(row[column])}, which is no price`)
+        return rejected(`${column} is ${quoted(row[column])}, which is no price`)
       }
       readings.push({
         metric_name: metric.metric_name,
@@ -143,25 +146,6 @@ const rowReader = (
       })
     }
     return days === undefined || isWithin(period.day, days) ? { kind: "readings", readings } : { kind: "other days" }
-  }
-}
-
-/** `1.40` and `1.4` are one value. */
-const withoutPadding = (token: string) => (token.includes(".") ? token.replace(/\.?0+$/, "") : token)
-
-/**
- * A payload says one thing about a metric, a day and a publication. Where two rows say two, a row selector is too wide, and
- * nobody can tell which row it was meant for. Throws `DriftFound`.
- */
-const assertOneValue = (readings: ReadonlyArray<Reading>) => {
-  const said = new Map<string, Reading>()
-  for (const reading of readings) {
-    const key = `${reading.metric_name} ${reading.observed_on} ${reading.published_at}`
-    const before = said.get(key) ?? reading
-    said.set(key, before)
-    if (withoutPadding(before.value_text) === withoutPadding(reading.value_text)) continue
-    const problem = `row ${reading.source_row} contradicts row ${before.source_row}: ${reading.metric_name} of ${reading.observed_on} is ${before.value_text} there and ${reading.value_text} here, in one publication`
-    throw new DriftFound({ problem, found: [] })
   }
 }
 
@@ -190,6 +174,14 @@ const assertReadable = (fields: ReadonlyArray<string>, reads: ReadonlyArray<Read
   throw new DriftFound({ problem, found: [...fields] })
 }
 
+const dayReader = (feed: Feed, fields: ReadonlyArray<string>) => {
+  const periodOf = periodReader(feed.period, fields)
+  return (row: PayloadRow) => {
+    const period = periodOf(row)
+    return "day" in period ? period.day : undefined
+  }
+}
+
 const unknownFields = (
   feed: Feed,
   fields: ReadonlyArray<string>,
@@ -207,18 +199,21 @@ const unknownFields = (
 
 /** Reads the rows of one payload. Throws `DriftFound` where the payload lacks what the mapping needs. */
 export const normalise = (feed: Feed, payload: ReadonlyArray<unknown>, limits: Limits = {}): Normalised => {
+  const { valued = new Map() } = limits
   const rows = payload.filter(isRow)
   const fields = fieldsOf(rows)
   assertTypes(typedFields(feed, fields, limits), rows)
-  const mapping = rows.length === 0 ? [] : mapPayload(feed, fields, rows, limits.valued ?? new Set())
+  const mapping = rows.length === 0 ? [] : mapPayload(feed, fields, rows, valued)
   const ours = rows.filter((row) => mapping.some(({ selects }) => selects(row)))
   assertOurs(feed, rows, ours, limits)
+  if (ours.length > 0) assertStillStated(mapping, ours, dayReader(feed, fields), valued)
   const readRow = rows.length === 0 ? () => noObject : rowReader(feed, fields, mapping, ours, limits)
   const reads = payload.map((row, index) => readRow(row, index + 1))
   assertReadable(fields, reads)
 
   const readings = reads.flatMap((read) => (read.kind === "readings" ? read.readings : []))
   assertOneValue(readings)
+  assertAnnouncedAhead(feed, readings)
   const rejects = reads.flatMap(
     (read, index): ReadonlyArray<Rejected> =>
       read.kind === "rejected"

@@ -3,7 +3,8 @@ import { numberToken } from "@larder/schemas/decimals.ts"
 import type { Feed, Metric } from "./catalog.ts"
 import type { TypedField } from "./cell-types.ts"
 import { resolveColumn } from "./column.ts"
-import { DriftFound, findField, isScalar, type PayloadRow, textOf } from "./field.ts"
+import { DriftFound, findField, isScalar, type PayloadRow, quoted, textOf } from "./field.ts"
+import type { Valued } from "./whole-payload.ts"
 
 export interface MappedMetric {
   readonly metric: Metric
@@ -46,7 +47,7 @@ export const tokenOf = (cell: unknown) => (isScalar(cell) ? numberToken(textOf(c
 const assertNumbers = (metric: Metric, column: string, rows: ReadonlyArray<PayloadRow>) => {
   const stated = rows.filter((row) => textOf(row[column]) !== undefined)
   if (stated.length === 0 || stated.some((row) => tokenOf(row[column]) !== undefined)) return
-  const example = JSON.stringify(stated[0]?.[column])
+  const example = quoted(stated[0]?.[column])
   const problem = `the column ${column} of ${metric.metric_name} holds no numbers any more, but values like ${example}`
   throw new DriftFound({ problem, found: [] })
 }
@@ -68,7 +69,7 @@ export const mapPayload = (
   feed: Feed,
   fields: ReadonlyArray<string>,
   rows: ReadonlyArray<PayloadRow>,
-  valued: ReadonlySet<string>
+  valued: Valued
 ): ReadonlyArray<MappedMetric> => {
   const selectors = feed.metrics.map((metric) => ({ metric, selects: selectorOf(metric, fields, rows) }))
   const ours = rows.filter((row) => selectors.some(({ selects }) => selects(row)))

@@ -4,22 +4,35 @@
  * - `report_end_date`: the day in that field; `exactly Week Ending Date`: in the field of exactly that spelling.
  * - `report_month, report_year`: the first day of that month, in that year.
  * - `report_month, year of report_end_date`: the same, with the year of that day.
+ * - `report_month, report_year, announced ahead`: the same, and most of these months are announced before they begin.
  */
 import { dayOf } from "@larder/schemas/dates.ts"
-import { DriftFound, findField, type PayloadRow, textOf } from "./field.ts"
+import { DriftFound, findField, type PayloadRow, quoted, textOf } from "./field.ts"
 
 export type PeriodKey =
   | { readonly kind: "day"; readonly field: string; readonly exactly: boolean }
-  | { readonly kind: "month"; readonly month: string; readonly year: string; readonly yearOfDay: boolean }
+  | {
+      readonly kind: "month"
+      readonly month: string
+      readonly year: string
+      readonly yearOfDay: boolean
+      readonly announcedAhead: boolean
+    }
 
 export const parsePeriod = (text: string): PeriodKey => {
-  const [first = "", second] = text.split(",").map((part) => part.trim())
+  const [first = "", second, third] = text.split(",").map((part) => part.trim())
   if (second === undefined) {
     const exactly = first.startsWith("exactly ")
     return { kind: "day", field: first.replace(/^exactly /, ""), exactly }
   }
   const yearOfDay = second.startsWith("year of ")
-  return { kind: "month", month: first, year: second.replace(/^year of /, ""), yearOfDay }
+  return {
+    kind: "month",
+    month: first,
+    year: second.replace(/^year of /, ""),
+    yearOfDay,
+    announcedAhead: third === "announced ahead"
+  }
 }
 
 /** `MM/DD/YYYY` with or without a time behind, or `YYYY-MM-DD`, as a day; undefined where it is none. */
@@ -83,7 +96,7 @@ const required = (fields: ReadonlyArray<string>, name: string, exactly: boolean)
 export const periodReader = (key: PeriodKey, fields: ReadonlyArray<string>): Reader => {
   const dayIn = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
   const fault = (row: PayloadRow, field: string, wanted: string) => ({
-    fault: `${field} is ${JSON.stringify(row[field] ?? null)}, which is no ${wanted}`,
+    fault: `${field} is ${quoted(row[field])}, which is no ${wanted}`,
     stated: textOf(row[field]) !== undefined
   })
   if (key.kind === "day") {

@@ -12,14 +12,14 @@ const KnownPayload = Schema.Struct({
   rows_read: Schema.Int,
   rows_rejected: Schema.Int
 })
-const Measure = Schema.Struct({ metric_name: Schema.String, measure: Schema.String })
+const Measure = Schema.Struct({ metric_name: Schema.String, measure: Schema.String, days: Schema.String })
 const UnknownField = Schema.Struct({ feed: Schema.String, field: Schema.String })
 
 export interface Previous {
   /** How far live runs have read each feed. A recording or a sample says nothing about how far the network was read. */
   readonly cursors: ReadonlyArray<typeof FeedCursor.Type>
   readonly payloads: ReadonlyArray<typeof KnownPayload.Type>
-  /** Columns that values were read from. */
+  /** Columns that values were read from, and the days of these values, with commas between. */
   readonly measures: ReadonlyArray<typeof Measure.Type>
   readonly unknownFields: ReadonlyArray<typeof UnknownField.Type>
 }
@@ -33,7 +33,8 @@ const payloads = `
   select raw_sha256, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
   from ingest.raw_file where pipeline = 'commodities'`
 const measures = `
-  select metric_name, measure from commodity.metric join commodity.coverage using (metric_name) where observations > 0`
+  select metric_name, measure, string_agg(distinct observed_on::varchar, ',') as days
+  from commodity.metric join commodity.price_version using (metric_name) group by all`
 const unknownFields = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
 
 export const readPrevious = ({ layout }: RunContext) =>

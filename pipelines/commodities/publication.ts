@@ -4,11 +4,14 @@
  * moment that `commodity.price_as_of` knows by its microseconds and shows only from when the payload was fetched.
  */
 import { assertTypes } from "./cell-types.ts"
-import { DriftFound, findField, type PayloadRow, textOf } from "./field.ts"
+import { DriftFound, findField, type PayloadRow, quoted, textOf } from "./field.ts"
 import { parseDay, parseMoment } from "./period.ts"
 
 /** No stamp is there: reports state whole seconds. */
 const unstamped = "23:59:59.999999"
+
+/** Whether this moment stands in for a stamp that is missing. */
+export const isUnstamped = (moment: string) => moment.endsWith(unstamped)
 
 /** Days that a row states about its report: the end of the newest of them stands in for a stamp that is missing. */
 const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
@@ -36,7 +39,7 @@ export const publicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyA
     if (stamp === undefined) return { moment: standIn(row, day) }
     const moment = parseMoment(stamp)
     return moment === undefined
-      ? { fault: `${found?.field} is ${JSON.stringify(stamp)}, which is no date and time` }
+      ? { fault: `${found?.field} is ${quoted(stamp)}, which is no date and time` }
       : { moment }
   }
 }

@@ -122,6 +122,16 @@ const stage = Effect.fnUntraced(function* (
   }
 })
 
+/** Metrics of the feed that have had values, and when. */
+const valuedOf = ({ metrics }: Feed, { previous }: FeedContext) => {
+  const own = new Set(metrics.map(({ metric_name }) => metric_name))
+  return new Map(
+    previous.measures.flatMap(({ days, metric_name }) =>
+      own.has(metric_name) ? [[metric_name, new Set(days.split(","))] as const] : []
+    )
+  )
+}
+
 /** Fails with `DriftFound` or `PayloadUnreadable` where the payload cannot be trusted. */
 export const readFeed = Effect.fnUntraced(
   function* (context: FeedContext, feed: Feed) {
@@ -146,14 +156,16 @@ export const readFeed = Effect.fnUntraced(
       } satisfies FeedRead
     }
     const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
-    const valued = new Set(context.previous.measures.map(({ metric_name }) => metric_name))
     const { read, remark } = yield* Effect.try({
       try: () => {
         const { remark, rows } = rowsOf(feed, { ...raw, text: textFrom(raw.url, bytes), recorded: kind !== "live" })
         if (rows.length === 0 && kind === "live" && window === undefined) {
           throw new PayloadUnreadable({ url: raw.url, problem: "holds no row, where the whole history was asked for" })
         }
-        return { read: normalise(feed, rows, { days, asked: raw.exact ? window : undefined, valued }), remark }
+        return {
+          read: normalise(feed, rows, { days, asked: raw.exact ? window : undefined, valued: valuedOf(feed, context) }),
+          remark
+        }
       },
       catch: (cause) => cause
     }).pipe(

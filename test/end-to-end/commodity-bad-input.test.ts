@@ -2,11 +2,12 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { gzipSync } from "node:zlib"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   aBlockRow,
   aClose,
-  anAdvancedRow,
   aRange,
   type Bodies,
   blocks,
@@ -30,7 +31,7 @@ import {
   valuesOf
 } from "./ingesting.ts"
 
-const [closes, advanced] = [feedNamed("gov-mars/1603"), feedNamed("gov-mpr/2989/Detail")]
+const closes = feedNamed("gov-mars/1603")
 const without = (row: Row, field: string): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
 const good: Bodies = { [closes.feed]: bodyOf(closes, [aClose()]), [blocks.feed]: bodyOf(blocks, [aBlockRow()]) }
@@ -182,25 +183,34 @@ describe("a run with many payloads that cannot be trusted", () => {
 })
 
 describe("a failing check", () => {
-  /** Class I prices that were announced after their months began. */
-  const late = ["06", "07"].map((month) =>
-    anAdvancedRow({ report_month: month, published_date: `${month}/17/2026 13:04:11` })
-  )
-  const misdated: Bodies = { ...withCloses(bodyOf(closes, [aClose()])), [advanced.feed]: bodyOf(advanced, late) }
+  const bodies = withCloses(bodyOf(closes, [aClose()]))
+  const change = (home: string, sql: string) =>
+    Effect.runPromise(
+      Effect.scoped(
+        Effect.flatMap(DuckDb.readWrite(path.join(home, "warehouse/larder-000001.duckdb")), (db) => db.run(sql))
+      )
+    )
+  /** A value that lost its metric: no payload leads to one. */
+  const orphan = `
+    insert into commodity.price_version
+    select * replace ('butter_close' as metric_name) from commodity.price_version limit 1`
 
   it("publishes nothing, exits with 3 and shows the bad rows", async () => {
     const copy = copyOf(home)
-    const run = await replay(copy, misdated)
+    await change(copy, orphan)
+    const run = await replay(copy, bodies)
     expect(run.code).toBe(3)
-    expect(run.stderr).toMatch(/class_i_is_dated_by_priced_month: 1 bad rows, such as .*"announced_too_late"/)
+    expect(run.stderr).toMatch(/values_have_metrics: 1 bad rows, such as .*"butter_close"/)
     await expectOldGeneration(copy)
   })
 
   it("is recorded by the next generation, like a run that failed", async () => {
     const copy = copyOf(home)
-    await replay(copy, misdated)
+    await change(copy, orphan)
+    await replay(copy, bodies)
+    await change(copy, "delete from commodity.price_version where metric_name = 'butter_close'")
     await replay(copy, withCloses("<html>"))
-    await replay(copy, withCloses(bodyOf(closes, [aClose()])))
+    await replay(copy, bodies)
     const [runs, results] = await query(
       copy,
       "select outcome, generation, message from ingest.run order by run_id",
@@ -213,7 +223,7 @@ describe("a failing check", () => {
       { outcome: "partial", generation: "larder-000002" }
     ])
     expect(runs?.[2]?.message).toMatch(/gov-mars\/1603: .* HTML/)
-    expect(results).toContainEqual({ name: "class_i_is_dated_by_priced_month", bad_rows: 1 })
+    expect(results).toContainEqual({ name: "values_have_metrics", bad_rows: 1 })
     expect(journalOf(copy)).toEqual([])
   })
 })
