@@ -55,8 +55,22 @@ describe("a payload that says of itself what it is", () => {
     assert.throws(() => readRows(east, [aRange(1047), aRange(1047, row)]), message)
   })
 
+  const nameless = { slug_id: null, slug_name: "", report_title: "N/A" }
+
   it.each<[string, Row]>([
-    ["nothing of itself", { slug_id: null, slug_name: "", report_title: "N/A", region: null, commodity: null }],
+    ["nothing of itself", { ...nameless, region: null, commodity: null }],
+    ["its region and commodity alone", nameless]
+  ])("is refused when no row says more than %s, and read when another does", (_, row) => {
+    assert.throws(
+      () => readRows(east, [aRange(1047, row)]),
+      /is not of the report that was asked for: no row states the number, the name or the title of its report/
+    )
+    const { slug_id: _id, slug_name: _name, report_title: _title, ...gone } = aRange(1047)
+    assert.throws(() => readRows(east, [gone]), /no row states the number/)
+    assert.strictEqual(readRows(east, [aRange(1047), aRange(1047, row)]).readings.length, 8)
+  })
+
+  it.each<[string, Row]>([
     ["its number as a text", { slug_id: "1047" }],
     ["its title with a remark", { report_title: "DRY WHEY - EAST US (AMS_1047)" }],
     ["its region in other words", { region: "Eastern United States" }]

@@ -1,6 +1,6 @@
 /**
  * Whether the rows of a payload are of the report that was asked for: whatever they state of their report is compared with
- * `states` of the catalog. A row may say nothing of itself, and then the others do.
+ * `states` of the catalog. A row may say nothing of itself, and then the others do; one of them has to.
  */
 import { PublishedNumber } from "@larder/schemas/decimals.ts"
 import type { Feed } from "./catalog.ts"
@@ -38,8 +38,20 @@ export const identityFields = (feed: Feed, fields: ReadonlyArray<string>) =>
     fits: (cell: unknown) => typeof cell === "string" || (isNumber && cell instanceof PublishedNumber)
   }))
 
-/** What tells that the rows are of another report; undefined where nothing does. */
+/** Each of these tells a report apart; many reports share a region or a commodity. */
+const names = ["slug_id", "slug_name", "report_title"]
+
+const isNamed = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
+  names.some((name) => {
+    const found = findField(fields, name)
+    return found !== undefined && "field" in found && rows.some((row) => isStated(row[found.field]))
+  })
+
+/** What tells that the rows are not known to be of the report, or are of another one; undefined where nothing does. */
 export const otherReport = (feed: Feed, rows: ReadonlyArray<PayloadRow>): string | undefined => {
+  if (rows.length > 0 && !isNamed(fieldsOf(rows), rows)) {
+    return `no row states the number, the name or the title of its report (${names.join(", ")})`
+  }
   for (const { field, isNumber, values } of stating(feed, fieldsOf(rows))) {
     const accepted = new Set(values.map(wordsOf))
     const place = rows.findIndex((row) => {

@@ -19,7 +19,7 @@ const months = feedNamed("gov-mars/1623")
 const url = "https://example.test/report"
 const read = (feed: typeof blocks, text: string, content_type: string | null = null, recorded = false) =>
   rowsOf(feed, { url, text, content_type, recorded })
-const rows = (count: number) => Array.from({ length: count }, () => ({}))
+const rows = (count: number) => Array.from({ length: count }, () => ({ slug_id: "2993" }))
 
 describe("an answer", () => {
   it("gives its rows with numbers as printed", () => {
@@ -157,7 +157,7 @@ describe("a section", () => {
 
   it("is found by its name in any case", () => {
     const classes = feedNamed("gov-mpr/2991/Detail")
-    assert.strictEqual(read(classes, mprBody("detail", [{}])).rows.length, 1)
+    assert.strictEqual(read(classes, mprBody("detail", [{ slug_id: "2991" }])).rows.length, 1)
   })
 
   it("fails when it is of a report that does not have the section of the feed", () => {

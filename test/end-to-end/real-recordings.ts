@@ -110,6 +110,7 @@ const monthlyReports = (): ReadonlyArray<Row> => {
 }
 
 const powderRow = ({ price, seen, week }: ReturnType<typeof powderPrints>[number]): Row => ({
+  slug_id: "2993",
   created_date: american(seen),
   week_ending_date: american(week),
   "Week Ending Date": american(week),
