@@ -6,6 +6,7 @@ import { error, shrinkage, warning } from "../run/severity.ts"
 const points = (versions: string) => `select count(*) from (select distinct metric_name, observed_on from ${versions})`
 
 export const checks: ReadonlyArray<Check> = [
+  // Runs only add points: fewer mean that the warehouse was rebuilt, replaced or edited, or that a merge lost some.
   shrinkage({
     name: "points_do_not_shrink",
     what: "points",

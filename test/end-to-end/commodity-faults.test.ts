@@ -1,4 +1,4 @@
-/** The fault matrix of commodities: eight live runs in one home, which meet all faults of the table in the docs. */
+/** The fault matrix of commodities: nine live runs in one home, which meet all faults of the table in the docs. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { catalog } from "@larder/pipelines/commodities/catalog.ts"

@@ -41,7 +41,17 @@ const pricesIn = (feed: string, row: Row) =>
     Object.keys(row).filter((field) => field === column.name || /^(weekly|monthly) Av$/.test(field))
   )
 const priceIn = (feed: string, row: Row) => pricesIn(feed, row)[0] ?? ""
-const dayIn = (row: Row) => ("Week Ending Date" in row ? "Week Ending Date" : "report_end_date")
+/** The column of the day that a price is of. */
+const dayIn = (feed: string) => {
+  const { period } = feedNamed(feed)
+  return period.kind === "day" ? period.field : period.month
+}
+
+/** Feeds with six weeks of rows: a column that is empty tells nothing in less. */
+const weeksOf = ["gov-mars/1044", "gov-mpr/2993/Final Butter Prices and Sales"]
+const weeks = ["08/29/2026", "08/22/2026", "08/15/2026", "08/08/2026", "08/01/2026", "07/25/2026"]
+const rowsOfWeeks = (feed: string, rows: ReadonlyArray<Row>) =>
+  weeksOf.includes(feed) ? weeks.flatMap((day) => rows.map((row) => ({ ...row, [dayIn(feed)]: day }))) : rows
 
 const without = (row: Row, field: string): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
@@ -83,7 +93,7 @@ const changedPayloads: ReadonlyArray<Fault> = [
   {
     fault: "a column of dates retyped",
     feeds: pair(1038, dryWhey),
-    body: payload((row) => ({ ...row, [dayIn(row)]: 20_260_829 }))
+    body: payload((row, feed) => ({ ...row, [dayIn(feed)]: 20_260_829 }))
   },
   {
     fault: "another report's payload",
@@ -146,12 +156,26 @@ const damagedPayloads = (random: () => number): ReadonlyArray<Fault> => [
   }
 ]
 
+const emptiedPayloads: ReadonlyArray<Fault> = [
+  { fault: "no row, and no word about it", feeds: pair(1043, butter), body: () => '{"results":[]}' },
+  {
+    fault: "a column of prices emptied",
+    feeds: weeksOf,
+    body: payload((row, feed) => ({ ...row, [priceIn(feed, row)]: null }))
+  },
+  {
+    fault: "the columns that name the report missing",
+    feeds: pair(1048, block),
+    body: payload((row) => ["slug_id", "slug_name", "report_title", "region"].reduce(without, row))
+  }
+]
+
 const brokenConnections: ReadonlyArray<Fault> = [
   { fault: "HTTP 429", feeds: pair(1034, butter), answer: (response) => void response.writeHead(429).end() },
   { fault: "HTTP 500", feeds: pair(1036, block), answer: (response) => void response.writeHead(500).end() },
   { fault: "no answer", feeds: pair(1041, barrel), answer: () => {}, isSilent: true },
   { fault: "a connection that breaks in the middle", feeds: pair(1043, dryWhey), answer: brokenOff },
-  { fault: "a certificate that is not trusted", feeds: pair(1046, powder) }
+  { fault: "a certificate that is not trusted", feeds: ["gov-mars/1099", "gov-mpr/2989/Detail"] } // the last of each
 ]
 
 /** A first run and a last one in which nothing is left out, and those between. `random` decides where payloads are cut. */
@@ -159,12 +183,19 @@ export const faultyRuns = (random: () => number): ReadonlyArray<FaultyRun> => [
   {
     faults: [
       { fault: "a column added", feeds: pair(1034, butter), body: payload((row) => ({ ...row, moisture: "38 %" })) },
+      {
+        fault: "a row dated far in the future",
+        feeds: pair(1035, block),
+        body: (feed, rows) =>
+          bodyOf(feedNamed(feed), [...rows, ...rows.map((row) => ({ ...row, [dayIn(feed)]: "11/30/2027" }))])
+      },
       { fault: "a clock that is a day ahead", feeds: [] }
     ],
     machine: "is a day ahead"
   },
   { faults: changedPayloads },
   { faults: otherPayloads },
+  { faults: emptiedPayloads },
   { faults: damagedPayloads(random) },
   { faults: brokenConnections, machine: "distrusts the last feeds" },
   { faults: [{ fault: "no key for My Market News", feeds: ofMars }], machine: "has no key" },
@@ -189,7 +220,7 @@ const edition = (number: number): Readonly<Record<string, ReadonlyArray<Row>>> =
   return Object.fromEntries(
     Object.entries(everyFeed()).map(([feed, body]) => [
       feed,
-      rowsIn(body).map((row) => ({
+      rowsOfWeeks(feed, rowsIn(body)).map((row) => ({
         ...row,
         published_date: at,
         ...Object.fromEntries(pricesIn(feed, row).map((column) => [column, price]))
