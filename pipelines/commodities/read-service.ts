@@ -10,7 +10,7 @@ import { aboutNoDays, knowsNoDays } from "./source.ts"
 export type Outcome = { readonly feed: string } & (
   | ({ readonly kind: "read" } & FeedRead)
   /** Did not come. */
-  | { readonly kind: "unreachable"; readonly reason: string; readonly error?: OriginError["_tag"] }
+  | { readonly kind: "unreachable"; readonly reason: string; readonly error?: OriginError }
   /** Came, and cannot be trusted. */
   | { readonly kind: "untrusted"; readonly reason: string }
 )
@@ -27,8 +27,8 @@ const patience = 3
 
 const outcomeOf = (context: FeedContext, line: Feed) => {
   const { feed } = line
-  const unreachable = ({ _tag: error, message: reason }: OriginError) =>
-    Effect.succeed<Outcome>({ kind: "unreachable", feed, reason, error })
+  const unreachable = (error: OriginError) =>
+    Effect.succeed<Outcome>({ kind: "unreachable", feed, reason: error.message, error })
   const untrusted = ({ message: reason }: Error) => Effect.succeed<Outcome>({ kind: "untrusted", feed, reason })
   return readFeed(context, line).pipe(
     Effect.map((read): Outcome => ({ kind: "read", feed, ...read })),
@@ -49,11 +49,15 @@ const outcomeOf = (context: FeedContext, line: Feed) => {
 
 /** Why the rest of a service need not be asked: the answer would be the same. */
 const hopeless = (outcomes: ReadonlyArray<Outcome>): string | undefined => {
-  const away = outcomes.slice(
-    outcomes.findLastIndex((o) => o.kind !== "unreachable" || o.error !== "UpstreamUnavailable") + 1
-  )
+  const errors = outcomes.map((outcome) => (outcome.kind === "unreachable" ? outcome.error : undefined))
+  const last = errors.at(-1)
+  // what is wrong with an answer of the service itself, such as its encoding, says nothing about the other feeds
+  if (last?._tag === "UpstreamUnavailable" && !last.may_pass && last.status !== 200) {
+    return `Not asked, because the service did not answer for ${outcomes.at(-1)?.feed}.`
+  }
+  const away = errors.slice(errors.findLastIndex((error) => error?._tag !== "UpstreamUnavailable") + 1)
   if (away.length >= patience) return `Not asked, because the service did not answer for ${away.length} feeds in a row.`
-  const denied = outcomes.find((o) => o.kind === "unreachable" && o.error === "AccessDenied")
+  const denied = outcomes[errors.findIndex((error) => error?._tag === "AccessDenied")]
   return denied && `Not asked, because the service denied ${denied.feed}.`
 }
 

@@ -1,23 +1,12 @@
-import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { assert, describe, it } from "@effect/vitest"
 import { daysFromNow, makeAuthority, makeCertificate } from "@larder/test/support/pipelines/certificates.ts"
-import { startTls } from "@larder/test/support/pipelines/tls-host.ts"
+import { startTls, trusting } from "@larder/test/support/pipelines/tls-host.ts"
 import { live, quick, readText, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect, Redacted } from "effect"
 import { AccessDenied, UpstreamUnavailable } from "./origin.ts"
 
 const hosts = ["127.0.0.1"]
 const authority = makeAuthority()
-
-/** While the test runs, this process trusts the authority, as with NODE_EXTRA_CA_CERTS. */
-const trusted = Effect.acquireRelease(
-  Effect.sync(() => {
-    const before = getCACertificates("default")
-    setDefaultCACertificates([...before, authority.cert])
-    return before
-  }),
-  (before) => Effect.sync(() => setDefaultCACertificates(before))
-)
 
 describe("a certificate that cannot be trusted", () => {
   const untrusted = "is not signed by an authority that this machine trusts"
@@ -55,7 +44,7 @@ describe("a certificate that cannot be trusted", () => {
   ] as const)("because it %s is asked for once, and told with what to do", ([, certificate, problem, advice]) =>
     live(
       Effect.gen(function* () {
-        yield* trusted
+        yield* trusting(authority)
         const tls = yield* startTls(certificate)
         const error = yield* Effect.flip(readText({ url: `https://127.0.0.1:${tls.port}/` }))
         assert.instanceOf(error, UpstreamUnavailable)
@@ -70,7 +59,7 @@ describe("a certificate that cannot be trusted", () => {
   it.live("is trusted where this process trusts its authority", () =>
     live(
       Effect.gen(function* () {
-        yield* trusted
+        yield* trusting(authority)
         const tls = yield* startTls(authority.issue(hosts))
         assert.strictEqual((yield* readText({ url: `https://127.0.0.1:${tls.port}/` })).text, "{}")
       })

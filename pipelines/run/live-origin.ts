@@ -23,7 +23,7 @@ import {
 import { makePacing, type PacingPolicy, sharedLane } from "./pacing.ts"
 import { checkAddress, privateAddressIn, privateHosts, publicLookup } from "./private-hosts.ts"
 import { dispatcherThrough, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
-import { pageInstead, refusalOf, wantsPause } from "./refusal.ts"
+import { leavesHttps, pageInstead, refusalOf, wantsPause } from "./refusal.ts"
 import { makeRetrying, parseRetryAfter, type RetryPolicy } from "./retrying.ts"
 import { type BodyLimits, bodyOf, broken, late, startOf } from "./transport.ts"
 
@@ -70,11 +70,17 @@ interface Redirect {
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status)
 
 /** Where a redirect leads. It may neither leave HTTP nor fall back from HTTPS to HTTP. */
-const follow = (url: string, from: URL, { moved_to, status }: Redirect, isLast: boolean) => {
+const follow = (
+  url: string,
+  from: URL,
+  { moved_to, status }: Redirect,
+  { isLast, publicOnly }: { readonly isLast: boolean; readonly publicOnly: boolean }
+) => {
   const refuse = (problem: string) => Effect.fail(new RefusedByUpstream({ url, status, problem }))
   const to = URL.parse(moved_to, from.href)
   if (to === null) return refuse("it redirects to something that is no address")
   if (isLast) return refuse(`it redirects too often, last to ${to.origin}${to.pathname}`)
+  if (!publicOnly && from.protocol === "https:" && to.protocol === "http:") return Effect.fail(leavesHttps(url, to))
   if (to.protocol !== "https:" && to.protocol !== from.protocol) {
     return refuse(`it redirects from ${from.protocol.slice(0, -1)} to ${to.protocol.slice(0, -1)}`)
   }
@@ -197,7 +203,8 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       if ("moved_to" in response) {
         yield* Scope.close(turn, Exit.void) // the turn at this host is over before the one at the next begins
         const from = at
-        at = yield* follow(ask.url, from, response, redirects === policy.redirects)
+        const { publicOnly } = policy
+        at = yield* follow(ask.url, from, response, { isLast: redirects === policy.redirects, publicOnly })
         if (!policy.publicOnly) yield* tellMoved(from, at, response.status)
         if (ask.mayFollow !== undefined) going = { ...going, ...(yield* ask.mayFollow(at)) }
         redirects += 1

@@ -58,6 +58,18 @@ export const excerptOf = (body: string): string | undefined => {
   return quote(messageInJson(text) ?? text)
 }
 
+const signInOrMoved =
+  "If that is the captive portal or the proxy of this network, sign in there and run again; else the source has moved."
+
+/** A redirect from HTTPS to HTTP is not followed: captive portals redirect so to their page. */
+export const leavesHttps = (url: string, to: URL) =>
+  new UpstreamUnavailable({
+    url,
+    problem: `it redirects from https to http, to ${to.host}`,
+    advice: signInOrMoved,
+    may_pass: false
+  })
+
 /** A redirect to a page of another host is how captive portals and the sign-in of proxies answer. */
 export const pageInstead = ({ accept, url }: Ask, at: URL, type = "") =>
   at.host === new URL(url).host || !/html/i.test(type) || /html/i.test(accept)
@@ -66,8 +78,7 @@ export const pageInstead = ({ accept, url }: Ask, at: URL, type = "") =>
         new UpstreamUnavailable({
           url,
           problem: `it redirects to ${at.host}, which answers with an HTML page instead of data`,
-          advice:
-            "If that is the captive portal or the proxy of this network, sign in there and run again; else the source has moved.",
+          advice: signInOrMoved,
           may_pass: false
         })
       )

@@ -8,15 +8,15 @@ import { exitCodeOf, type FeedVerdict, told } from "@larder/pipelines/probe/verd
 import { liveOrigin } from "@larder/pipelines/run/live-origin.ts"
 import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
-import { makeCertificate } from "../support/pipelines/certificates.ts"
+import { makeAuthority, makeCertificate } from "../support/pipelines/certificates.ts"
 import { aRange, bodyOf, feedNamed, sectionsBody } from "../support/pipelines/commodity-payloads.ts"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
-import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
+import { hostsMoved, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
 import { hasty, range, startShop } from "../support/pipelines/store-host.ts"
-import { startTls } from "../support/pipelines/tls-host.ts"
+import { startTls, trusting } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { startFdcHost, zipAt } from "./fdc-host.ts"
-import { folderOfTest } from "./ingesting.ts"
+import { folderOfTest, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { at, key, probing, recent, startServices } from "./probing.ts"
 import { goodFiles, goodZip, jsonRelease, recordOf } from "./small-releases.ts"
 import { writeFiles } from "./storefronts.ts"
@@ -151,6 +151,36 @@ describe("what stands in the way of all feeds", () => {
       assert.match(lines[0] ?? "", /answers with an HTML page instead of data.*sign in there and run again/)
       assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
       assert.lengthOf(services.seen, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is told once, and nothing more is asked: a captive portal that redirects from HTTPS to HTTP", () =>
+    Effect.gen(function* () {
+      const authority = makeAuthority()
+      yield* trusting(authority)
+      const asked: Array<string> = []
+      const { port } = yield* startTls(authority.issue(["127.0.0.1"]), ({ url }, response) => {
+        asked.push(url ?? "")
+        response.writeHead(302, { location: "http://portal.example/login" }).end()
+      })
+      const origin = hostsMoved(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
+      const lines = linesOf(told(yield* probing(commodities, { origin })))
+      assert.match(
+        lines[0] ?? "",
+        /redirects from https to http, to portal\.example\. If that .* sign in there and run/
+      )
+      assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
+      assert.lengthOf(lines, 4)
+      assert.lengthOf(asked, 2)
+      const { problem, run } = yield* Effect.acquireUseRelease(
+        Effect.sync(temporaryFolder),
+        (home) => Effect.promise(() => ingestLive(commodities, { home, environment: key, origin })),
+        (home) => Effect.sync(() => removeFolder(home))
+      )
+      assert.isNull(run)
+      assert.lengthOf(problem.match(/sign in there and run again/g) ?? [], 2)
+      assert.include(problem, "Not asked, because the service did not answer for gov-mars/1603.")
+      assert.lengthOf(asked, 4)
     }).pipe(Effect.scoped)
   )
 

@@ -2,12 +2,24 @@
 import type { createServer, RequestListener } from "node:http"
 import { createServer as createTlsServer } from "node:https"
 import type { AddressInfo } from "node:net"
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { Effect } from "effect"
 
 interface WithKey {
   readonly cert: string
   readonly key: string
 }
+
+/** While the scope is open, this process trusts the authority, as with NODE_EXTRA_CA_CERTS. */
+export const trusting = ({ cert }: { readonly cert: string }) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = getCACertificates("default")
+      setDefaultCACertificates([...before, cert])
+      return before
+    }),
+    (before) => Effect.sync(() => setDefaultCACertificates(before))
+  )
 
 export const startTls = ({ cert, key }: WithKey, answer: RequestListener = (_, response) => response.end("{}")) =>
   Effect.acquireRelease(
