@@ -133,7 +133,7 @@ export const probe = Command.make(
       const { writeBundle } = yield* Effect.promise(() => import("./bundle.ts"))
       const recordings = yield* writeBundle(bundle.value, probed, verdicts)
       yield* Console.error(
-        `\n${bundle.value} has ${recordings} recordings and no keys. Look into it before you send it.`
+        `\n${bundle.value} has ${recordings} recordings. Keys are taken out, and what looks like a secret in the addresses of stores. Look into it before you send it.`
       )
     }
     return yield* ending(verdicts)

@@ -1,6 +1,6 @@
 /**
- * Takes secrets out of what leaves this machine: keys of the settings and what the addresses of a store list carry in their queries,
- * as they are, percent-encoded, and inside of Base64, wherever a source repeats them.
+ * Takes secrets out of what leaves this machine: keys of the settings and what the addresses of a store list carry in their queries
+ * and paths, as they are, percent-encoded, and inside of Base64, wherever a source repeats them.
  */
 import { Effect, Redacted } from "effect"
 import { marsKey } from "../commodities/read.ts"
@@ -49,6 +49,30 @@ const isSecret = ([name, value]: readonly [string, string]) =>
   value.length >= 20 ||
   (value.length >= 4 && /key|token|secret|pass|sig|auth|code/i.test(name))
 
+/** A path may be a secret itself: whoever knows it may read the feed. Endings such as `.xml` tell a feed's format. */
+const secretsOfPath = (path: string) =>
+  path
+    .split("/")
+    .map((part) => part.replace(/(\.[a-z]{1,5}){1,2}$/i, ""))
+    .filter((part) => part.length >= 24 || (part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part)))
+
+const decoded = (text: string) => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // no encoding, as some write a percent sign
+  }
+}
+
+const secretsOf = (location: string): ReadonlyArray<string> => {
+  const url = URL.parse(location)
+  if (url === null) return [] // a path of this machine
+  const values = [...url.searchParams].filter(isSecret).map(([, value]) => value)
+  const user = url.username.length >= 8 ? [url.username] : [] // "me" stands in many words
+  const parts = [...secretsOfPath(url.pathname), ...user, url.password]
+  return [...values, ...parts.flatMap((part) => [part, decoded(part)])]
+}
+
 const locationsIn = (list: string): ReadonlyArray<string> => {
   try {
     const stores: unknown = JSON.parse(list)
@@ -59,7 +83,7 @@ const locationsIn = (list: string): ReadonlyArray<string> => {
   }
 }
 
-/** What the settings hold, and the queries of a store list, where one was read. */
+/** What the settings hold, and the addresses of a store list, where one was read. */
 export const redaction = Effect.fnUntraced(function* (list = "[]") {
   const key = yield* marsKey
   const { http, https } = yield* proxies
@@ -67,9 +91,6 @@ export const redaction = Effect.fnUntraced(function* (list = "[]") {
     const { password = "", username = "" } = URL.parse(address) ?? {}
     return password === "" ? [] : [password, decodeURIComponent(password), `${username}:${password}`]
   })
-  const values = locationsIn(list)
-    .flatMap((location) => [...(URL.parse(location)?.searchParams ?? [])])
-    .filter(isSecret)
-    .map(([, value]) => value)
-  return redactionOf([...(key === undefined ? [] : [Redacted.value(key)]), ...passwords, ...values])
+  const inAddresses = locationsIn(list).flatMap(secretsOf)
+  return redactionOf([...(key === undefined ? [] : [Redacted.value(key)]), ...passwords, ...inAddresses])
 })

@@ -23,6 +23,7 @@ import { writeFiles } from "./storefronts.ts"
 
 const secret = key.MARS_API_KEY
 const token = "feed-token-31415926"
+const inPath = "9f8a7c6d5e4fsecretpath"
 const password = "pass-of-the-proxy-2718"
 const day = "2026-04-30"
 
@@ -61,11 +62,16 @@ const makeBundle = Effect.gen(function* () {
   host.faults.set(zipAt("json", day), (response) => response.writeHead(404).end())
   const open = yield* startShop({ pages: [range(1, 3)] })
   const closed = yield* startShop({ pages: [range(1, 3)], robots: "User-agent: *\nDisallow: /products.json" })
-  const broken = yield* startUpstream((response) => response.writeHead(500).end(`no feed for ${token}`))
+  const broken = yield* startUpstream((response) => response.writeHead(500).end(`no feed for ${token} at ${inPath}`))
   const list = [
     { domain: "open.example", name: "Open", kind: "shopify", location: open.url },
     { domain: "closed.example", name: "Closed", kind: "shopify", location: closed.url },
-    { domain: "broken.example", name: "B", kind: "google-merchant", location: `${broken.url}/feed.xml?token=${token}` }
+    {
+      domain: "broken.example",
+      name: "B",
+      kind: "google-merchant",
+      location: `${broken.url}/feeds/${inPath}.xml?token=${token}`
+    }
   ]
   const stores = path.join(writeFiles(folder, { "list.json": list }), "list.json")
   const file = path.join(folder, "bundle.zip")
@@ -100,7 +106,14 @@ describe("a bundle of a probe", () => {
         "unreachable"
       ])
       const texts = names.map(([name, bytes]) => `${name}\n${bytes.toString("latin1")}`)
-      const secrets = [secret, token, password, ...inBase64, Buffer.from(secret).toString("base64").replace(/=*$/, "")]
+      const secrets = [
+        secret,
+        token,
+        inPath,
+        password,
+        ...inBase64,
+        Buffer.from(secret).toString("base64").replace(/=*$/, "")
+      ]
       for (const one of secrets)
         assert.deepStrictEqual(
           texts.filter((text) => text.includes(one)),
@@ -152,7 +165,10 @@ describe("a bundle of a probe", () => {
         LARDER_HOME: folder
       })
     const ended = await probe(file)
-    assert.include(ended.stderr, "bundle.zip has 1 recordings and no keys. Look into it before you send it.")
+    assert.include(
+      ended.stderr,
+      "bundle.zip has 1 recordings. Keys are taken out, and what looks like a secret in the addresses of stores. Look into it before you send it."
+    )
     assert.deepStrictEqual(
       (await unzipped(readFileSync(file))).map(([found]) => found),
       ["probe.json", name]
