@@ -51,10 +51,25 @@ layer(NodeServices.layer)("a bundle of a stranger", (it) => {
     })
   )
 
-  it.effect("is refused where two of its files have one name", () =>
+  it.effect.each([
+    ["two of its files have one name", "host", "host"],
+    ["a file stands where a folder is needed", "host", "host/reports"],
+    ["a folder stands where a file is needed", "host/reports", "host"]
+  ] as const)("is refused where %s, by the name within", ([, first, second]) =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(unpacking({ path: "host", content: "1" }, { path: "host", content: "2" }))
+      const error = yield* Effect.flip(unpacking({ path: first, content: "1" }, { path: second, content: "2" }))
       assert.instanceOf(error, BundleUnusable)
+      assert.strictEqual(error.problem, `${second} has the name of another file or folder in it`)
+    })
+  )
+
+  it.effect("is refused in sentences of one full stop where it is no zip", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped({ prefix: "larder-hostile-" })}/bundle.zip`
+      writeFileSync(file, "no zip at all, but long enough to look for the end of one")
+      const { message } = yield* Effect.flip(unpackedBundle(file))
+      assert.match(message, /truncated\. --replay takes/)
     })
   )
 })

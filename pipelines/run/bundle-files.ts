@@ -53,11 +53,23 @@ const unpack = async (file: string, folder: string) => {
     if (isLink(entry)) throw new Error(`${entry.fileName} is a link`)
     if (bytes > mostBytes || files > mostFiles) throw tooMuch()
     const target = path.join(folder, entry.fileName.replaceAll("?", "%3F")) // no name on Windows has a question mark
-    await mkdir(path.dirname(target), { recursive: true })
-    await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target, { flags: "wx" }))
+    try {
+      await mkdir(path.dirname(target), { recursive: true })
+      await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target, { flags: "wx" }))
+    } catch (cause) {
+      if (!isTaken(cause)) throw cause
+      throw new Error(`${entry.fileName} has the name of another file or folder in it`)
+    }
     if (target.endsWith(".gz")) bytes += await bytesWithin(target, mostBytes - bytes)
   }
 }
+
+/** Errors of a file's name whose place is taken; where files of this machine lie is nobody's business. */
+const isTaken = (cause: unknown) =>
+  cause instanceof Error && ["EEXIST", "EISDIR", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
+
+const reasonOf = (cause: unknown) =>
+  (cause instanceof Error ? cause.message : String(cause)).replace(/, \w+ '.*$/s, "").replace(/\.$/, "")
 
 /** A folder with what the bundle holds, until the scope closes. */
 export const unpackedBundle = Effect.fnUntraced(function* (file: string) {
@@ -65,7 +77,7 @@ export const unpackedBundle = Effect.fnUntraced(function* (file: string) {
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-bundle-" }))
   yield* Effect.tryPromise({
     try: () => unpack(file, folder),
-    catch: (cause) => new BundleUnusable({ file, problem: cause instanceof Error ? cause.message : String(cause) })
+    catch: (cause) => new BundleUnusable({ file, problem: reasonOf(cause) })
   })
   return folder
 })
