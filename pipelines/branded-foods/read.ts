@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { soundDictionaries } from "./dictionaries.ts"
-import { feedOf, fetchRelease, type Recognised } from "./fetch-release.ts"
+import { type Form, feedOf, fetchRelease, type Recognised } from "./fetch-release.ts"
 import { rowsReadOf } from "./load.ts"
 import { loadForms, type Staged } from "./load-forms.ts"
 import { mappingHash } from "./mapping.ts"
@@ -21,11 +21,17 @@ const failed = (...faults: ReadonlyArray<string>) => new ReadFailed({ faults: [.
 
 /** Nothing was read: what came cannot be trusted, or nothing came. */
 const nothingRead = (left_out: ReadonlyArray<FeedLeftOut>) => {
-  const reasons = left_out.map(({ reason }) => reason)
+  const reasons = [...new Set(left_out.map(({ reason }) => reason))]
   return left_out.some(({ kind }) => kind === "untrusted")
     ? new ReadFailed({ faults: [...reasons, advice], left_out })
     : new NothingRead({ reasons, left_out })
 }
+
+const forms: ReadonlyArray<Form> = ["json", "csv"]
+
+/** There is no release to read, which leaves out both forms. */
+const noneFound = ({ message: reason }: Error) =>
+  Effect.fail(nothingRead(forms.map((form) => ({ feed: feedOf(form), kind: "unreachable" as const, reason }))))
 
 /** Payload rows of each file that were rejected. A record of a CSV file may have several lines; the header is record 1. */
 const RejectedOf = Schema.Struct({
@@ -126,14 +132,14 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
   Effect.catchTags({
     FileUnwritable: (error) => Effect.fail(failed(error.message)),
     RecordingUnreadable: (error) => Effect.fail(failed(error.message)),
-    ReleaseUnknown: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    UpstreamUnavailable: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    AccessDenied: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    RefusedByUpstream: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    AnswerTooLarge: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    GivenUp: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    ForbiddenAddress: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    NotRecorded: (error) => Effect.fail(new NothingRead({ reasons: [error.message] }))
+    ReleaseUnknown: noneFound,
+    UpstreamUnavailable: noneFound,
+    AccessDenied: noneFound,
+    RefusedByUpstream: noneFound,
+    AnswerTooLarge: noneFound,
+    GivenUp: noneFound,
+    ForbiddenAddress: noneFound,
+    NotRecorded: noneFound
   }),
   Effect.scoped
 )

@@ -86,7 +86,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     "CSV files of no bytes",
     "hollow.zip",
     zipOf(...other.map((part) => ({ ...part, content: "" }))),
-    /food\.csv line 1: the file is empty: not even a header/
+    /food\.csv: the file is empty: not even a header/
   ],
   [
     "a header with more columns than the rows, so that no row can be read",

@@ -272,3 +272,21 @@ describe("a folder of CSV files", () => {
     expect(await labelsOf(other)).toEqual(await labelsOf(home))
   })
 })
+
+describe("recordings without a release", () => {
+  it("leave out both forms, with the reason", async () => {
+    const folder = temporaryFolder()
+    const replay = path.join(folder, "recordings")
+    mkdirSync(path.join(replay, "fdc.nal.usda.gov"), { recursive: true })
+    const ended = await run("larder-ingest", ["branded-foods", "--replay", replay, "--json"], {
+      LARDER_HOME: path.join(folder, "home")
+    })
+    removeFolder(folder)
+    expect(ended.code).toBe(1)
+    const reason = expect.stringMatching(/^the recording names no release of branded foods/)
+    expect(JSON.parse(ended.stdout).left_out).toEqual([
+      { feed: "gov-fdc/json", kind: "unreachable", reason },
+      { feed: "gov-fdc/csv", kind: "unreachable", reason }
+    ])
+  })
+})

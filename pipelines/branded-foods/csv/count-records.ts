@@ -150,5 +150,6 @@ const count = async (path: string, signal: AbortSignal) => {
 export const countRecords = (member: string, path: string) =>
   Effect.tryPromise({
     try: (signal) => count(path, signal),
-    catch: (cause) => new HeaderUnreadable({ file: `${member}.csv`, problem: `it cannot be read: ${String(cause)}` })
+    catch: (cause) =>
+      new HeaderUnreadable({ file: `${member}.csv`, line: null, problem: `it cannot be read: ${String(cause)}` })
   })

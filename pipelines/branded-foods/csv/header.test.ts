@@ -11,7 +11,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const headerOf = (content: string) => {
+const headerOf = (content: string | Buffer) => {
   const file = path.join(folder, "food.csv")
   writeFileSync(file, content)
   return readHeader("food", file)
@@ -60,5 +60,15 @@ describe("the header of a CSV file", () => {
       assert.strictEqual(columns[3], evil)
       assert.deepStrictEqual(unknown, ['"\\u001b[31mEVIL\\u0007"', `${"y".repeat(200)}…`])
     })
+  )
+
+  it.effect.each([
+    ["UTF-16 with a byte order mark", `\uFEFF${needed}\n`, "it is UTF-16, and a release is UTF-8; save it as UTF-8"],
+    ["UTF-16 without one", `${needed}\n`, "it is UTF-16, and a release is UTF-8; save it as UTF-8"],
+    ["empty", "", "the file is empty: not even a header"]
+  ] as const)("names no line of a file that is %s", ([, content, problem]) =>
+    Effect.map(Effect.flip(headerOf(Buffer.from(content, "utf16le"))), ({ message }) =>
+      assert.strictEqual(message, `food.csv: ${problem}`)
+    )
   )
 })

@@ -7,27 +7,40 @@ import { type MemberName, members } from "./members.ts"
 
 export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("HeaderUnreadable", {
   file: Schema.String,
+  /** Null where the file as a whole is meant. */
+  line: Schema.NullOr(Schema.Int),
   problem: Schema.String
 }) {
   override get message() {
-    return `${this.file} line 1: ${this.problem}`
+    return `${this.file}${this.line === null ? "" : ` line ${this.line}`}: ${this.problem}`
   }
 }
 
 /** The longest header so far has 420 bytes. */
 const mostBytes = 65_536
 
-/** Undefined where the line does not end within so many bytes. */
-const firstLine = async (path: string) => {
+/** Spreadsheets save it as "Unicode text"; Latin letters have a null byte each, whether a byte order mark is there or not. */
+const isUtf16 = (start: Buffer) => {
+  const [first = 1, second = 1] = start
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
+  return isMarked || (first === 0) !== (second === 0)
+}
+
+const startOf = async (path: string) => {
   const file = await open(path)
   try {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes), position: 0 })
-    if (bytesRead === mostBytes && !buffer.includes("\n")) return undefined
-    const text = buffer.toString("utf8", 0, bytesRead)
-    return text.slice(0, text.search(/\r?\n|$/)).replace(/^\uFEFF/, "")
+    return buffer.subarray(0, bytesRead)
   } finally {
     await file.close()
   }
+}
+
+/** Undefined where the line does not end within so many bytes. */
+const firstLine = (start: Buffer) => {
+  if (start.length === mostBytes && !start.includes("\n")) return undefined
+  const text = start.toString("utf8")
+  return text.slice(0, text.search(/\r?\n|$/)).replace(/^\uFEFF/, "")
 }
 
 /** Names of columns hold no commas, quotes or line breaks. */
@@ -45,27 +58,29 @@ export interface Header<Name extends MemberName = MemberName> {
 /** Reads the header and holds it against the columns that the mapping needs. */
 export const readHeader = Effect.fnUntraced(function* <Name extends MemberName>(member: Name, path: string) {
   const file = `${member}.csv`
-  const line = yield* Effect.tryPromise({
-    try: () => firstLine(path),
-    catch: (cause) => new HeaderUnreadable({ file, problem: `it cannot be read: ${String(cause)}` })
+  const start = yield* Effect.tryPromise({
+    try: () => startOf(path),
+    catch: (cause) => new HeaderUnreadable({ file, line: null, problem: `it cannot be read: ${String(cause)}` })
   })
+  const refuse = (problem: string, line: number | null = 1) => new HeaderUnreadable({ file, line, problem })
+  if (isUtf16(start)) return yield* refuse("it is UTF-16, and a release is UTF-8; save it as UTF-8", null)
+  const line = firstLine(start)
   if (line === undefined) {
     const problem = `the header does not end within ${mostBytes} bytes, so this is no CSV file of a release`
-    return yield* new HeaderUnreadable({ file, problem })
+    return yield* refuse(problem)
   }
   const columns = namesIn(line)
   const { leftOut, neededColumns, otherColumns } = members[member]
   const missing = neededColumns.filter((name) => !columns.includes(name))
-  if (line.trim() === "") return yield* new HeaderUnreadable({ file, problem: "the file is empty: not even a header" })
+  if (line.trim() === "") return yield* refuse("the file is empty: not even a header", null)
   if (missing.length > 0) {
     const found = columns.map((name) => shown(name.slice(0, 40))).join(", ")
     const problem = `the header has no column ${missing.join(", ")}, which the mapping needs. Found: ${found.slice(0, 600)}`
-    return yield* new HeaderUnreadable({ file, problem })
+    return yield* refuse(problem)
   }
   const inLowerCase = columns.map((name) => name.toLowerCase()) // as DuckDB compares them
   const twice = columns.find((_, position) => inLowerCase.indexOf(inLowerCase[position] ?? "") < position)
-  if (twice !== undefined)
-    return yield* new HeaderUnreadable({ file, problem: `the column ${shown(twice)} stands twice` })
+  if (twice !== undefined) return yield* refuse(`the column ${shown(twice)} stands twice`)
   const known = new Set<string>([...neededColumns, ...otherColumns, ...leftOut])
   return {
     member,

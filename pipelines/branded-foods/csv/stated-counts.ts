@@ -47,7 +47,8 @@ const read = async (path: string) => {
 export const readStatedCounts = (path: string) =>
   Effect.tryPromise({
     try: () => read(path),
-    catch: (cause) => new HeaderUnreadable({ file: countsFile, problem: `it cannot be read: ${String(cause)}` })
+    catch: (cause) =>
+      new HeaderUnreadable({ file: countsFile, line: null, problem: `it cannot be read: ${String(cause)}` })
   }).pipe(
     Effect.map((text): StatedCounts => {
       const lines = text.matchAll(/^"?([a-z_]+)"?,"?(\d{1,9})"?\r?$/gim)
