@@ -4,6 +4,7 @@ import { Origin } from "../run/origin.ts"
 import type { RunContext } from "../run/pipeline.ts"
 import { isTaken } from "./crawl/outcome.ts"
 import { type StoreRead, storeRead } from "./crawl/read.ts"
+import { cutTables } from "./cut-tables.ts"
 import { lostFields } from "./optional-fields.ts"
 import type { KnownStore } from "./previous.ts"
 import type { Done } from "./read-store.ts"
@@ -11,6 +12,8 @@ import type { Done } from "./read-store.ts"
 const Found = Schema.Struct({
   domain: Schema.String,
   products: Schema.Int,
+  /** Other products, which are there and cannot be used: they are not withdrawn. */
+  rejected: Schema.Int,
   /** Products that were listed before. */
   known: Schema.Int,
   /** A product without variants counts as one. */
@@ -28,10 +31,14 @@ const found = `
     select domain, product_native_id as native_id, count(*) as priceable,
       count(*) filter (where price is null or price = 0) as unpriced
     from feed.variant group by all
+  ),
+  refused as (
+    select domain, count(distinct native_id) as rejected from feed.rejected anti join stated using (domain, native_id) group by domain
   )
-  select domain, count(*)::integer as products, count(known.native_id)::integer as known, sum(coalesce(priceable, 1))::integer as priceable,
+  select domain, count(*)::integer as products, coalesce(any_value(rejected), 0)::integer as rejected, count(known.native_id)::integer as known, sum(coalesce(priceable, 1))::integer as priceable,
     sum(coalesce(unpriced, 1))::integer as unpriced
   from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
+    left join refused using (domain)
   where is_published
   group by domain`
 
@@ -76,11 +83,23 @@ const orOutdated = (read: StoreRead, read_at: string, before: KnownStore | undef
   return storeRead("outdated", detail, { ...read, has_all_products: false })
 }
 
-/** A store that has lost most of its products at once was more likely read wrongly: it has to be found so twice. */
-const orShrunk = (read: StoreRead, known: KnownStore | undefined): StoreRead => {
-  if (known === undefined || !read.has_all_products || read.products_read * 2 >= known.listed) return read
+/** The last price may be cut, too, and nothing says how many products are missing. */
+const cutOff = (read: StoreRead): StoreRead => {
+  const detail = `The file ends within a line, and the last one did not: it is cut off; ${ifReally}`
+  return storeRead("unreadable", detail, { ...read, has_all_products: false })
+}
+
+/**
+ * A store that has lost many of its products at once was more likely read wrongly: it has to be found so twice. Many are more than
+ * half of them, and of a table a fifth: nothing else tells of one that was cut right behind a line.
+ */
+const orShrunk = (read: StoreRead, now: Found | undefined, known: KnownStore | undefined): StoreRead => {
+  if (known === undefined || !read.has_all_products) return read
+  const listed = read.products_read + (now?.rejected ?? 0)
+  const hasKept = (before: number) => (read.table_end === null ? listed * 2 >= before : listed * 5 > before * 4)
+  if (hasKept(known.listed)) return read
   const isSaid = read.facts.reported_product_count === read.products_read
-  const isConfirmed = known.outcome === "shrunk" && read.products_read * 2 >= known.found
+  const isConfirmed = known.outcome === "shrunk" && hasKept(known.found)
   if (isSaid || isConfirmed) return read
   const detail = `there were ${known.listed} products, and ${read.products_read} were found`
   return storeRead("shrunk", detail, { ...read, has_all_products: false })
@@ -99,15 +118,17 @@ export const withProductsRead = Effect.fnUntraced(function* (
     return isComparable ? [{ store, fields_seen: read.fields_seen, listed: before.listed }] : []
   })
   const lost = run.acceptShrinkage ? new Map<string, string>() : yield* lostFields(run, again)
+  const cut = run.acceptShrinkage ? new Set<string>() : yield* cutTables(run, done)
   const judge = ({ read_at, store: { domain, kind }, ...one }: Done): StoreRead => {
     const [now, stated] = [stores.get(domain), known.get(domain)]
     const read = { ...one.read, products_read: now?.products ?? 0 }
     const before = stated?.kind === kind ? stated : undefined // read by another kind of feed, it is another store
     if (read.fetch_status === "failed") return read
     const timely = origin.kind === "live" ? orOutdated(read, read_at, before) : read
-    if (run.acceptShrinkage) return isTaken(timely) ? orShrunk(timely, before) : timely
+    if (run.acceptShrinkage) return isTaken(timely) ? orShrunk(timely, now, before) : timely
+    if (isTaken(timely) && before !== undefined && cut.has(domain)) return cutOff(timely)
     const trusted = orWithout(orUnpriced(orExchanged(timely, now, before), now, before), lost.get(domain))
-    return isTaken(trusted) ? orShrunk(trusted, before) : trusted
+    return isTaken(trusted) ? orShrunk(trusted, now, before) : trusted
   }
   return done.map((one): Done => ({ ...one, read: judge(one) }))
 })

@@ -14,7 +14,7 @@ import type { ListedStore } from "../store-list.ts"
 import { makeAsking } from "./asking.ts"
 import { isUnread, type Outcome, type Unread, unread, unreadOfPage } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
-import { storeRead, type Take } from "./read.ts"
+import { storeRead, type TableEnd, type Take } from "./read.ts"
 
 const readerOf = ({ kind }: ListedStore): ReadFile => (kind === "shopify-csv" ? readShopifyCsv : readGoogleMerchant)
 
@@ -32,12 +32,13 @@ const damaged = ({ file }: RawFile, cause: unknown) =>
 /** Enough to tell a page from a feed, and what is compressed from what is not. */
 const headBytes = 65_536
 
-const headOf = (raw: RawFile) =>
+/** At most so many bytes of it, from an offset on. */
+const pieceOf = (raw: RawFile, from: number, length: number) =>
   Effect.tryPromise({
     try: async () => {
       const opened = await open(raw.path)
       try {
-        const { buffer, bytesRead } = await opened.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+        const { buffer, bytesRead } = await opened.read(Buffer.alloc(length), 0, length, from)
         return buffer.subarray(0, bytesRead)
       } finally {
         await opened.close()
@@ -45,9 +46,23 @@ const headOf = (raw: RawFile) =>
     },
     catch: (cause) => damaged(raw, cause)
   })
+const headOf = (raw: RawFile) => pieceOf(raw, 0, headBytes)
 
 const isPacked = (head: Buffer) => head[0] === 0x1f && head[1] === 0x8b
 const isPage = (text: string) => /^\s*(<!doctype html|<html)/i.test(text.replace(/^\uFEFF/, ""))
+
+/** In any encoding, with or without a byte order mark. */
+const isXml = (head: Buffer) => /^[^\w<"]*</.test(head.toString("latin1").replaceAll("\0", ""))
+const isLineEnd = (tail: Buffer) => /[\r\n]\0?$/.test(tail.toString("latin1"))
+
+/** Null where the file is no table. XML ends with the tag that it began with. */
+export const tableEndOf = Effect.fnUntraced(function* (raw: RawFile) {
+  const head = yield* headOf(raw)
+  if (isPacked(head)) return "with a line" satisfies TableEnd
+  if (isXml(head)) return null
+  const tail = yield* pieceOf(raw, Math.max(raw.bytes - 2, 0), 2)
+  return isLineEnd(tail) ? "with a line" : ("within a line" satisfies TableEnd)
+})
 
 class TooLong extends Error {}
 
@@ -131,7 +146,8 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
     )
     const fault = judged.fault(neededBy(store))
     if (fault !== null) return yield* unread("unreadable", fault)
-    return storeRead(read.products_read > 0 ? "complete" : "empty", null, read)
+    const table_end = yield* tableEndOf(raw)
+    return storeRead(read.products_read > 0 ? "complete" : "empty", null, { ...read, table_end })
   })
 
   return yield* Effect.catchIf(Effect.scoped(reading), isUnread, ({ detail, outcome }) => {

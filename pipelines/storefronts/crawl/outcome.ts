@@ -38,7 +38,7 @@ export const outcomes = {
     "The store was read before, at a time that is still to come by the clock of this machine. Nothing of this read is taken."
   ),
   shrunk: partial(
-    "The store lists less than half of what it listed before. The next read that finds the same withdraws the rest."
+    "The store lists far less than it listed before. The next read that finds the same withdraws the rest."
   ),
   empty: faulty("The store lists nothing, and does not say that this is all."),
   headless: faulty(

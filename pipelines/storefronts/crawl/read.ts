@@ -35,6 +35,8 @@ export const noFacts: StoreFacts = {
   reported_product_count: null
 }
 
+export type TableEnd = "with a line" | "within a line"
+
 export interface StoreRead {
   readonly outcome: Outcome
   readonly fetch_status: "complete" | "partial" | "failed"
@@ -49,6 +51,8 @@ export interface StoreRead {
   /** ISO 4217 of prices that name none themselves. */
   readonly currency: string | null
   readonly facts: StoreFacts
+  /** How the file ends where the feed is a table. One that is a `.gz` ends with a line: it is never read cut off. Else null. */
+  readonly table_end: TableEnd | null
   /** Fields of products that were there, by the names of the feed: `vendor`, `variant sku`. */
   readonly fields_seen: ReadonlySet<string>
 }
@@ -66,6 +70,7 @@ export const storeRead = (outcome: Outcome, detail: string | null, read: Partial
     collections_read: 0,
     currency: null,
     facts: noFacts,
+    table_end: null,
     fields_seen: new Set(),
     ...read,
     outcome,

@@ -189,16 +189,30 @@ const emptyList: Readonly<Record<Form, (feed: string) => string>> = {
 const page = "<!DOCTYPE html><html><head><title>Welcome</title></head></html>"
 const locked = '<!DOCTYPE html><title>Opening soon</title><form method="post" action="/password"></form>'
 
-/** Cut behind the head of the feed: what is cut off in that is no feed at all. */
-const torn = (form: Form, feed: string, random: () => number): Buffer => {
-  const bytes = Buffer.from(feed)
-  const head = isJson(form) ? 1 : feed.indexOf(isTable(form) ? "\n" : "<item>") + 1
-  const cut = bytes.subarray(0, head + Math.floor(random() * (bytes.length - head - 1)))
-  const text = cut.toString("latin1")
-  // a table that ends with a record, or in its last cell, is whole
-  const last = text.slice(text.lastIndexOf("\n") + 1).split(form === "csv" ? "," : "\t").length
-  const isWhole = isTable(form) && (text.endsWith("\n") || last === 5)
-  return isWhole ? torn(form, feed, random) : cut
+const cutAnywhere = "cut at any byte"
+const cutAtLine = "CSV and TSV: cut at the end of a line"
+const noProducts = (form: Form) => (form === "shopify" ? "Shopify: a list without products" : "a list without products")
+
+/** Where the head of the feed ends: what is cut off in that is no feed at all. */
+const headOf = (form: Form, feed: string) => (isJson(form) ? 1 : feed.indexOf(isTable(form) ? "\n" : "<item>") + 1)
+
+/** The feed cut at a random byte. A table that ends with a line looks whole. */
+const torn = (form: Form, random: () => number): StoreFault => {
+  const bytes = Buffer.from(feedOf(form, newPrice).trimEnd())
+  const head = headOf(form, bytes.toString())
+  const feed = bytes.subarray(0, head + Math.floor(random() * (bytes.length - head)))
+  if (!isTable(form) || feed.at(-1) !== 0x0a) return { fault: cutAnywhere, form, feed }
+  return { fault: feed.length === head ? noProducts(form) : cutAtLine, form, feed }
+}
+
+/** In the last line of a table: in its last cell, and right before its end. */
+const tornAtEnd = (form: Form): ReadonlyArray<StoreFault> =>
+  [1, 2].map((bytes) => ({ fault: cutAnywhere, form, feed: feedOf(form, newPrice).slice(0, -bytes) }))
+
+/** With all products but the last, and with one. */
+const tornAtLine = (form: Form): ReadonlyArray<StoreFault> => {
+  const lines = feedOf(form, newPrice).split("\n")
+  return [2, 4].map((kept) => ({ fault: cutAtLine, form, feed: `${lines.slice(0, kept).join("\n")}\n` }))
 }
 
 const notText = (feed: string) => Buffer.from(feed.replace("Product 1", "Product \xe9 1"), "latin1")
@@ -217,10 +231,7 @@ const everywhere: ReadonlyArray<
   ["prices that vanish", unpriced],
   ["prices that become 0", free],
   ["the feed of another store", ofOther],
-  [
-    (form) => (form === "shopify" ? "Shopify: a list without products" : "a list without products"),
-    (form, feed) => emptyList[form](feed)
-  ],
+  [noProducts, (form, feed) => emptyList[form](feed)],
   ["an empty answer", () => ""],
   ["`null`", () => "null"],
   ["an HTML page", () => page],
@@ -261,10 +272,8 @@ export const storeFaults = (random: () => number): ReadonlyArray<StoreFault> => 
       return { fault, form, feed: change(form, feedOf(form, newPrice)) }
     })
   ),
-  ...Array.from({ length: 10 }, (_, n) => {
-    const form = forms[n % forms.length] ?? "xml"
-    return { fault: "cut at any byte", form, feed: torn(form, feedOf(form, newPrice), random) }
-  }),
+  ...forms.flatMap((form) => Array.from({ length: 10 }, () => torn(form, random))),
+  ...forms.filter(isTable).flatMap((form) => [...tornAtEnd(form), ...tornAtLine(form)]),
   ...(["shopify", "csv"] as const).map((form) => {
     return { fault: "prices that vanish with their variants", form, feed: invariant(form, feedOf(form, newPrice)) }
   }),

@@ -1,0 +1,42 @@
+/**
+ * Tables that may be cut off in their last cell: they end within a line, which many feeds do. So it counts where the last file of
+ * the store ended with one. A cut right behind a line cannot be seen: see `orShrunk`.
+ */
+import { literal } from "@larder/warehouse/duckdb.ts"
+import { fromLive } from "@larder/warehouse/generation/previous.ts"
+import { Effect, Schema } from "effect"
+import { Archive } from "../run/archive.ts"
+import type { RunContext } from "../run/pipeline.ts"
+import { tableEndOf } from "./crawl/file.ts"
+import type { Done } from "./read-store.ts"
+
+const Known = Schema.Struct({ domain: Schema.String, run_id: Schema.String, url: Schema.String })
+
+/** The last run that got something of each store, and all addresses that its feed had. */
+const lastFiles = (domains: ReadonlyArray<string>) => `
+  select domain, latest.run_id, file.url
+  from (
+    select store_id, arg_max(run_id, read_at) filter (fetch_status <> 'failed') as run_id
+    from storefront.store_read group by store_id
+  ) latest
+  join storefront.store using (store_id)
+  join (select distinct feed, url from ingest.raw_file where pipeline = 'storefronts') file on feed = 'store/' || domain
+  where latest.run_id is not null and domain in (${domains.map(literal).join(", ")})`
+
+/** Domains of the stores whose table is cut off. A table counts as whole where the archive has no earlier one. */
+export const cutTables = Effect.fnUntraced(function* ({ layout }: RunContext, done: ReadonlyArray<Done>) {
+  const archive = yield* Archive
+  const domains = done.flatMap(({ read, store }) => (read.table_end === "within a line" ? [store.domain] : []))
+  if (domains.length === 0) return new Set<string>()
+  const known = yield* fromLive(layout, { schema: "storefront", name: "store_read" }, [], (db) =>
+    db.all(Known, lastFiles(domains))
+  )
+  const cut = new Set<string>()
+  for (const { domain, run_id, url } of known) {
+    const before = yield* archive.earlier(run_id, url)
+    if (before === undefined) continue
+    const end = yield* Effect.orElseSucceed(tableEndOf(before), () => null) // the archive was cleared
+    if (end === "with a line") cut.add(domain)
+  }
+  return cut
+})
