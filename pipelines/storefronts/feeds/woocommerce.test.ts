@@ -136,6 +136,20 @@ describe("a page of WooCommerce products", () => {
     assert.deepStrictEqual(productWith({ prices: somePrices({ price_range }) }).price_range, expected)
   })
 
+  it("takes the lowest price of the range for a price that is not stated", () => {
+    const price_range = { min_amount: "70000", max_amount: "90000" }
+    const { compare_at_price, price } = variantWith({ price: "", regular_price: "150000", price_range })
+    assert.deepStrictEqual([price, compare_at_price], ["700", null])
+  })
+
+  it("is rejected where its price range goes down", () => {
+    const { batch } = read(aProduct({ prices: somePrices({ price_range: { min_amount: "3000", max_amount: "100" } }) }))
+    assert.deepStrictEqual(
+      [batch.products, batch.rejects.map(({ reason }) => reason)],
+      [[], ["its price_range goes from 30 down to 1"]]
+    )
+  })
+
   it.each(["status", "date_created", "catalog_visibility", "regular_price"])(
     "is refused as one of the REST API for administrators when an entry has %s",
     (key) => {

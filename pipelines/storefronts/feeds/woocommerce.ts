@@ -17,7 +17,7 @@ import {
 import { type Page, type ProductFound, pageOfProducts, Unusable } from "./page.ts"
 import { notText } from "./payload-text.ts"
 import { address, body, Fields, flag, Judged, line, object, type Type, text } from "./stated.ts"
-import { formerPrice, fromMinorUnits, tidied } from "./texts.ts"
+import { compareDecimals, formerPrice, fromMinorUnits, tidied } from "./texts.ts"
 
 const decoded = (escapes: string) => {
   try {
@@ -64,13 +64,17 @@ const pricesOf = (product: JsonObject, fields: Fields) => {
   if (prices === null) return { price_range: null, price: null, compare_at_price: null, currency: null }
   if (prices.price === undefined) fields.refuse("price", "is missing")
   const amount = amountIn(prices.currency_minor_unit)
-  const price = fields.read("price", prices.price, amount)
+  const own = fields.read("price", prices.price, amount)
   const stated = fields.read("price_range", prices.price_range, object)
   const [min, max] = [stated?.min_amount, stated?.max_amount].map((end) => fields.read("price_range", end, amount))
+  const price_range = typeof min === "string" && typeof max === "string" ? { min, max } : null
+  if (price_range !== null && compareDecimals(price_range.min, price_range.max) > 0) {
+    fields.refuse("price_range", `goes from ${price_range.min} down to ${price_range.max}`)
+  }
   return {
-    price_range: typeof min === "string" && typeof max === "string" ? { min, max } : null,
-    price,
-    compare_at_price: formerPrice(fields.read("regular_price", prices.regular_price, amount), price),
+    price_range,
+    price: own ?? price_range?.min ?? null,
+    compare_at_price: formerPrice(fields.read("regular_price", prices.regular_price, amount), own),
     currency: fields.read("currency_code", prices.currency_code, currency)
   }
 }
