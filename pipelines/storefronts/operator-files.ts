@@ -29,6 +29,8 @@ export const storeFolder = placeSetting("LARDER_STORE_FILES")
 
 const settings = Config.all({ list: operatorList, folder: storeFolder })
 
+const kindsOfFile: Readonly<Record<string, string>> = { Directory: "a folder", FIFO: "a pipe", Socket: "a socket" }
+
 const isMissing = (cause: unknown) =>
   cause instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
 
@@ -94,6 +96,13 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
 
   const open = Effect.fnUntraced(function* ({ url }: Ask) {
     const file = yield* placeOf(url)
+    const type = yield* Effect.orElseSucceed(
+      Effect.map(fs.stat(file), ({ type }) => type),
+      () => "File"
+    )
+    if (type !== "File") {
+      return yield* refuse(url, `it is ${kindsOfFile[type] ?? "a device"}, and only regular files are read`)
+    }
     return yield* answerOf(fs, url, file, url)
   })
   const isOurs = ({ url }: Ask) => (isLive ? url.startsWith(scheme) : url === listAddress && given !== undefined)

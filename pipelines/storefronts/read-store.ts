@@ -59,7 +59,11 @@ const orUnclear = (read: StoreRead, { collections, products }: Nameless): StoreR
   if (read.fetch_status === "failed" || products + collections === 0) return read
   const has_all_products = read.has_all_products && products === 0
   if (read.outcome !== "complete") return { ...read, has_all_products }
-  return storeRead("unclear", `there are ${products + collections} such rows`, { ...read, has_all_products })
+  const rows = products + collections
+  return storeRead("unclear", rows === 1 ? "there is 1 such row" : `there are ${rows} such rows`, {
+    ...read,
+    has_all_products
+  })
 }
 
 export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, target: Target) {

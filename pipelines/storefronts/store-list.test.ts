@@ -21,12 +21,21 @@ describe("the store list", () => {
     ["text that is no JSON", "[{", /no JSON/],
     ["an object", {}, /no JSON array/],
     ["no store", [], /lists no store/],
-    ["a kind that nobody reads", [{ ...store, kind: "etsy" }], /Store 1: .*kind/],
-    ["a domain with a scheme", [store, { ...store, domain: "https://a.example" }], /Store 2: .*host name.*domain/],
+    ["a kind that nobody reads", [{ ...store, kind: "etsy" }], /Store 1, kind: expected "shopify"/],
+    [
+      "a domain with a scheme",
+      [store, { ...store, domain: "https://a.example" }],
+      /Store 2, domain: expected a host name/
+    ],
     ["a domain in capitals", [{ ...store, domain: "Shop.example.com" }], /host name/],
-    ["a currency that is a sign", [{ ...store, currency: "$" }], /ISO 4217.*currency/],
-    ["a field that is misspelt", [{ ...store, curency: "USD" }], /curency/],
-    ["a missing location", [{ domain: "a.example", name: "A", kind: "shopify" }], /location/],
+    ["a currency that is a sign", [{ ...store, currency: "$" }], /Store 1, currency: expected an ISO 4217/],
+    [
+      "a field that is misspelt",
+      [{ ...store, curency: "USD" }],
+      /Store 1, curency: there is no such field; did you mean currency\?/
+    ],
+    ["a missing location", [{ domain: "a.example", name: "A", kind: "shopify" }], /Store 1, location: it is missing/],
+    ["a number for a store", [store, 3], /Store 2 is no JSON object/],
     ["a store twice", [store, store], /shop\.example\.com stands twice/]
   ] as const)("is rejected with %s, and the place is named", ([, list, expected]) =>
     Effect.gen(function* () {
@@ -47,7 +56,7 @@ describe("the store list", () => {
   ])("is rejected with a user or a password in an address, without showing them: %j", (location) =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(read([store, { ...store, domain: "other.example.com", location }]))
-      assert.match(message, /Store 2: it must not name a user or a password at \["location"\]/)
+      assert.match(message, /Store 2, location: it must not name a user or a password/)
       assert.notMatch(message, /secret|sec\tret|user:/)
     })
   )
@@ -57,10 +66,14 @@ describe("the store list", () => {
     (location) => Effect.map(read([{ ...store, location }]), ([found]) => assert.strictEqual(found?.location, location))
   )
 
-  it.effect("reports all its faults at once", () =>
+  it.effect("reports all its faults at once, each in a line", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read([{ ...store, kind: 1 }, store, { ...store, name: " " }]))
-      assert.match(error.message, /Store 1: .*Store 3: /)
+      assert.deepStrictEqual(error.message.split("\n"), [
+        "The store list stores.json cannot be used:",
+        '  Store 1, kind: expected "shopify" | "shopify-csv" | "google-merchant" | "woocommerce"',
+        "  Store 3, name: expected a name"
+      ])
     })
   )
 })

@@ -2,7 +2,8 @@
  * The store list: a JSON file of the operator that says which stores are read, and how. It is an input like any other: every
  * fault in it is told with its place, before anything is fetched. It holds no secrets: addresses are archived and logged.
  */
-import { Effect, Result, Schema } from "effect"
+import { likelyMeant } from "@larder/schemas/nearest.ts"
+import { Effect, Result, Schema, SchemaIssue } from "effect"
 import { placeOfFault } from "./json-fault.ts"
 
 export const kinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
@@ -47,7 +48,9 @@ export class StoreListUnusable extends Schema.TaggedError<StoreListUnusable>()("
   problems: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `The store list ${this.file} cannot be used. ${this.problems.join("; ")}.`
+    const list = `The store list ${this.file} cannot be used`
+    const [first, ...others] = this.problems
+    return others.length === 0 ? `${list}. ${first}.` : [`${list}:`, ...this.problems].join("\n  ")
   }
 }
 
@@ -56,6 +59,28 @@ export const longestList = 64 << 20
 
 /** Faults name fields, and never quote what stands in them. */
 const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").slice(0, 300)
+
+const fields = Object.keys(ListedStore.fields)
+const faultsOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** What is wrong with a field, without its value. */
+const faultOf = (field: string, message: string) => {
+  if (!fields.includes(field)) {
+    const meant = likelyMeant(field, fields)
+    return `there is no such field${meant === undefined ? "" : `; did you mean ${meant}?`}`
+  }
+  return message === "Missing key" ? "it is missing" : message.replace(/^Expected/, "expected")
+}
+
+const problemsOf = ({ issue }: Schema.SchemaError, number: number) =>
+  faultsOf(issue).issues.map(({ message, path = [] }) => {
+    const [field] = path.map(String)
+    return field === undefined
+      ? `Store ${number} is no JSON object`
+      : `Store ${number}, ${oneLine(field).slice(0, 60)}: ${faultOf(field, oneLine(message))}`
+  })
+
+const mostTold = 20
 
 /** The stores of a list, in its order. All faults are told at once. */
 export const storesIn = Effect.fnUntraced(function* (file: string, text: string) {
@@ -73,7 +98,7 @@ export const storesIn = Effect.fnUntraced(function* (file: string, text: string)
   if (!Array.isArray(list)) return yield* unusable("It is no JSON array of stores")
   const decoded = list.map((entry: unknown) => decode(entry))
   const problems = decoded.flatMap((result, index) =>
-    Result.isFailure(result) ? [`Store ${index + 1}: ${oneLine(String(result.failure.message))}`] : []
+    Result.isFailure(result) ? problemsOf(result.failure, index + 1) : []
   )
   const stores = decoded.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
   const seen = new Map<string, number>()
@@ -82,7 +107,8 @@ export const storesIn = Effect.fnUntraced(function* (file: string, text: string)
     if (first === undefined) seen.set(domain, index)
     else problems.push(`${domain} stands twice: a store has one feed`)
   })
-  if (problems.length > 0) return yield* unusable(...problems.slice(0, 20))
+  if (problems.length > mostTold) problems.splice(mostTold, Infinity, `and ${problems.length - mostTold} more`)
+  if (problems.length > 0) return yield* unusable(...problems)
   if (stores.length === 0) return yield* unusable("It lists no store")
   return stores
 })
