@@ -22,7 +22,7 @@ import {
 import type { Fetch, Line } from "./fetch-list.ts"
 import { makeHeld } from "./held.ts"
 import { clearAbandoned, receive } from "./incoming.ts"
-import { firstFetch, interruptedFetches, takenFor } from "./interrupted-runs.ts"
+import { earlierFetch, interruptedFetches, takenFor } from "./interrupted-runs.ts"
 import { type Ask, type GivenUp, Origin, type OriginError } from "./origin.ts"
 import { Progress } from "./progress.ts"
 import { refusalTold } from "./refused.ts"
@@ -249,10 +249,9 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
       )
 
   const earlier = (run: string, url: string) =>
-    firstFetch(path.join(knownFetches, `${run}.ndjson`), url).pipe(
-      Effect.map((line) => line && { ...line, path: path.join(known, line.file) }),
-      Effect.orElseSucceed(() => undefined),
-      Effect.provideService(FileSystem.FileSystem, fs)
+    earlierFetch(known, run, url).pipe(
+      Effect.provideService(FileSystem.FileSystem, fs),
+      Effect.provideService(Path.Path, path)
     )
 
   const prepare = Effect.gen(function* () {

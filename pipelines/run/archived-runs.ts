@@ -6,6 +6,7 @@
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { Archive, RawFileDamaged, sha256Of } from "./archive.ts"
 import { decodeLine, type Fetch, hasPayload } from "./fetch-list.ts"
+import { earlierFetch } from "./interrupted-runs.ts"
 import { NotRecorded, Origin } from "./origin.ts"
 import type { Refused } from "./refused.ts"
 
@@ -105,7 +106,11 @@ export const repeated = (
           )
         },
         revalidate: () => Effect.void,
-        earlier: () => Effect.succeed(undefined),
+        earlier: (run, url) =>
+          earlierFetch(folder, run, url).pipe(
+            Effect.provideService(FileSystem.FileSystem, fs),
+            Effect.provideService(Path.Path, path)
+          ),
         settled: Effect.void,
         published: () => Effect.void,
         ended: () => Effect.void

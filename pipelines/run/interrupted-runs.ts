@@ -44,7 +44,7 @@ export const fetchedBy = Effect.fnUntraced(function* (file: string, isWanted: (l
 })
 
 /** The first payload that a list has of this address; it is read no further. */
-export const firstFetch = Effect.fnUntraced(function* (file: string, url: string) {
+const firstFetch = Effect.fnUntraced(function* (file: string, url: string) {
   const fs = yield* FileSystem.FileSystem
   const found = yield* fs.stream(file).pipe(
     Stream.decodeText(),
@@ -59,6 +59,16 @@ export const firstFetch = Effect.fnUntraced(function* (file: string, url: string
     onSome: (line) => (line && hasPayload(line) ? line : undefined)
   })
 })
+
+/** What a run of this archive fetched from this address first; undefined where the archive does not know. */
+export const earlierFetch = Effect.fnUntraced(
+  function* (folder: string, run: string, url: string) {
+    const path = yield* Path.Path
+    const line = yield* firstFetch(path.join(folder, "fetches", `${run}.ndjson`), url)
+    return line && { ...line, path: path.join(folder, line.file) }
+  },
+  Effect.orElseSucceed(() => undefined)
+)
 
 /** Payloads that may be taken, by their addresses, oldest first. */
 export const interruptedFetches = Effect.fn("InterruptedRuns.fetches")(function* (lists: string, pipeline: string) {

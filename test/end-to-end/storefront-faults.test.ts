@@ -1,6 +1,6 @@
 /**
  * The fault matrix of storefronts: a live run over a store for each fault, all of them well, a second one in which each has its
- * fault, and a third one in which they are well again. Stores are judged alone. Some 7 s of CPU.
+ * fault, and a third one in which they are well again. Stores are judged alone. Some 17 s of CPU.
  */
 import { writeFileSync } from "node:fs"
 import path from "node:path"

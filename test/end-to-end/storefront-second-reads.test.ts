@@ -61,6 +61,12 @@ brush;;Red;B-2;2.00
 brush;;Blue;B-3;3.00
 brush;;Red;B-2;4.00
 `
+/** One that never ends with a line. */
+const endless = (price: string): Files => ({
+  "endless.example/feed.tsv": `id\ttitle\tprice\n1\tSalt\t${price} EUR\n2\tOil\t${price} EUR`
+})
+const fifth = (products: number) =>
+  feed("fifth.example", ...Array.from({ length: products }, (_, id) => `${id}\tSalt ${id}\t1.00 EUR\t`))
 const nowhere: Listed = { ...google("nowhere.example"), location: "https://no where.example/feed.tsv" }
 const stores = [
   google("group.example"),
@@ -74,6 +80,8 @@ const stores = [
   shop("retyped.example"),
   shop("unpriced.example"),
   google("torn.example"),
+  google("endless.example"),
+  google("fifth.example"),
   shop("pinned.example"),
   woo("ranged.example"),
   woo("office.example"),
@@ -109,6 +117,8 @@ const first: Files = {
   ...shopifyPages("retyped.example", [priced(() => "9.00")]),
   ...shopifyPages("unpriced.example", [priced(() => "9.00")]),
   ...feed("torn.example", "1\tSalt\t1.00 EUR\t", "2\tOil\t2.00 EUR\t"),
+  ...endless("1.00"),
+  ...fifth(10),
   "pinned.example/meta.json": { id: 1, name: "Pinned", country: "RO", currency: "EUR", published_products_count: 1 },
   ...shopifyPages("pinned.example", [{ products: [product(1)] }]),
   ...wooPages("ranged.example", ofStoreApi(1, ranged), ofStoreApi(2, amounts)),
@@ -138,6 +148,8 @@ const second: Files = {
   ...wooPages("ranged.example", ofStoreApi(1, ranged), ofStoreApi(2, amounts)),
   ...wooPages("office.example", ofRestApi),
   "twins.csv": twins.replace("Red;B-1;1.00\nbrush;;Red;B-2;2.00", "Red;B-2;2.00\nbrush;;Red;B-1;1.00"),
+  ...endless("1.50"),
+  ...fifth(8),
   "torn.example/feed.tsv": "id\ttitle\tprice\titem_group_id\n1\tSalt\t1.50 EUR\t\n2\tOi"
 }
 
@@ -267,6 +279,16 @@ it("takes nothing of a file that is cut off in a record", async () => {
   ).toEqual([{ reason: "nothing of this read is taken; rows: 1" }])
 })
 
+it("reads a file that ends within a line where the last one did so, too", async () => {
+  expect((await outcomesOf(home))["endless.example"]).toBe("complete complete")
+  expect(await prices("endless.example")).toEqual([{ price: 1.5, n: 2 }])
+})
+
+it("withdraws a fifth of the products of a file only when they are missing twice", async () => {
+  expect((await outcomesOf(home))["fifth.example"]).toBe("partial shrunk")
+  expect(await listed("fifth.example")).toEqual([{ n: 10 }])
+})
+
 it("finds pages of a recording without a country although the store's meta.json names one", async () => {
   expect((await outcomesOf(home))["pinned.example"]).toBe("complete complete")
   expect(await prices("pinned.example")).toEqual([{ price: 9, n: 1 }])
@@ -309,7 +331,15 @@ it("takes rows that share handle and options and have a SKU of their own for var
 
 it("takes what a store has lost with --accept-shrinkage, and other products than before when they are found twice", async () => {
   const folder = writeFiles(temporaryFolder(), {
-    "stores.json": [shop("unpriced.example"), google("sizes.example"), shop("gaping.example")],
+    "stores.json": [
+      shop("unpriced.example"),
+      google("sizes.example"),
+      shop("gaping.example"),
+      google("fifth.example"),
+      google("torn.example")
+    ],
+    ...fifth(8),
+    "torn.example/feed.tsv": "id\ttitle\tprice\titem_group_id\n1\tSalt\t1.50 EUR\t\n2\tOil\t2.50 EUR\t",
     ...shopifyPages("gaping.example", [holding(7, 8)]),
     ...shopifyPages("unpriced.example", [priced((id) => (id === 1 ? null : "9.50"))]),
     "sizes.example/feed.tsv": ["id\ttitle\tprice", ...sizes(10).map((row) => row.replace(/\t\w+$/, "")), ""].join("\n")
@@ -333,6 +363,9 @@ it("takes what a store has lost with --accept-shrinkage, and other products than
     ])
   )
   expect(await listed("sizes.example")).toEqual([{ n: 50 }])
+  expect(await listed("fifth.example")).toEqual([{ n: 8 }])
+  expect(again.stderr).toMatch(/torn\.example: .*ends within a line, and the last one did not: it is cut off/)
+  expect(await prices("torn.example")).toEqual(expect.arrayContaining([{ price: 2.5, n: 1 }]))
 })
 
 it("rebuilds the same products, ids, times and history from the archive", () => expectSameStoresRebuilt(home))
