@@ -1,5 +1,5 @@
 /** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
-import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { layoutOf, NoWarehouse } from "@larder/warehouse/generation/layout.ts"
 import { hasFailed, isLate, isOfSamples, liveStates, type PipelineState } from "@larder/warehouse/generation/runs.ts"
 import { Clock, Console, Effect, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -38,7 +38,9 @@ const moment = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
 const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, status: Status) => {
   if (last_run === undefined) return "never run"
   if (status === "failed") {
-    const problem = last_run.message?.split("\n")[0] ?? "nothing could be read"
+    // what happened, and the first reason; where feeds were left out, the message is their reasons alone
+    const lines = last_run.message?.split("\n", last_run.outcome === "partial" ? 1 : 2) ?? []
+    const problem = lines.length === 0 ? "nothing could be read" : lines.map((line) => line.trim()).join(" ")
     return `the run of ${moment(last_run.started_at)} failed: ${problem}`
   }
   const read = last_read === undefined ? "never read completely" : `last read ${moment(last_read.finished_at)}`
@@ -52,7 +54,9 @@ export const status = Command.make(
   "status",
   { json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false)) },
   Effect.fn(function* ({ json }) {
-    const states = yield* liveStates(yield* layoutOf(yield* homeSetting))
+    const layout = yield* layoutOf(yield* homeSetting)
+    const states = yield* liveStates(layout)
+    const hasRun = states.some(({ last_run }) => last_run !== undefined)
     const now = yield* Clock.currentTimeMillis
     const found = states.map((state) => {
       const status = statusOf(state, now)
@@ -67,7 +71,8 @@ export const status = Command.make(
     })
     const line = ({ detail, pipeline, status }: (typeof found)[number]) =>
       `${status.replace("_", " ").padEnd("not loaded".length)}  ${pipeline}: ${detail}`
-    yield* Console.log(json ? JSON.stringify(found) : found.map(line).join("\n"))
+    if (json || hasRun) yield* Console.log(json ? JSON.stringify(found) : found.map(line).join("\n"))
+    if (!hasRun) return yield* new NoWarehouse({ link: layout.link })
     const those = (wanted: Status) => found.flatMap(({ pipeline, status }) => (status === wanted ? [pipeline] : []))
     if (those("failed").length > 0) return yield* new LastRunFailed({ pipelines: those("failed") })
     if (those("late").length > 0) return yield* new DataLate({ pipelines: those("late") })

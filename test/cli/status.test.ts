@@ -15,7 +15,8 @@ const live = (pipeline: string, days: number, of: Partial<RunRecord> = {}) =>
   aRun({ pipeline, origin: "live", outcome: "unchanged", rows_read: 9, finished_at: daysAgo(days), ...of })
 
 /** Exit code, one line for each pipeline, and the message, of a home with these runs, oldest first. */
-const statusAfter = async (...runs: ReadonlyArray<RunRecord>) => {
+const statusAfter = (...runs: ReadonlyArray<RunRecord>) => statusOf([], runs)
+const statusOf = async (flags: ReadonlyArray<string>, runs: ReadonlyArray<RunRecord>) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-status-"))
   try {
     const layout = await Effect.runPromise(layoutOf(home).pipe(Effect.provide(NodeServices.layer)))
@@ -23,8 +24,8 @@ const statusAfter = async (...runs: ReadonlyArray<RunRecord>) => {
       const write = writeToJournal(layout, { ...one, run_id: `${n}` }, [], [])
       await Effect.runPromise(write.pipe(Effect.provide(NodeServices.layer)))
     }
-    const { code, stderr, stdout } = await run("larder-ingest", ["status"], { LARDER_HOME: home })
-    return { code, stderr, lines: stdout.trim().split("\n") }
+    const { code, stderr, stdout } = await run("larder-ingest", ["status", ...flags], { LARDER_HOME: home })
+    return { code, stderr, stdout, lines: stdout.trim().split("\n") }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
@@ -60,7 +61,7 @@ describe("larder-ingest status", () => {
   })
 
   it("exits with 1 where the last run of a pipeline failed, also when another one is late", async () => {
-    const message = "13 of 39 feeds cannot be trusted.\nmore"
+    const message = "13 of 39 feeds cannot be trusted.\na is away\nb is away"
     const { code, lines, stderr } = await statusAfter(
       live("branded-foods", 20),
       live("commodities", 1),
@@ -71,7 +72,10 @@ describe("larder-ingest status", () => {
       [code, stderr],
       [1, "larder-ingest: The last run of commodities and of storefronts failed.\n"]
     )
-    assert.match(lines[0] ?? "", /^failed +commodities: the run of .+ failed: 13 of 39 feeds cannot be trusted\.$/)
+    assert.match(
+      lines[0] ?? "",
+      /^failed +commodities: the run of .+ failed: 13 of 39 feeds cannot be trusted\. a is away$/
+    )
     assert.match(lines[1] ?? "", /^late +branded-foods/)
     assert.match(lines[2] ?? "", /^failed +storefronts: the run of .+ failed: nothing could be read$/)
   })
@@ -83,6 +87,27 @@ describe("larder-ingest status", () => {
     assert.deepStrictEqual(
       states.map(({ status }) => status),
       ["sample", "sample", "sample"]
+    )
+  })
+
+  it("judges by the last run that was not interrupted", async () => {
+    const { code, lines } = await statusAfter(
+      live("commodities", 1),
+      live("commodities", 0, { outcome: "failed", message: "Nothing could be read.\nThe disk is full." }),
+      live("commodities", 0, { outcome: "interrupted", message: "interrupted", rows_read: null })
+    )
+    assert.strictEqual(code, 1)
+    assert.match(lines[0] ?? "", /^failed +commodities: .+ failed: Nothing could be read\. The disk is full\.$/)
+  })
+
+  it("prints the data sets as not loaded with --json where nothing ever ran, and exits with 1", async () => {
+    const { code, stderr, stdout } = await statusOf(["--json"], [])
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /There is no warehouse at/)
+    const states: ReadonlyArray<{ readonly status: string }> = JSON.parse(stdout)
+    assert.deepStrictEqual(
+      states.map(({ status }) => status),
+      ["not_loaded", "not_loaded", "not_loaded"]
     )
   })
 

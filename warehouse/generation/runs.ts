@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { dataSets } from "../tables.ts"
 import { type RunRecord, readJournal } from "./journal.ts"
-import { currentFile, type Layout, NoWarehouse, openGeneration } from "./layout.ts"
+import { currentFile, type Layout, openGeneration } from "./layout.ts"
 
 export const momentColumn = (column: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ') as ${column}`
 
@@ -48,6 +48,7 @@ export interface PipelineState {
   readonly title: string
   /** Days after which a read of its source is late. */
   readonly late_after_days: number
+  /** The newest one that was not interrupted, which says nothing of the source; or else the newest. */
   readonly last_run: RunRecord | undefined
   /** The newest run that read its source, new rows or not. */
   readonly last_read: RunRecord | undefined
@@ -59,20 +60,17 @@ export const pipelineStates = Effect.fnUntraced(function* (layout: Layout, db: D
   const runs = together(db === undefined ? [] : yield* db.all(Run, newest), journaled)
   return dataSets.map(({ about: { late_after_days, pipeline, title } }): PipelineState => {
     const own = runs.filter((run) => run.pipeline === pipeline)
-    return { pipeline, title, late_after_days, last_run: own[0], last_read: own.find(hasRead) }
+    const last_run = own.find(({ outcome }) => outcome !== "interrupted") ?? own[0]
+    return { pipeline, title, late_after_days, last_run, last_read: own.find(hasRead) }
   })
 })
 
 /** The same of the live generation, or of runs that all failed before there was one. */
 export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
-  const file = yield* currentFile(layout)
-  const states = yield* Option.match(file, {
+  return yield* Option.match(yield* currentFile(layout), {
     onNone: () => pipelineStates(layout, undefined),
     onSome: (live) => Effect.flatMap(openGeneration(live), (db) => pipelineStates(layout, db))
   })
-  if (Option.isNone(file) && states.every(({ last_run }) => last_run === undefined))
-    return yield* new NoWarehouse({ link: layout.link })
-  return states
 }, Effect.scoped)
 
 /** Bundled samples end where they were recorded: nothing newer is to come, and they are never late. */

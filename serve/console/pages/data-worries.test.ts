@@ -44,7 +44,7 @@ describe("worries about freshness", () => {
   it("reports a complete read that is two days old, as after a stopped nightly job", async () => {
     const stopped = commodities({ newest: daily("2026-11-20"), last_read: read("2026-11-20T02:00:00.000Z") })
     assert.deepStrictEqual(await told(stopped), [
-      "The last complete read of Commodities ended on 20 Nov 2026. That is late: larder-ingest should read it every day."
+      "The last read of Commodities ended on 20 Nov 2026. That is late: larder-ingest should read it every day."
     ])
   })
   it("reports nothing before the first reading, or where no next reading is due", async () => {

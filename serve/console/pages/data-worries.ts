@@ -15,7 +15,7 @@ const lateOnes = ({ last_read, late_after_days, newest, title }: DataSetState, n
   ),
   ...(last_read !== undefined && isLate(last_read.finished_at, late_after_days, now)
     ? [
-        html`The last complete read of ${title} ended on ${day(last_read.finished_at)}. That is late: larder-ingest should read it every ${late_after_days / 2 === 1 ? "day" : `${late_after_days / 2} days`}.`
+        html`The last read of ${title} ended on ${day(last_read.finished_at)}. That is late: larder-ingest should read it every ${late_after_days / 2 === 1 ? "day" : `${late_after_days / 2} days`}.`
       ]
     : [])
 ]
