@@ -4,7 +4,7 @@ import { version } from "@larder/schemas/version.ts"
 import { programOf } from "@larder/warehouse/command-line.ts"
 import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { listGenerations, rollback } from "@larder/warehouse/generation/rollback.ts"
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
@@ -17,7 +17,7 @@ import { told } from "./run/summary.ts"
 import { status } from "./status.ts"
 import { storefronts } from "./storefronts/storefronts.ts"
 
-const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
+const pipelines: ReadonlyArray<Pipeline> = [{ ...commodities, days: true }, brandedFoods, storefronts]
 
 const day = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withSchema(Day), Flag.withDescription(description), Flag.optional)
@@ -37,8 +37,6 @@ const flags = {
     Flag.withDescription("Read the stores of this JSON list instead of LARDER_STORES"),
     Flag.optional
   ),
-  from: day("from", "First day to read, YYYY-MM-DD; needs --to"),
-  to: day("to", "Last day to read, YYYY-MM-DD; needs --from"),
   ifMissing: Flag.Boolean("if-missing").pipe(
     Flag.withDescription("Do nothing if a warehouse exists"),
     Flag.withDefault(false)
@@ -57,15 +55,30 @@ const flags = {
   )
 }
 
-/** `--file` and `--stores` are told of only where they can be given; elsewhere they are refused in words. */
+/** In place of a flag that is for other pipelines: it is not told of, and refused in words whatever its value. */
+const elsewhere = (name: string) => Flag.withHidden(Flag.optional(Flag.String(name)))
+
+/** Of several pipelines, days are for those whose sources can be asked for some. */
+const daysOf = (which: ReadonlyArray<Pipeline>) => {
+  const readers = which.filter(({ days }) => days).map(({ name }) => name)
+  if (readers.length === 0) return { from: elsewhere("from"), to: elsewhere("to") }
+  const of = readers.length === which.length ? "" : ` of ${readers.join(" and ")}, the others being read as ever`
+  return {
+    from: day("from", `First day to read${of}, YYYY-MM-DD; needs --to`),
+    to: day("to", `Last day to read${of}, YYYY-MM-DD; needs --from`)
+  }
+}
+
 const flagsOf = (which: ReadonlyArray<Pipeline>) => ({
   ...flags,
-  file: which.every(({ files }) => files) ? flags.file : Flag.withHidden(flags.file),
-  stores: which.every(({ lists }) => lists) ? flags.stores : Flag.withHidden(flags.stores)
+  ...daysOf(which),
+  file: which.every(({ files }) => files) ? flags.file : elsewhere("file"),
+  stores: which.every(({ lists }) => lists) ? flags.stores : elsewhere("stores")
 })
 
-const ingesting = (which: ReadonlyArray<Pipeline>) => (given: Command.Command.Config.Infer<typeof flags>) =>
-  ingest(pipelines, which, given)
+const ingesting =
+  (which: ReadonlyArray<Pipeline>) => (given: Command.Command.Config.Infer<ReturnType<typeof flagsOf>>) =>
+    ingest(pipelines, which, given)
 
 const commands = pipelines.map((pipeline) =>
   Command.make(pipeline.name, flagsOf([pipeline]), ingesting([pipeline])).pipe(
@@ -74,6 +87,10 @@ const commands = pipelines.map((pipeline) =>
 )
 const all = Command.make("all", flagsOf(pipelines), ingesting(pipelines)).pipe(
   Command.withDescription("Run every pipeline")
+)
+
+const GenerationName = Schema.String.check(
+  Schema.makeFilter((text) => /^(larder-)?\d{1,15}$/.test(text) || "expected a generation, such as 41 or larder-000041")
 )
 
 const generations = Command.make(
@@ -93,6 +110,7 @@ const rollBack = Command.make(
   "rollback",
   {
     to: Flag.String("to").pipe(
+      Flag.withSchema(GenerationName),
       Flag.withMetavar("N"),
       Flag.withDescription("The generation, such as 41 or larder-000041"),
       Flag.optional

@@ -10,7 +10,7 @@ import { BadUse, checkSettings, type Given, preflight, type Source, sourceKind }
 import { progressOnStderr } from "./progress.ts"
 import { recordedNames } from "./replay-origin.ts"
 import { type Ended, homeSetting, ingestOnce } from "./run.ts"
-import { jsonOf, jsonOfFailure, leftOutError, told } from "./summary.ts"
+import { jsonOf, jsonOfUnpublished, leftOutError, told } from "./summary.ts"
 
 const programName = "larder-ingest"
 
@@ -38,12 +38,22 @@ type Pipelines = ReadonlyArray<Pipeline>
 const isFor = (all: Pipelines, which: Pipelines, flag: string, reads: (pipeline: Pipeline) => boolean) => {
   if (which.every(reads)) return Effect.void
   const readers = all.filter(reads).map(({ name }) => `${programName} ${name}`)
-  const names = which.map(({ name }) => name).join(" and ")
+  const others = which.filter((pipeline) => !reads(pipeline))
+  const names = others.map(({ name }) => name).join(" and ")
   return Effect.fail(new BadUse({ problem: `${flag} is not for ${names}: give it to ${readers.join(" or ")}` }))
 }
 
-/** A release and a list of stores belong to one pipeline each, and a release is read instead of any other source. */
-const checkGiven = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, { file, replay, stores }: Given) {
+/**
+ * A release and a list of stores belong to one pipeline each, and a release is read instead of any other source. Days are for
+ * sources that can be asked for some: of a run of several pipelines, the others read what they always do.
+ */
+const checkGiven = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
+  const { file, from, replay, stores, to } = asked
+  const hasDays = ({ days }: Pipeline) => days === true
+  if (!which.some(hasDays)) {
+    if (Option.isSome(from)) yield* isFor(all, which, "--from", hasDays)
+    if (Option.isSome(to)) yield* isFor(all, which, "--to", hasDays)
+  }
   if (Option.isSome(file)) yield* isFor(all, which, "--file", ({ files }) => files === true)
   if (Option.isSome(stores)) yield* isFor(all, which, "--stores", ({ lists }) => lists === true)
   if (Option.isSome(file) && Option.isSome(replay)) {
@@ -51,14 +61,21 @@ const checkGiven = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines
   }
 })
 
+/** With `--json` a pipeline that a run of all leaves out is an object, too. */
+const tellNotRun = ({ name }: Pipeline, { dryRun, json }: Asked, problem: string) =>
+  json ? Console.log(jsonOfUnpublished({ pipeline: name, outcome: "not_run", problem, dryRun })) : Effect.void
+
 /** A recording may hold some hosts only. Where several pipelines are to run, those it says nothing about are left out. */
-const recorded = Effect.fnUntraced(function* (which: Pipelines, { replay }: Given) {
+const recorded = Effect.fnUntraced(function* (which: Pipelines, asked: Asked) {
+  const { replay } = asked
   if (Option.isNone(replay) || which.length === 1) return which
   const names = yield* recordedNames(replay.value)
   const found = which.filter(({ hosts }) => hosts.some((host) => names.has(host)))
   if (found.length === 0) return which // each says what it looked for
-  for (const { hosts, name } of which.filter((pipeline) => !found.includes(pipeline))) {
-    yield* Effect.logInfo(`${name} is left out: nothing is recorded of ${hosts.join(" or ")}`)
+  for (const pipeline of which.filter((one) => !found.includes(one))) {
+    const problem = `nothing is recorded of ${pipeline.hosts.join(" or ")}`
+    yield* Effect.logInfo(`${pipeline.name} is left out: ${problem}`)
+    yield* tellNotRun(pipeline, asked, problem)
   }
   return found
 })
@@ -70,11 +87,13 @@ interface Run {
   readonly days: DayRange | undefined
 }
 
-/** With `--json` a pipeline that failed is an object, too. */
+/** With `--json` a pipeline that failed or was interrupted is an object, too. */
 const tellFailure = ({ name }: Pipeline, { dryRun, json }: Asked, cause: Cause.Cause<unknown>, ended?: Ended) => {
-  if (!json || Cause.hasInterruptsOnly(cause)) return Effect.void
-  const problem = messagesOf(cause).join("\n") || String(Cause.squash(cause))
-  return Console.log(jsonOfFailure(name, problem, dryRun, ended))
+  if (!json) return Effect.void
+  const outcome = Cause.hasInterruptsOnly(cause) ? "interrupted" : "failed"
+  const message = outcome === "interrupted" ? outcome : messagesOf(cause).join("\n")
+  const problem = message || String(Cause.squash(cause))
+  return Console.log(jsonOfUnpublished({ pipeline: name, outcome, problem, dryRun, ended }))
 }
 
 /** One pipeline from its source to its lines of output. */
@@ -84,8 +103,9 @@ const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, 
   const onFailed = (failed: Ended) => {
     ended = failed
   }
-  const result = yield* ingestOnce(pipeline, asked, { home, days, dryRun, acceptShrinkage, onFailed }).pipe(
-    Effect.tapCause((cause) => tellFailure(pipeline, asked, cause, ended)),
+  const options = { home, days: pipeline.days ? days : undefined, dryRun, acceptShrinkage, onFailed }
+  const result = yield* ingestOnce(pipeline, asked, options).pipe(
+    Effect.onExit((exit) => (Exit.isFailure(exit) ? tellFailure(pipeline, asked, exit.cause, ended) : Effect.void)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
   yield* Console.log(json ? jsonOf(result, dryRun) : told(result, dryRun))
@@ -126,10 +146,18 @@ const endOf = (ended: ReadonlyArray<{ readonly pipeline: string; readonly code: 
 }
 
 /** Looks at one pipeline before any is run. Undefined where it has nothing to read, beside others. */
-const lookAt = Effect.fnUntraced(function* (pipeline: Pipeline, { home }: Run, source: Source, isAlone: boolean) {
+const lookAt = Effect.fnUntraced(function* (
+  pipeline: Pipeline,
+  { asked, home }: Run,
+  source: Source,
+  isAlone: boolean
+) {
   const { lacks, nothing } = yield* preflight(pipeline, yield* layoutOf(home), source)
   if (nothing !== undefined && isAlone) return yield* new BadUse({ problem: nothing })
-  if (nothing !== undefined) yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothing}`)
+  if (nothing !== undefined) {
+    yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothing}`)
+    yield* tellNotRun(pipeline, asked, nothing)
+  }
   if (lacks !== undefined) yield* Console.error(`${programName}: ${lacks}`)
   return nothing === undefined
 })

@@ -97,6 +97,8 @@ export interface Pipeline {
   readonly requests?: Partial<LivePolicy>
   /** Whether a run takes what one that was interrupted fetched within the last hours, instead of asking for it again. */
   readonly goesOn?: true
+  /** Whether its source can be asked for the days of `--from` and `--to`. */
+  readonly days?: true
   /** Whether a release of it can be given with `--file`. */
   readonly files?: true
   /** Whether its list of sources can be given with `--stores`. */

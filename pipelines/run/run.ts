@@ -75,8 +75,15 @@ export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftO
     const shown = reasons.slice(0, reasonsShown).map((reason) => reason.replaceAll("\n", "\n  ")) // each begins one line, and no other
     const more = reasons.length - shown.length
     const rest = more > 0 ? `\nand ${more} more: ingest.left_out has all of them` : ""
-    const feeds = this.left_out.length === 1 ? "1 feed" : `${this.left_out.length} feeds`
-    return `${feeds} of ${this.pipeline} left out; ${this.published}.\n${shown.join("\n")}${rest}`
+    const partial = this.left_out.filter(({ kind }) => kind === "partial").length
+    const counts = [
+      { count: this.left_out.length - partial, how: "left out" },
+      { count: partial, how: "read only in part" }
+    ].filter(({ count }) => count > 0)
+    const told = counts.map(({ count, how }, at) =>
+      at === 0 ? `${count} ${count === 1 ? "feed" : "feeds"} of ${this.pipeline} ${how}` : `${count} ${how}`
+    )
+    return `${told.join(", ")}; ${this.published}.\n${shown.join("\n")}${rest}`
   }
 }
 

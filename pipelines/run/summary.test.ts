@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import type { IngestResult } from "./run.ts"
-import { leftOutError, told } from "./summary.ts"
+import { jsonOf, leftOutError, told } from "./summary.ts"
 
 const left = (feed: string, kind: "untrusted" | "unreachable" | "partial" = "unreachable") => ({
   feed,
@@ -40,8 +40,26 @@ describe("the summary of a run", () => {
     assert.include(told(result({ changes }), true), `storefronts: ${line}\n`)
   })
 
+  it("has words of its own with --json for what a dry run would publish", () => {
+    const outcomeOf = (dryRun: boolean): unknown => JSON.parse(jsonOf(result({}), dryRun)).outcome
+    assert.deepStrictEqual([outcomeOf(false), outcomeOf(true)], ["published", "would_publish"])
+  })
+
+  it("tells feeds that were read in part from those that were left out", () => {
+    const headOf = (...left_out: IngestResult["left_out"]) =>
+      leftOutError(result({ feeds: 4, left_out }), false)?.message.split("\n")[0]
+    assert.strictEqual(
+      headOf(left("a", "partial")),
+      "1 feed of storefronts read only in part; the others were published."
+    )
+    assert.strictEqual(
+      headOf(left("a"), left("b"), left("c", "partial")),
+      "2 feeds of storefronts left out, 1 read only in part; the other was published."
+    )
+  })
+
   it.each<readonly [string, Partial<IngestResult>, boolean, string]>([
-    ["one store that failed", { left_out: [left("a")], all_failed: true }, false, "its last values stay"],
+    ["one store that failed", { left_out: [left("a")], all_failed: true }, false, "no row of it changes"],
     [
       "all stores, which failed",
       { feeds: 2, left_out: [left("a"), left("b")], all_failed: true },
@@ -60,6 +78,6 @@ describe("the summary of a run", () => {
     ]
   ])("says what became of the rest: %s", (_, of, dryRun, rest) => {
     const error = leftOutError(result(of), dryRun)
-    assert.include(error?.message ?? "", `left out; ${rest}.\n`)
+    assert.include(error?.message ?? "", `; ${rest}.\n`)
   })
 })

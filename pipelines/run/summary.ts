@@ -29,7 +29,7 @@ export const told = (
 const restOf = ({ all_failed, changes, feeds, left_out }: IngestResult, dryRun: boolean) => {
   const others = feeds - left_out.length
   const [was, were] = dryRun ? ["would be", "would be"] : ["was", "were"]
-  if (all_failed) return left_out.length === 1 ? "its last values stay" : "not one could be read"
+  if (all_failed) return left_out.length === 1 ? "no row of it changes" : "not one could be read"
   if (others === 0) return changes ? `what came ${was} published` : "what came was nothing new"
   if (others === 1) return changes ? `the other ${was} published` : "the other had nothing new"
   return changes ? `the others ${were} published` : "the others had nothing new"
@@ -43,24 +43,44 @@ export const leftOutError = (result: IngestResult, dryRun: boolean): FeedsLeftOu
 }
 
 /** The object of a run, or of a pipeline that did not come to run: what is not known is null. */
-type Told = { readonly [Key in keyof RunRecord]: RunRecord[Key] | null } & {
+type Told = { readonly [Key in keyof Omit<RunRecord, "outcome">]: RunRecord[Key] | null } & {
+  /** As of the run; `would_publish` of a dry run, `not_run` of a pipeline that a run of all leaves out. */
+  readonly outcome: RunRecord["outcome"] | "would_publish" | "not_run"
   readonly left_out: IngestResult["left_out"]
   readonly stores: NonNullable<IngestResult["stores"]> | null
   readonly dry_run: boolean
-  /** Why nothing came of it; null where it did not fail. */
+  /** Why nothing came of it; null where it neither failed nor was left out. */
   readonly problem: string | null
 }
 
-export const jsonOf = ({ left_out, run, stores }: IngestResult, dryRun: boolean): string =>
-  JSON.stringify({ ...run, left_out, stores: stores ?? null, dry_run: dryRun, problem: null } satisfies Told)
+export const jsonOf = ({ left_out, run, stores }: IngestResult, dryRun: boolean): string => {
+  const outcome = dryRun && run.outcome === "published" ? "would_publish" : run.outcome
+  return JSON.stringify({
+    ...run,
+    outcome,
+    left_out,
+    stores: stores ?? null,
+    dry_run: dryRun,
+    problem: null
+  } satisfies Told)
+}
 
-/** `ended`: what is known of the run, where one had begun. */
-export const jsonOfFailure = (pipeline: string, problem: string, dryRun: boolean, ended?: Ended): string => {
+/** A pipeline that published nothing. */
+interface Unpublished {
+  readonly pipeline: string
+  readonly outcome: "failed" | "interrupted" | "not_run"
+  readonly problem: string
+  readonly dryRun: boolean
+  /** What is known of the run, where one had begun: then it says how it ended. */
+  readonly ended?: Ended | undefined
+}
+
+export const jsonOfUnpublished = ({ dryRun, ended, outcome, pipeline, problem }: Unpublished): string => {
   const unknown = {
     run_id: null,
     pipeline,
     origin: null,
-    outcome: "failed" as const,
+    outcome,
     started_at: null,
     finished_at: null,
     generation: null,

@@ -26,6 +26,13 @@ const tracesIn = (home: string) =>
     return existsSync(at) ? readdirSync(at).filter((name) => !name.startsWith(".")) : []
   })
 
+/** What `--json` prints, line by line. */
+const objectsIn = (stdout: string) =>
+  stdout
+    .trim()
+    .split("\n")
+    .map((line): Readonly<Record<string, unknown>> => JSON.parse(line))
+
 describe("npx turbo run ingest", () => {
   it("runs every pipeline in one task, with the arguments behind --", async () => {
     const home = path.join(folderOfTest(), "home")
@@ -136,8 +143,15 @@ describe("what is refused before anything is fetched", () => {
   it("is a live source over bundled samples; in a run of all, stores without a list are left out with one line", async () => {
     const home = copyOf(inject("sampleHome"))
     const before = tracesIn(home)
-    const { code, stderr } = await run("larder-ingest", ["all"], { LARDER_HOME: home, LARDER_SOURCES: "live" })
+    const { code, stderr, stdout } = await run("larder-ingest", ["all", "--json"], {
+      LARDER_HOME: home,
+      LARDER_SOURCES: "live"
+    })
     assert.strictEqual(code, 2)
+    assert.deepStrictEqual(
+      objectsIn(stdout).map(({ outcome, pipeline }) => `${pipeline} ${outcome}`),
+      ["commodities failed", "branded-foods failed", "storefronts not_run"]
+    )
     assert.match(
       stderr,
       /holds bundled samples, most of them generated; live prices are not mixed with them\. Set LARDER_HOME/
@@ -146,6 +160,21 @@ describe("what is refused before anything is fetched", () => {
     assert.include(stderr, "larder-ingest: storefronts is left out. No store list is given")
     assert.include(stderr, "2 of 3 pipelines had problems: commodities was not run, branded-foods was not run.")
     assert.deepStrictEqual(tracesIn(home), before)
+  })
+
+  it.each<readonly [ReadonlyArray<string>, RegExp]>([
+    [["storefronts", "--from", "2026-01-01"], /--from is not for storefronts: give it to larder-ingest commodities$/m],
+    [["branded-foods", "--to", "2026-01-01"], /--to is not for branded-foods: give it to larder-ingest commodities$/m],
+    [
+      ["commodities", "--file", "no-such.zip"],
+      /--file is not for commodities: give it to larder-ingest branded-foods$/m
+    ],
+    [["rollback", "--to", "x"], /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m]
+  ])("is a flag with another meaning than %j", async (args, message) => {
+    const home = path.join(folderOfTest(), "home")
+    const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home })
+    assert.deepStrictEqual([code, stdout], [2, ""])
+    assert.match(stderr, message)
   })
 
   it("is, of one pipeline, no reason not to run the others", async () => {
@@ -163,7 +192,45 @@ describe("what is refused before anything is fetched", () => {
   })
 })
 
+describe("a run that is interrupted", () => {
+  it("prints its object with --json", async () => {
+    const home = path.join(folderOfTest(), "home")
+    const child = spawn(process.execPath, [path.join(repository, "pipelines/bin/larder-ingest.mjs"), "--json"], {
+      env: clean({ LARDER_HOME: home }),
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    const end = ended(child)
+    while (!existsSync(path.join(home, "raw/fetches"))) {
+      assert.isNull(child.exitCode)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    child.kill("SIGINT")
+    const { code, stderr, stdout } = await end
+    assert.strictEqual(code, 130, stderr)
+    const [interrupted] = objectsIn(stdout)
+    assert.deepInclude(interrupted, { pipeline: "commodities", outcome: "interrupted", generation: null })
+    assert.isString(interrupted?.run_id)
+  })
+})
+
 describe("a run of several pipelines", () => {
+  it("takes days for the pipeline that has some, and reads the others as ever", async () => {
+    const home = folderOfTest()
+    const days = ["--from", "2026-09-01", "--to", "2026-09-30"]
+    const { code, stderr, stdout } = await run("larder-ingest", ["all", "--json", "--dry-run", ...days], {
+      LARDER_HOME: home
+    })
+    assert.strictEqual(code, 0, stderr)
+    assert.deepStrictEqual(
+      objectsIn(stdout).map(({ outcome, pipeline, window_from }) => ({ outcome, pipeline, window_from })),
+      [
+        { outcome: "would_publish", pipeline: "commodities", window_from: "2026-09-01" },
+        { outcome: "would_publish", pipeline: "branded-foods", window_from: null },
+        { outcome: "would_publish", pipeline: "storefronts", window_from: null }
+      ]
+    )
+  })
+
   /** Recordings of commodities and of stores, which are a list alone. */
   const recording = (bodies: Bodies, stores: unknown) => {
     const folder = folderOfTest()
@@ -182,10 +249,9 @@ describe("a run of several pipelines", () => {
     assert.strictEqual(code, 1, "a failure is worse than what was left out")
     assert.match(stderr, /1 feed of commodities left out; the others were published\./)
     assert.include(stderr, "2 of 2 pipelines had problems: commodities left something out, storefronts failed.")
-    const [partial, failed] = stdout
-      .trim()
-      .split("\n")
-      .map((line): Readonly<Record<string, unknown>> => JSON.parse(line))
+    const [leftOut, partial, failed] = objectsIn(stdout)
+    assert.deepInclude(leftOut, { pipeline: "branded-foods", outcome: "not_run", dry_run: false })
+    assert.strictEqual(leftOut?.problem, "nothing is recorded of fdc.nal.usda.gov")
     assert.deepStrictEqual(Object.keys(failed ?? {}).sort(), Object.keys(partial ?? {}).sort())
     assert.deepInclude(partial, { outcome: "partial", generation: "larder-000001", problem: null })
     assert.deepInclude(failed, {

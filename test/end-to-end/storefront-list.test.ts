@@ -70,8 +70,8 @@ describe("a list of stores given with --stores", () => {
   it.each([
     ["commodities", ["commodities"]],
     ["branded-foods", ["branded-foods"]],
-    ["commodities and branded-foods and storefronts", ["all"]],
-    ["commodities and branded-foods and storefronts", []]
+    ["commodities and branded-foods", ["all"]],
+    ["commodities and branded-foods", []]
   ])("exits with 2 for %s, called as %j, and names the command that takes it", async (names, command) => {
     const { given } = setUp()
     const home = folderOfTest()
