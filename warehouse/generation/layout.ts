@@ -62,7 +62,7 @@ export class NoLiveGeneration extends Schema.TaggedError<NoLiveGeneration>()("No
   override get message() {
     const newest = this.kept.at(-1)
     return newest === undefined
-      ? `${this.link} ${this.fault}, and no generation is kept beside it. Nothing was changed. Put the file back; or remove the link, and the next run reads everything anew.`
+      ? `${this.link} ${this.fault}, and no generation is kept beside it. Nothing was changed. Put the warehouse file back; or remove what is there, and the next run reads everything anew.`
       : `${this.link} ${this.fault}, but generations are kept beside it: ${this.kept.join(", ")}. Nothing was changed. Make one of them live with: npx larder-ingest rollback --to ${numberOf(newest)}`
   }
 }
@@ -121,7 +121,9 @@ const findCurrent = Effect.fnUntraced(function* (layout: Layout) {
     if (Option.isSome(target)) return yield* refuse(`leads to ${target.value}, which is not there`)
     return kept.length === 0 ? file : yield* refuse("is missing")
   }
-  if (kept.length === 0) return file // a warehouse that was copied without its link is one, too
+  const isFolder = (yield* fs.stat(file.value)).type === "Directory"
+  if (isFolder && Option.isNone(target)) return yield* refuse("is a folder and no link")
+  if (kept.length === 0 && !isFolder) return file // a warehouse that was copied without its link is one, too
   if (Option.isNone(target)) return yield* refuse("is a file and no link")
   const isOurs = path.dirname(file.value) === (yield* fs.realPath(layout.dir))
   if (isOurs && generationPattern.test(path.basename(file.value))) return file
@@ -141,14 +143,23 @@ export const requireCurrentFile = Effect.fnUntraced(function* (layout: Layout) {
   return file.value
 })
 
-const goingBack = ({ cause, file }: NotADatabase) =>
-  Effect.fail(new NotADatabase({ file, cause, advice: "Go back to an earlier one with: npx larder-ingest rollback" }))
+const goBack = "Go back to an earlier one with: npx larder-ingest rollback"
+const beginAnew = "Restore it from a backup; or remove it, and the next run reads everything anew."
+
+/** Says what to do next: go back, where there is a generation to go back to. */
+const advising = Effect.fnUntraced(function* ({ cause, file }: NotADatabase) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const names = yield* Effect.orElseSucceed(fs.readDirectory(path.dirname(file)), () => [])
+  const canGoBack = names.some((name) => generationPattern.test(name) && name !== path.basename(file))
+  return yield* new NotADatabase({ file, cause, advice: canGoBack ? goBack : beginAnew })
+})
 
 /** Opens a generation for reading. Where that is impossible, says how to go back. */
-export const openGeneration = (file: string) => DuckDb.readOnly(file).pipe(Effect.catchTag("NotADatabase", goingBack))
+export const openGeneration = (file: string) => DuckDb.readOnly(file).pipe(Effect.catchTag("NotADatabase", advising))
 
 /** The same beside another database, in which it is called `live`. */
 export const attachLive = (db: DuckDb["Service"], file: string) =>
   db
     .run(`attach ${literal(file)} as live (read_only)`)
-    .pipe(Effect.mapError(openError(file)), Effect.catchTag("NotADatabase", goingBack))
+    .pipe(Effect.mapError(openError(file)), Effect.catchTag("NotADatabase", advising))

@@ -50,6 +50,7 @@ const faults: ReadonlyArray<readonly [string, string, Put]> = [
     "is a file and no link",
     (fs, layout) => fs.writeFileString(layout.link, "something else")
   ],
+  ["is a folder", "is a folder and no link", (fs, layout) => fs.makeDirectory(layout.link)],
   [
     "is a copy of a generation",
     "is a file and no link",
@@ -95,7 +96,7 @@ describe("a warehouse whose link", () => {
       yield* fs.symlink("larder-000001.duckdb", layout.link)
       assert.match(
         (yield* Effect.flip(publishDay(layout, 1))).message,
-        /leads to \S+larder-000001\.duckdb, which is not there, and no generation is kept beside it\. Nothing was changed\. Put the file back; or remove the link, and the next run reads everything anew\.$/
+        /leads to \S+larder-000001\.duckdb, which is not there, and no generation is kept beside it\. Nothing was changed\. Put the warehouse file back; or remove what is there, and the next run reads everything anew\.$/
       )
       yield* fs.remove(layout.link)
       assert.strictEqual((yield* publishDay(layout, 1)).run.generation, "larder-000001")
@@ -113,6 +114,28 @@ describe("a warehouse whose link", () => {
       assert.strictEqual(yield* fs.readFileString(`${layout.dir}/${aside}`), "not ours")
     })
   )
+  for (const [what, put, message] of [
+    [
+      "is a folder",
+      (fs, layout) => fs.makeDirectory(layout.link),
+      /larder\.duckdb is a folder and no link, and no generation is kept beside it\. .*or remove what is there/
+    ],
+    [
+      "is a file that is no generation",
+      (fs, layout) => fs.writeFileString(layout.link, "not ours"),
+      /larder\.duckdb cannot be opened as a DuckDB database: .*Restore it from a backup; or remove it/
+    ]
+  ] as const satisfies ReadonlyArray<readonly [string, Put, RegExp]>) {
+    itWorks(`${what}, with no generation beside it, is not told to go back`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const layout = yield* aLayout
+        yield* fs.makeDirectory(layout.dir, { recursive: true })
+        yield* put(fs, layout)
+        assert.match((yield* Effect.flip(publishDay(layout, 1))).message, message)
+      })
+    )
+  }
   itWorks("is in a folder that is a link itself is followed", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
