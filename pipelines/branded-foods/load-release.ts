@@ -40,7 +40,7 @@ const unpack = Effect.fnUntraced(function* (zip: Zip, folder: string) {
     Effect.map(extract(`${name}.csv`), (target) => [name, target] as const)
   )
   const hasCounts = zip.members.some((member) => member.name.toLowerCase() === countsFile)
-  return { members: new Map(files), counts: hasCounts ? yield* extract(countsFile) : undefined }
+  return { members: new Map(files), counts: hasCounts ? yield* extract(countsFile) : undefined, areWhole: true }
 })
 
 /** The files of a folder, by their base names. Files that older releases lack may be missing. */
@@ -55,7 +55,7 @@ const unpacked = Effect.fnUntraced(function* (files: ReadonlyArray<RawFile>) {
     const file = found.get(`${name}.csv`)
     return file === undefined ? [] : [[name, file.path] as const]
   })
-  return { members: new Map(there), counts: found.get(countsFile)?.path }
+  return { members: new Map(there), counts: found.get(countsFile)?.path, areWhole: false }
 })
 
 interface Target {

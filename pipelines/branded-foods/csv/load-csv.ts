@@ -15,6 +15,8 @@ export interface CsvFiles {
   readonly members: ReadonlyMap<MemberName, string>
   /** What the release says of them. */
   readonly counts: string | undefined
+  /** They came out of a zip, whose checksums say that nothing is missing. */
+  readonly areWhole: boolean
 }
 
 const noAttributes = "create table release.food_attribute (fdc_id integer, name varchar, value varchar, added bigint)"
@@ -34,7 +36,7 @@ const headersOf = <Name extends MemberName, A, E>(
 export const loadCsv = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   load: Load,
-  { counts, members: files }: CsvFiles,
+  { areWhole, counts, members: files }: CsvFiles,
   folder: string
 ) {
   const present = yield* headersOf(files, labelMembers, readHeader)
@@ -46,7 +48,7 @@ export const loadCsv = Effect.fnUntraced(function* (
     yield* rejectRows(db, load, header.member)
     const rows = yield* rowsOf(db, header.member)
     const missing = missingRecords(stated, header.member, rows)
-    if (missing !== undefined && !load.acceptShrinkage) return yield* missing
+    if (missing !== undefined && !areWhole && !load.acceptShrinkage) return yield* missing
     if (missing !== undefined) yield* Effect.logWarning(missing.message)
     yield* load.advance(rows)
   }

@@ -37,7 +37,7 @@ describe("the numbers of records that a release states", () => {
     assert.isUndefined(missingRecords(stated, "branded_food", 2000))
     assert.strictEqual(
       missingRecords(stated, "branded_food", 989)?.message,
-      "branded_food.csv holds 989 records, and all_downloaded_table_record_counts.csv states 1000: it was cut off between two records. Download the release again, or give another one with --file; with --accept-shrinkage it is read as it is."
+      "branded_food.csv holds 989 records, and all_downloaded_table_record_counts.csv states 1000: it may have been cut off between two records. Unpack the release again; with --accept-shrinkage it is read as it is."
     )
   })
 

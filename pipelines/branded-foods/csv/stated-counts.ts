@@ -1,7 +1,8 @@
 /**
  * What a release says of its own files: `all_downloaded_table_record_counts.csv`. A file that was cut between two records looks
  * whole, and only this tells. It was exact for each file of the dictionaries that it could be held against, and is known to be
- * wrong about `food.csv`; so `food.csv` is held against the labels, each of which has a row there, and a little is allowed.
+ * wrong about `food.csv`; so `food.csv` is held against the labels, each of which has a row there, and a little is allowed. Files
+ * that were unpacked by hand are refused then; those of a zip, whose checksums hold, cause a warning: the number may be wrong.
  */
 import { open } from "node:fs/promises"
 import { Effect, Schema } from "effect"
@@ -23,7 +24,7 @@ export class RecordsMissing extends Schema.TaggedError<RecordsMissing>()("Record
 }) {
   override get message() {
     const stated = this.of === this.file ? `${this.stated}` : `${this.stated} for ${this.of}`
-    return `${this.file} holds ${this.found} records, and ${countsFile} states ${stated}: it was cut off between two records. Download the release again, or give another one with --file; with --accept-shrinkage it is read as it is.`
+    return `${this.file} holds ${this.found} records, and ${countsFile} states ${stated}: it may have been cut off between two records. Unpack the release again; with --accept-shrinkage it is read as it is.`
   }
 }
 
