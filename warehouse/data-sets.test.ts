@@ -107,7 +107,8 @@ describe("ingest.data_set", () => {
             schema_name: "pantry",
             description: "What is in the pantry. Bundled samples: most values are generated. Use none as market data.",
             licence: "Generated values: MIT. All others: ours",
-            attribution: "Generated values: Larder's bundled samples, in the format of the source. All others: the cook",
+            attribution:
+              "Generated values: Larder's bundled samples, in the format of the source. All others: the cook",
             source_url: "https://shop.example"
           }
         ]
