@@ -12,7 +12,10 @@ const origins = `
   select distinct origin from ingest.run
   where pipeline = $pipeline and generation is not null and rows_loaded > 0`
 
-/** Why a run must not add to this warehouse; undefined where it may. What is replayed is the operator's own choice. */
+/**
+ * Why a run must not add to this warehouse; undefined where it may. What is replayed is the operator's own
+ * choice, until it turns out to be bundled samples.
+ */
 export const mixtureIn = Effect.fnUntraced(function* (
   layout: Layout,
   { holds, name: pipeline }: Pick<Pipeline, "name" | "holds">,

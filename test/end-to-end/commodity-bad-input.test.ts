@@ -246,7 +246,11 @@ describe("a command with wrong options", () => {
       /--from 2026-09-30 is after --to 2026-09-01/
     ],
     ["a file, which this pipeline does not read", ["--file", import.meta.filename], /--file is not for commodities/],
-    ["a file that does not exist", ["--file", "no-such.zip"], /Path does not exist: .*no-such\.zip/],
+    [
+      "such a file that does not exist either",
+      ["--file", "no-such.zip"],
+      /--file is not for commodities: give it to larder-ingest branded-foods/
+    ],
     ["half a window", ["--from", "2026-09-01"], /--from and --to are given together/]
   ])("exits with 2 and names the fault: %s", async (_, args, message) => {
     const copy = folderOfTest()
