@@ -17,7 +17,7 @@ import { told } from "./run/summary.ts"
 import { status } from "./status.ts"
 import { storefronts } from "./storefronts/storefronts.ts"
 
-const pipelines: ReadonlyArray<Pipeline> = [{ ...commodities, days: true }, brandedFoods, storefronts]
+const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
 
 const day = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withSchema(Day), Flag.withDescription(description), Flag.optional)

@@ -19,7 +19,7 @@ export const aboutSamples = (provenances: Provenances): string | undefined => {
   const samples = names.flatMap(([tag, name]) => (provenances[tag].origin === "sample" ? [name] : []))
   return samples.length === 0
     ? undefined
-    : `most values of ${listed.format(samples)} here are generated, and none is market data. To read the sources, the operator sets LARDER_SOURCES=live and a new LARDER_HOME.`
+    : `most values of ${listed.format(samples)} here are generated; use none as market data. To read the sources, the operator sets LARDER_SOURCES=live and a new LARDER_HOME.`
 }
 
 /** Above the content of a page. Its styles are in the sheet that console and docs share. */

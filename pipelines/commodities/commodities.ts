@@ -12,6 +12,7 @@ export const commodities: Pipeline = {
   name: "commodities",
   dataSet: commodity,
   holds: "prices",
+  days: true,
   checks,
   samples: new URL("./samples/", import.meta.url),
   hosts: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],

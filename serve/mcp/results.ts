@@ -14,7 +14,7 @@ const adviceOn = (status: number) => {
   return "Nothing was charged. The same call would fail again."
 }
 
-const sample = "Sample data: most of these values are generated, and none is market data. Say so wherever you use them."
+const sample = "Sample data: most of these values are generated; use none as market data. Say so wherever you use them."
 
 const numberIn = (text: string | undefined) => (text === undefined ? undefined : Number(text))
 

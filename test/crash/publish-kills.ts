@@ -166,7 +166,7 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
       for (const [times, comes] of [appears((home) => fetched(home) > fetchedBefore), appears(isBuilding)].entries()) {
         const { code, stdout } = await replayKilled(copy, comes, 0, "SIGINT")
         expect(code).toBe(130)
-        expect(stdout).toBe("")
+        expect(JSON.parse(stdout)).toMatchObject({ ...interrupted.run, problem: "interrupted" })
         expect(namesIn(path.join(copy, "staging"))).toEqual([])
         expect(warehouse(copy).sort()).toEqual([".publish.lock", "larder-000001.duckdb", "larder.duckdb"])
         expect(journal(copy)).toMatchObject(Array.from({ length: times + 1 }, () => interrupted))
