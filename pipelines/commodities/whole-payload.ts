@@ -37,7 +37,7 @@ const restated = 5
 
 /**
  * Throws `DriftFound` where every row of a metric is without a value, although the metric has one on more than five of the days that
- * these rows are of. Rows of other days may well be without: a price that nobody quotes, or one that has ended.
+ * these rows are of. Rows of other days may have none: a price that is not quoted, or one that has ended.
  */
 export const assertStillStated = (
   mapping: ReadonlyArray<MappedMetric>,

@@ -27,22 +27,17 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Form, forms } from "../support/label-releases.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
-import { documentedFaults } from "../support/pipelines/documented-faults.ts"
+import { documentedFaults, says } from "../support/pipelines/documented-faults.ts"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
+import { seed, seeded } from "../support/seed.ts"
 import { ingest as ingestFile } from "./branded-foods.ts"
 import { type FaultyRelease, type FormFault, faultyReleases, tolerated, unnumbered } from "./faulty-foods.ts"
 import { page, startFdcHost, zipAt } from "./fdc-host.ts"
 import { folderOfTest, generationOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, goodFiles, goodZip, jsonRelease, leftovers, recordOf } from "./small-releases.ts"
 
-const seed = Number(process.env.LARDER_TEST_SEED ?? Date.now() % 2 ** 31)
-/** Numbers from 0 to 1, the same for the same seed. */
-const seeded = (state: number) => () => {
-  state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
-  return state / 2 ** 31
-}
 const releases = faultyReleases(seeded(seed))
 
 const home = temporaryFolder()
@@ -139,16 +134,6 @@ afterAll(async () => {
   removeFolder(home)
 })
 
-/** A message in the table leaves out with `…` what differs. */
-const says = (message: string, documented: string) => {
-  let at = 0
-  for (const part of documented.split("…").map((text) => text.trim())) {
-    const found = message.indexOf(part, at)
-    if (found === -1) return false
-    at = found + part.length
-  }
-  return true
-}
 const table = documentedFaults("branded foods")
 
 /** A warehouse that met these publishes both forms. */

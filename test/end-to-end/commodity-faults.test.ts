@@ -7,19 +7,14 @@ import { onceForFile } from "../support/once-for-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
 import { answering, faultyRuns, witnesses } from "../support/pipelines/commodity-faults.ts"
 import { runCommodities } from "../support/pipelines/commodity-runs.ts"
-import { documentedFaults } from "../support/pipelines/documented-faults.ts"
+import { documentedFaults, says } from "../support/pipelines/documented-faults.ts"
 import { rowsIn, temporaryHome } from "../support/pipelines/live-commodities.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
+import { seed, seeded } from "../support/seed.ts"
 
 const { feeds } = catalog()
 
-const seed = Number(process.env.LARDER_TEST_SEED ?? Date.now() % 2 ** 31)
-/** Numbers from 0 to 1, the same for the same seed. */
-const seeded = (state: number) => () => {
-  state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
-  return state / 2 ** 31
-}
 const runs = faultyRuns(seeded(seed))
 const allFaults = runs.flatMap(({ faults }) => faults)
 /** Versions of prices and the cursor of each feed, as they stand in the live generation. */
@@ -74,17 +69,6 @@ const outcomes = Effect.map(matrix, ({ ended }) => {
     }))
   })
 })
-
-/** A message in the table leaves out with `…` what differs from feed to feed. */
-const says = (message: string, documented: string) => {
-  let at = 0
-  for (const part of documented.split("…").map((text) => text.trim())) {
-    const found = message.indexOf(part, at)
-    if (found === -1) return false
-    at = found + part.length
-  }
-  return true
-}
 
 describe("a fault of commodity feeds", () => {
   beforeAll(() => Effect.runPromise(Effect.asVoid(matrix)), 600_000) // each payload waits for the disk, which may be busy

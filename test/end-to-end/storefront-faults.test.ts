@@ -13,7 +13,7 @@ import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"
-import { documentedFaults } from "../support/pipelines/documented-faults.ts"
+import { documentedFaults, says } from "../support/pipelines/documented-faults.ts"
 import {
   feedOf,
   forms,
@@ -27,15 +27,10 @@ import {
 import { type EndedRun, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
 import { startTls } from "../support/pipelines/tls-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
+import { seed, seeded } from "../support/seed.ts"
 import { removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Row, rowsOf } from "./storefronts.ts"
 
-const seed = Number(process.env.LARDER_TEST_SEED ?? Date.now() % 2 ** 31)
-/** Numbers from 0 to 1, the same for the same seed. */
-const seeded = (state: number) => () => {
-  state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
-  return state / 2 ** 31
-}
 const faults = storeFaults(seeded(seed))
 
 const aDay = 86_400_000
@@ -193,17 +188,6 @@ const outcomesOf = Effect.fnUntraced(function* (fault: string) {
     return [{ form, published, kept, exit: left === undefined ? "0" : exitOf(second), message }]
   })
 })
-
-/** A message in the table leaves out with `…` what differs from store to store. */
-const says = (message: string, documented: string) => {
-  let at = 0
-  for (const part of documented.split("…").map((text) => text.trim())) {
-    const found = message.indexOf(part, at)
-    if (found === -1) return false
-    at = found + part.length
-  }
-  return true
-}
 
 describe("a fault of the feed of a store", () => {
   beforeAll(() => Effect.runPromise(Effect.asVoid(matrix)), 600_000) // each payload waits for the disk, which may be busy

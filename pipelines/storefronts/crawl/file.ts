@@ -97,7 +97,7 @@ const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | R
   return cause instanceof Error && "syscall" in cause ? Effect.fail(damaged(raw, cause)) : Effect.die(cause)
 }
 
-/** Rows before a limit was reached are as good as any; those of a file that is not what it should be are not. */
+/** Rows that were read before a limit count. Rows of a file that cannot be read as its kind do not. */
 const endingOf = (outcome: Outcome, hasRows: boolean): Outcome => {
   if (outcome === "budget") return hasRows ? "budget" : "unreachable"
   return outcome === "too_large" && hasRows ? "broken_off" : outcome

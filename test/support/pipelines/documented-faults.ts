@@ -27,3 +27,14 @@ export const documentedFaults = (pipeline: "commodities" | "branded foods" | "st
     return { fault, published, kept, exit, message }
   })
 }
+
+/** Whether a message is the documented one, which leaves out with `…` what differs from feed to feed. */
+export const says = (message: string, documented: string) => {
+  let at = 0
+  for (const part of documented.split("…").map((text) => text.trim())) {
+    const found = message.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return true
+}
