@@ -2,6 +2,7 @@
 import { type Licence, licences } from "@larder/schemas/commodity/records.ts"
 import { Config, Option, Redacted, Schema } from "effect"
 import { addressFor, urlOf } from "./addresses.ts"
+import { placeProblem } from "./ledger/anchor.ts"
 import { loopback, proxiesIn } from "./trusted-proxies.ts"
 
 /** 0 takes a free port. */
@@ -22,6 +23,21 @@ export const ledgerUrlSetting = Config.option(
     "LARDER_LEDGER_URL"
   )
 ).pipe(Config.map(Option.filter((url) => Redacted.value(url) !== "")))
+
+/** Where the head of the ledger's chain is kept; an address may hold a password. Empty equals absent. */
+export const ledgerAnchorSetting = Config.option(
+  Config.schema(
+    Schema.RedactedFromValue(
+      Schema.String.check(
+        Schema.makeFilter((text) => {
+          const problem = text === "" ? undefined : placeProblem(text)
+          return problem === undefined ? undefined : `LARDER_LEDGER_ANCHOR ${problem}`
+        })
+      )
+    ),
+    "LARDER_LEDGER_ANCHOR"
+  )
+).pipe(Config.map(Option.filter((place) => Redacted.value(place) !== "")))
 
 /** An address with a path is none: links and cookies are for its root. */
 const PublicUrl = (setting: string) =>
@@ -114,6 +130,7 @@ const withheldLicencesSetting = Config.schema(
 export const serveSettings = Config.all({
   home: homeSetting,
   ledgerUrl: ledgerUrlSetting,
+  ledgerAnchor: ledgerAnchorSetting,
   host,
   port,
   ...consoleSettings,

@@ -4,7 +4,6 @@ import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/generation/live.ts"
 import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { addressFor, isEveryAddress, isLoopback, urlOf } from "./addresses.ts"
-import { backingUpBoth } from "./backup.ts"
 import { Billing } from "./billing/billing.ts"
 import { openBilling } from "./billing/open-billing.ts"
 import { checkoutPageOf } from "./billing/simulator/checkout-page.ts"
@@ -13,16 +12,13 @@ import { makeConsole } from "./console/app.ts"
 import { DataRead } from "./console/data-read.ts"
 import type { Readiness } from "./console/health.ts"
 import { type ConsoleServices, pages } from "./console/pages.ts"
-import { ConsoleDatabase } from "./console-database/console-database.ts"
-import { layerConsoleDatabase } from "./console-database/place.ts"
+import type { ConsoleDatabase } from "./console-database/console-database.ts"
 import { serveControl } from "./control.ts"
 import { demoKey } from "./demo.ts"
 import { makeTurns } from "./fairness/turns.ts"
 import { gaugesOf } from "./gauges.ts"
 import { makeApi } from "./http.ts"
-import { embeddedLedger } from "./ledger/embedded/embedded-ledger.ts"
 import { Ledger } from "./ledger/ledger.ts"
-import { postgresLedger } from "./ledger/postgres/postgres-ledger.ts"
 import { ledgerDirectoryIn } from "./ledger/reach.ts"
 import { listen } from "./listen.ts"
 import { makeAssistants } from "./mcp/assistants.ts"
@@ -41,6 +37,7 @@ import { RequestLog } from "./requests/request-log.ts"
 import { routes } from "./routes/routes.ts"
 import { aboutSamples } from "./sample-banner.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
+import { storesInFile, storesInPostgres } from "./stores.ts"
 import { welcome } from "./welcome.ts"
 
 const withoutTls = (listening: string) =>
@@ -61,8 +58,7 @@ const open = Effect.fnUntraced(function* () {
   const consoleUrl = () => publicUrl ?? addressFor(listening, null)
   // commands reach a ledger in PostgreSQL by themselves
   if (Option.isNone(ledgerUrl)) {
-    const noting = notingKeys(ledger.administration, "a command")
-    const administration = backingUpBoth(noting, yield* ConsoleDatabase)
+    const administration = notingKeys(ledger.administration, "a command")
     yield* serveControl(ledgerDirectoryIn(layout.home), administration, yield* administerPeople(consoleUrl))
   }
   const payments = yield* openPayments(consoleUrl)
@@ -180,19 +176,18 @@ const open = Effect.fnUntraced(function* () {
   }
 })
 
-/** What is kept, in files of this process or in PostgreSQL. The ledger is opened first: who holds it may open the rest. */
-const kept = (home: string, ledgerUrl: Option.Option<Redacted.Redacted>) => {
+/** What is written: the ledger, and what the console keeps. */
+const kept = (home: string, ledgerUrl: Option.Option<Redacted.Redacted>, anchor: Option.Option<Redacted.Redacted>) => {
   const directory = ledgerDirectoryIn(home)
-  const ledger = Layer.effect(
-    Ledger,
-    Option.isSome(ledgerUrl) ? postgresLedger(ledgerUrl.value, directory) : embeddedLedger(directory)
-  )
+  const stores: Layer.Layer<Ledger | ConsoleDatabase, StoreError> = Option.isSome(ledgerUrl)
+    ? storesInPostgres(ledgerUrl.value, directory, anchor)
+    : storesInFile(directory, anchor)
   return Layer.mergeAll(layerPeople, layerRequestLog).pipe(
-    Layer.provideMerge(layerConsoleDatabase(home, ledgerUrl)),
     Layer.provideMerge(Ledger.layerAdministration),
-    Layer.provideMerge(ledger)
+    Layer.provideMerge(stores)
   )
 }
+type StoreError = Layer.Error<ReturnType<typeof storesInPostgres> | ReturnType<typeof storesInFile>>
 
 const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
   const { account, key } = yield* demoKey()
@@ -206,7 +201,7 @@ interface Asked {
 }
 
 export const start = Effect.fn(function* ({ demo, json }: Asked) {
-  const { home, ledgerUrl } = yield* serveSettings
+  const { home, ledgerAnchor, ledgerUrl } = yield* serveSettings
   yield* Effect.gen(function* () {
     const started = yield* open()
     const shown = demo ? yield* openDemo(started.consoleUrl) : undefined
@@ -214,5 +209,5 @@ export const start = Effect.fn(function* ({ demo, json }: Asked) {
     const told = { ...addresses, generation, payments, demo_key: shown?.key ?? null, first_link: shown?.link ?? null }
     yield* Console.log(json ? JSON.stringify(told) : welcome(started, shown))
     yield* Effect.never
-  }).pipe(Effect.scoped, Effect.provide(kept(home, ledgerUrl)))
+  }).pipe(Effect.scoped, Effect.provide(kept(home, ledgerUrl, ledgerAnchor)))
 })

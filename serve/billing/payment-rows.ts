@@ -202,7 +202,7 @@ export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>)
     ? Effect.succeed([])
     : db.all(
         ReversalRow,
-        `select payment_id, id, kind, cents, state, coalesce(is_lost, false) as is_lost, changed_at
+        `select payment_id, id, kind, cents, state, is_lost, changed_at
          from console.reversal
          where payment_id in (${payments.map((_, index) => `$${index + 1}`).join(", ")})
          order by changed_at, id`,
@@ -230,7 +230,7 @@ export const saveReversal = Effect.fnUntraced(function* (
     yield* db.run(
       `update console.reversal
        set state = $2, is_lost = $3, changed_at = $4
-       where id = $1 and state = 'taken' and (state <> $2 or coalesce(is_lost, false) <> $3)
+       where id = $1 and state = 'taken' and (state <> $2 or is_lost <> $3)
        returning id`,
       [id, state, is_lost, now]
     )

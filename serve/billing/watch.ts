@@ -100,9 +100,10 @@ export const makeWatch = (needs: BillingNeeds, { look, pursue }: Pursue) => {
       reversed: new Date(now - undecidedFor).toISOString(),
       others: new Date(now - lateFor).toISOString()
     }
-    const after = (id: string, limit: number) => settledPayments(database, processor.name, { ...since, id }, limit)
+    const { background } = database
+    const after = (id: string, limit: number) => settledPayments(background, processor.name, { ...since, id }, limit)
     // servers that start often begin anywhere, or they would never come to the last ones
-    const next = yield* after(last ?? (yield* anyPayment(database)), mostSettled)
+    const next = yield* after(last ?? (yield* anyPayment(background)), mostSettled)
     const ids = new Set(next.map(({ id }) => id))
     // the first ones follow the last
     const first = next.length < mostSettled ? yield* after("", mostSettled - next.length) : []

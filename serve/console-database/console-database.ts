@@ -1,14 +1,12 @@
 /**
  * Where the console keeps what is no movement of credits: people and their sessions, payments, cards, settings, and the
- * latest requests. One SQL serves both databases: an embedded one beside the ledger, or the PostgreSQL that several
- * servers share. So statements keep to what both understand: `$1` parameters, `on conflict`, `returning`, whole numbers
- * as `integer`, moments as ISO texts in UTC, which sort as they are.
+ * latest requests. One SQL serves both databases: the SQLite file of the ledger, or the PostgreSQL that several servers
+ * share. So statements keep to what both understand: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`, whole
+ * numbers as `integer`, moments as ISO texts in UTC, which sort as they are.
  */
-import { Context, type Effect, Schema } from "effect"
-import type { SumTable } from "./sums.ts"
-import type { TableCount } from "./tables.ts"
-
-export type Cell = string | number | boolean | null
+import { Context, Effect, Schema } from "effect"
+import type { Cell } from "../persistence/sqlite.ts"
+import type { Portion } from "./rows-as-text.ts"
 
 /** The console's tables cannot be read or written now; nothing of the statement or transaction was kept. */
 export class ConsoleUnavailable extends Schema.TaggedError<ConsoleUnavailable>()("ConsoleUnavailable", {
@@ -32,22 +30,37 @@ export interface Statements {
   readonly run: (sql: string, params?: ReadonlyArray<Cell>) => Effect.Effect<number, ConsoleUnavailable>
 }
 
+type Ask = (sql: string, params: ReadonlyArray<Cell>) => Effect.Effect<ReadonlyArray<unknown>, ConsoleUnavailable>
+
+export const statementsOf = (ask: Ask): Statements => ({
+  all: (row, sql, params = []) =>
+    ask(sql, params).pipe(
+      Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows)),
+      Effect.catchTag("SchemaError", (error) => Effect.die(error)) // our SQL and our schema disagree: a bug
+    ),
+  run: (sql, params = []) => Effect.map(ask(sql, params), (rows) => rows.length)
+})
+
 export class ConsoleDatabase extends Context.Service<
   ConsoleDatabase,
   Statements & {
     /**
      * All statements of `work` together or none of them; durable when it returns. Others' transactions run before or
-     * after it (embedded), or beside it (PostgreSQL, read committed): what must hold beside them is one conditional update.
+     * after it (SQLite), or beside it (PostgreSQL, read committed): what must hold beside them is one conditional update.
+     * In SQLite `work` has to end in one turn of the event loop: it waits for nothing but the statements it is given.
      */
     readonly transaction: <A, E, R>(
       work: (statements: Statements) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | ConsoleUnavailable, R>
-    /** What whoever counts calls in `usage_of_status` adds them to as well: nothing in PostgreSQL, where triggers do it. */
-    readonly sums: ReadonlyArray<SumTable>
     /**
-     * Writes what a backup holds, as it is at one moment, into a DuckDB file that is not there yet and is not named
-     * `console`. Says how many rows each table has.
+     * For what reads or changes more than some hundred rows: it holds up nobody else. What it writes need not outlive a
+     * crash, and changes some hundred rows a statement: in SQLite charged calls wait for each statement's end.
      */
-    readonly copyTo: (file: string) => Effect.Effect<ReadonlyArray<TableCount>, ConsoleUnavailable>
+    readonly background: Statements
+    /**
+     * Appends many rows in the background. `portionsOf` cuts them into portions of at most so many rows. In SQLite each
+     * portion is a transaction, for which charged calls wait; in PostgreSQL one portion and one transaction has all rows.
+     */
+    readonly append: (portionsOf: (rows: number) => Iterable<Portion>) => Effect.Effect<void, ConsoleUnavailable>
   }
 >()("larder/serve/ConsoleDatabase") {}

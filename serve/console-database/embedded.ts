@@ -1,58 +1,84 @@
-/** The console's tables in a DuckDB file of their own, which this process alone holds. One statement at a time. */
-import { mkdirSync } from "node:fs"
-import path from "node:path"
-import { DuckDb, type DuckDbError } from "@larder/warehouse/duckdb.ts"
-import { Effect, Layer, Semaphore } from "effect"
-import { type Cell, ConsoleDatabase, consoleUnavailable, type Statements } from "./console-database.ts"
-import { copyRows, newTables } from "./copies.ts"
-import { sumTables } from "./sums.ts"
-import { backedUp, countsOf, definitions, TableCount } from "./tables.ts"
+/**
+ * The console's tables in the SQLite file of the ledger. Statements and transactions run on the connection of the main
+ * thread, as the ledger's groups do: each begins and ends in one turn of the event loop.
+ */
+import { Cause, type Context, Effect, Exit, Layer } from "effect"
+import { LedgerFile } from "../ledger/embedded/ledger-file.ts"
+import type { Sqlite } from "../persistence/sqlite.ts"
+import type { Thread } from "../persistence/thread.ts"
+import {
+  ConsoleDatabase,
+  type ConsoleUnavailable,
+  consoleUnavailable,
+  type Statements,
+  statementsOf
+} from "./console-database.ts"
+import { insertPortion, rowsOf } from "./in-thread.ts"
 
-/** Not `console.duckdb`: a database takes its name from its file, and could not be told from the schema `console` then. */
-export const consoleFileIn = (ledgerDirectory: string) => path.join(ledgerDirectory, "console-tables.duckdb")
+type Database = ConsoleDatabase["Service"]
 
-const paramsOf = (cells: ReadonlyArray<Cell>) =>
-  Object.fromEntries(cells.map((cell, index) => [String(index + 1), cell]))
+/** Rows of one transaction, a millisecond or less: charged calls wait for its end. */
+const rowsAtOnce = 250
+const inThread = new URL("./in-thread.ts", import.meta.url).href
 
-const unavailable = Effect.mapError((error: DuckDbError) => consoleUnavailable(error))
+const attempt = <A>(work: () => A) => Effect.try({ try: work, catch: consoleUnavailable })
+const answered = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: consoleUnavailable })
 
-const statementsOf = (db: DuckDb["Service"]): Statements => ({
-  all: (row, sql, params = []) => unavailable(db.all(row, sql, paramsOf(params))),
-  run: (sql, params = []) => Effect.map(unavailable(db.rows(sql, paramsOf(params))), (rows) => rows.length)
-})
+const mayNotWait = () =>
+  new Error("a transaction of the console waited: it has to end in the turn of the event loop in which it begins")
 
-const open = Effect.fnUntraced(function* (ledgerDirectory: string) {
-  yield* Effect.sync(() => mkdirSync(ledgerDirectory, { recursive: true, mode: 0o700 }))
-  const db = yield* DuckDb.readWrite(consoleFileIn(ledgerDirectory))
-  yield* db.run("set threads = 1; set memory_limit = '500MB'")
-  for (const definition of definitions) yield* db.run(definition)
-  const oneAtATime = yield* Semaphore.make(1)
-  const inside = statementsOf(db)
-  const alone = <A, E, R>(work: Effect.Effect<A, E, R>) => oneAtATime.withPermit(Effect.uninterruptible(work))
-  return ConsoleDatabase.of({
-    all: (row, sql, params) => alone(inside.all(row, sql, params)),
-    run: (sql, params) => alone(inside.run(sql, params)),
-    transaction: (work) =>
-      alone(
-        Effect.gen(function* () {
-          yield* inside.run("begin")
-          const done = yield* work(inside)
-          yield* inside.run("commit")
-          return done
-        }).pipe(Effect.onError(() => Effect.ignore(inside.run("rollback"))))
-      ),
-    sums: sumTables,
-    // everybody waits: four seconds for a million requests and 360,000 counts of days
-    copyTo: (file) =>
-      alone(
-        Effect.gen(function* () {
-          yield* Effect.mapError(newTables(file), consoleUnavailable)
-          yield* unavailable(copyRows(db, file, { names: backedUp, direction: "into the file" }))
-          return yield* inside.all(TableCount, countsOf(backedUp))
-        })
+/** Work that is not at its end goes no further, and is a defect. */
+const endedAtOnce = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E> => {
+  const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+  if (!Cause.isAsyncFiberError(defect)) return exit
+  defect.fiber.interruptUnsafe()
+  return Exit.die(mayNotWait())
+}
+
+/** Thrown to roll back. */
+class Failed<E> {
+  readonly cause: Cause.Cause<E>
+  constructor(cause: Cause.Cause<E>) {
+    this.cause = cause
+  }
+}
+
+const transactionIn =
+  (sqlite: Sqlite) =>
+  <A, E, R>(work: (statements: Statements) => Effect.Effect<A, E, R>) =>
+    Effect.contextWith((context: Context.Context<R>): Effect.Effect<A, E | ConsoleUnavailable> => {
+      let hasEnded = false
+      const inside = statementsOf((sql, params) =>
+        Effect.suspend(() => (hasEnded ? Effect.die(mayNotWait()) : attempt(() => sqlite.all(sql, params))))
       )
-  })
+      try {
+        return sqlite.transaction(() => {
+          const exit = endedAtOnce(Effect.runSyncExitWith(context)(Effect.suspend(() => work(inside))))
+          if (Exit.isSuccess(exit)) return exit
+          throw new Failed(exit.cause)
+        })
+      } catch (error) {
+        return error instanceof Failed ? Effect.failCause(error.cause) : Effect.fail(consoleUnavailable(error))
+      } finally {
+        hasEnded = true
+      }
+    })
+
+const inBackground = ({ run }: Thread): Pick<Database, "append" | "background"> => ({
+  background: statementsOf((sql, params) => answered(() => run(inThread, rowsOf, sql, params))),
+  append: (portionsOf) =>
+    Effect.forEach(portionsOf(rowsAtOnce), (portion) => answered(() => run(inThread, insertPortion, portion)), {
+      discard: true
+    })
 })
 
-/** `ledgerDirectory` is `$LARDER_HOME/ledger`. Fails with `FileInUse` where another process holds the file. */
-export const embeddedConsole = (ledgerDirectory: string) => Layer.effect(ConsoleDatabase, open(ledgerDirectory))
+const make = Effect.map(LedgerFile, ({ sqlite, thread }) =>
+  ConsoleDatabase.of({
+    all: statementsOf((sql, params) => attempt(() => sqlite.all(sql, params))).all,
+    run: (sql, params) => attempt(() => sqlite.transaction(() => sqlite.all(sql, params).length)),
+    transaction: transactionIn(sqlite),
+    ...inBackground(thread)
+  })
+)
+
+export const embeddedConsole: Layer.Layer<ConsoleDatabase, never, LedgerFile> = Layer.effect(ConsoleDatabase, make)

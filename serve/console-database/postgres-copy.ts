@@ -1,11 +1,10 @@
-/** The console's tables between PostgreSQL and DuckDB files: into a file for a backup, and out of one that moves. */
+/** The console's tables between PostgreSQL and SQLite: into a file for a backup, and out of one that moves. */
 import type { PgClient } from "@effect/sql-pg"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Option, Schema, Stream } from "effect"
-import { transact } from "../ledger/postgres/database.ts"
-import { allTables, backedUp, countsOf, definitions, moved, TableCount } from "./tables.ts"
-
-type Db = DuckDb["Service"]
+import type { Cell, Sqlite } from "../persistence/sqlite.ts"
+import { consoleUnavailable } from "./console-database.ts"
+import { because } from "./postgres.ts"
+import { allTables, backedUp, countsOf, TableCount } from "./tables.ts"
 
 /** Some 2 MB of rows. */
 const rowsAtOnce = 5_000
@@ -14,68 +13,56 @@ const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(TableCount))
 const countsIn = (sql: PgClient.PgClient, names: ReadonlyArray<string>) =>
   Effect.flatMap(sql.unsafe(countsOf(names)), decodeCounts)
 
-const Column = Schema.Struct({ name: Schema.String })
-const columnsOf = `
-  select column_name as name from duckdb_columns()
-  where database_name = current_database() and schema_name = 'console' and table_name = $name
-  order by column_index`
+const attempt = <A>(work: () => A) => Effect.try({ try: work, catch: consoleUnavailable })
 
-type Cells = Readonly<Record<string, string | number | boolean | null>>
+const columnsOf = (sqlite: Sqlite, name: string) =>
+  sqlite.all(`select name from pragma_table_info('${name}') order by cid`).map((column) => String(column.name))
 
-const copyTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, db: Db, name: string) {
-  const columns = (yield* db.all(Column, columnsOf, { name })).map((column) => column.name)
+type Cells = Readonly<Record<string, Cell>>
+
+const inputOf = (cell: Cell = null) => (typeof cell === "boolean" ? Number(cell) : cell)
+
+const copyTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite, name: string) {
+  const columns = yield* attempt(() => columnsOf(sqlite, name))
+  const insert = sqlite.prepare(`insert into console.${name} values (${columns.map(() => "?").join(", ")})`)
   yield* sql.unsafe<Cells>(`select ${columns.join(", ")} from console.${name}`).stream.pipe(
     Stream.grouped(rowsAtOnce),
     Stream.runForEach((rows) =>
-      db.append(
-        "console",
-        name,
-        rows.map((row) => columns.map((column) => row[column] ?? null))
+      attempt(() =>
+        sqlite.transaction(() => {
+          for (const row of rows) insert.run(...columns.map((column) => inputOf(row[column])))
+        })
       )
     )
   )
 })
 
-/** Everything that a backup holds, of one moment, into a file that is not there yet. */
-export const copyFromPostgres = Effect.fnUntraced(function* (sql: PgClient.PgClient, file: string) {
-  const db = yield* DuckDb.readWrite(file)
-  yield* db.run(definitions.join(";\n"))
-  const counts = yield* transact(
-    sql,
-    Effect.gen(function* () {
-      yield* sql.unsafe("set transaction isolation level repeatable read read only")
-      for (const name of backedUp) yield* copyTable(sql, db, name)
-      return yield* countsIn(sql, backedUp)
+/** Everything that a backup holds, into empty tables. Within a transaction of the caller. */
+export const copyTables = (sql: PgClient.PgClient, sqlite: Sqlite) =>
+  Effect.mapError(
+    Effect.forEach(backedUp, (name) => copyTable(sql, sqlite, name), { discard: true }),
+    (error) => consoleUnavailable(because(error))
+  )
+
+/** In the order in which they were written, as JSON. */
+const rowsIn = (sqlite: Sqlite, name: string) =>
+  Stream.paginate(-1, (after: number) =>
+    attempt(() => {
+      const rows = sqlite.all(
+        `select rowid as rowid_of_row, * from console.${name} where rowid > $1 order by rowid limit ${rowsAtOnce}`,
+        [after]
+      )
+      const last = rows.at(-1)?.rowid_of_row
+      return [[JSON.stringify(rows)], Option.map(Option.fromUndefinedOr(last), Number)] as const
     })
   )
-  yield* db.run("checkpoint")
-  return counts
-}, Effect.scoped)
 
-const Row = Schema.Struct({ number: Schema.Int, row: Schema.String })
-
-/** In the order in which they were written. */
-const rowsIn = (db: Db, name: string) =>
-  Stream.paginate(-1, (after: number) =>
-    Effect.map(
-      db.all(
-        Row,
-        `select rowid::double as number, to_json(t)::varchar as row
-        from console.${name} as t
-        where rowid > $after
-        order by rowid
-        limit ${rowsAtOnce}`,
-        { after }
-      ),
-      (rows) => [rows, Option.fromUndefinedOr(rows.at(-1)?.number)] as const
-    )
-  )
-
-const insertRows = (sql: PgClient.PgClient, name: string, rows: ReadonlyArray<typeof Row.Type>) =>
+/** Keys that are no columns are left out. */
+const insertRows = (sql: PgClient.PgClient, name: string, rows: string) =>
   sql.unsafe(
     `insert into console.${name}
     select * from jsonb_populate_recordset(null::console.${name}, $1::text::jsonb)`,
-    [`[${rows.map(({ row }) => row).join(",")}]`]
+    [rows]
   )
 
 /** The first table that has rows. What the payment simulator notes when a server starts is worth nothing without payments. */
@@ -88,13 +75,19 @@ export const firstUsed = (sql: PgClient.PgClient) =>
     (counts) => counts.find(({ rows }) => rows > 0)
   )
 
-/** Copies everything, sign-ins included: this is no older than they are. Within a transaction of the caller. */
-export const copyIntoPostgres = Effect.fnUntraced(function* (db: Db, sql: PgClient.PgClient) {
+/**
+ * Copies everything, sign-ins included: this is no older than they are. Within a transaction of the caller. Says whether
+ * the database then has as many rows.
+ */
+export const copyIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
   yield* sql.unsafe("delete from console.simulated")
-  for (const name of moved) {
-    yield* Stream.runForEach(Stream.grouped(rowsIn(db, name), rowsAtOnce), (rows) => insertRows(sql, name, rows))
+  for (const name of allTables) {
+    yield* Stream.runForEach(rowsIn(sqlite, name), (rows) => insertRows(sql, name, rows))
   }
-  const expected = yield* db.all(TableCount, countsOf(allTables))
+  const expected = yield* Effect.flatMap(
+    attempt(() => sqlite.all(countsOf(allTables))),
+    decodeCounts
+  )
   const found = yield* countsIn(sql, allTables)
   return expected.every(({ name, rows }) => found.some((other) => other.name === name && other.rows === rows))
 })

@@ -1,20 +1,15 @@
 /** The console's tables in the PostgreSQL database that keeps the ledger, shared by several servers. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Redacted, Schedule, Schema } from "effect"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
 import { connect, transact } from "../ledger/postgres/database.ts"
-import { type Cell, ConsoleDatabase, consoleUnavailable, type Statements } from "./console-database.ts"
-import { copyFromPostgres } from "./postgres-copy.ts"
-import { keepSums } from "./postgres-sums.ts"
-import { addColumn, addedColumns, tableDefinitions } from "./tables.ts"
-
-const indexes = {
-  request_of_account: "console.request (account_id, occurred_at desc)",
-  usage_of_key: "console.usage_of_status (account_id, key_id, day)",
-  payment_of_account: "console.payment (account_id, created_at desc)",
-  session_of_person: "console.session (person_id)",
-  known_browser_of_person: "console.known_browser (person_id)"
-}
+import { asOutage } from "../ledger/postgres/outages.ts"
+import type { Cell } from "../persistence/sqlite.ts"
+import { ConsoleDatabase, consoleUnavailable, statementsOf } from "./console-database.ts"
+import { betweenCells, betweenRows, type RowsAsText } from "./rows-as-text.ts"
+import { consoleTables } from "./tables.ts"
 
 /** A page or a webhook waits for it. */
 const longestStatement = "10 seconds"
@@ -29,59 +24,34 @@ const inTime = <A>(asked: Effect.Effect<A, SqlError>) =>
     })
   )
 
-/** Those that are there already are left alone: `if not exists` would first wait for everybody who writes. */
-const missingIndexes = (sql: PgClient.PgClient) =>
-  Effect.map(sql<{ name: string }>`select indexname as name from pg_indexes where schemaname = 'console'`, (found) =>
-    Object.entries(indexes)
-      .filter(([index]) => !found.some(({ name }) => name === index))
-      .map(([index, columns]) => `create index if not exists ${index} on ${columns}`)
-  )
-
-/** Left alone like those indexes, where they are there. */
-const missingColumns = (sql: PgClient.PgClient) =>
-  Effect.map(
-    sql<{ name: string }>`
-      select table_name || '.' || column_name as name from information_schema.columns where table_schema = 'console'`,
-    (found) =>
-      addedColumns
-        .filter(({ column, table }) => !found.some(({ name }) => name === `${table}.${column}`))
-        .map(addColumn)
-  )
-
 /** Two servers that start at once on a new database get in each other's way; the second one finds the work done. */
-const again = <A, E>(work: Effect.Effect<A, E>) =>
-  Effect.retry(work, { times: 20, schedule: Schedule.spaced("100 millis") })
-
-const isLockedOut = ({ reason }: SqlError) => reason._tag === "LockTimeoutError"
-
-/**
- * Whoever comes after a statement that waits for the whole table waits as well, also those who only read, and a backup
- * reads for minutes: so it gives up soon, and lets them go ahead before it tries again.
- */
-const addToTable = (sql: PgClient.PgClient, column: string) =>
-  transact(sql, Effect.andThen(sql`set local lock_timeout = '1s'`, sql.unsafe(column))).pipe(
-    Effect.retry({ while: isLockedOut, schedule: Schedule.spaced("1 second") })
-  )
+const inTurn = { times: 20, schedule: Schedule.spaced("100 millis") }
 
 /** However long it takes: nobody waits for an answer, and a server that gave up would never start on large tables. */
-export const createTables = (sql: PgClient.PgClient) =>
-  Effect.gen(function* () {
-    for (const definition of tableDefinitions) yield* again(sql.unsafe(definition))
-    for (const column of yield* missingColumns(sql)) yield* again(addToTable(sql, column))
-    for (const index of yield* missingIndexes(sql)) yield* again(sql.unsafe(index))
-    yield* keepSums(sql)
-  }).pipe(unavailable)
+export const createTables = (sql: PgClient.PgClient) => {
+  const create = Effect.forEach(consoleTables, (statement) => sql.unsafe(statement), { discard: true })
+  const loader = Migrator.fromRecord({ "0001_console": create })
+  return sql.unsafe("create schema if not exists console").pipe(
+    Effect.andThen(Migrator.make({})({ loader, table: "console.migration" })),
+    Effect.provideService(SqlClient.SqlClient, sql),
+    asOutage,
+    Effect.retry(inTurn),
+    Effect.mapError((error) => consoleUnavailable(because(error)))
+  )
+}
 
-type Ask = (statement: string, params: ReadonlyArray<Cell>) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
-
-const statementsOf = (ask: Ask): Statements => ({
-  all: (row, statement, params = []) =>
-    inTime(ask(statement, params)).pipe(
-      Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows)),
-      Effect.catchTag("SchemaError", (error) => Effect.die(error)) // our SQL and our schema disagree: a bug
-    ),
-  run: (statement, params = []) => Effect.map(inTime(ask(statement, params)), (rows) => rows.length)
-})
+/** All rows in one statement, which takes them apart. */
+const insertOf = ({ columns, onConflict = "", table }: RowsAsText) => {
+  const cells = Object.values(columns).map((type, index) => `cast(cells[${index + 1}] as ${type})`)
+  return `
+    insert into ${table} as kept (${Object.keys(columns).join(", ")})
+    select ${cells.join(", ")}
+    from (
+      select string_to_array(line, chr(${betweenCells.charCodeAt(0)})) as cells
+      from (select unnest(string_to_array($1, chr(${betweenRows.charCodeAt(0)}))) as line) as lines
+    ) as calls
+    ${onConflict}`
+}
 
 const Setting = Schema.Struct({ setting: Schema.String })
 const decodeSettings = Schema.decodeUnknownEffect(Schema.Array(Setting))
@@ -102,20 +72,25 @@ const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     ? sql.unsafe("set local synchronous_commit = on")
     : Effect.void
   const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(toTheDisk, work))
-  const ask: Ask = (statement, params) => sql.unsafe(statement, params)
-  const inside = statementsOf(ask)
+  const ask = (statement: string, params: ReadonlyArray<Cell>) => sql.unsafe(statement, params)
+  const inside = statementsOf((statement, params) => inTime(ask(statement, params)))
+  const outside = isLate ? statementsOf((statement, params) => inTime(durably(ask(statement, params)))) : inside
+  const transaction: ConsoleDatabase["Service"]["transaction"] = (work) =>
+    durably(work(inside)).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(because(error)))))
   return ConsoleDatabase.of({
-    ...statementsOf(isLate ? (statement, params) => durably(ask(statement, params)) : ask),
-    transaction: (work) =>
-      durably(work(inside)).pipe(
-        Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(because(error))))
-      ),
-    sums: [],
-    copyTo: (file) => Effect.mapError(copyFromPostgres(sql, file), (error) => consoleUnavailable(because(error)))
+    ...outside,
+    transaction,
+    background: inside,
+    append: (portionsOf) =>
+      transaction(({ run }) =>
+        Effect.forEach([...portionsOf(Number.POSITIVE_INFINITY)].flat(), (rows) => run(insertOf(rows), [rows.rows]), {
+          discard: true
+        })
+      )
   })
 })
 
 /** The driver says "Query failed"; what the database said is its cause. */
-const because = (error: unknown): unknown => (error instanceof SqlError ? (error.reason.cause ?? error) : error)
+export const because = (error: unknown): unknown => (error instanceof SqlError ? (error.reason.cause ?? error) : error)
 
 export const postgresConsole = (url: Redacted.Redacted) => Layer.effect(ConsoleDatabase, open(url))

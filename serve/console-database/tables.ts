@@ -1,9 +1,8 @@
-/** The tables of the console, in the schema `console`; made where they are missing. */
+/** The tables and indexes of the console, in the schema `console`; one list for SQLite and PostgreSQL. */
 import { readFileSync } from "node:fs"
 import { Schema } from "effect"
-import { sumMissing, sumTables } from "./sums.ts"
 
-const tables = [
+export const allTables: ReadonlyArray<string> = [
   "person",
   "removed_person",
   "session",
@@ -17,8 +16,25 @@ const tables = [
   "request",
   "usage_of_status",
   "status_of_endpoint",
-  "status_of_month",
   "simulated"
+]
+
+const indexes = {
+  person_of_account: "console.person (account_id, email)",
+  session_of_person: "console.session (person_id)",
+  known_browser_of_person: "console.known_browser (person_id)",
+  payment_of_account: "console.payment (account_id, created_at desc, id desc)",
+  open_payment: "console.payment (processor, kind, id) where state = 'open'",
+  reversal_of_payment: "console.reversal (payment_id)",
+  request_of_account: "console.request (account_id, occurred_at desc)",
+  usage_of_key: "console.usage_of_status (account_id, key_id, day)",
+  simulated_of_kind: "console.simulated (kind, id)"
+}
+
+/** The first of the numbered migrations of each database. */
+export const consoleTables: ReadonlyArray<string> = [
+  ...allTables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()),
+  ...Object.entries(indexes).map(([index, columns]) => `create index ${index} on ${columns}`)
 ]
 
 /**
@@ -26,45 +42,15 @@ const tables = [
  * password, and a link that was used would be good again. People sign in anew, and are invited anew; their browsers are
  * known again then.
  */
-const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
-const isSum = (name: string) => sumTables.some(({ table }) => table === name)
-/** Sums are made anew from what was counted. */
-export const backedUp: ReadonlyArray<string> = tables.filter((name) => !neverRestored.includes(name) && !isSum(name))
-/** Sums come by themselves. */
-export const moved: ReadonlyArray<string> = tables.filter((name) => !isSum(name))
-
-export const allTables: ReadonlyArray<string> = tables
-
-/** What both databases make. */
-export const tableDefinitions: ReadonlyArray<string> = [
-  "create schema if not exists console",
-  ...tables.map((name) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim())
-]
-
-interface AddedColumn {
-  readonly table: string
-  readonly column: string
-  readonly type: string
-}
-/** What tables of an earlier version lack. Null is allowed: in the rows that are there, and for servers that write none. */
-export const addedColumns: ReadonlyArray<AddedColumn> = [
-  { table: "invitation", column: "is_first", type: "boolean" },
-  { table: "invitation", column: "person_id", type: "text" },
-  { table: "customer", column: "card_since", type: "text" },
-  { table: "reversal", column: "is_lost", type: "boolean" }
-]
-export const addColumn = ({ column, table, type }: AddedColumn) =>
-  `alter table console.${table} add column if not exists ${column} ${type}`
-
-/** What a DuckDB file is brought up to date with. */
-export const definitions: ReadonlyArray<string> = [...tableDefinitions, ...addedColumns.map(addColumn), ...sumMissing]
+export const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
+export const backedUp: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
 
 /** How many rows each of some tables has, in the order of their names; both databases understand it. */
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })
 export type TableCount = typeof TableCount.Type
 export const countsOf = (names: ReadonlyArray<string>): string => {
   const counts = names.map(
-    (name) => `select '${name}' as name, count(*)::double precision as rows from console.${name}`
+    (name) => `select '${name}' as name, cast(count(*) as double precision) as rows from console.${name}`
   )
   return `${counts.join(" union all ")} order by name`
 }

@@ -6,7 +6,8 @@ import { Effect, Layer, Option, Stream } from "effect"
 import { embeddedConsole } from "../console-database/embedded.ts"
 import { serveControl } from "../control.ts"
 import { Administration } from "../ledger/administration.ts"
-import { embeddedLedger } from "../ledger/embedded/embedded-ledger.ts"
+import { ledgerIn } from "../ledger/embedded/embedded-ledger.ts"
+import { LedgerFile, openLedgerFile } from "../ledger/embedded/ledger-file.ts"
 import { layerPeople } from "../people/kept-people.ts"
 import { administerPeople } from "../people/people-administration.ts"
 import { runningServer } from "./client.ts"
@@ -22,10 +23,12 @@ const directory = Effect.map(
 /** What a command reaches, and what it reaches it through. */
 const served = Effect.gen(function* () {
   const folder = yield* directory
-  const { administration } = yield* embeddedLedger(folder)
+  const file = yield* openLedgerFile(folder)
+  const { administration } = yield* ledgerIn(file)
+  const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
   const people = yield* administerPeople(() => "http://console.example").pipe(
     Effect.provideService(Administration, administration),
-    Effect.provide(yield* Layer.build(layerPeople.pipe(Layer.provide(embeddedConsole(folder)))))
+    Effect.provide(yield* Layer.build(Layer.provide(layerPeople, tables)))
   )
   yield* serveControl(folder, administration, people)
   const server = yield* runningServer(folder)

@@ -5,6 +5,7 @@
 import { Day, Timestamp } from "@larder/schemas/dates.ts"
 import { Scope } from "@larder/schemas/scopes.ts"
 import { Context, type Effect, Schema, type Stream } from "effect"
+import { Anchor } from "./anchor.ts"
 import {
   BalanceOutOfBounds,
   KeyRevoked,
@@ -106,12 +107,14 @@ export const Verification = Schema.Struct({
   /** Sum of all balances, or the largest number that a double counts exactly. */
   balance_credits: Schema.Int,
   /** What does not add up, and where; empty where everything does. At most 100 are told. */
-  problems: Schema.Array(Schema.String)
+  problems: Schema.Array(Schema.String),
+  /** What came after the anchor that the ledger was held to: nobody can tell whether it is what was written. */
+  younger_than_anchor: Schema.optionalKey(Schema.Struct({ entries: Schema.Int, records: Schema.Int }))
 })
 export type Verification = typeof Verification.Type
 
 export const Backup = Schema.Struct({
-  /** Absolute path of the copy: a DuckDB file that stands for `ledger.duckdb`. */
+  /** Absolute path of the copy: a file that stands for `ledger.sqlite`. */
   file: Schema.String,
   entries: Schema.Int,
   bytes: Schema.Int
@@ -161,7 +164,8 @@ export const operations = {
     }),
     output: Schema.Array(Entry)
   },
-  verify: { input: Schema.Struct({}), output: Verification },
+  /** Held to an anchor where one is given. */
+  verify: { input: Schema.Struct({ anchor: Schema.optionalKey(Anchor) }), output: Verification },
   /** Writes a copy of the ledger as it is at one moment into a new file. */
   backup: { input: Schema.Struct({ file: Schema.String }), output: Backup }
 } as const

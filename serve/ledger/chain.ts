@@ -35,3 +35,12 @@ export const breakBefore = (head: ChainHead, entry: Entry): string | undefined =
   if (entry.hash !== hashOf(head.hash, entry)) return `${place} is not what was written: its hash is another one`
   return undefined
 }
+
+/**
+ * The chain of the whole ledger, over the chains of its accounts: each entry, and each state of an account, a key or a
+ * payment, is a link. Whoever keeps its head elsewhere can tell later whether anything before it is missing or another.
+ */
+export const linkedTo = (head: string, hashOfNext: string): string => hash("sha256", `${head}\n${hashOfNext}`, "hex")
+
+/** `body` is the JSON of the record. */
+export const hashOfRecord = (kind: string, body: string): string => hash("sha256", `${kind}\n${body}`, "hex")

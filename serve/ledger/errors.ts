@@ -20,7 +20,7 @@ export const unavailable = (action: string) => (cause: unknown) =>
 /** Another process holds the ledger. */
 export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse", { file: Schema.String }) {
   override get message() {
-    return `${this.file} is held by another process: a larder-serve that is running, or a DuckDB client that has the ledger open. Stop it, or choose another LARDER_HOME.`
+    return `${this.file} is held by another process: a larder-serve that is running, or a command. Stop it, or choose another LARDER_HOME.`
   }
 }
 

@@ -18,6 +18,11 @@ export interface Group {
   readonly entries: ReadonlyArray<Entry>
 }
 
+export interface SpentBefore {
+  readonly month: number
+  readonly of: (accountId: string, keyId: string, month: number) => number
+}
+
 /** What the state is rebuilt from: records, and what their entries come to. */
 export interface Snapshot {
   /** Number of the last entry; 0 where there is none. */
@@ -26,6 +31,8 @@ export interface Snapshot {
   readonly keys: ReadonlyArray<ApiKey>
   /** Credits charged per key and UTC month, less those given back; see `monthOf`. */
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
+  /** What keys have spent in months before `month`, which `spending` lacks. Undefined where it lacks none. */
+  readonly spentBefore?: SpentBefore
   /** What was booked with a reference. */
   readonly booked: ReadonlyArray<{
     readonly account_id: string
@@ -64,6 +71,8 @@ export interface KeyState {
   readonly months: Map<number, Spending>
   /** The month that was used last: the map is asked once a month. */
   latest: Spending
+  /** Of months that `months` lacks. */
+  readonly spentBefore: SpentBefore | undefined
 }
 
 export interface LedgerState {
@@ -76,6 +85,7 @@ export interface LedgerState {
   readonly charged: ChargedRequests
   /** Accounts of what was booked with a reference; see `bookingOf`. Some 200 bytes a payment. */
   readonly booked: Map<string, string>
+  readonly spentBefore: SpentBefore | undefined
 }
 
 /** What names a booking. Types have no spaces. */
@@ -110,7 +120,8 @@ export const restore = (snapshot: Snapshot): LedgerState => {
     valid: new Map(),
     sequence: snapshot.sequence,
     charged: chargedRequests(),
-    booked: new Map()
+    booked: new Map(),
+    spentBefore: snapshot.spentBefore
   }
   for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, { record: account, head, held: 0 })
   for (const key of snapshot.keys) putKey(state, key)
@@ -156,7 +167,8 @@ const putKey = (state: LedgerState, record: ApiKey) => {
     view,
     account: known(state.accounts, record.account_id),
     months: new Map(),
-    latest: { month: 0, spent: 0, held: 0 }
+    latest: { month: 0, spent: 0, held: 0 },
+    spentBefore: state.spentBefore
   }
   key.record = record
   key.view = view
@@ -167,7 +179,16 @@ const putKey = (state: LedgerState, record: ApiKey) => {
 
 const spendingOf = (key: KeyState, month: number): Spending => {
   if (key.latest.month === month) return key.latest
-  const spending = key.months.get(month) ?? { month, spent: 0, held: 0 }
+  const {
+    record: { account_id, id },
+    spentBefore
+  } = key
+  const isOlder = spentBefore !== undefined && month < spentBefore.month
+  const spending = key.months.get(month) ?? {
+    month,
+    spent: isOlder ? spentBefore.of(account_id, id, month) : 0,
+    held: 0
+  }
   key.months.set(month, spending)
   key.latest = spending
   return spending
@@ -247,4 +268,4 @@ export const remaining = (state: LedgerState, keyId: string, now: number): numbe
 }
 
 /** Credits charged to a key in the UTC month of `now`. */
-export const spentInMonth = (key: KeyState, now: number): number => key.months.get(monthOf(now))?.spent ?? 0
+export const spentInMonth = (key: KeyState, now: number): number => spendingOf(key, monthOf(now)).spent

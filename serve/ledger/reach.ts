@@ -4,11 +4,12 @@
  * stopping, or another command is at work.
  */
 import path from "node:path"
-import { Effect, Exit, Layer, Option, Schedule, Scope } from "effect"
+import { Effect, Exit, Layer, Option, type Redacted, Schedule, Scope } from "effect"
 import { runningServer, type Server } from "../control/client.ts"
 import { ledgerUrlSetting } from "../settings.ts"
 import { Administration, ServerUnreachable } from "./administration.ts"
-import { embeddedLedger } from "./embedded/embedded-ledger.ts"
+import { ledgerIn } from "./embedded/embedded-ledger.ts"
+import { type LedgerFile, openLedgerFile } from "./embedded/ledger-file.ts"
 import type { LedgerInUse } from "./errors.ts"
 import { administer } from "./postgres/administer.ts"
 import { connect } from "./postgres/database.ts"
@@ -21,12 +22,18 @@ const patience = { every: "200 millis", times: 150 } as const
 /** Opens the ledger in this process, until the scope ends. An attempt that fails leaves nothing behind. */
 const openHere = Effect.fnUntraced(function* (directory: string) {
   const attempt = yield* Scope.make()
-  const ledger = yield* embeddedLedger(directory).pipe(
+  const opened = Effect.gen(function* () {
+    const file = yield* openLedgerFile(directory)
+    const { administration } = yield* ledgerIn(file)
+    const reached: Reached = { at: "file", file, administration }
+    return reached
+  })
+  const here = yield* opened.pipe(
     Scope.provide(attempt),
     Effect.onError(() => Scope.close(attempt, Exit.void))
   )
   yield* Effect.addFinalizer((exit) => Scope.close(attempt, exit))
-  return ledger.administration
+  return here
 })
 
 const elsewhere = (directory: string) => (inUse: LedgerInUse) =>
@@ -34,19 +41,22 @@ const elsewhere = (directory: string) => (inUse: LedgerInUse) =>
     Option.isSome(server) ? Effect.succeed(through(server.value)) : Effect.fail(inUse)
   )
 
-/** The ledger for one command, and the running server where the command goes through one. */
-interface Reached {
-  readonly administration: Administration["Service"]
-  readonly server: Option.Option<Server>
-}
-const through = (server: Server): Reached => ({ administration: server.administration, server: Option.some(server) })
-const without = (administration: Administration["Service"]): Reached => ({ administration, server: Option.none() })
+/** The ledger for one command, and where it was found. */
+type Reached = { readonly administration: Administration["Service"] } & (
+  | { readonly at: "server"; readonly server: Server }
+  | { readonly at: "file"; readonly file: LedgerFile["Service"] }
+  | { readonly at: "postgres"; readonly url: Redacted.Redacted }
+)
+const through = (server: Server): Reached => ({ at: "server", server, administration: server.administration })
 
 export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
   const url = yield* ledgerUrlSetting
-  if (Option.isSome(url)) return without(administer(yield* connect(url.value)))
+  if (Option.isSome(url)) {
+    const reached: Reached = { at: "postgres", url: url.value, administration: administer(yield* connect(url.value)) }
+    return reached
+  }
   const directory = ledgerDirectoryIn(home)
-  return yield* Effect.map(openHere(directory), without).pipe(
+  return yield* openHere(directory).pipe(
     Effect.catchTag("LedgerInUse", elsewhere(directory)),
     Effect.retry({
       schedule: Schedule.spaced(patience.every),
@@ -56,7 +66,7 @@ export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
     Effect.catchTag("LedgerInUse", ({ file }) =>
       Effect.fail(
         new ServerUnreachable({
-          problem: `${file} is held by another process, which does not answer as larder-serve does. Close it (a DuckDB client that has the ledger open?) and try again.`
+          problem: `${file} is held by another process, which does not answer as larder-serve does. A server that starts on a restored ledger sums it up first, some ten seconds for a million entries: then try again. Otherwise end it.`
         })
       )
     )

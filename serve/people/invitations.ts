@@ -10,12 +10,12 @@ import { newToken, sha256Of } from "./tokens.ts"
 
 const validFor = 7 * 24 * 60 * 60_000
 
-/** Of the token's hash, so that links of earlier versions have one, too. It opens nothing. */
+/** Of the token's hash. It opens nothing. */
 const id = "'inv_' || substr(token_sha256, 1, 20)"
 const columns = `${id} as id, account_id, email, is_operator, person_id, expires_at`
 const isOpen = `
   used_at is null and expires_at > $1
-  and (not coalesce(is_first, false) or not exists (select 1 from console.person))`
+  and (not is_first or not exists (select 1 from console.person))`
 
 const newInvitation = `
   insert into console.invitation

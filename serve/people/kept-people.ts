@@ -55,7 +55,7 @@ const replacePassword = "update console.person set password = $1 where id = $2 a
 const lockPerson = "update console.person set email = email where id = $1 returning id"
 const setPassword = `update console.person set password = $1 where id = $2 returning ${columns}`
 const removePerson = `
-  delete from console.person where id = $1 and ($2::text is null or account_id = $2) returning ${columns}`
+  delete from console.person where id = $1 and (cast($2 as text) is null or account_id = $2) returning ${columns}`
 const keepRemoved = `
   insert into console.removed_person (id, account_id, email, removed_at) values ($1, $2, $3, $4)`
 

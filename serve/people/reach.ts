@@ -2,22 +2,27 @@
  * People for one command, reached as its ledger is: in PostgreSQL, in the files of this process, or through the server that
  * holds them. Whoever holds the ledger also holds the console's tables, so nobody else opens them.
  */
-import { Effect, Layer, Option } from "effect"
-import { layerConsoleDatabase } from "../console-database/place.ts"
+import { Effect, Layer } from "effect"
+import { embeddedConsole } from "../console-database/embedded.ts"
+import { postgresConsole } from "../console-database/postgres.ts"
 import { Administration } from "../ledger/administration.ts"
+import { LedgerFile } from "../ledger/embedded/ledger-file.ts"
 import { reachLedger } from "../ledger/reach.ts"
-import { consoleUrlSetting, ledgerUrlSetting } from "../settings.ts"
+import { consoleUrlSetting } from "../settings.ts"
 import { layerPeople } from "./kept-people.ts"
 import { administerPeople, PeopleAdministration } from "./people-administration.ts"
 
 const reach = Effect.fn("People.reach")(function* (home: string) {
-  const { administration, server } = yield* reachLedger(home)
-  if (Option.isSome(server)) return server.value.people
-  const url = yield* ledgerUrlSetting
+  const reached = yield* reachLedger(home)
+  if (reached.at === "server") return reached.server.people
+  const database =
+    reached.at === "file"
+      ? Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, reached.file))
+      : postgresConsole(reached.url)
   const consoleUrl = yield* consoleUrlSetting
-  const context = yield* Layer.build(layerPeople.pipe(Layer.provide(layerConsoleDatabase(home, url))))
+  const context = yield* Layer.build(Layer.provide(layerPeople, database))
   return yield* administerPeople(() => consoleUrl).pipe(
-    Effect.provideService(Administration, administration),
+    Effect.provideService(Administration, reached.administration),
     Effect.provide(context)
   )
 })

@@ -1,55 +1,119 @@
-/** Many requests in a few statements: they travel as texts, which both databases take apart. */
-import { Effect } from "effect"
+/** Many requests at once: they travel as texts, which the databases take apart. */
+import { Effect, Schema } from "effect"
 import type { ConsoleDatabase } from "../console-database/console-database.ts"
-import { addToSums } from "../console-database/sums.ts"
-import { betweenCells, type Counted, type Gathered } from "./gathered.ts"
+import { betweenCells, betweenRows, type Portion, type RowsAsText } from "../console-database/rows-as-text.ts"
+import type { Counted, Gathered } from "./gathered.ts"
 
 /** Calls that are kept of each account. Some more stay until it is pruned, and where several share one millisecond. */
 export const kept = 10_000
 
-const addRequests = `
-  insert into console.request (id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at)
-  select cells[1], cells[2], cells[3], cells[4], cells[5]::integer, cells[6]::integer, cells[7]::double precision, cells[8]
-  from (
-    select string_to_array(line, chr(31)) as cells
-    from (select unnest(string_to_array($1, chr(10))) as line) as lines
-  ) as calls`
+const requests = (rows: string): RowsAsText => ({
+  table: "console.request",
+  columns: {
+    id: "text",
+    account_id: "text",
+    key_id: "text",
+    endpoint: "text",
+    status: "integer",
+    credits: "integer",
+    duration_ms: "double precision",
+    occurred_at: "text"
+  },
+  rows
+})
 
-const column = (position: number, type = "text") => `unnest(string_to_array($${position}, chr(31)))::${type}`
-const addCalls = `
-  insert into console.usage_of_status as counted (day, account_id, key_id, endpoint, status, calls)
-  select ${column(1)}, ${column(2)}, ${column(3)}, ${column(4)}, ${column(5, "integer")}, ${column(6, "integer")}
-  on conflict (account_id, day, key_id, endpoint, status) do update set calls = counted.calls + excluded.calls`
-const callsCounted = `(
-    select ${column(1)} as day, ${column(2)} as account_id, ${column(3)} as key_id, ${column(4)} as endpoint,
-      ${column(5, "integer")} as status, ${column(6, "integer")} as calls
-  ) as counts`
-const removeOld = `
-  delete from console.request
-  where account_id = $1 and occurred_at < (
-    select occurred_at from console.request where account_id = $1 order by occurred_at desc limit 1 offset ${kept - 1}
-  )`
+const usageOfStatus = (rows: string): RowsAsText => ({
+  table: "console.usage_of_status",
+  columns: {
+    account_id: "text",
+    day: "text",
+    key_id: "text",
+    endpoint: "text",
+    status: "integer",
+    calls: "integer"
+  },
+  rows,
+  onConflict: `on conflict (account_id, day, key_id, endpoint, status)
+    do update set calls = kept.calls + excluded.calls`
+})
+
+const statusOfEndpoint = (rows: string): RowsAsText => ({
+  table: "console.status_of_endpoint",
+  columns: { account_id: "text", day: "text", endpoint: "text", status: "integer", calls: "integer" },
+  rows,
+  onConflict: "on conflict (account_id, day, endpoint, status) do update set calls = kept.calls + excluded.calls"
+})
 
 /** Sorted: two servers that count the same calls at once take the rows in the same order, and none waits for ever. */
-const countColumns = (counts: ReadonlyArray<Counted>): ReadonlyArray<string> => {
-  const rows = counts
-    .map(({ account_id, calls, day, endpoint, key_id, status }) => [day, account_id, key_id, endpoint, status, calls])
-    .sort((a, b) => (a.join(betweenCells) < b.join(betweenCells) ? -1 : 1))
-  return [0, 1, 2, 3, 4, 5].map((place) => rows.map((row) => row[place]).join(betweenCells))
+const summed = (counts: ReadonlyArray<Counted>, nameOf: (one: Counted) => ReadonlyArray<string | number>): string => {
+  const sums = new Map<string, number>()
+  for (const one of counts) {
+    const name = nameOf(one).join(betweenCells)
+    sums.set(name, (sums.get(name) ?? 0) + one.calls)
+  }
+  const rows = [...sums].map(([name, calls]) => `${name}${betweenCells}${calls}`)
+  return rows.sort().join(betweenRows)
 }
 
-export const writeRequests = Effect.fn("RequestLog.write")(
-  (database: ConsoleDatabase["Service"], { counts, lines }: Gathered) =>
-    database.transaction(({ run }) => {
-      const columns = countColumns(counts)
-      return run(addRequests, [lines]).pipe(
-        Effect.andThen(run(addCalls, columns)),
-        Effect.andThen(
-          Effect.forEach(database.sums, (of) => run(addToSums(of, callsCounted), columns), { discard: true })
-        )
-      )
-    })
+/** Rows of a text, so many at a time. */
+function* rowsIn(text: string, atOnce: number) {
+  for (let begin = 0; begin < text.length; ) {
+    let end = begin
+    for (let rows = 0; rows < atOnce && end < text.length; rows++) {
+      const next = text.indexOf(betweenRows, end)
+      end = next === -1 ? text.length : next + 1
+    }
+    yield text.slice(begin, end).trimEnd()
+    begin = end
+  }
+}
+
+/** As many as a count is worth: it is in two tables, and in pages that have to be read from the disk after a start. */
+const rowsOfCount = 10
+
+function* portionsOf({ counts, lines }: Gathered, atOnce: number): Generator<Portion> {
+  for (const rows of rowsIn(lines, atOnce)) yield [requests(rows)]
+  const countsAtOnce = atOnce / rowsOfCount
+  for (let begin = 0; begin < counts.length; begin += countsAtOnce) {
+    const some = counts.slice(begin, begin + countsAtOnce)
+    yield [
+      usageOfStatus(
+        summed(some, ({ account_id, day, endpoint, key_id, status }) => [account_id, day, key_id, endpoint, status])
+      ),
+      statusOfEndpoint(summed(some, ({ account_id, day, endpoint, status }) => [account_id, day, endpoint, status]))
+    ]
+  }
+}
+
+export const writeRequests = Effect.fn("RequestLog.write")((database: ConsoleDatabase["Service"], gathered: Gathered) =>
+  database.append((atOnce) => portionsOf(gathered, atOnce))
 )
 
-export const pruneRequests = (database: ConsoleDatabase["Service"], accountId: string) =>
-  database.run(removeOld, [accountId])
+const Moment = Schema.Struct({ occurred_at: Schema.String })
+const oldestKept = `
+  select occurred_at from console.request where account_id = $1 order by occurred_at desc limit 1 offset ${kept - 1}`
+const removedAtOnce = 250
+const endOfSome = `
+  select max(occurred_at) as occurred_at
+  from (
+    select occurred_at
+    from console.request
+    where account_id = $1 and occurred_at < $2
+    order by occurred_at
+    limit ${removedAtOnce}
+  ) as oldest
+  having count(*) > 0`
+const removeSome = "delete from console.request where account_id = $1 and occurred_at <= $2"
+
+export const pruneRequests = Effect.fn("RequestLog.prune")(function* (
+  { background: { all, run } }: ConsoleDatabase["Service"],
+  accountId: string
+) {
+  const [oldest] = yield* all(Moment, oldestKept, [accountId])
+  if (oldest === undefined) return
+  for (;;) {
+    const [end] = yield* all(Moment, endOfSome, [accountId, oldest.occurred_at])
+    if (end === undefined) return
+    yield* run(removeSome, [accountId, end.occurred_at])
+  }
+})

@@ -2,11 +2,8 @@
  * Calls on their way into the tables, as text that the tables take apart, and as counts. As objects, a busy server would
  * carry tens of thousands of them through each collection of garbage: that cost it a seventh of its calls.
  */
+import { betweenCells, betweenRows } from "../console-database/rows-as-text.ts"
 import type { NotedRequest } from "./request-log.ts"
-
-/** No id, path or number has one of these. */
-export const betweenCells = "\u001f"
-const betweenCalls = "\n"
 
 /** Room for two lines: most accounts have no more. */
 const firstBytes = 512
@@ -88,7 +85,7 @@ export const gatherer = (kept: number) => {
     add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: NotedRequest) => {
       const account = accountOf(account_id)
       const thousandths = Math.round(duration_ms * 1_000) / 1_000
-      const line = `${id}${betweenCells}${account_id}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}${betweenCells}${credits}${betweenCells}${thousandths}${betweenCells}${occurred_at}${betweenCalls}`
+      const line = `${id}${betweenCells}${account_id}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}${betweenCells}${credits}${betweenCells}${thousandths}${betweenCells}${occurred_at}${betweenRows}`
       append(currentOf(account), line)
       bytes += line.length
       calls++

@@ -1,13 +1,13 @@
 /**
- * The log of requests in the console's tables. Calls are gathered and written twice a second, in one transaction whatever
- * their number. A busy server lets up to five seconds of them come together, because most of them would be pruned again:
- * so six thousand calls a second cost some four percent of a core. While the tables cannot be written, calls are
- * dropped and counted. A crash loses what was gathered.
+ * The log of requests in the console's tables. Calls are gathered and written twice a second, however many they are. A
+ * busy server lets up to five seconds of them come together, because most of them would be pruned again: so six thousand
+ * calls a second cost some four percent of a core. While the tables cannot be written, calls are dropped and counted. A
+ * crash loses what was gathered.
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
-import { type Cell, ConsoleDatabase } from "../console-database/console-database.ts"
-import { type Days, inMonths } from "../ledger/moments.ts"
+import { ConsoleDatabase } from "../console-database/console-database.ts"
+import type { Cell } from "../persistence/sqlite.ts"
 import { kept, pruneRequests, writeRequests } from "./batches.ts"
 import { type Gathered, gatherer } from "./gathered.ts"
 import {
@@ -32,15 +32,16 @@ const latestRequests = `
   select id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at
   from console.request
   where account_id = $1
-    and ($2::text is null or key_id = $2)
-    and ($3::text is null or endpoint = $3)
-    and ($4::integer is null or status = $4)
-    and ($5::text is null or (occurred_at, id) < ($5, $6))
-    and ($7::text is null or id = $7)
+    and (cast($2 as text) is null or key_id = $2)
+    and (cast($3 as text) is null or endpoint = $3)
+    and (cast($4 as integer) is null or status = $4)
+    and (cast($5 as text) is null or (occurred_at, id) < ($5, $6))
+    and (cast($7 as text) is null or id = $7)
   order by occurred_at desc, id desc
-  limit $8::integer`
+  limit cast($8 as integer)`
 /** A moment is more than its day, as texts go. The newest day of each key is the end of an index. */
-const lastUsesOfKeys = `
+const lastUsesOf = (keys: ReadonlyArray<string>) => `
+  with asked (key_id) as (values ${keys.map((_, index) => `(cast($${index + 3} as text))`).join(", ")})
   select key_id, max(used) as used
   from (
     select key_id, max(occurred_at) as used from console.request where account_id = $1 group by key_id
@@ -49,61 +50,43 @@ const lastUsesOfKeys = `
       select max(day) from console.usage_of_status as counted
       where counted.account_id = $1 and counted.key_id = asked.key_id and counted.day >= $2
     ) as used
-    from (select unnest(string_to_array($3, ' ')) as key_id) as asked
+    from asked
   ) as uses
   where used is not null
   group by key_id`
 const LastUse = Schema.Struct({ key_id: Schema.String, used: Schema.String })
-const ofEndpoint = "account_id = $1 and day between $2 and $3 and ($4::text is null or endpoint = $4)"
+const ofEndpoint = "account_id = $1 and day between $2 and $3 and (cast($4 as text) is null or endpoint = $4)"
 const statusesOfDays = `
   select day, key_id, endpoint, status, calls
   from console.usage_of_status
-  where ${ofEndpoint} and ($5::text is null or key_id = $5)
+  where ${ofEndpoint}
   order by day, key_id, endpoint, status`
-interface AskedOfSums {
-  readonly statement: string
-  readonly params: ReadonlyArray<Cell>
-}
+const statusesOfKey = `
+  select day, key_id, endpoint, status, calls
+  from console.usage_of_status
+  where ${ofEndpoint} and key_id = $5
+  order by day, endpoint, status`
+const sumsOf = (table: "status_of_endpoint" | "usage_of_status", more = "") => `
+  select status, cast(sum(calls) as double precision) as calls
+  from console.${table}
+  where ${ofEndpoint} ${more}
+  group by status
+  order by status`
+const sumsOfAllKeys = sumsOf("status_of_endpoint")
+const sumsOfKey = sumsOf("usage_of_status", "and key_id = $5")
 
-const sumsOfAllKeys = ({ account_id, endpoint, from, to }: StatusesAsked): AskedOfSums => ({
-  statement: `
-    select status, cast(sum(calls) as double precision) as calls
-    from console.status_of_endpoint
-    where ${ofEndpoint}
-    group by status
-    order by status`,
-  params: [account_id, from, to, endpoint ?? null]
-})
-
-/** Months of the key, and days that are added to them or taken out. */
-const sumsOfKey = ({ account_id, endpoint, from, to }: StatusesAsked, key_id: string): AskedOfSums => {
-  const { added, first, next, taken } = inMonths({ from, to })
-  const params: Array<Cell> = [account_id, endpoint ?? null, key_id, first, next]
-  const ofKey = "account_id = $1 and ($2::text is null or endpoint = $2) and key_id = $3"
-  const ofDays = (sign: "" | "-") => (days: Days) => {
-    const [begin, end] = [params.push(days.from), params.push(days.to)]
-    return `
-      union all
-      select status, ${sign}calls from console.usage_of_status where ${ofKey} and day between $${begin} and $${end}`
-  }
-  return {
-    statement: `
-    select status, cast(sum(calls) as double precision) as calls
-    from (
-      select status, calls
-      from console.status_of_month
-      where ${ofKey} and month >= $4::integer and month < $5::integer
-      ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
-    ) as counts
-    group by status
-    having sum(calls) > 0
-    order by status`,
-    params
-  }
+/** What is said of one key, or of all. */
+const ofKeys = (
+  { account_id, endpoint, from, key_id, to }: StatusesAsked,
+  { all, one }: { readonly all: string; readonly one: string }
+): readonly [statement: string, params: ReadonlyArray<Cell>] => {
+  const params = [account_id, from, to, endpoint ?? null]
+  return key_id === undefined ? [all, params] : [one, [...params, key_id]]
 }
 
 const make = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
+  const { all } = database.background
   const oneAtATime = yield* Semaphore.make(1)
   const tell = Effect.runForkWith(yield* Effect.context<never>())
   const waiting = gatherer(kept)
@@ -162,7 +145,7 @@ const make = Effect.gen(function* () {
     latest: ({ account_id, before, endpoint = null, id = null, key_id = null, limit, status = null }) =>
       Effect.andThen(
         write,
-        database.all(NotedRequest, latestRequests, [
+        all(NotedRequest, latestRequests, [
           ...[account_id, key_id, endpoint, status],
           ...[before?.occurred_at ?? null, before?.id ?? null, id, limit]
         ])
@@ -170,16 +153,16 @@ const make = Effect.gen(function* () {
     lastUses: ({ account_id, keys, today }) =>
       write.pipe(
         Effect.andThen(
-          database.all(LastUse, lastUsesOfKeys, [account_id, daysBefore(today, lastUseDays), keys.join(" ")])
+          keys.length === 0
+            ? Effect.succeed([])
+            : all(LastUse, lastUsesOf(keys), [account_id, daysBefore(today, lastUseDays), ...keys])
         ),
         Effect.map((uses) => new Map(uses.map(({ key_id, used }) => [key_id, used])))
       ),
-    statuses: ({ account_id, endpoint = null, from, key_id = null, to }) =>
-      Effect.andThen(write, database.all(CallsOfStatus, statusesOfDays, [account_id, from, to, endpoint, key_id])),
-    byStatus: (asked) => {
-      const { params, statement } = asked.key_id === undefined ? sumsOfAllKeys(asked) : sumsOfKey(asked, asked.key_id)
-      return Effect.andThen(write, database.all(CallsByStatus, statement, params))
-    }
+    statuses: (asked) =>
+      Effect.andThen(write, all(CallsOfStatus, ...ofKeys(asked, { all: statusesOfDays, one: statusesOfKey }))),
+    byStatus: (asked) =>
+      Effect.andThen(write, all(CallsByStatus, ...ofKeys(asked, { all: sumsOfAllKeys, one: sumsOfKey })))
   })
 })
 

@@ -66,7 +66,7 @@ export interface StatusesAsked {
 interface Log {
   /** Costs next to nothing, and never fails: it is written within five seconds, or counted as dropped. */
   readonly note: (request: NotedRequest) => void
-  /** How many calls were not written, since the start. */
+  /** How many calls were not written since the start; of a batch that broke off, those that were are counted, too. */
   readonly dropped: () => number
   /** Newest first, of the latest 10,000 calls of the account; what this process has noted is included. */
   readonly latest: (asked: RequestsAsked) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>

@@ -114,7 +114,7 @@ export const measureConsole = (entries: number) =>
     await finished("larder-ingest", ["all"], { LARDER_HOME: home })
     const directory = path.join(home, "ledger")
     const key = await makeLargeLedger(directory, { entries, accounts, keysOfEach })
-    await fillRequestLog(directory, path.join(directory, "ledger.duckdb"))
+    await fillRequestLog(directory)
     console.log(
       `\nConsole: ${entries} entries of ${accounts} accounts with ${keysOfEach} keys each, ledger in its folder`
     )

@@ -1,39 +1,63 @@
 /**
- * Makes a ledger with many entries: what the state machine would have written in a year, taken up and with its snapshot, as
- * a server leaves it. Ten million entries take a good minute and 0.6 GB.
+ * Makes a ledger with many entries: what the state machine would have written in a year, with its tables brought up to the
+ * last entry, as a server leaves it. Ten million entries take some ten minutes and 3 GB.
  */
-import { appendFileSync, mkdirSync, rmSync } from "node:fs"
-import path from "node:path"
+import { randomInt } from "node:crypto"
 import { fingerprint, last4, newApiKey } from "@larder/serve/access/api-key.ts"
+import { randomText } from "@larder/serve/access/random-text.ts"
 import { creditAccount, type Decision, issueKey, openAccount } from "@larder/serve/ledger/decisions.ts"
-import { bytesOf } from "@larder/serve/ledger/embedded/journal-group.ts"
-import { type LedgerDatabase, openDatabase } from "@larder/serve/ledger/embedded/ledger-database.ts"
-import { renewSnapshot } from "@larder/serve/ledger/embedded/snapshot.ts"
-import { takeUp } from "@larder/serve/ledger/embedded/tables.ts"
+import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
 import { apply, chain, charge, type Hold, hold, restore, settle } from "@larder/serve/ledger/machine.ts"
+import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
 import { Effect, Result } from "effect"
 
 const year = 365 * 86_400_000
 const price = 10
 const endpoints = ["/v1/commodities/prices", "/v1/branded-foods", "/v1/stores"]
-const entriesPerGroup = 20_000
-const groupsPerFile = 25
+const entriesPerGroup = 5_000
+/** Then the tables follow, and the log is copied into the file: it would grow by a gigabyte for every million entries. */
+const groupsPerPortion = 20
+const birthsPerGroup = 1_000
+
+const progress = import.meta.resolve("@larder/serve/ledger/embedded/progress.ts")
+const checkpoints = import.meta.resolve("@larder/serve/persistence/checkpoints.ts")
 
 export interface LedgerSize {
   readonly entries: number
   readonly accounts: number
   readonly keysOfEach: number
+  /** Which key calls next: each in its turn, or any. Ids are as random as the order, so indexes are written all over. */
+  readonly order?: "in turns" | "random"
 }
 
-const nothing: Decision = { accounts: [], keys: [], entries: [] }
-const idOf = (prefix: string, number: number) => `${prefix}${String(number).padStart(20, "0")}`
+const padded = (prefix: string, number: number) => `${prefix}${String(number).padStart(20, "0")}`
 
-const births = (accounts: number, keys: number, credits: number, token: string, now: number) =>
+interface Names {
+  readonly account: (number: number) => string
+  readonly key: (number: number) => string
+}
+
+const inTurns: Names = { account: (number) => padded("acct_", number), key: (number) => padded("key_", number) }
+const atRandom = ({ accounts, keysOfEach }: LedgerSize): Names => {
+  const accountIds = Array.from({ length: accounts }, () => `acct_${randomText(20)}`)
+  const keyIds = Array.from({ length: accounts * keysOfEach }, () => `key_${randomText(20)}`)
+  return { account: (number) => accountIds[number] ?? "", key: (number) => keyIds[number] ?? "" }
+}
+
+const births = (
+  { accounts, keysOfEach: keys }: LedgerSize,
+  names: Names,
+  credits: number,
+  token: string,
+  now: number
+) =>
   Array.from({ length: accounts }, (_, index) => index).flatMap((index): ReadonlyArray<Decision> => {
-    const id = idOf("acct_", index)
+    const id = names.account(index)
     const issued = Array.from({ length: keys }, (_, number) => {
       const secret = index === 0 && number === 0 ? token : newApiKey()
-      const key = { id: idOf("key_", index * keys + number), account_id: id, name: "a key", budget_credits: credits }
+      const key = { id: names.key(index * keys + number), account_id: id, name: "a key", budget_credits: credits }
       return Result.getOrThrow(
         issueKey(
           { ...key, scopes: ["get-commodity-prices"], sha256: fingerprint(secret), last4: last4(secret) },
@@ -49,58 +73,68 @@ const births = (accounts: number, keys: number, credits: number, token: string, 
     ]
   })
 
+const together = (decisions: ReadonlyArray<Decision>): Decision => ({
+  accounts: decisions.flatMap(({ accounts }) => accounts),
+  keys: decisions.flatMap(({ keys }) => keys),
+  entries: decisions.flatMap(({ entries }) => entries)
+})
+
 /**
  * Writes a new ledger in `directory`, its entries evenly over the year before now, accounts and keys. Answers one of the
  * keys, which may read prices.
  */
 export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<string> => {
-  const { accounts, entries, keysOfEach: keys } = size
+  const { accounts, entries, keysOfEach, order = "in turns" } = size
+  const names = order === "random" ? atRandom(size) : inTurns
+  const keys = accounts * keysOfEach
   const token = newApiKey()
   const credits = (entries + 1) * price
   const start = Date.now() - year
   const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
-  const file = path.join(directory, "part.ndjson")
 
-  const write = (decision: Decision, holds: ReadonlyArray<Hold> = []) => {
-    const group = { ...decision, entries: chain(state, decision.entries) }
-    appendFileSync(file, bytesOf(1, group))
-    apply(state, group)
-    for (const held of holds) settle(held)
+  /** The key and endpoint of a call. In turns, each key asks for one endpoint after the other. */
+  const callOf = (number: number) => {
+    const [key, endpoint] =
+      order === "random" ? [randomInt(keys), randomInt(endpoints.length)] : [number % keys, Math.floor(number / keys)]
+    return { key: names.key(key), endpoint: endpoints[endpoint % endpoints.length] ?? "" }
   }
-  const writeCalls = (count: number) => {
-    const holds = Array.from({ length: count }, (_, index) => {
+  const calls = (count: number) => {
+    const holds = Array.from({ length: count }, (_, index): Hold => {
       const number = state.sequence + index
-      const at = start + Math.floor((number / entries) * year)
-      const admission = hold(
-        state,
-        idOf("key_", number % (accounts * keys)),
-        endpoints[Math.floor(number / (accounts * keys)) % 3] ?? "",
-        price,
-        at
-      )
+      const { endpoint, key } = callOf(number)
+      const admission = hold(state, key, endpoint, price, start + Math.floor((number / entries) * year))
       if ("refused" in admission) throw new Error(`call ${number} was refused: ${admission.refused}`)
       return admission.hold
     })
     const drafts = holds.flatMap((held, index) => charge(state, held, `req_${state.sequence + index}`) ?? [])
-    write({ ...nothing, entries: drafts }, holds)
+    return { decision: { accounts: [], keys: [], entries: drafts }, holds }
   }
-  const fill = Effect.fnUntraced(function* ({ use }: LedgerDatabase) {
-    for (const birth of births(accounts, keys, credits, token, start)) write(birth)
-    while (state.sequence < entries) {
-      for (let group = 0; group < groupsPerFile && state.sequence < entries; group++) {
-        writeCalls(Math.min(entriesPerGroup, entries - state.sequence))
-      }
-      yield* use((db) => db.run(takeUp(file)))
-      rmSync(file)
-      const [problem] = yield* use((db) => renewSnapshot(db))
-      if (problem !== undefined) return yield* Effect.die(problem)
+
+  const fill = Effect.gen(function* () {
+    const file = yield* openLedgerFile(directory)
+    const store = yield* embeddedStore(file)
+    const write = async (decision: Decision, holds: ReadonlyArray<Hold> = []) => {
+      const group = { ...decision, entries: chain(state, decision.entries) }
+      await store.append(group)
+      apply(state, group)
+      for (const held of holds) settle(held)
     }
+    const follow = async () => {
+      await file.thread.run(progress, followEntries)
+      await file.thread.run(checkpoints, checkpoint)
+    }
+    yield* Effect.promise(async () => {
+      const born = births(size, names, credits, token, start)
+      for (let at = 0; at < born.length; at += birthsPerGroup)
+        await write(together(born.slice(at, at + birthsPerGroup)))
+      while (state.sequence < entries) {
+        for (let group = 0; group < groupsPerPortion && state.sequence < entries; group++) {
+          const { decision, holds } = calls(Math.min(entriesPerGroup, entries - state.sequence))
+          await write(decision, holds)
+        }
+        await follow()
+      }
+    })
   })
-  mkdirSync(directory, { recursive: true })
-  return openDatabase(path.join(directory, "ledger.duckdb")).pipe(
-    Effect.flatMap(fill),
-    Effect.scoped,
-    Effect.as(token),
-    Effect.runPromise
-  )
+  return fill.pipe(Effect.scoped, Effect.as(token), Effect.runPromise)
 }

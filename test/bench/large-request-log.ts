@@ -2,33 +2,43 @@
  * Fills the console's tables as the calls of a large ledger would have: what each key was answered on each day, some of
  * them also that the budget is spent, and the latest calls of each account.
  */
-import { consoleFileIn } from "@larder/serve/console-database/embedded.ts"
-import { definitions } from "@larder/serve/console-database/tables.ts"
+import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
+import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
 import { kept } from "@larder/serve/requests/batches.ts"
-import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 
-const statements = (ledgerFile: string): ReadonlyArray<string> => [
-  `attach ${literal(ledgerFile)} as charged (read_only)`,
-  ...definitions,
+const statements: ReadonlyArray<string> = [
   `insert into console.usage_of_status (day, account_id, key_id, endpoint, status, calls)
-    select strftime(day, '%Y-%m-%d'), account_id, key_id, endpoint, 200, calls from charged.usage_of_day
+    select day, account_id, key_id, endpoint, 200, calls from ledger.usage_of_day
     union all
-    select strftime(day, '%Y-%m-%d'), account_id, key_id, endpoint, 402, 1 from charged.usage_of_day where key_hash % 50 = 0
+    select day, account_id, key_id, endpoint, 402, 1
+    from ledger.usage_of_day
+    where key_id in (select id from ledger.api_key where rowid % 50 = 0)
     order by 1`, // a server counts one day after the other
+  `insert into console.status_of_endpoint (account_id, day, endpoint, status, calls)
+    select account_id, day, endpoint, status, sum(calls) from console.usage_of_status group by 1, 2, 3, 4`,
   `insert into console.request (id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at)
-    select request_id, account_id, key_id, endpoint, 200, -credits, 1.5, strftime(occurred_at, '%Y-%m-%dT%H:%M:%S.%gZ')
-    from charged.entry
-    where type = 'charge'
-    qualify row_number() over (partition by account_id order by position desc) <= ${kept}`,
-  "detach charged",
-  ...definitions // makes the sums anew
+    select request_id, entry.account_id, key_id, endpoint, 200, -credits, 1.5, occurred_at
+    from ledger.account
+    cross join ledger.entry_place as place
+      on place.account_id = account.id and place.position > (
+        select max(position) - ${kept} from ledger.entry_place where entry_place.account_id = account.id
+      )
+    cross join ledger.entry on entry.sequence = place.sequence and entry.type = 'charge'`
 ]
 
+const fill = (sqlite: Sqlite) => {
+  for (const statement of statements) {
+    sqlite.run(statement)
+    checkpoint(sqlite)
+  }
+}
+
 /** `directory` is the folder of the ledger, which nobody else has open. */
-export const fillRequestLog = (directory: string, ledgerFile: string): Promise<void> =>
-  DuckDb.readWrite(consoleFileIn(directory)).pipe(
-    Effect.flatMap((db) => Effect.forEach(statements(ledgerFile), (statement) => db.run(statement), { discard: true })),
+export const fillRequestLog = (directory: string): Promise<void> =>
+  openLedgerFile(directory).pipe(
+    Effect.map(({ sqlite }) => fill(sqlite)),
     Effect.scoped,
     Effect.runPromise
   )

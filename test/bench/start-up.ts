@@ -2,6 +2,7 @@
 import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
+import { ledgerFileIn } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { startServer } from "../support/programs.ts"
 import { type LedgerSize, makeLargeLedger } from "./large-ledger.ts"
 
@@ -20,9 +21,9 @@ export const startWithLargeLedger = async (warehouseHome: string, request: strin
     const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(2))
     await server.stop()
     if (status !== 200) throw new Error(`the first call was answered with ${status}, ${headers.get("x-request-id")}`)
-    const bytes = statSync(path.join(home, "ledger", "ledger.duckdb")).size
+    const bytes = statSync(ledgerFileIn(path.join(home, "ledger"))).size
     const { accounts, entries, keysOfEach } = size
-    return { entries, keys: accounts * keysOfEach, "ledger.duckdb, MB": Math.round(bytes / 1e6), seconds }
+    return { entries, keys: accounts * keysOfEach, "ledger.sqlite, MB": Math.round(bytes / 1e6), seconds }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

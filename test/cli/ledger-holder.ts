@@ -5,7 +5,8 @@
 import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { serveControl } from "@larder/serve/control.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
-import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { ledgerIn } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { LedgerFile, openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { layerPeople } from "@larder/serve/people/kept-people.ts"
 import { administerPeople } from "@larder/serve/people/people-administration.ts"
@@ -21,8 +22,10 @@ const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
 })
 
 export const holdLedger = Effect.fnUntraced(function* (directory: string) {
-  const ledger = yield* embeddedLedger(directory)
-  const kept = yield* Layer.build(layerPeople.pipe(Layer.provide(embeddedConsole(directory))))
+  const file = yield* openLedgerFile(directory)
+  const ledger = yield* ledgerIn(file)
+  const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
+  const kept = yield* Layer.build(Layer.provide(layerPeople, tables))
   const people = yield* administerPeople(() => "http://console.example").pipe(
     Effect.provideService(Administration, ledger.administration),
     Effect.provide(kept)

@@ -1,10 +1,10 @@
 /** `larder-serve people`, without a server and beside one. */
 import { assert, describe, it } from "@effect/vitest"
-import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { People } from "@larder/serve/people/people.ts"
 import { Effect, Layer } from "effect"
 import { layerPeople } from "../people/joined.ts"
 import type { Environment } from "../support/programs.ts"
+import { consoleIn } from "../support/serve/sqlite-console.ts"
 import { larderInAHome } from "./larder.ts"
 
 const { json, larder, ledgerFolder, server } = larderInAHome()
@@ -15,7 +15,7 @@ const tokenIn = (link: string) => link.slice(link.lastIndexOf("/") + 1)
 const accept = (link: string, email: string) =>
   Effect.runPromise(
     People.use((people) => people.accept({ token: tokenIn(link), email, password: "lantern oyster gravel" })).pipe(
-      Effect.provide(layerPeople.pipe(Layer.provide(embeddedConsole(ledgerFolder())))),
+      Effect.provide(layerPeople.pipe(Layer.provide(consoleIn(ledgerFolder())))),
       Effect.scoped
     )
   )

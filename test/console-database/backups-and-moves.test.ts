@@ -1,21 +1,10 @@
 /** What the console keeps, in backups, after a restore, and on its way into PostgreSQL: by the commands of operators. */
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from "node:fs"
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { backingUpBoth } from "@larder/serve/backup.ts"
-import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
+import { ledgerFileIn } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, inject } from "vitest"
 import { connected } from "../ledger/outage.ts"
@@ -54,7 +43,7 @@ const migrate = (folder: string, url: string) =>
 /** A folder with nothing but the backup, as docs/operations.md restores it. */
 const restored = (folder: string, file: string) => {
   const place = placeIn(folder)
-  copyFileSync(file, path.join(place.folder, "ledger.duckdb"))
+  copyFileSync(file, ledgerFileIn(place.folder))
   return place
 }
 
@@ -83,10 +72,10 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of what a server kee
       for (const [name, rows] of Object.entries(before.rows)) assert.isAbove(rows.length, 0, name)
       assert.isTrue(before.isSignedIn && before.isInvited)
 
-      const file = path.join(other, "backup.duckdb")
+      const file = path.join(other, "backup.sqlite")
       const environment = { LARDER_HOME: folder, ...(url === undefined ? {} : { LARDER_LEDGER_URL: url }) }
       assert.match(yield* backUp(environment, file), /holds the ledger with its 3 entries, and what the console keeps/)
-      assert.deepStrictEqual(readdirSync(other), ["backup.duckdb"])
+      assert.deepStrictEqual(readdirSync(other), ["backup.sqlite"])
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
 
       const here = restored(path.join(other, "here"), file)
@@ -122,7 +111,7 @@ describe("a backup of a running server", () => {
       const [folder, other] = [yield* sampleHome, yield* home]
       const place = placeIn(folder)
       const kept = yield* filled(place)
-      const file = path.join(other, "backup.duckdb")
+      const file = path.join(other, "backup.sqlite")
       const server = yield* serving(folder)
       const browser = makeBrowser(server.console)
       assert.strictEqual((yield* asked(browser.post("/sign-in", { email, password }))).status, 303)
@@ -134,7 +123,6 @@ describe("a backup of a running server", () => {
       renameSync(place.folder, path.join(folder, "ledger-broken"))
       restored(folder, file)
       yield* command({ LARDER_HOME: folder }, "ledger", "verify")
-      assert.isTrue(existsSync(path.join(place.folder, "console-tables.duckdb")))
       const next = yield* serving(folder)
       const again = makeBrowser(next.console)
       for (const [name, cookie] of browser.cookies) again.cookies.set(name, cookie)
@@ -157,70 +145,37 @@ describe("a backup", () => {
       yield* rowsAt(placeIn(folder, url)) // makes the tables
       const deny = "alter table console.payment rename column cents to other"
       yield* Effect.promise(() => connected(url, (sql) => sql.unsafe(deny)))
-      const file = path.join(other, "backup.duckdb")
+      const file = path.join(other, "backup.sqlite")
       const { code, stderr } = yield* Effect.promise(() =>
         run("larder-serve", ["ledger", "backup", "--to", file], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })
       )
       assert.strictEqual(code, 1)
       assert.match(
         stderr,
-        /The ledger was not backed up to .*backup.duckdb: The console's tables cannot be used: .*cents/
+        /The ledger was not backed up to .*backup.sqlite: The console's tables cannot be used: .*cents/
       )
       assert.deepStrictEqual(readdirSync(other), [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows a payment that settles during the backup as open, and its credits are booked once", () =>
+  it.live("made while a payment settles shows it as open, and its credits are booked once", () =>
     Effect.gen(function* () {
       const [folder, other] = [yield* home, yield* home]
       const place = placeIn(folder)
       const kept = yield* filled(place)
       const { open, account } = kept
       const { account_id } = account
-      const file = path.join(other, "backup.duckdb")
+      const file = path.join(other, "backup.sqlite")
       yield* Effect.gen(function* () {
-        const database = yield* ConsoleDatabase
         const ledger = yield* Administration
-        const booking = {
-          account_id,
-          type: "top_up",
-          credits: 30_000,
-          reference: open,
-          note: "paid meanwhile"
-        } as const
-        const settle = ledger
-          .book(booking)
-          .pipe(Effect.andThen(database.run("update console.payment set state = 'succeeded'")), Effect.orDie)
-        const during: Administration["Service"] = {
-          ...ledger,
-          backup: (to) => Effect.andThen(settle, ledger.backup(to))
-        }
-        yield* backingUpBoth(during, database).backup({ file })
+        // credits first, then the note of it: the copy is made between the two
+        yield* ledger.book({ account_id, type: "top_up", credits: 30_000, reference: open, note: "paid meanwhile" })
+        yield* ledger.backup({ file })
       }).pipe(Effect.provide(storesIn(place)))
       const copy = restored(other, file)
       const { payment = [] } = yield* rowsAt(copy)
       assert.strictEqual(payment.filter((row) => row.includes('"state":"open"')).length, 1)
       yield* goOn(copy, kept)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("does not replace the console's tables when it is put beside them", () =>
-    Effect.gen(function* () {
-      const [folder, other] = [yield* home, yield* home]
-      const place = placeIn(folder)
-      const kept = yield* filled(place)
-      const file = path.join(other, "backup.duckdb")
-      yield* backUp({ LARDER_HOME: folder }, file)
-      // as a start that is killed after it has taken them out leaves them, too
-      const before = yield* lookAt(place, kept)
-      assert.isTrue(before.isSignedIn)
-      copyFileSync(file, path.join(place.folder, "ledger.duckdb"))
-      assert.deepStrictEqual(yield* lookAt(place, kept), before)
-      // and one that is killed before leaves a part
-      const torn = restored(other, file)
-      writeFileSync(path.join(torn.folder, "console-tables.part"), "torn")
-      yield* goOn(torn, kept)
-      assert.notInclude(readdirSync(torn.folder), "console-tables.part")
     }).pipe(Effect.scoped)
   )
 })

@@ -1,6 +1,9 @@
 /** What every keeper of the console's tables relies on, on both databases, with processes that are killed. Ten seconds. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -11,8 +14,15 @@ import {
   ConsoleUnavailable,
   type Statements
 } from "@larder/serve/console-database/console-database.ts"
+import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
+import { insertPortion } from "@larder/serve/console-database/in-thread.ts"
 import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
 import { allTables } from "@larder/serve/console-database/tables.ts"
+import { LedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import type { Thread } from "@larder/serve/persistence/thread.ts"
+import { kept, writeRequests } from "@larder/serve/requests/batches.ts"
+import { gatherer } from "@larder/serve/requests/gathered.ts"
+import type { NotedRequest } from "@larder/serve/requests/request-log.ts"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
 import { onceForFile } from "../support/once-for-file.ts"
@@ -26,14 +36,14 @@ const insert = "insert into console.simulated (id, kind, body) values ($1, 'test
 const rows = ConsoleDatabase.use(({ all }) => all(Row, "select id, body from console.simulated order by id"))
 
 describe.each(consolePlaceNames)("the console's database in %s", (name) => {
-  const kept = onceForFile(Effect.flatMap(consolePlaces[name], ({ layer }) => Layer.build(layer)))
+  const stores = onceForFile(Effect.flatMap(consolePlaces[name], ({ layer }) => Layer.build(layer)))
   /** On tables that are opened once, and empty each time. */
   const opened = <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
     Effect.gen(function* () {
       const { run } = yield* ConsoleDatabase
       yield* Effect.forEach(allTables, (table) => run(`delete from console.${table}`), { discard: true })
       return yield* work
-    }).pipe((emptied) => Effect.flatMap(kept, (services) => Effect.provideContext(emptied, services)))
+    }).pipe((emptied) => Effect.flatMap(stores, (services) => Effect.provideContext(emptied, services)))
 
   it.live("returns texts, numbers and booleans in the type in which they were written", () =>
     opened(
@@ -54,7 +64,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
         assert.deepStrictEqual(
           yield* all(
             request,
-            "select id, credits, duration_ms from console.request where ($1::text is null or key_id = $1) limit $2::integer",
+            "select id, credits, duration_ms from console.request where (cast($1 as text) is null or key_id = $1) limit cast($2 as integer)",
             [null, 5]
           ),
           [{ id: "req_ä'\"", credits: 2_000_000_000, duration_ms: 0.125 }]
@@ -106,7 +116,7 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
     opened(
       Effect.gen(function* () {
         const { run } = yield* ConsoleDatabase
-        const error = yield* Effect.flip(run("select nothing from console.nowhere"))
+        const error = yield* Effect.flip(run("select absent from console.nowhere"))
         assert.instanceOf(error, ConsoleUnavailable)
         assert.match(error.message, /nowhere/)
         assert.strictEqual(yield* run("select id from console.simulated"), 0)
@@ -130,33 +140,6 @@ describe.each(consolePlaceNames)("the console's database in %s", (name) => {
         assert.strictEqual(
           won.reduce((sum, count) => sum + count),
           1
-        )
-      })
-    )
-  )
-
-  it.live("keeps what others write while a transaction fails", () =>
-    opened(
-      Effect.gen(function* () {
-        const { run, transaction } = yield* ConsoleDatabase
-        const begun = yield* Deferred.make<void>()
-        const failing = yield* Effect.forkChild(
-          transaction((inside) =>
-            inside
-              .run(insert, ["lost", ""])
-              .pipe(
-                Effect.andThen(Deferred.succeed(begun, undefined)),
-                Effect.andThen(Effect.sleep("50 millis")),
-                Effect.andThen(Effect.fail("no"))
-              )
-          )
-        )
-        yield* Deferred.await(begun)
-        yield* run(insert, ["kept", ""])
-        assert.isTrue(Exit.isFailure(yield* Fiber.await(failing)))
-        assert.deepStrictEqual(
-          (yield* rows).map(({ id }) => id),
-          ["kept"]
         )
       })
     )
@@ -216,7 +199,130 @@ const killedWriter = <A>(environment: Environment, meanwhile: Effect.Effect<A>) 
     return { exit, told }
   })
 
+/** On new tables. */
+const opened =
+  (name: (typeof consolePlaceNames)[number]) =>
+  <A, E>(work: Effect.Effect<A, E, ConsoleDatabase>) =>
+    Effect.flatMap(consolePlaces[name], ({ layer }) => Effect.provide(work, layer)).pipe(Effect.scoped)
+
+const aCall = (number: number): NotedRequest => ({
+  id: `req_${number}`,
+  account_id: "acct_a",
+  key_id: `key_${number % 1_000}`,
+  endpoint: "/v1/stores",
+  status: 200,
+  credits: 100,
+  duration_ms: 1.25,
+  occurred_at: "2026-10-31T12:00:00.000Z"
+})
+
+/** The tables in a folder of their own, and how many rows each transaction of the thread writes. */
+const watchedThread = Effect.gen(function* () {
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-portions-"))),
+    (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  )
+  const sizes: Array<number> = []
+  const file = Context.get(yield* Layer.build(LedgerFile.layer(path.join(folder, "ledger"))), LedgerFile)
+  const run: Thread["run"] = (module, work, ...args) => {
+    const [portion] = args
+    if (work.name === insertPortion.name && Array.isArray(portion)) {
+      sizes.push(portion.reduce((sum, { rows }) => sum + rows.split("\n").length, 0))
+    }
+    return file.thread.run(module, work, ...args)
+  }
+  const watched = Layer.succeed(LedgerFile, { ...file, thread: { ...file.thread, run } })
+  const built = yield* Layer.build(Layer.provide(embeddedConsole, watched))
+  return { database: Context.get(built, ConsoleDatabase), sizes }
+})
+
+describe("the console's database in SQLite", () => {
+  it.live("refuses a transaction that waits, stops it, and keeps nothing of it", () =>
+    opened("SQLite")(
+      Effect.gen(function* () {
+        const { run, transaction } = yield* ConsoleDatabase
+        let wentOn = false
+        const exit = yield* Effect.exit(
+          transaction((inside) =>
+            inside.run(insert, ["lost", ""]).pipe(
+              Effect.andThen(Effect.sleep("10 millis")),
+              Effect.andThen(
+                Effect.sync(() => {
+                  wentOn = true
+                })
+              )
+            )
+          )
+        )
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+        assert.match(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", /a transaction of the console waited/)
+        yield* run(insert, ["kept", ""])
+        yield* Effect.sleep("50 millis")
+        assert.isFalse(wentOn)
+        assert.deepStrictEqual(yield* rows, [{ id: "kept", body: "" }])
+      })
+    )
+  )
+
+  it.live("refuses the statements of a transaction after its end", () =>
+    opened("SQLite")(
+      Effect.gen(function* () {
+        const { transaction } = yield* ConsoleDatabase
+        const late = yield* transaction((inside) => Effect.succeed(inside.run(insert, ["late", ""])))
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(late)))
+        assert.deepStrictEqual(yield* rows, [])
+      })
+    )
+  )
+
+  it.live("writes 1,700 requests no more than 250 rows at a time", () =>
+    Effect.gen(function* () {
+      const { database, sizes } = yield* watchedThread
+      const gathering = gatherer(kept)
+      for (let number = 0; number < 1_700; number++) gathering.add(aCall(number))
+      yield* writeRequests(database, gathering.take())
+      assert.deepStrictEqual(sizes.slice(0, 7), [250, 250, 250, 250, 250, 250, 200])
+      assert.isAtMost(Math.max(...sizes), 250)
+      const Sums = Schema.Struct({ requests: Schema.Int, calls: Schema.Int, of_all: Schema.Int })
+      const sums = yield* database.all(
+        Sums,
+        `select (select count(*) from console.request) as requests,
+          (select sum(calls) from console.usage_of_status) as calls,
+          (select sum(calls) from console.status_of_endpoint) as of_all`
+      )
+      assert.deepStrictEqual(sums, [{ requests: 1_700, calls: 1_700, of_all: 1_700 }])
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("the console's database in PostgreSQL", () => {
+  it.live("keeps what others write while a transaction fails", () =>
+    opened("PostgreSQL")(
+      Effect.gen(function* () {
+        const { run, transaction } = yield* ConsoleDatabase
+        const begun = yield* Deferred.make<void>()
+        const failing = yield* Effect.forkChild(
+          transaction((inside) =>
+            inside
+              .run(insert, ["lost", ""])
+              .pipe(
+                Effect.andThen(Deferred.succeed(begun, undefined)),
+                Effect.andThen(Effect.sleep("50 millis")),
+                Effect.andThen(Effect.fail("no"))
+              )
+          )
+        )
+        yield* Deferred.await(begun)
+        yield* run(insert, ["kept", ""])
+        assert.isTrue(Exit.isFailure(yield* Fiber.await(failing)))
+        assert.deepStrictEqual(
+          (yield* rows).map(({ id }) => id),
+          ["kept"]
+        )
+      })
+    )
+  )
+
   it.live("creates its tables once when five servers start at the same time", () =>
     Effect.gen(function* () {
       const { layer } = yield* consolePlaces.PostgreSQL

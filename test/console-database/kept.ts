@@ -30,14 +30,14 @@ export const placeIn = (folder: string, url?: string): Place => {
 const opened = <A, E, R>(place: Place, work: Effect.Effect<A, E, R>) =>
   Effect.provide(work, Layer.fresh(layerPeople.pipe(Layer.provideMerge(storesIn(place)))))
 
-const Row = Schema.Struct({ row: Schema.fromJsonString(Schema.Unknown) })
+const Row = Schema.Record(Schema.String, Schema.Unknown)
 /** Rows of all tables. */
 const rows = Effect.gen(function* () {
   const { all } = yield* ConsoleDatabase
   const tables = yield* Effect.forEach(allTables, (name) =>
     Effect.map(
-      all(Row, `select cast(to_json(t) as text) as row from console.${name} as t`),
-      (found) => [name, found.map(({ row }) => JSON.stringify(row)).toSorted()] as const
+      all(Row, `select * from console.${name}`),
+      (found) => [name, found.map((row) => JSON.stringify(row)).toSorted()] as const
     )
   )
   return Object.fromEntries(tables)
@@ -77,6 +77,9 @@ export const fill = (place: Place) =>
       yield* run("insert into console.card_to_forget values ('pm_1', 'stripe', '2026-11-01T00:00:00.000Z')")
       yield* run(
         `insert into console.usage_of_status values ('2026-11-01', '${account_id}', 'k', '/v1/stores', 200, 2000000000)`
+      )
+      yield* run(
+        `insert into console.status_of_endpoint values ('${account_id}', '2026-11-01', '/v1/stores', 200, 2000000000)`
       )
       return yield* shop.visit((billing) =>
         Effect.gen(function* () {

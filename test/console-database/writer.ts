@@ -2,11 +2,12 @@
  * Writes into the console's tables until it is killed: each number into two tables, in one transaction. Prints a number
  * when its transaction has returned.
  */
+import path from "node:path"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
-import { layerConsoleDatabase } from "@larder/serve/console-database/place.ts"
 import { homeSetting, ledgerUrlSetting } from "@larder/serve/settings.ts"
-import { Console, Effect } from "effect"
+import { Console, Effect, Option, Redacted } from "effect"
+import { storesIn } from "../payments/stores.ts"
 
 const both = Effect.fnUntraced(function* (database: ConsoleDatabase["Service"], number: number) {
   yield* database.transaction(({ run }) =>
@@ -24,5 +25,9 @@ Effect.gen(function* () {
   yield* Effect.gen(function* () {
     const database = yield* ConsoleDatabase
     for (let number = 1; ; number++) yield* both(database, number)
-  }).pipe(Effect.provide(layerConsoleDatabase(home, url)))
+  }).pipe(
+    Effect.provide(
+      storesIn({ folder: path.join(home, "ledger"), url: Option.getOrUndefined(Option.map(url, Redacted.value)) })
+    )
+  )
 }).pipe(Effect.scoped, NodeRuntime.runMain)

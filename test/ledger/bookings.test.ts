@@ -214,7 +214,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       const { account_id } = yield* keyOf(ledger)
       yield* ledger.administration.book(aTopUp(account_id, { type: "refund", credits: -6_000, reference: "re_1" }))
       const home = yield* folder
-      yield* ledger.administration.backup({ file: path.join(home, "ledger.duckdb") })
+      yield* ledger.administration.backup({ file: path.join(home, "ledger.sqlite") })
       const restored = yield* embeddedLedger(home)
       const refund = aTopUp(account_id, { type: "refund", credits: -6_000, reference: "re_1" })
       const again = yield* restored.administration.book(refund)

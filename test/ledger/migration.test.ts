@@ -262,7 +262,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
       const [folder, url, other] = [yield* home, yield* database, yield* database]
       const ledger = yield* openPostgres(url)
       const { accounts, key } = yield* history(ledger)
-      const file = path.join(folder, "ledger", "ledger.duckdb")
+      const file = path.join(folder, "ledger", "ledger.sqlite")
       mkdirSync(path.dirname(file), { mode: 0o700 })
       const before = yield* everything(ledger.administration, accounts)
       const { code, stderr } = yield* Effect.promise(() =>
@@ -272,7 +272,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
         })
       )
       assert.strictEqual(code, 0, stderr)
-      assert.deepStrictEqual(readdirSync(path.dirname(file)), ["ledger.duckdb"])
+      assert.deepStrictEqual(readdirSync(path.dirname(file)), ["ledger.sqlite"])
       yield* ledger.administration.creditAccount({ account_id: key.account_id, credits: 7, note: "after the backup" })
 
       yield* Effect.scoped(
@@ -325,7 +325,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
       assert.strictEqual(before.keys[0]?.[0]?.spent_usd, 0.075)
 
       mkdirSync(path.join(folder, "ledger"), { mode: 0o700 })
-      yield* administration.backup({ file: path.join(folder, "ledger", "ledger.duckdb") })
+      yield* administration.backup({ file: path.join(folder, "ledger", "ledger.sqlite") })
       const restored = yield* openEmbedded(folder)
       assert.deepStrictEqual(yield* told(restored.administration), before)
       const view = yield* Effect.promise(() => restored.authenticate(key.key))
@@ -339,7 +339,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
       const [folder, url] = [yield* home, yield* database]
       const ledger = yield* openPostgres(url)
       yield* history(ledger)
-      const file = path.join(folder, "copy.duckdb")
+      const file = path.join(folder, "copy.sqlite")
       const backup = yield* Effect.forkChild(ledger.administration.backup({ file }))
       const seen = new Set<string>()
       while (backup.pollUnsafe() === undefined) {
@@ -356,7 +356,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
         [...seen].filter((name) => !name.endsWith(" 0")),
         []
       )
-      assert.deepStrictEqual(readdirSync(folder), ["copy.duckdb"])
+      assert.deepStrictEqual(readdirSync(folder), ["copy.sqlite"])
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
     }).pipe(Effect.scoped)
   )

@@ -6,13 +6,13 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Looked } from "@larder/serve/billing/processor.ts"
 import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
-import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
 import { allTables } from "@larder/serve/console-database/tables.ts"
 import { Clock, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { inject } from "vitest"
 import { onceForFile } from "../support/once-for-file.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
+import { consoleIn } from "../support/serve/sqlite-console.ts"
 import { simulatorStand } from "./simulator-stand.ts"
 import type { Stand } from "./stand.ts"
 import { stripeStand } from "./stripe-stand.ts"
@@ -34,7 +34,7 @@ const within = (opened: Effect.Effect<Context.Context<ConsoleDatabase>, unknown,
 }
 
 const stands: Readonly<Record<string, Effect.Effect<Stand, unknown, Scope.Scope>>> = {
-  "the simulator in a folder": within(Effect.flatMap(folder, (made) => Layer.build(embeddedConsole(made)))),
+  "the simulator in a folder": within(Effect.flatMap(folder, (made) => Layer.build(consoleIn(made)))),
   "the simulator in PostgreSQL": within(
     Effect.flatMap(
       Effect.promise(() => newDatabase(inject("postgresUrl"))),

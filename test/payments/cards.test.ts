@@ -113,9 +113,10 @@ inEachShop((name, within) => {
         yield* shop.visit((billing) => shop.buy(billing, 20_00, "good"), { processor })
         yield* shop.visit((billing) => shop.buy(billing, 20_00, "mastercard"), { processor: keeping(processor) })
         yield* shop.database.run(
-          `insert into console.card_to_forget (card, processor, since)
+          `with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < 12)
+           insert into console.card_to_forget (card, processor, since)
            select 'card_' || number, $1, '2026-01-01T00:00:00.000Z'
-           from generate_series(1, 12) as numbers(number)
+           from numbers
            returning card`,
           [processor.name]
         )

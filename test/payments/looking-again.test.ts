@@ -8,9 +8,10 @@ import { inEachShop, inHaste, type Shop, until } from "./shop.ts"
 const addOthers = ({ account_id, database, stand }: Shop, count: number, state: "open" | "succeeded") =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     database.run(
-      `insert into console.payment (id, account_id, kind, cents, state, processor, reference, created_at)
+      `with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < ${count})
+       insert into console.payment (id, account_id, kind, cents, state, processor, reference, created_at)
        select 'pay_0000' || number, $1, 'top_up', 1000, $2, $3, 'another', $4
-       from generate_series(1, ${count}) as numbers(number)
+       from numbers
        returning id`,
       [account_id, state, stand.processor.name, new Date(now + 1000).toISOString()]
     )

@@ -131,10 +131,13 @@ export const openShop = Effect.fnUntraced(function* (
         readonly tables?: ConsoleDatabase["Service"]
       } = {}
     ) =>
-      Effect.scoped(Effect.flatMap(openBilling(processor), work)).pipe(
-        Effect.provideService(Administration, ledger),
-        Effect.provideService(ConsoleDatabase, tables)
-      ),
+      Effect.scoped(
+        Effect.gen(function* () {
+          const billing = yield* openBilling(processor)
+          yield* Effect.yieldNow // the first look at what was left open comes before the work
+          return yield* work(billing)
+        })
+      ).pipe(Effect.provideService(Administration, ledger), Effect.provideService(ConsoleDatabase, tables)),
     /** On the processor's page, which saves the card. Answers with the id of the payment, seen as the customer comes back. */
     buy: Effect.fnUntraced(function* (billing: Billing["Service"], cents: number, card: TestCardName) {
       const { asked, sent } = form(cents)
@@ -192,9 +195,10 @@ export const everyPair: ReadonlyArray<Pair> = [
 ]
 
 /**
- * Stores of a kind that are opened once and used by one test after another: opening them is most of what a small test costs.
- * The console's tables are empty each time; the ledger keeps the accounts of earlier tests, which have nothing to do with
- * another one's. Stores in which a test failed are not used again. No more than two tests have some at once.
+ * Stores of a kind. Those in PostgreSQL are opened once and used by one test after another: opening them is most of what a
+ * small test costs. The console's tables are empty each time; the ledger keeps the accounts of earlier tests, which have
+ * nothing to do with another one's. Stores in which a test failed are not used again. A file remembers payments that were
+ * removed, so each test has one of its own. No more than two tests have some at once.
  */
 const storesForMany = (store: keyof typeof places) => {
   type Stores = Layer.Success<ReturnType<typeof storesIn>>
@@ -209,6 +213,7 @@ const storesForMany = (store: keyof typeof places) => {
     Effect.gen(function* () {
       const stores = free.pop() ?? (yield* open)
       const done = yield* Effect.provideContext(work, stores)
+      if (store === "an embedded ledger") return done
       const { run } = Context.get(stores, ConsoleDatabase)
       yield* Effect.forEach(allTables, (table) => run(`delete from console.${table}`), { discard: true })
       free.push(stores)

@@ -1,11 +1,8 @@
 /** Where money is kept: the ledger and the console's tables, opened as a server opens them. */
 import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
-import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
-import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
-import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
-import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
-import { Clock, Duration, Effect, Layer, Redacted } from "effect"
+import { storesInFile, storesInPostgres } from "@larder/serve/stores.ts"
+import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 
 export interface Place {
   readonly folder: string
@@ -13,14 +10,13 @@ export interface Place {
   readonly url: string | undefined
 }
 
-type Unusable = Layer.Error<ReturnType<typeof embeddedConsole> | ReturnType<typeof postgresConsole>>
-
-/** The ledger and the console's tables of a place, in this order: the ledger of a restored backup holds the tables. */
+/** The ledger and the console's tables of a place. */
 export const storesIn = ({ folder, url }: Place) => {
-  const ledger = url === undefined ? embeddedLedger(folder) : postgresLedger(Redacted.make(url), folder)
-  const tables: Layer.Layer<ConsoleDatabase, Unusable> =
-    url === undefined ? embeddedConsole(folder) : postgresConsole(Redacted.make(url))
-  return tables.pipe(Layer.provideMerge(Ledger.layerAdministration), Layer.provideMerge(Layer.effect(Ledger, ledger)))
+  const stores: Layer.Layer<Ledger | ConsoleDatabase, unknown> =
+    url === undefined
+      ? storesInFile(folder, Option.none())
+      : storesInPostgres(Redacted.make(url), folder, Option.none())
+  return Ledger.layerAdministration.pipe(Layer.provideMerge(stores))
 }
 
 /** Charges calls of a key; their ids begin with `prefix`. */

@@ -4,10 +4,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { firstLink } from "@larder/serve/people/first-link.ts"
 import { type OpenInvitation, People } from "@larder/serve/people/people.ts"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
-import { join, layerPeople, password, peopleAt, signIn } from "./joined.ts"
+import { consolePlaceNames } from "../support/serve/console-databases.ts"
+import { join, password, peopleAt, signIn } from "./joined.ts"
 
 const another = "staple correct horse"
 const operator = { account_id: "acct_demo", email: null, is_operator: true }
@@ -203,34 +203,6 @@ describe.each(consolePlaceNames)("an invitation in %s", (name) => {
         assert.strictEqual((yield* Effect.flip(people.withdraw(wrong.id)))._tag, "UnknownInvitation")
       })
     )
-  )
-
-  it.effect("still works when it comes from an earlier version, and can be listed and withdrawn", () =>
-    Effect.gen(function* () {
-      const { layer } = yield* consolePlaces[name]
-      const opened = layerPeople.pipe(Layer.provideMerge(Layer.fresh(layer)), Layer.fresh)
-      const { id, token } = yield* Effect.provide(
-        Effect.gen(function* () {
-          const invited = yield* People.use((people) => people.invite(ann))
-          const { run } = yield* ConsoleDatabase
-          yield* run("alter table console.invitation drop column is_first")
-          yield* run("alter table console.invitation drop column person_id")
-          yield* run("drop table console.removed_person")
-          return invited
-        }),
-        opened
-      )
-      yield* Effect.provide(
-        Effect.gen(function* () {
-          assert.isTrue(yield* isGood(token))
-          assert.strictEqual((yield* open("acct_a"))[0]?.id, id)
-          yield* People.use((people) => people.withdraw(id))
-          const { person } = yield* join("bob@example.com")
-          yield* People.use((people) => people.remove({ person_id: person.id }))
-        }),
-        opened
-      )
-    }).pipe(Effect.scoped)
   )
 })
 

@@ -42,9 +42,11 @@ const webhook = Effect.gen(function* () {
 const until = (isSo: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(Effect.sleep("10 millis"), until(isSo))))
 
-const opened = Effect.gen(function* () {
-  const home = yield* folder
-  const { arrived, statuses, url } = yield* webhook
+const place = Effect.gen(function* () {
+  return { home: yield* folder, ...(yield* webhook) }
+})
+
+const openIn = Effect.fnUntraced(function* ({ arrived, home, statuses, url }: Effect.Success<typeof place>) {
   const simulator = yield* simulatorIn(home, url)
   const { processor } = simulator
   const buy = Effect.fnUntraced(function* (id: string) {
@@ -53,8 +55,9 @@ const opened = Effect.gen(function* () {
     return reference
   })
   const believed = ({ body, signature }: Arrived) => Effect.isSuccess(processor.paymentsOf(body, () => signature))
-  return { home, url, arrived, statuses, simulator, buy, believed }
+  return { arrived, statuses, simulator, buy, believed }
 })
+const opened = Effect.flatMap(place, openIn)
 
 const told = (arrived: ReadonlyArray<Arrived>) => arrived.map(({ payment, type }) => `${type} ${payment}`)
 
@@ -127,18 +130,17 @@ describe("events of the simulator", () => {
 
   it.live("sends an event again until it is taken, also after a restart of the server", () =>
     Effect.gen(function* () {
-      const { arrived, home, statuses, url } = yield* opened.pipe(
-        Effect.tap(({ arrived, buy, simulator, statuses }) =>
-          Effect.gen(function* () {
-            statuses.push(500, 400)
-            yield* buy("pay_1")
-            yield* Effect.raceFirst(
-              simulator.sendEvents,
-              until(() => arrived.length === 2)
-            )
-          })
+      const found = yield* place
+      const { arrived, home, statuses, url } = found
+      yield* Effect.gen(function* () {
+        const { buy, simulator } = yield* openIn(found)
+        statuses.push(500, 400)
+        yield* buy("pay_1")
+        yield* Effect.raceFirst(
+          simulator.sendEvents,
+          until(() => arrived.length === 2)
         )
-      )
+      }).pipe(Effect.scoped)
       assert.deepStrictEqual(statuses, [])
       const next = yield* simulatorIn(home, url)
       yield* Effect.forkScoped(next.sendEvents)

@@ -1,9 +1,9 @@
 /** What only the simulator does: what it remembers, and what its cards play. */
 import { assert, describe, it } from "@effect/vitest"
 import { aSimulator, asked, folder, good, onPage, simulatorIn } from "@larder/test/support/serve/simulator.ts"
+import { consoleIn } from "@larder/test/support/serve/sqlite-console.ts"
 import { Effect, Schema } from "effect"
 import { ConsoleDatabase } from "../../console-database/console-database.ts"
-import { embeddedConsole } from "../../console-database/embedded.ts"
 import { isCardNumber, testCards } from "./test-cards.ts"
 
 describe("the simulator", () => {
@@ -39,7 +39,7 @@ describe("the simulator", () => {
       )
       const kept = yield* Effect.flatMap(ConsoleDatabase, (db) =>
         db.all(Schema.Struct({ body: Schema.String }), "select body from console.simulated")
-      ).pipe(Effect.provide(embeddedConsole(home)))
+      ).pipe(Effect.provide(consoleIn(home)))
       assert.isAbove(kept.length, 2)
       assert.notMatch(JSON.stringify(kept), /4242 ?4242|4111 ?1111/)
     }).pipe(Effect.scoped)

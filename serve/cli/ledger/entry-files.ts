@@ -1,22 +1,25 @@
-/** Entries as CSV or Parquet on stdout, in little memory: DuckDB writes Parquet from a temporary database. */
-import { createReadStream, mkdtempSync, rmSync } from "node:fs"
+/** Entries as CSV or Parquet on stdout, or in a DuckDB file, in little memory: DuckDB writes Parquet from a temporary one. */
+import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { pipeline } from "node:stream/promises"
+import { commentsOf } from "@larder/warehouse/dictionary.ts"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { visible } from "@larder/warehouse/terminal.ts"
-import { Effect, Stdio, Stream } from "effect"
+import { Effect, Schema, Stdio, Stream } from "effect"
 import { csvText } from "../../csv.ts"
-import { define } from "../../ledger/embedded/tables.ts"
-import { Entry } from "../../ledger/records.ts"
+import type { AccountSummary } from "../../ledger/administration.ts"
+import { syncDirectory, syncFile } from "../../ledger/files.ts"
+import { Account, Entry } from "../../ledger/records.ts"
 
 const columns = Object.keys(Entry.fields) as ReadonlyArray<keyof Entry> // TypeScript forgets the names
 const rowsAtOnce = 10_000
 
-const temporaryFolder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-export-"))),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-)
+const temporaryFolder = (parent: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(path.join(parent, "larder-export-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
 
 const cellsOf = (entry: Entry) => columns.map((column) => entry[column])
 
@@ -27,16 +30,61 @@ export const writeCsv = Effect.fnUntraced(function* <E, R>(entries: Stream.Strea
   yield* Stream.run((yield* stdoutIsTerminal) ? Stream.map(text, visible) : text, stdout())
 })
 
+/** With the comments that the records give. */
+const tableOf = (name: string, record: Schema.Struct<Schema.Struct.Fields>): ReadonlyArray<string> => {
+  const ddl = readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
+  return [ddl, ...commentsOf({ schema: "main", name, record, ddl }, "table")]
+}
+const tables = [...tableOf("account", Account), ...tableOf("entry", Entry)].join(";\n")
+
+const fill = Effect.fnUntraced(function* <E, R>(db: DuckDb["Service"], entries: Stream.Stream<Entry, E, R>) {
+  yield* db.run(tables)
+  yield* entries.pipe(
+    Stream.grouped(rowsAtOnce),
+    Stream.runForEach((page) => db.append("main", "entry", page.map(cellsOf)))
+  )
+})
+
 export const writeParquet = <E, R>(entries: Stream.Stream<Entry, E, R>) =>
   Effect.gen(function* () {
-    const folder = yield* temporaryFolder
+    const folder = yield* temporaryFolder(tmpdir())
     const db = yield* DuckDb.readWrite(path.join(folder, "entries.duckdb"))
-    yield* define(db)
-    yield* entries.pipe(
-      Stream.grouped(rowsAtOnce),
-      Stream.runForEach((page) => db.append("main", "entry", page.map(cellsOf)))
-    )
+    yield* fill(db, entries)
     const file = path.join(folder, "entries.parquet")
     yield* db.run(`copy (from entry order by sequence) to ${literal(file)} (format parquet, compression zstd)`)
     yield* Effect.tryPromise(() => pipeline(createReadStream(file), process.stdout, { end: false }))
   }).pipe(Effect.scoped)
+
+export class FileTaken extends Schema.TaggedError<FileTaken>()("FileTaken", { file: Schema.String }) {
+  override get message() {
+    return `${this.file} exists already; choose another name`
+  }
+}
+
+/** Accounts and their entries in a new DuckDB file, which is there whole or not at all. */
+export const writeDuckDb = Effect.fn("Export.writeDuckDb")(function* <E, R>(
+  file: string,
+  accounts: ReadonlyArray<AccountSummary>,
+  entries: Stream.Stream<Entry, E, R>
+) {
+  if (existsSync(file)) return yield* new FileTaken({ file })
+  const folder = yield* temporaryFolder(path.dirname(file)) // its owner's alone
+  const part = path.join(folder, "ledger.duckdb")
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const db = yield* DuckDb.readWrite(part)
+      yield* fill(db, entries)
+      const rows = accounts.map(({ created_at, id, name }) => [id, name, created_at])
+      yield* db.append("main", "account", rows)
+      yield* db.run("checkpoint")
+    })
+  )
+  yield* Effect.try({
+    try: () => {
+      syncFile(part)
+      renameSync(part, file)
+      syncDirectory(path.dirname(file))
+    },
+    catch: (cause) => cause
+  })
+}, Effect.scoped)

@@ -1,10 +1,11 @@
 /** `larder-serve ledger export` */
-import { Console, Effect, Stream } from "effect"
+import path from "node:path"
+import { Console, Effect, Option, Stream } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { Administration } from "../../ledger/administration.ts"
 import type { Entry } from "../../ledger/records.ts"
 import { account, json, withLedger } from "../flags.ts"
-import { writeCsv, writeParquet } from "./entry-files.ts"
+import { writeCsv, writeDuckDb, writeParquet } from "./entry-files.ts"
 
 const asText = (entry: Entry) =>
   [
@@ -26,28 +27,44 @@ const parquet = Flag.Boolean("parquet").pipe(
   Flag.withDefault(false)
 )
 
+const duckdb = Flag.String("duckdb").pipe(
+  Flag.withMetavar("FILE"),
+  Flag.withDescription("Write a DuckDB file with the tables account and entry; it must not exist yet"),
+  Flag.optional
+)
+
 export const exportEntries = Command.make(
   "export",
-  { account, json, csv, parquet },
-  Effect.fn(function* ({ account, csv, json, parquet }) {
-    const entries = Stream.unwrap(Administration.use((ledger) => Effect.succeed(ledger.entriesOf(account))))
+  { account: Flag.optional(account), json, csv, parquet, duckdb },
+  Effect.fn(function* ({ account, csv, duckdb, json, parquet }) {
+    const ledger = yield* Administration
+    const accounts = yield* Option.match(account, {
+      onNone: () => ledger.listAccounts({}),
+      onSome: (account_id) => Effect.map(ledger.account({ account_id }), (found) => [found])
+    })
+    const entries = Stream.flatMap(Stream.fromIterable(accounts), ({ id }) => ledger.entriesOf(id))
     if (csv) return yield* writeCsv(entries)
     if (parquet) return yield* writeParquet(entries)
+    if (Option.isSome(duckdb)) {
+      const file = path.resolve(duckdb.value)
+      yield* writeDuckDb(file, accounts, entries)
+      return yield* Console.log(`${file} holds the entries of ${accounts.length} accounts.`)
+    }
     yield* entries.pipe(
       Stream.map((entry) => (json ? JSON.stringify(entry) : asText(entry))),
       Stream.runForEachArray((lines) => Console.log(lines.join("\n")))
     )
   }, withLedger)
 ).pipe(
-  Command.validate(({ csv, json, parquet }) => {
-    const chosen = [json, csv, parquet].filter(Boolean).length
+  Command.validate(({ csv, duckdb, json, parquet }) => {
+    const chosen = [json, csv, parquet, Option.isSome(duckdb)].filter(Boolean).length
     if (chosen > 1)
-      return Effect.fail(new CliError.ValidationError({ message: "Give one of --json, --csv, --parquet" }))
+      return Effect.fail(new CliError.ValidationError({ message: "Give one of --json, --csv, --parquet, --duckdb" }))
     return parquet && process.stdout.isTTY
       ? Effect.fail(new CliError.ValidationError({ message: "--parquet is not for a terminal: redirect it to a file" }))
       : Effect.void
   }),
   Command.withDescription(
-    "Print the entries of an account, oldest first, with the balance after each; --json: one a line"
+    "Print the entries of an account, or of each one after the other, oldest first, with the balance after each; --json: one a line"
   )
 )

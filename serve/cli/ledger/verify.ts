@@ -1,8 +1,11 @@
 /** `larder-serve ledger verify` */
-import { Effect, Schema } from "effect"
-import { Command } from "effect/cli"
+import path from "node:path"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
 import { Administration } from "../../ledger/administration.ts"
+import { type Anchor, anchorPlace, placeProblem } from "../../ledger/anchor.ts"
 import { usdOf } from "../../ledger/money.ts"
+import { ledgerAnchorSetting } from "../../settings.ts"
 import { json, print, withLedger } from "../flags.ts"
 
 class LedgerDoesNotAddUp extends Schema.TaggedError<LedgerDoesNotAddUp>()("LedgerDoesNotAddUp", {
@@ -13,14 +16,56 @@ class LedgerDoesNotAddUp extends Schema.TaggedError<LedgerDoesNotAddUp>()("Ledge
   }
 }
 
+class NoAnchor extends Schema.TaggedError<NoAnchor>()("NoAnchor", { place: Schema.String }) {
+  override get message() {
+    return `There is no anchor at ${this.place}: no server has written one yet, or it was put aside.`
+  }
+}
+
+const anchor = Flag.String("anchor").pipe(
+  Flag.withMetavar("PLACE"),
+  Flag.withDescription(
+    "Hold the ledger to the anchor in this file or at this address; without it to LARDER_LEDGER_ANCHOR"
+  ),
+  Flag.filterMap(
+    (text) => {
+      const place = /^https?:\/\//.test(text) ? text : path.resolve(text)
+      return placeProblem(place) === undefined ? Option.some(Redacted.make(place)) : Option.none()
+    },
+    () => "a file, or https://…"
+  ),
+  Flag.optional
+)
+
+const readAnchor = Effect.fnUntraced(function* (asked: Option.Option<Redacted.Redacted>) {
+  const setting = yield* ledgerAnchorSetting
+  const place = Option.map(
+    Option.orElse(asked, () => setting),
+    anchorPlace
+  )
+  if (Option.isNone(place)) return undefined
+  const found = yield* place.value.read
+  return Option.isSome(found) ? found.value : yield* new NoAnchor({ place: place.value.name })
+})
+
+const heldTo = (anchor: Anchor, younger: { readonly entries: number; readonly records: number }) => [
+  `It goes through the anchor of ${anchor.at}, at entry ${anchor.entries} and record ${anchor.records}.`,
+  younger.entries + younger.records === 0
+    ? "Nothing is younger than the anchor."
+    : `Unknown, because younger than the anchor: ${younger.entries} entries, ${younger.records} records of accounts, keys and payments.`,
+  "People, sign-ins, invitations, cards, recharge settings and the log of requests are in no chain."
+]
+
 export const verify = Command.make(
   "verify",
-  { json },
-  Effect.fn(function* ({ json }) {
-    const found = yield* Administration.use((ledger) => ledger.verify({}))
-    const { accounts, balance_credits, entries, keys, problems } = found
+  { json, anchor },
+  Effect.fn(function* ({ anchor: asked, json }) {
+    const anchor = yield* readAnchor(asked)
+    const found = yield* Administration.use((ledger) => ledger.verify(anchor === undefined ? {} : { anchor }))
+    const { accounts, balance_credits, entries, keys, problems, younger_than_anchor } = found
     const counted = `${entries} entries, ${accounts} accounts, ${keys} keys, ${usdOf(balance_credits)} USD in all balances.`
-    if (json || problems.length === 0) yield* print(json, found, [`The ledger adds up: ${counted}`])
+    const held = anchor === undefined || younger_than_anchor === undefined ? [] : heldTo(anchor, younger_than_anchor)
+    if (json || problems.length === 0) yield* print(json, found, [`The ledger adds up: ${counted}`, ...held])
     if (problems.length > 0) return yield* new LedgerDoesNotAddUp({ problems })
   }, withLedger)
 ).pipe(Command.withDescription("Check every entry, balance and budget; exits with 1 and lists what is wrong"))

@@ -1,6 +1,6 @@
 -- An account at the card processor, and its saved card as far as it may be shown. `card_since` is when the payment was begun
 -- that the card came with, or when it was removed: what an older payment brings later is not saved.
-create table if not exists console.customer (
+create table console.customer (
   account_id text primary key,
   processor text not null,
   customer text not null,

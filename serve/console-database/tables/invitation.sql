@@ -1,6 +1,6 @@
 -- One-time links with which a person makes an account's sign-in, or chooses a new password (`person_id`). `is_first` marks
 -- those that a start prints for the first person. The token itself is stored nowhere.
-create table if not exists console.invitation (
+create table console.invitation (
   token_sha256 text primary key,
   account_id text not null,
   email text,
@@ -8,6 +8,6 @@ create table if not exists console.invitation (
   created_at text not null,
   expires_at text not null,
   used_at text,
-  is_first boolean,
+  is_first boolean not null,
   person_id text
 )

@@ -1,7 +1,7 @@
 -- Payments by card. Written before the processor is asked: `open` until its outcome is known and its credits are booked.
 -- `customer` and `card` are those it was asked with, so that the same question can be asked again; `asked_at` is when it
 -- was last asked to charge, null where it never was.
-create table if not exists console.payment (
+create table console.payment (
   id text primary key,
   account_id text not null,
   kind text not null,

@@ -1,5 +1,5 @@
 -- People who sign in; each belongs to one account. Operators also see the state of the warehouse.
-create table if not exists console.person (
+create table console.person (
   id text primary key,
   account_id text not null,
   email text not null unique,

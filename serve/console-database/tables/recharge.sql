@@ -1,5 +1,5 @@
 -- Auto-recharge of an account. `running` is the payment that is under way: one at a time. `off_reason` says why it was switched off.
-create table if not exists console.recharge (
+create table console.recharge (
   account_id text primary key,
   is_on boolean not null,
   cents integer not null,

@@ -1,5 +1,5 @@
 -- People who were removed: receipts of what they paid go on naming them.
-create table if not exists console.removed_person (
+create table console.removed_person (
   id text primary key,
   account_id text not null,
   email text not null,

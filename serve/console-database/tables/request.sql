@@ -1,5 +1,5 @@
 -- The latest calls of each account, charged or refused.
-create table if not exists console.request (
+create table console.request (
   id text not null,
   account_id text not null,
   key_id text not null,

@@ -1,5 +1,5 @@
 -- Sign-ins that are valid. The token itself is stored nowhere.
-create table if not exists console.session (
+create table console.session (
   token_sha256 text primary key,
   person_id text not null,
   created_at text not null,

@@ -1,5 +1,5 @@
 -- What the built-in payment simulator remembers: its customers, cards, payments, refunds and disputes, as JSON.
-create table if not exists console.simulated (
+create table console.simulated (
   id text primary key,
   kind text not null,
   body text not null

@@ -1,5 +1,5 @@
 -- Calls per UTC day, key, endpoint and HTTP status, charged or not.
-create table if not exists console.usage_of_status (
+create table console.usage_of_status (
   day text not null,
   account_id text not null,
   key_id text not null,

@@ -27,7 +27,7 @@ import { type AccountState, bookingOf, type KeyState, type LedgerState, spentInM
 import { usdOf } from "../money.ts"
 import { newId } from "../new-id.ts"
 import type { GroupWriter } from "./group-writer.ts"
-import type { LedgerStore } from "./store.ts"
+import { keyText, type LedgerStore } from "./store.ts"
 
 const accountSummary = ({ head, record }: AccountState): AccountSummary => ({
   ...record,
@@ -48,6 +48,21 @@ interface Aged {
 /** The oldest first; what is equally old always comes in one order. */
 const byAge = (a: Aged, b: Aged) => (ageOf(a) < ageOf(b) ? -1 : 1)
 const ageOf = ({ record: { created_at, id } }: Aged) => `${created_at} ${id}`
+
+const mostProblems = 100
+
+const textsOf = ({ keys }: LedgerState) =>
+  new Map([...keys.values()].map(({ record }): [string, string] => [record.id, keyText(record)]))
+
+/** Keys that somebody else has changed in the file: what was read of them is what this process knew before, or knows now. */
+const changedKeys = (
+  before: ReadonlyMap<string, string>,
+  stored: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>
+): ReadonlyArray<string> =>
+  [...stored].flatMap(([id, text]) =>
+    text === before.get(id) || text === now.get(id) ? [] : [`key ${id} is not what the running server knows`]
+  )
 
 export const administer = Effect.fnUntraced(function* (state: LedgerState, writer: GroupWriter, store: LedgerStore) {
   const oneAtATime = yield* Semaphore.make(1)
@@ -141,10 +156,13 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       const { head } = yield* Effect.fromResult(accountOf(of.account_id))
       return yield* store.entriesBefore({ ...of, before: Math.min(before ?? head.position + 1, head.position + 1) })
     }),
-    verify: () =>
-      Effect.suspend(() => {
+    verify: ({ anchor }) =>
+      Effect.gen(function* () {
         const heads = new Map([...state.accounts].map(([id, { head }]): [string, ChainHead] => [id, head]))
-        return store.verify({ sequence: state.sequence, heads })
+        const found = yield* store.verify({ sequence: state.sequence, heads }, anchor)
+        const before = textsOf(state)
+        const changed = changedKeys(before, yield* store.keyTexts, textsOf(state))
+        return { ...found, problems: [...found.problems, ...changed].slice(0, mostProblems) }
       }),
     backup: ({ file }) => store.backup(file),
     entriesOf: (accountId) =>

@@ -1,15 +1,11 @@
-import { execFile } from "node:child_process"
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { append, opened, sampleGroups, temporaryFolder, written } from "@larder/test/support/serve/sample-ledger.ts"
+import { append, opened, sampleGroups, temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Stream } from "effect"
 import type { LedgerAccess } from "../ledger.ts"
-import { finishBackup } from "./backup.ts"
 import { embeddedLedger } from "./embedded-ledger.ts"
 
-const execFileAsync = promisify(execFile)
 const openIn = (folder: string) => embeddedLedger(path.join(folder, "ledger"))
 
 /** An account with 5,000 credits and a key. */
@@ -32,24 +28,10 @@ const pay = async (ledger: LedgerAccess, token: string, requestId: string) => {
   await admission.held.commit(requestId)
 }
 
-/** What another process finds: closing a file gives up every lock that the process has on it. */
-const openedElsewhere = async (...files: ReadonlyArray<string>) => {
-  const program = `
-    import { DuckDb } from "@larder/warehouse/duckdb.ts"
-    import { Effect } from "effect"
-    for (const file of process.argv.slice(1)) {
-      const opened = Effect.scoped(Effect.as(DuckDb.readWrite(file), "opened"))
-      console.log(await Effect.runPromise(Effect.catch(opened, (error) => Effect.succeed(error._tag))))
-    }`
-  const options = { cwd: import.meta.dirname }
-  const { stdout } = await execFileAsync(process.execPath, ["--input-type=module", "-e", program, ...files], options)
-  return stdout.trim().split("\n")
-}
-
-/** The copy alone, as `ledger.duckdb` in a folder that holds nothing else. */
+/** The copy alone, as `ledger.sqlite` in a folder that holds nothing else. */
 const restored = (folder: string, copy: string) => {
   mkdirSync(path.join(folder, "restored", "ledger"), { recursive: true })
-  copyFileSync(copy, path.join(folder, "restored", "ledger", "ledger.duckdb"))
+  copyFileSync(copy, path.join(folder, "restored", "ledger", "ledger.sqlite"))
   return openIn(path.join(folder, "restored"))
 }
 
@@ -57,7 +39,7 @@ describe("a backup", () => {
   it.live("holds the ledger of one moment while calls are charged, and works as a ledger itself", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const file = path.join(folder, "copy.duckdb")
+      const file = path.join(folder, "copy.sqlite")
       const ledger = yield* openIn(folder)
       const { administration } = ledger
       const key = yield* newKey(ledger)
@@ -97,16 +79,16 @@ describe("a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("includes the journal, is readable by its owner only, and leaves no other file", () =>
+  it.live("is readable by its owner only, and leaves no other file", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const file = path.join(folder, "copy.duckdb")
+      const file = path.join(folder, "copy.sqlite")
       const backup = yield* opened(path.join(folder, "ledger"), (store) =>
         Effect.andThen(append(store, sampleGroups()), store.backup(file))
       )
       assert.strictEqual(backup.entries, 62)
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
-      assert.deepStrictEqual(readdirSync(folder).toSorted(), ["copy.duckdb", "ledger"])
+      assert.deepStrictEqual(readdirSync(folder).toSorted(), ["copy.sqlite", "ledger"])
     }).pipe(Effect.scoped)
   )
 
@@ -115,48 +97,17 @@ describe("a backup", () => {
       const folder = yield* temporaryFolder
       const ledger = yield* openIn(folder)
       const key = yield* newKey(ledger)
-      const first = yield* ledger.administration.backup({ file: path.join(folder, "1.duckdb") })
+      const first = yield* ledger.administration.backup({ file: path.join(folder, "1.sqlite") })
       yield* Effect.promise(() => pay(ledger, key.key, "req_1"))
-      const second = yield* ledger.administration.backup({ file: path.join(folder, "2.duckdb") })
+      const second = yield* ledger.administration.backup({ file: path.join(folder, "2.sqlite") })
       assert.deepStrictEqual([first.entries, second.entries], [1, 2])
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("keeps the database locked against other processes", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const { administration } = yield* openIn(folder)
-      const copy = path.join(folder, "copy.duckdb")
-      yield* administration.backup({ file: copy })
-      yield* administration.verify({})
-      const found = yield* Effect.promise(() => openedElsewhere(path.join(folder, "ledger", "ledger.duckdb"), copy))
-      assert.deepStrictEqual(found, ["FileInUse", "opened"])
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("fails when the copy does not hold what the ledger holds, and leaves no file", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      yield* written(path.join(folder, "ledger"), sampleGroups())
-      const expected = { entries: 62, last: 62, credits: 9_400, accounts: 2, keys: 3 }
-      const finish = (change: Partial<typeof expected>) => {
-        const part = path.join(folder, "part")
-        copyFileSync(path.join(folder, "ledger", "ledger.duckdb"), part)
-        return finishBackup(part, path.join(folder, "copy.duckdb"), { ...expected, ...change })
-      }
-      for (const change of [{ entries: 61 }, { credits: 9_401 }, { accounts: 3 }, { keys: 2 }]) {
-        const error = yield* Effect.flip(finish(change))
-        assert.match(error.message, /the copy does not hold what the ledger holds/)
-        assert.deepStrictEqual(readdirSync(folder), ["ledger"])
-      }
-      assert.strictEqual((yield* finish({})).entries, 62)
     }).pipe(Effect.scoped)
   )
 
   it.live("refuses to overwrite a file, and leaves it as it is", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const file = path.join(folder, "copy.duckdb")
+      const file = path.join(folder, "copy.sqlite")
       writeFileSync(file, "precious")
       const { administration } = yield* openIn(folder)
       const error = yield* Effect.flip(administration.backup({ file }))
@@ -174,10 +125,10 @@ describe("a backup", () => {
       const folder = yield* temporaryFolder
       const ledger = yield* openIn(folder)
       const key = yield* newKey(ledger)
-      const file = path.join(folder, "missing", "copy.duckdb")
+      const file = path.join(folder, "missing", "copy.sqlite")
       const error = yield* Effect.flip(ledger.administration.backup({ file }))
       assert.match(error.message, /The ledger was not backed up to .*: ENOENT/)
-      const relative = yield* Effect.flip(ledger.administration.backup({ file: "copy.duckdb" }))
+      const relative = yield* Effect.flip(ledger.administration.backup({ file: "copy.sqlite" }))
       assert.include(relative.message, "the path must be absolute")
       yield* Effect.promise(() => pay(ledger, key.key, "req_1"))
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])

@@ -6,11 +6,11 @@ import {
   append,
   aRefund,
   author,
+  followUp,
   load,
   opened,
   refusal,
   sampleGroups,
-  takeSnapshot,
   temporaryFolder,
   written
 } from "@larder/test/support/serve/sample-ledger.ts"
@@ -29,7 +29,7 @@ describe("a start with a balance below 0", () => {
   }
   const inFlight = aCharge("req_63", { occurred_at: "2026-11-01T00:00:00.000Z" })
 
-  /** What a kill leaves that comes after these groups: they are in the journal. */
+  /** What a kill leaves that comes after these groups. */
   const killed = Effect.fnUntraced(function* (folder: string, groups: ReadonlyArray<Group>) {
     const left = path.join(yield* temporaryFolder, "killed")
     const copy = Effect.sync(() => cpSync(folder, left, { recursive: true }))
@@ -55,10 +55,10 @@ describe("a start with a balance below 0", () => {
       assert.deepStrictEqual(yield* balancesIn(yield* killed(yield* temporaryFolder, groups)), [-311, -211])
       yield* written(folder, groups.slice(0, -3))
       assert.deepStrictEqual(yield* balancesIn(folder), [-410, -210])
-      yield* takeSnapshot(folder)
-      const left = yield* killed(folder, groups.slice(-3)) // money went out before the snapshot
+      yield* followUp(folder)
+      const left = yield* killed(folder, groups.slice(-3)) // money went out before what the tables have followed
       assert.deepStrictEqual(yield* balancesIn(left), [-311, -211])
-      yield* takeSnapshot(left)
+      yield* followUp(left)
       assert.deepStrictEqual(yield* balancesIn(left), [-311, -211])
     }).pipe(Effect.scoped)
   )
@@ -67,7 +67,7 @@ describe("a start with a balance below 0", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(folder, grown(moved(-5_000), inFlight, aRefund(inFlight)))
-      yield* takeSnapshot(folder)
+      yield* followUp(folder)
       const { booked } = yield* load(folder)
       assert.deepStrictEqual(booked, [{ account_id: "acct_a", type: "refund", reference: "re_1" }])
     }).pipe(Effect.scoped)

@@ -1,8 +1,12 @@
-/** How columns leave DuckDB: as the records spell them. */
+/** Rows of SQLite as the records spell them. The tables are strict, so what a column says is of its type. */
+import type { Row } from "../../persistence/sqlite.ts"
+import type { Entry } from "../records.ts"
 
-export const timestamp = (column: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ') as ${column}`
+export const entryColumns = `sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
+  budget_credits, request_id, note, hash`
 
-/** Numbers leave as doubles, which are exact up to 2 ** 53: BIGINT would arrive as bigint. */
-export const entryColumns = `sequence::double as sequence, account_id, position::double as position, type,
-  ${timestamp("occurred_at")}, key_id, endpoint, credits::double as credits, balance::double as balance,
-  budget_credits::double as budget_credits, request_id, note, hash`
+/** Node makes rows without a prototype, which are equal to no record. */
+export const entryOf = (row: Row): Entry => ({ ...row }) as unknown as Entry // the columns above
+
+export const textIn = (row: Row | undefined, column: string): string => String(row?.[column])
+export const numberIn = (row: Row | undefined, column: string): number => Number(row?.[column])

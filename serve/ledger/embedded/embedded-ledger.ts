@@ -10,6 +10,7 @@ import { type ApiKeyView, charge, type Hold, hold, type LedgerState, release, re
 import { administer } from "./administer.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"
+import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
 import type { LedgerStore } from "./store.ts"
 
 const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: string): Promise<void> => {
@@ -60,5 +61,8 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
   })
 })
 
+/** In a file that is open already. */
+export const ledgerIn = (file: LedgerFile["Service"]) => Effect.flatMap(embeddedStore(file), ledgerOver)
+
 /** In a folder: `$LARDER_HOME/ledger`. */
-export const embeddedLedger = (directory: string) => Effect.flatMap(embeddedStore(directory), ledgerOver)
+export const embeddedLedger = (directory: string) => Effect.flatMap(openLedgerFile(directory), ledgerIn)

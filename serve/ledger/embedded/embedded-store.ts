@@ -1,174 +1,181 @@
 /**
- * The ledger in `$LARDER_HOME/ledger/`: a journal in front of `ledger.duckdb`. A group is durable when it is in the
- * journal; full journal files are taken up into the database in the background, and the rest when the ledger is opened,
- * asked or closed. A file goes only after the database has it. One process holds the folder, by a lock that dies with it.
+ * The ledger in a SQLite file. A group is one transaction on the main thread, and so one flush: its records and entries, and
+ * nothing that follows from them. A thread brings those tables up each second, and reads what is asked for.
  */
-import { existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs"
-import path from "node:path"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { Effect, Semaphore, Stream } from "effect"
-import { unpack } from "../../console-database/packed.ts"
-import { LedgerInUse, unavailable } from "../errors.ts"
-import { syncDirectory } from "../files.ts"
-import type { Snapshot } from "../machine.ts"
+import { Clock, Effect, Option, Stream } from "effect"
+import { isBusy, isDamaged } from "../../persistence/sqlite.ts"
+import { inOwnThread, makeThread } from "../../persistence/thread.ts"
+import { BackupFailed } from "../administration.ts"
+import { LedgerDamaged, LedgerUnavailable, unavailable } from "../errors.ts"
+import type { Group } from "../machine.ts"
+import type { Entry } from "../records.ts"
 import { sumUp } from "../summed-usage.ts"
-import { backUp } from "./backup.ts"
-import { allEntriesIn, entriesIn, newestIn } from "./entries.ts"
-import { makeJournal, spareName } from "./journal.ts"
-import { tailOf } from "./journal-tail.ts"
-import { openDatabase } from "./ledger-database.ts"
-import { refuseMoved } from "./moved.ts"
-import { recover } from "./recovery.ts"
-import { lastEntry } from "./snapshot.ts"
+import { backUp, refuseExisting } from "./backup.ts"
+import type { LedgerFile } from "./ledger-file.ts"
+import { Damage, longWayAt, readState } from "./opening.ts"
+import { followEntries, lastEntry, progressIn } from "./progress.ts"
+import { readAfter, readAllAfter, readBefore, readKeyTexts } from "./statement.ts"
 import type { LedgerStore } from "./store.ts"
-import { makeTakeUp } from "./take-up.ts"
-import { partsOf, usageOf } from "./usage.ts"
-import { makeUsageAhead, withAhead } from "./usage-ahead.ts"
+import { readParts, readUsage } from "./usage.ts"
 import { verify } from "./verification.ts"
+import { groupWriting } from "./write-group.ts"
 
-const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: unavailable(action) })
+const followEvery = 1_000
+/** So many entries are worth a portion: a page reads fewer from the entries in a millisecond. */
+const fewest = 2_000
+/** A page of entries is copied between threads, and decoded, in some milliseconds. */
+const entriesPerPage = 1_000
 
-/** Sealed files that are read where the database does not have them yet: some 5 ms each. More of them are taken up first. */
-const mostWaiting = 4
+const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + keys.length + entries.length === 0
 
-/** File locks do not hold between two instances in one process. */
-const heldHere = new Set<string>()
+const module = (name: string) => new URL(name, import.meta.url).href
 
-const lock = Effect.fnUntraced(function* (directory: string) {
-  const file = path.join(directory, ".lock")
-  if (heldHere.has(file)) return yield* new LedgerInUse({ file })
-  yield* Effect.acquireRelease(
-    Effect.sync(() => heldHere.add(file)),
-    () => Effect.sync(() => heldHere.delete(file))
-  )
-  yield* DuckDb.hold(file).pipe(
-    Effect.catchTag("FileInUse", () => Effect.fail(new LedgerInUse({ file }))),
-    Effect.catchTag(["DuckDbError", "NotADatabase"], (cause) => Effect.fail(unavailable("be locked")(cause)))
-  )
-})
+/** Which of the two files has the page SQLite does not say. */
+const pagesProblem = (cause: Error) =>
+  `a page of it, or of sums.sqlite beside it, cannot be read (${cause.message}). Remove sums.sqlite first: it is made anew from the entries`
 
-export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* (
-  directory: string,
-  options: {
-    readonly journalFileSize?: number
-    readonly entriesBetweenSnapshots?: number
-    /** Where the ledger is being moved to: a folder that is marked so may be opened by whoever moves it. */
-    readonly movingTo?: string
-  } = {}
-) {
-  const folder = yield* attempt(`be kept in ${directory}`, () => {
-    const home = path.dirname(directory)
-    mkdirSync(home, { recursive: true }) // analysts read the warehouse in it
-    if (!existsSync(directory)) {
-      mkdirSync(directory, { mode: 0o700 })
-      syncDirectory(home)
-    }
-    return realpathSync(directory)
-  })
-  yield* lock(folder)
-  yield* refuseMoved(folder, options.movingTo)
-  const file = path.join(folder, "ledger.duckdb")
-  const database = yield* openDatabase(file).pipe(
-    Effect.catchTag("FileInUse", () => Effect.fail(new LedgerInUse({ file }))),
-    Effect.catchTag(["DuckDbError", "NotADatabase"], (cause) => Effect.fail(unavailable("be opened")(cause)))
-  )
-  yield* Effect.mapError(
-    database.use((db) => unpack(db, folder)),
-    unavailable("be restored")
-  )
-  yield* attempt("be tidied", () => rmSync(path.join(folder, spareName), { force: true }))
-  const recovered = yield* recover(folder, database)
+export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
+  file,
+  reading,
+  sqlite,
+  sums,
+  thread
+}: LedgerFile["Service"]) {
+  const writeGroup = groupWriting(sqlite)
+  const touch = () => sqlite.run("update ledger.head set entries = entries")
 
-  const usageAhead = makeUsageAhead()
-  const taking = yield* makeTakeUp({
-    directory: folder,
-    database,
-    onTakenUp: usageAhead.takenUp,
-    reuse: (journalFile) => journal.reuse(journalFile),
-    entriesBetweenSnapshots: options.entriesBetweenSnapshots
-  })
-  const journal = makeJournal({
-    directory: folder,
-    number: recovered.nextJournal,
-    fileSize: options.journalFileSize,
-    onSealed: (journalFile) => {
-      usageAhead.sealed()
-      taking.add(journalFile)
-    }
-  })
-  yield* Effect.addFinalizer(() =>
-    attempt("end its journal", journal.close).pipe(
-      Effect.flatMap((closed) => Effect.tryPromise({ try: () => closed, catch: unavailable("end its journal") })),
-      Effect.andThen(taking.all),
-      Effect.catch((error) => Effect.logWarning(`${error.message}. The next start takes the journal up.`))
-    )
-  )
-  yield* taking.inBackground
-
-  /** The database then has all that was durable. */
-  const takeUpAll = Effect.andThen(attempt("end its journal", journal.seal), taking.all)
-  /** A backup closes the database, and with it would go what a verification has summed up. */
-  const oneLongWork = yield* Semaphore.make(1)
-  let state: Snapshot | undefined = recovered.state
-
-  /** What the database does not have: sealed files that wait, and the one that is written to. */
-  const journalFiles = () => {
-    const current = journal.current()
-    const sealed = taking.waiting().map((file) => ({ file, length: statSync(file).size }))
-    return current === undefined ? sealed : [...sealed, current]
+  const write = (group: Group) => {
+    writeGroup(group)
+    if (isEmpty(group)) touch() // asks the disk whether it takes anything
   }
 
+  /**
+   * A group whose flush failed may be in the log all the same. Nobody was charged for it, so something else takes its place.
+   * Where the file was locked nothing was written.
+   */
+  const writeOver = (cause: unknown) => {
+    if (isBusy(cause)) return
+    try {
+      touch()
+    } catch {
+      // The disk takes nothing now. The next group that it takes is written over this one.
+    }
+  }
+
+  const attempt = <A>(run: () => A) =>
+    Effect.try({
+      try: run,
+      catch: (cause) => {
+        if (cause instanceof Damage) return new LedgerDamaged({ place: file, problem: cause.message })
+        return isDamaged(cause)
+          ? new LedgerDamaged({ place: file, problem: pagesProblem(cause) })
+          : unavailable("be read")(cause)
+      }
+    })
+
+  const ask = <A>(action: string, run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: unavailable(action) })
+
+  const pages = <Place>(
+    first: Place,
+    read: (place: Place, last: number) => Promise<ReadonlyArray<Entry>>,
+    placeOf: (entry: Entry) => Place
+  ) =>
+    Stream.unwrap(
+      Effect.map(
+        ask("be read", () => thread.run(module("./progress.ts"), lastEntry)),
+        (last) =>
+          Stream.paginate(first, (place) =>
+            Effect.map(
+              ask("be read", () => read(place, last)),
+              (entries) => {
+                const end = entries.length < entriesPerPage ? undefined : entries.at(-1)
+                return [entries, end === undefined ? Option.none<Place>() : Option.some(placeOf(end))] as const
+              }
+            )
+          )
+      )
+    )
+
+  /** Of its own: a page does not wait for the end of a portion. */
+  const follower = yield* Effect.acquireRelease(
+    Effect.sync(() => makeThread({ file, sums })),
+    (made) => Effect.promise(made.close)
+  )
+  const warn = Effect.runForkWith(yield* Effect.context<never>())
+  let written = lastEntry(sqlite)
+  let followed = 0
+  let following: Promise<void> | undefined
+  const follow = async () => {
+    try {
+      followed = (await follower.run(module("./progress.ts"), followEntries)).entries
+    } catch (cause) {
+      const { message } = new LedgerUnavailable({ action: "sum up its entries", cause })
+      warn(Effect.logWarning(`${message}. Charges go on and are durable.`))
+    }
+    following = undefined
+  }
+  const timer = setInterval(() => {
+    if (written - followed >= fewest) following ??= follow()
+  }, followEvery).unref()
+  yield* Effect.addFinalizer(() =>
+    Effect.promise(async () => {
+      clearInterval(timer)
+      await following
+    })
+  )
+
   const store: LedgerStore = {
-    load: Effect.suspend(() => {
-      const loaded = state
-      state = undefined
-      return loaded === undefined ? Effect.die("the ledger has been loaded already") : Effect.succeed(loaded)
+    load: Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const longWay = yield* attempt(() => longWayAt(reading))
+      if (longWay > 0) {
+        yield* Effect.logInfo(
+          `The ledger has ${longWay} entries to sum up first, as after a restore: some ten seconds a million.`
+        )
+      }
+      const state = yield* attempt(() => readState(reading, now))
+      followed = yield* attempt(() => progressIn(reading))
+      return state
     }),
     append: async (group) => {
       try {
-        journal.append(group)
-        usageAhead.add(group.entries)
+        sqlite.transaction(() => write(group))
       } catch (cause) {
+        writeOver(cause)
         throw unavailable("be written")(cause)
       }
+      written += group.entries.length
     },
-    entriesOf: (accountId) =>
-      Stream.unwrap(Effect.as(takeUpAll, Stream.mapError(entriesIn(database, accountId), unavailable("be read")))),
-    entriesBefore: Effect.fnUntraced(function* (page) {
-      if (taking.waiting().length > mostWaiting) yield* taking.all
-      const { below, entries } = yield* attempt("be read", () => tailOf(journalFiles(), page))
-      const limit = page.limit - entries.length
-      if (limit === 0) return entries
-      const older = database.use((db) => newestIn(db, { ...page, before: below, limit }))
-      return [...entries, ...(yield* Effect.mapError(older, unavailable("be read")))]
-    }),
-    allEntries: Stream.unwrap(Effect.as(takeUpAll, Stream.mapError(allEntriesIn(database), unavailable("be read")))),
-    usage: Effect.fnUntraced(function* (of) {
-      const ahead = usageAhead.of(of)
-      const [rows, last] = yield* Effect.mapError(
-        database.use((db) => Effect.all([usageOf(db, of), lastEntry(db)])),
-        unavailable("be read")
-      )
-      return withAhead(rows, ahead(last))
-    }),
-    summedUsage: Effect.fnUntraced(function* (of) {
-      const ahead = usageAhead.of(of)
-      const [parts, last] = yield* Effect.mapError(
-        database.use((db) => Effect.all([partsOf(db, of), lastEntry(db)])),
-        unavailable("be read")
-      )
-      return sumUp([...parts, ...ahead(last)])
-    }),
-    verify: (held) =>
-      Effect.andThen(takeUpAll, Effect.mapError(verify(database, held), unavailable("be verified"))).pipe(
-        oneLongWork.withPermit
+    entriesOf: (account_id) =>
+      pages(
+        0,
+        (after, last) =>
+          thread.run(module("./statement.ts"), readAfter, { account_id, after, last, limit: entriesPerPage }),
+        ({ position }) => position
       ),
+    allEntries: pages(
+      0,
+      (after, last) => thread.run(module("./statement.ts"), readAllAfter, after, last, entriesPerPage),
+      ({ sequence }) => sequence
+    ),
+    entriesBefore: (page) => ask("be read", () => thread.run(module("./statement.ts"), readBefore, page)),
+    usage: (of) => ask("be read", () => thread.run(module("./usage.ts"), readUsage, of)),
+    summedUsage: (of) =>
+      Effect.map(
+        ask("be read", () => thread.run(module("./usage.ts"), readParts, of)),
+        sumUp
+      ),
+    verify: (held, anchor) =>
+      ask("be verified", () => inOwnThread({ file, sums }, module("./verification.ts"), verify, held, anchor)),
+    keyTexts: ask("be verified", () => thread.run(module("./statement.ts"), readKeyTexts)),
     backup: (to) =>
-      Effect.andThen(takeUpAll, backUp(database, to)).pipe(
-        Effect.catchTag(["DuckDbError", "FileInUse", "NotADatabase"], (cause) =>
-          Effect.fail(unavailable("be backed up")(cause))
-        ),
-        oneLongWork.withPermit
+      Effect.andThen(
+        refuseExisting(to),
+        Effect.tryPromise({
+          try: () => inOwnThread({ file, sums }, module("./backup.ts"), backUp, to),
+          catch: (cause) =>
+            new BackupFailed({ file: to, problem: cause instanceof Error ? cause.message : String(cause) })
+        })
       )
   }
   return store

@@ -1,153 +1,176 @@
 /**
- * What a start reads: the snapshot and the entries after it, checked before anything is served. The entries before it were
- * checked when it was taken; `larder-serve ledger verify` reads them again.
+ * What a start reads: accounts, keys, where each account has arrived and what keys have spent, with the newest entries checked
+ * on the way. However long the ledger is, it reads no more than them; `larder-serve ledger verify` reads everything.
  */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { Effect, Result, Schema } from "effect"
-import { Booking } from "../administration.ts"
+import type { Scope } from "@larder/schemas/scopes.ts"
+import { scopes } from "@larder/schemas/scopes.ts"
+import type { Row, Sqlite } from "../../persistence/sqlite.ts"
 import { beginning, type ChainHead } from "../chain.ts"
-import { LedgerDamaged } from "../errors.ts"
 import type { Snapshot } from "../machine.ts"
-import { isMoneyOut } from "../money-out.ts"
-import { Account, ApiKey } from "../records.ts"
-import { beginWithSnapshot, end, type Purpose, problemsOf } from "./check-entries.ts"
-import { timestamp } from "./columns.ts"
-import { followAll, lastCovered, lastEntry, snapshotProblems } from "./snapshot.ts"
+import { monthOf } from "../moments.ts"
+import type { Account, ApiKey } from "../records.ts"
+import { entryColumns, entryOf, numberIn, textIn } from "./columns.ts"
+import { eachEntryAfter, entryChecks } from "./entry-checks.ts"
+import { cutProblem, headIn } from "./head.ts"
+import { followEntries, followed, lastEntry, monthOfEntry, progressIn, progressProblem } from "./progress.ts"
 
-type Db = DuckDb["Service"]
+/** The newest entries that a start checks: a third of a second. */
+const checkedAtStart = 100_000
 
-const Head = Schema.Struct({
-  account_id: Schema.String,
-  position: Schema.Int,
-  balance: Schema.Int,
-  hash: Schema.String
-})
-const heads = (of: Purpose) => `
-  select account_id, position::double as position, balance::double as balance, hash from ${of}_head`
+const unfollowed = (sqlite: Sqlite) => lastEntry(sqlite) - progressIn(sqlite)
 
-/**
- * Keys with their months, some thousand a row: 1.2 million sums, of 100,000 keys in a year. The text of a key's id is then
- * made and hashed once, not once a month, which halves the time of a start.
- */
-const SpentByKeys = Schema.Struct({
-  keys: Schema.fromJsonString(
-    Schema.Array(
-      Schema.Struct({ key_id: Schema.String, months: Schema.Array(Schema.Int), spent: Schema.Array(Schema.Int) })
-    )
-  )
-})
-const spending = `
-  select to_json(list(k))::varchar as keys
-  from (
-    select key_id, list(month) as months, list(spent) as spent from opening_spending group by key_id
-  ) as k
-  group by hash(key_id) % 64`
-const readSpending = (db: Db) =>
-  Effect.map(db.all(SpentByKeys, spending), (rows) =>
-    rows.flatMap(({ keys }) =>
-      keys.flatMap(({ key_id, months, spent }) =>
-        months.map((month, index) => ({ key_id, month, spent: spent[index] ?? 0 }))
-      )
-    )
-  )
+const knownScopes: ReadonlySet<string> = new Set(scopes)
+const isScope = (scope: unknown): scope is Scope => typeof scope === "string" && knownScopes.has(scope)
 
-/** Records leave as JSON: 100,000 keys take 0.9 s, against 1.7 s column by column. */
-const Row = Schema.Struct({ id: Schema.String, record: Schema.String })
-const accounts = `
-  select id, to_json(a)::varchar as record
-  from (select id, name, ${timestamp("created_at")} from account) as a
-  order by created_at, id`
-const keys = `
-  select id, to_json(k)::varchar as record
-  from (
-    select id, account_id, name, scopes, budget_credits, sha256, last4, ${timestamp("created_at")},
-      ${timestamp("revoked_at")}, revision
-    from api_key
-  ) as k
-  order by created_at, id`
+/** What is stored cannot be what was written. */
+export class Damage extends Error {}
 
-const unknownHeads = `
-  select format('the snapshot has account {}, which is not there', account_id) as problem
-  from opening_head
-  where account_id not in (select id from account)
-  union all
-  select format('key {} was charged, and is not there', key_id)
-  from opening_spending
-  where key_id not in (select id from api_key)`
-
-const refuseOn = (place: string, problems: ReadonlyArray<string>) =>
-  problems[0] === undefined ? Effect.void : Effect.fail(new LedgerDamaged({ place, problem: problems[0] }))
-
-/** Checks what came after the snapshot, and returns the number of the last entry. The sums stay for what comes next. */
-export const checkSinceSnapshot = Effect.fnUntraced(function* (db: Db, file: string) {
-  yield* refuseOn(file, yield* snapshotProblems(db))
-  yield* beginWithSnapshot(db, "opening")
-  return yield* checkOn(db, file, yield* lastCovered(db))
-})
-
-/** The same for the entries after a number that has been reached. */
-export const checkOn = Effect.fnUntraced(function* (db: Db, file: string, reached: number) {
-  const last = yield* lastEntry(db)
-  yield* refuseOn(file, yield* followAll(db, "opening", reached, last))
-  yield* refuseOn(file, yield* problemsOf(db, unknownHeads))
-  return last
-})
-
-export const headsIn = (db: Db, of: Purpose) =>
-  Effect.map(
-    db.all(Head, heads(of)),
-    (rows) => new Map(rows.map(({ account_id, ...head }): [string, ChainHead] => [account_id, head]))
-  )
-
-const MoneyOut = Schema.Struct({ account_id: Schema.String, credits: Schema.Int })
-/** Few entries are no charges, and blocks of charges alone are passed over. What is damaged may be any number. */
-const moneyOut = `
-  select account_id, least(${Number.MAX_SAFE_INTEGER}, -sum(credits))::double as credits
-  from entry
-  where ${isMoneyOut}
-  group by account_id`
-
-/** Credits that have gone out of each account with money. */
-export const moneyOutIn = (db: Db) =>
-  Effect.map(
-    db.all(MoneyOut, moneyOut),
-    (rows) => new Map(rows.map(({ account_id, credits }): [string, number] => [account_id, credits]))
-  )
-
-const BookedEntry = Schema.Struct({
-  account_id: Schema.String,
-  type: Booking.fields.type,
-  reference: Schema.String
-})
-const bookedEntries = `
-  select account_id, type, request_id as reference
-  from entry
-  where type in ('top_up', 'auto_recharge', 'refund', 'adjustment') and key_id is null and request_id is not null`
-
-const readRecords = <A>(db: Db, file: string, table: string, sql: string, record: Schema.Decoder<A>) => {
-  const decode = Schema.decodeUnknownResult(record)
-  const damaged = (id: string, problem: string) =>
-    new LedgerDamaged({ place: file, problem: `${table} ${id} cannot be read: ${problem.replaceAll(/\s+/g, " ")}` })
-  return Effect.flatMap(db.all(Row, sql), (rows) =>
-    Effect.fromResult(
-      Result.all(
-        rows.map((row) => Result.mapError(decode(JSON.parse(row.record)), ({ message }) => damaged(row.id, message)))
-      )
-    )
-  )
+const scopesIn = (row: Row): ReadonlyArray<Scope> => {
+  const problem = () => new Damage(`key ${row.id} cannot be read: its scopes are ${row.scopes}`)
+  let found: unknown
+  try {
+    found = JSON.parse(textIn(row, "scopes"))
+  } catch {
+    throw problem()
+  }
+  if (!Array.isArray(found) || !found.every(isScope)) throw problem()
+  return found
 }
 
-/** The state of the ledger at the entry that was reached. The sums are dropped. */
-export const readState = Effect.fnUntraced(function* (db: Db, file: string, sequence: number) {
-  const arrived = yield* headsIn(db, "opening")
-  const records = yield* readRecords(db, file, "account", accounts, Account)
-  const snapshot: Snapshot = {
-    sequence,
-    accounts: records.map((account) => ({ account, head: arrived.get(account.id) ?? beginning })),
-    keys: yield* readRecords(db, file, "key", keys, ApiKey),
-    spending: yield* readSpending(db),
-    booked: yield* db.all(BookedEntry, bookedEntries)
+export const keyOf = (row: Row): ApiKey => ({ ...row, scopes: scopesIn(row) }) as unknown as ApiKey // strict columns
+
+/** A key that no account owns, or whose account is gone. */
+const strangeKeys = `
+  select api_key.id, account_id
+  from ledger.api_key
+  where not exists (select 1 from ledger.account where account.id = api_key.account_id)
+  limit 1`
+
+const placeOf = `
+  select sequence from sums.entry_place where account_id = $1 order by position desc limit 1`
+const entryAt = `select ${entryColumns} from ledger.entry where sequence = $1`
+/** Where the accounts have arrived by `entry_place`. */
+const headsInPlaces = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string, ChainHead> => {
+  const heads = new Map<string, ChainHead>()
+  for (const { id } of accounts) {
+    const [place] = sqlite.all(placeOf, [id])
+    if (place === undefined) continue
+    const [entry] = sqlite.all(entryAt, [numberIn(place, "sequence")])
+    if (entry === undefined || entry.account_id !== id) throw new Damage(`the last entry of account ${id} is not there`)
+    heads.set(id, entryOf(entry))
   }
-  yield* end(db, "opening")
-  return snapshot
-})
+  return heads
+}
+
+/**
+ * Follows the newest entries. The first of each account is taken as it is where the entry before it is older than these; its
+ * last one has to be where `entry_place` says that the account is.
+ */
+const checkNewest = (sqlite: Sqlite, heads: Map<string, ChainHead>): number => {
+  const last = lastEntry(sqlite)
+  const placed = progressIn(sqlite)
+  const from = Math.max(0, Math.min(placed, last - checkedAtStart))
+  const { check, heads: followed } = entryChecks(sqlite, from)
+  for (const entry of eachEntryAfter(sqlite, from)) {
+    const [problem] = check(entry)
+    if (problem !== undefined) throw new Damage(problem)
+    if (entry.sequence === placed) comparePlaces(heads, followed)
+  }
+  for (const [id, head] of followed) heads.set(id, head)
+  return from
+}
+
+const comparePlaces = (places: ReadonlyMap<string, ChainHead>, followed: ReadonlyMap<string, ChainHead>) => {
+  for (const [id, { position }] of followed) {
+    const place = places.get(id)?.position ?? 0
+    if (place !== position)
+      throw new Damage(`account ${id} is at its entry ${place}, and its entries reach ${position}`)
+  }
+}
+
+/** Exact: the call that was admitted last in a month saw every other one as spent or held. A refund only makes room. */
+const overspent = `
+  select key_id, substr(occurred_at, 1, 7) as month, -sum(credits) as spent, coalesce(max(budget_credits), 0) as budget
+  from ledger.entry
+  where key_id is not null
+  group by 1, 2
+  having -sum(credits) > coalesce(max(budget_credits), 0)
+  order by 1, 2
+  limit 1`
+const checkBudgets = (sqlite: Sqlite) => {
+  for (const { budget, key_id, month, spent } of sqlite.all(overspent)) {
+    throw new Damage(
+      `key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`
+    )
+  }
+}
+
+/** Sums of months that nobody spends in any more are read when they are asked for: a clock may be set back. */
+const spendingFrom = `
+  select key_id, month, sum(credits) as spent
+  from (
+    select key_id, month, credits from sums.usage_of_month where month >= $1
+    union all
+    select key_id, ${monthOfEntry}, -credits
+    from ledger.entry
+    where sequence > ${followed} and key_id is not null
+  )
+  where month >= $1
+  group by key_id, month`
+const spentInOneMonth = `
+  select coalesce(sum(credits), 0) as spent
+  from (
+    select credits from sums.usage_of_month where month = $1 and account_id = $2 and key_id = $3
+    union all
+    select -credits
+    from ledger.entry
+    where sequence > ${followed} and key_id = $3 and ${monthOfEntry} = $1
+  )`
+
+const booked = `
+  select account_id, type, request_id as reference
+  from ledger.entry indexed by entry_but_charge
+  where type <> 'charge' and key_id is null and request_id is not null`
+
+/** After a restore all entries have to be followed: ten seconds for each million, in portions as large as memory allows. */
+const entriesOfFirstPortion = 2_000_000
+
+/** How many entries a start has to follow first, where they are so many that it takes long; else 0. */
+export const longWayAt = (sqlite: Sqlite): number => (unfollowed(sqlite) > checkedAtStart ? unfollowed(sqlite) : 0)
+
+/** The state of the ledger at its last entry. Throws a `Damage` where what is stored does not add up. */
+export const readState = (sqlite: Sqlite, now: number): Snapshot => {
+  const unfit = cutProblem(sqlite, headIn(sqlite)) ?? progressProblem(sqlite)
+  if (unfit !== undefined) throw new Damage(unfit)
+  if (unfollowed(sqlite) > checkedAtStart) followEntries(sqlite, entriesOfFirstPortion)
+  const [stranger] = sqlite.all(strangeKeys)
+  if (stranger !== undefined) {
+    throw new Damage(`key ${stranger.id} belongs to account ${stranger.account_id}, which is not there`)
+  }
+  const accounts = sqlite
+    .all("select id, name, created_at from ledger.account order by created_at, id")
+    .map((row) => ({ ...row }) as unknown as Account) // strict columns
+  const heads = headsInPlaces(sqlite, accounts)
+  if (checkNewest(sqlite, heads) === 0) checkBudgets(sqlite)
+  const keys = sqlite.all("select * from ledger.api_key order by created_at, id").map(keyOf)
+  const keyIds = new Set(keys.map(({ id }) => id))
+  const firstMonth = monthOf(now) - 1
+  const spending = sqlite.all(spendingFrom, [firstMonth]).map((row) => ({
+    key_id: textIn(row, "key_id"),
+    month: numberIn(row, "month"),
+    spent: numberIn(row, "spent")
+  }))
+  const unknown = spending.find(({ key_id }) => !keyIds.has(key_id))
+  if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, and is not there`)
+  return {
+    sequence: lastEntry(sqlite),
+    accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? beginning })),
+    keys,
+    spending,
+    spentBefore: {
+      month: firstMonth,
+      of: (accountId, keyId, month) => numberIn(sqlite.all(spentInOneMonth, [month, accountId, keyId])[0], "spent")
+    },
+    booked: sqlite.all(booked).map((row) => ({ ...row }) as unknown as Snapshot["booked"][number]) // strict columns
+  }
+}

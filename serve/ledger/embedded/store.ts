@@ -4,11 +4,16 @@
  */
 import type { Effect, Stream } from "effect"
 import type { Backup, BackupFailed, Input, UsageOfDay, Verification } from "../administration.ts"
+import type { Anchor } from "../anchor.ts"
 import type { LedgerDamaged, LedgerUnavailable } from "../errors.ts"
 import type { Group, Snapshot } from "../machine.ts"
-import type { Entry } from "../records.ts"
+import type { ApiKey, Entry } from "../records.ts"
 import type { SummedUsage } from "../summed-usage.ts"
 import type { Held } from "./verification.ts"
+
+/** What a key is to calls, to compare what is stored with what the running server knows. */
+export const keyText = ({ account_id, budget_credits, revision, revoked_at, scopes, sha256 }: ApiKey): string =>
+  [account_id, revision, budget_credits, sha256, JSON.stringify(scopes), revoked_at ?? ""].join(" ")
 
 /** Which entries a page of a statement has. */
 export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
@@ -34,8 +39,10 @@ export interface LedgerStore {
   readonly allEntries: Stream.Stream<Entry, LedgerUnavailable>
   readonly usage: (of: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
   readonly summedUsage: (of: Input<"summedUsage">) => Effect.Effect<SummedUsage, LedgerUnavailable>
-  /** Checks everything that is stored, and that it says what the state machine held when it was asked. */
-  readonly verify: (held: Held) => Effect.Effect<Verification, LedgerUnavailable>
+  /** Checks everything that is stored, that it says what the state machine held when it was asked, and goes through an anchor. */
+  readonly verify: (held: Held, anchor?: Anchor) => Effect.Effect<Verification, LedgerUnavailable>
+  /** Every key as it is stored, by its id; see `keyText`. */
+  readonly keyTexts: Effect.Effect<ReadonlyMap<string, string>, LedgerUnavailable>
   /** Copies everything that was durable when it was asked into a new file. */
   readonly backup: (file: string) => Effect.Effect<Backup, BackupFailed | LedgerUnavailable>
 }

@@ -1,25 +1,21 @@
-import { readdirSync, writeFileSync } from "node:fs"
-import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import {
   aCharge,
   append,
   aRefund,
   author,
-  inDatabase,
+  followUp,
   opened,
   sampleCopy,
   sampleGroups,
-  takeSnapshot,
   temporaryFolder,
   written
 } from "@larder/test/support/serve/sample-ledger.ts"
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import type { UsageOfDay } from "../administration.ts"
 import { monthOf } from "../moments.ts"
 import { sumUp } from "../summed-usage.ts"
 import { embeddedLedger } from "./embedded-ledger.ts"
-import { bytesOf } from "./journal-group.ts"
 import type { LedgerStore } from "./store.ts"
 
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
@@ -38,7 +34,7 @@ const expected = (groups: ReturnType<typeof sampleGroups>, accountId: string): R
   return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
-const sampleLedger = sampleCopy({ withSnapshot: false })
+const sampleLedger = sampleCopy({ followed: false })
 
 describe("usage", () => {
   it.live("is counted per UTC day, key and endpoint, both ends of the period included", () =>
@@ -54,25 +50,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("includes the journal, also when it fills many files", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const groups = sampleGroups()
-      yield* opened(
-        folder,
-        (store) =>
-          Effect.gen(function* () {
-            yield* append(store, groups.slice(0, 33))
-            assert.deepStrictEqual(yield* store.usage(everything), expected(groups.slice(0, 33), "acct_a"))
-            yield* append(store, groups.slice(33))
-            assert.deepStrictEqual(yield* store.usage(everything), expected(groups, "acct_a"))
-          }),
-        { journalFileSize: 2048 }
-      )
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is the same, listed or summed, in the journal, on the way into the database and there", () =>
+  it.live("is the same, listed or summed, whether the tables have followed all entries, some or none", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const groups = sampleGroups()
@@ -87,72 +65,13 @@ describe("usage", () => {
           assert.deepStrictEqual(yield* store.usage({ ...asked, key_id, endpoint }), ofOne)
           assert.deepStrictEqual(yield* store.summedUsage({ ...asked, key_id, endpoint }), sumUp(ofOne))
         })
-      yield* opened(
-        folder,
-        (store) =>
-          Effect.gen(function* () {
-            for (const [index, group] of groups.entries()) {
-              yield* append(store, [group])
-              if (index % 5 === 0) yield* check(store, groups.slice(0, index + 1))
-              yield* Effect.yieldNow
-            }
-            yield* check(store, groups, october)
-            yield* Stream.runDrain(store.entriesOf("acct_a")) // takes everything up
-            yield* check(store, groups)
-          }),
-        { journalFileSize: 2048 }
-      )
-      yield* opened(folder, (store) => check(store, groups))
-    }).pipe(Effect.scoped)
-  )
-
-  it.live.each([
-    "alter table usage_of_day drop key_hash; drop table usage_of_endpoint; drop table usage_of_month",
-    "delete from usage_of_endpoint; delete from usage_of_month where key_id = 'key_a'"
-  ])("is rebuilt after an earlier version has written the ledger: %s", (earlier) =>
-    Effect.gen(function* () {
-      const folder = yield* sampleLedger
-      yield* inDatabase(folder, earlier)
-      const ofA = expected(sampleGroups(), "acct_a")
-      for (const _ of ["brought up to date", "opened again"]) {
-        const [all, one, { problems }] = yield* opened(folder, (store) =>
-          Effect.all([
-            store.summedUsage(everything),
-            store.summedUsage({ ...everything, key_id: "key_a" }),
-            store.verify({ sequence: 0, heads: new Map() })
-          ])
-        )
-        assert.deepStrictEqual(all, sumUp(ofA))
-        assert.deepStrictEqual(one, sumUp(ofA.filter(({ key_id }) => key_id === "key_a")))
-        assert.deepStrictEqual(problems, [])
+      for (const followed of [0, 20, 45, groups.length]) {
+        const here = `${folder}-${followed}`
+        yield* written(here, groups.slice(0, followed))
+        yield* followUp(here)
+        yield* written(here, groups.slice(followed))
+        yield* opened(here, (store) => Effect.andThen(check(store, groups), check(store, groups, october)))
       }
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("leaves the journal as it is when it is listed or summed", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      yield* opened(folder, (store) =>
-        Effect.gen(function* () {
-          yield* append(store, sampleGroups())
-          const before = readdirSync(folder).toSorted()
-          assert.isNotEmpty(yield* store.usage(everything))
-          assert.isNotEmpty((yield* store.summedUsage(everything)).by_day)
-          assert.deepStrictEqual(readdirSync(folder).toSorted(), before)
-        })
-      )
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("counts a charge once when its journal file is read again after a crash", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const groups = sampleGroups()
-      yield* written(folder, groups.slice(0, 40))
-      const again = Buffer.concat(groups.slice(30).map((group) => bytesOf(1, group)))
-      writeFileSync(path.join(folder, "journal-000001.ndjson"), again)
-      const usage = yield* opened(folder, (store) => store.usage(everything))
-      assert.deepStrictEqual(usage, expected(groups, "acct_a"))
     }).pipe(Effect.scoped)
   )
 
@@ -178,9 +97,9 @@ describe("usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves out a refunded call, as spending does, with and without a snapshot in between", () =>
+  it.live("leaves out a refunded call, as spending does, also where the tables have followed the charge alone", () =>
     Effect.gen(function* () {
-      for (const between of [takeSnapshot, () => Effect.void]) {
+      for (const between of [followUp, () => Effect.void]) {
         const folder = yield* temporaryFolder
         const write = author()
         const charge = (id: string, endpoint: string) =>
@@ -192,7 +111,7 @@ describe("usage", () => {
           Effect.gen(function* () {
             yield* append(store, [write({ entries: [aRefund(lost)] })])
             const december = { ...everything, from: "2026-12-01" }
-            const summed = yield* store.summedUsage(december) // the charge is in the database, its refund in the journal
+            const summed = yield* store.summedUsage(december)
             return { summed, usage: yield* store.usage(december) }
           })
         ).pipe(

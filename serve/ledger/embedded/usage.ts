@@ -1,157 +1,126 @@
 /**
- * Usage per day, key and endpoint: kept up to date in the transaction that adds the entries, and compared with them by a
- * verification. Adding 30,000 charges to a table of 10 million rows takes 60 ms, because DuckDB looks at their days only.
- *
- * A page of a year would read all of these rows. So there are sums of them, as in PostgreSQL: of all keys together, and of
- * whole months. The rows of one key are found by a number, because texts of 10 million rows take three times as long.
+ * Usage per day, key and endpoint, as a thread reads it: from the tables that follow the entries, and from the entries that
+ * they lack. A page of a year reads sums of days and of months, and sixteen days of two months at most.
  */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { type Input, UsageOfDay } from "../administration.ts"
+import type { Cell, Sqlite } from "../../persistence/sqlite.ts"
+import type { Input, UsageOfDay } from "../administration.ts"
 import { type Days, inMonths } from "../moments.ts"
-import { PartOfUsage } from "../summed-usage.ts"
+import type { PartOfUsage } from "../summed-usage.ts"
+import { dayOfEntry, followed, monthOfEntry } from "./progress.ts"
 
-/** Has to be the same in every version of DuckDB, which its own `hash` is not. */
-const keyHash = (keyId: string) => `(md5_number_lower(${keyId}) % 4294967296)::uinteger`
-const monthOfDay = "(year(day) * 12 + month(day) - 1)::integer"
+type Asked = Input<"summedUsage">
 
-/** Adds the charges among the entries that a query gives, and takes out the calls that were given back. */
-export const addUsage = (table: string, entries: string): string => `
-  merge into ${table} as usage
-  using (
-    select occurred_at::date as day, account_id, key_id, endpoint,
-      count(*) filter (type = 'charge') - count(*) filter (type = 'refund') as calls, -sum(credits) as credits,
-      ${keyHash("key_id")} as key_hash
-    from (${entries})
-    where key_id is not null
-    group by all
-  ) as added
-  on usage.day = added.day and usage.account_id = added.account_id and usage.key_id = added.key_id
-    and usage.endpoint = added.endpoint
-  when matched then update set calls = usage.calls + added.calls, credits = usage.credits + added.credits
-  when not matched then insert by name`
-
-interface Sums {
-  readonly table: string
-  /** What a row is of: columns, each with what gives it out of a day's usage. */
-  readonly of: Readonly<Record<string, string>>
+interface Query {
+  readonly sql: string
+  readonly params: ReadonlyArray<Cell>
 }
-const sums: ReadonlyArray<Sums> = [
-  { table: "usage_of_endpoint", of: { day: "day", account_id: "account_id", endpoint: "endpoint" } },
-  {
-    table: "usage_of_month",
-    of: { month: monthOfDay, account_id: "account_id", key_id: "key_id", endpoint: "endpoint" }
-  }
+
+/** `$1` to `$5` in each query. */
+const paramsOf = ({ account_id, endpoint, from, key_id, to }: Asked): Array<Cell> => [
+  account_id,
+  from,
+  to,
+  key_id ?? null,
+  endpoint ?? null
 ]
+const ofEndpoint = "($5 is null or endpoint = $5)"
 
-const summed = ({ of }: Sums, usage: string) => `
-  select ${Object.entries(of).map(([column, sql]) => `${sql} as ${column}`)}, sum(calls) as calls, sum(credits) as credits
-  from (${usage})
-  group by ${Object.values(of)}`
+/** The charges that the tables lack, as rows of a day's usage. */
+const ahead = `
+  select ${dayOfEntry} as day, ${monthOfEntry} as month, key_id, endpoint,
+    case type when 'charge' then 1 when 'refund' then -1 else 0 end as calls, -credits as credits
+  from ledger.entry
+  where sequence > ${followed} and account_id = $1 and key_id is not null and ${dayOfEntry} between $2 and $3
+    and ($4 is null or key_id = $4) and ${ofEndpoint}`
 
-/** Adds to the sums what `addUsage` adds to the days. */
-export const addToSums = (entries: string): ReadonlyArray<string> => [
-  `create or replace temp table usage_added as
-    select occurred_at::date as day, account_id, key_id, endpoint,
-      case type when 'charge' then 1 when 'refund' then -1 else 0 end as calls, -credits as credits
-    from (${entries})
-    where key_id is not null`,
-  ...sums.map(
-    (of) => `
-  merge into ${of.table} as usage
-  using (${summed(of, "from usage_added")}) as added using (${Object.keys(of.of)})
-  when matched then update set calls = usage.calls + added.calls, credits = usage.credits + added.credits
-  when not matched then insert by name`
-  ),
-  "drop table usage_added"
-]
+/** A key has a row or none on each day, so the days are looked up one by one. */
+const daysOfKey = `
+  select usage.day, usage.key_id, usage.endpoint, usage.calls, usage.credits
+  from (
+    with recursive asked(day) as (select $2 union all select date(day, '+1 day') from asked where day < $3)
+    select day from asked where $2 <= $3
+  ) as asked
+  cross join sums.usage_of_day as usage
+    on usage.account_id = $1 and usage.day = asked.day and usage.key_id = $4
+  where ${ofEndpoint}`
+const daysOfAll = `
+  select day, key_id, endpoint, calls, credits
+  from sums.usage_of_day
+  where account_id = $1 and day between $2 and $3 and $4 is null and ${ofEndpoint}`
 
-const isNotSummed = ({ table }: Sums) => `
-  (select sum(calls) from usage_of_day) is distinct from (select sum(calls) from ${table})`
+const days = ({ key_id }: Asked) => `
+  select * from (${key_id === undefined ? daysOfAll : daysOfKey})
+  union all
+  select day, key_id, endpoint, calls, credits from (${ahead})`
 
-/**
- * What a ledger of an earlier version lacks, or of a time with one. Counts only grow but for calls that were given back:
- * where all of them together agree, each does, and otherwise a verification finds it. Once.
- */
-export const upToDate: ReadonlyArray<string> = [
-  `update usage_of_day set key_hash = ${keyHash("key_id")} where key_hash is null`,
-  ...sums.flatMap((of) => [
-    `delete from ${of.table} where ${isNotSummed(of)}`,
-    `insert into ${of.table} by name from (${summed(of, "from usage_of_day")}) where ${isNotSummed(of)}`
-  ])
-]
+export const readUsage = (sqlite: Sqlite, of: Asked): ReadonlyArray<UsageOfDay> =>
+  sqlite
+    .all(
+      `select day, key_id, endpoint, sum(calls) as calls, sum(credits) as credits
+      from (${days(of)})
+      group by day, key_id, endpoint
+      order by day, key_id, endpoint`,
+      paramsOf(of)
+    )
+    .map((row) => ({ ...row }) as unknown as UsageOfDay) // the columns above
 
-const differences = (of: Sums) => `
-  select format('the sums of usage of {} in ${of.table} differ from its days', ${Object.keys(of.of)
-    .map((column) => `coalesce(${column}::varchar, 'null')`)
-    .join(" || ' ' || ")}) as problem
-  from (select ${Object.keys(of.of)}, sum(calls) as calls, sum(credits) as credits from ${of.table} group by all) as kept
-  full join (${summed(of, "from usage_of_day")}) as usage using (${Object.keys(of.of)})
-  where (kept.calls, kept.credits) is distinct from (usage.calls, usage.credits)
-  order by ${Object.keys(of.of)}`
+const part = (day: string, keyId: string, endpoint: string, from: string) => `
+  select ${day} as day, ${keyId} as key_id, ${endpoint} as endpoint, sum(calls) as calls, sum(credits) as credits
+  from ${from}
+  group by ${[day, keyId, endpoint].filter((column) => column !== "null").join(", ")}`
 
-/** Queries for what a verification tells of the sums, and of the numbers that keys are found by. */
-export const sumDifferences: ReadonlyArray<string> = [
-  ...sums.map(differences),
-  `select format('the usage of key {} on {} cannot be found by its key', key_id, day::varchar) as problem
-  from usage_of_day
-  where key_hash is distinct from ${keyHash("key_id")}
-  order by day, key_id, endpoint`
-]
-
-const isPart = ({ endpoint, key_id }: Input<"usage">) => `
-    account_id = $account_id
-    ${key_id === undefined ? "" : `and key_id = $key_id and key_hash = ${keyHash("$key_id")}`}
-    ${endpoint === undefined ? "" : "and endpoint = $endpoint"}`
-const isAsked = (of: Input<"usage">) => `${isPart(of)} and day between $from::date and $to::date`
-
-const usageAsked = (of: Input<"usage">) => `
-  select day::varchar as day, key_id, endpoint, calls::double as calls, credits::double as credits
-  from usage_of_day
-  where ${isAsked(of)}
-  order by usage_of_day.day, key_id, endpoint`
-
-export const usageOf = (db: DuckDb["Service"], of: Input<"usage">) => db.all(UsageOfDay, usageAsked(of), { ...of })
-
-const part = (day: string, keyId: string, endpoint: string) => `
-  select ${day} as day, ${keyId} as key_id, ${endpoint} as endpoint, sum(calls)::double as calls, sum(credits)::double as credits`
-
-const ofOneKey = (of: Input<"summedUsage">) => `${part("day::varchar", "key_id", "endpoint")}
-  from usage_of_day
-  where ${isAsked(of)}
-  group by grouping sets ((usage_of_day.day), (key_id), (endpoint))`
+/** SQLite has no grouping sets. */
+const ofOneKey = (of: Asked): Query => ({
+  sql: `
+    with usage as materialized (${days(of)})
+    ${part("day", "null", "null", "usage")}
+    union all ${part("null", "key_id", "null", "usage")}
+    union all ${part("null", "null", "endpoint", "usage")}`,
+  params: paramsOf(of)
+})
 
 /** Keys: months, and days that are added to them or taken out. */
-const ofAllKeys = (of: Input<"summedUsage">) => {
+const ofAllKeys = (of: Asked): Query => {
   const { added, first, next, taken } = inMonths(of)
-  const params: Record<string, string | number> = { ...of, first, next }
+  const params = paramsOf(of)
+  const [firstMonth, nextMonth] = [params.push(first), params.push(next)]
   const ofDays = (sign: "" | "-") => (days: Days) => {
-    const number = Object.keys(params).length
-    const [begin, end] = [`begin_${number}`, `end_${number}`]
-    Object.assign(params, { [begin]: days.from, [end]: days.to })
+    const [begin, end] = [params.push(days.from), params.push(days.to)]
     return `
-    union all
-    select key_id, ${sign}calls, ${sign}credits
-    from usage_of_day
-    where ${isPart(of)} and day between $${begin}::date and $${end}::date`
+      union all
+      select key_id, ${sign}calls, ${sign}credits
+      from sums.usage_of_day
+      where account_id = $1 and day between $${begin} and $${end} and ${ofEndpoint}`
   }
-  const sql = `${part("day::varchar", "null", "endpoint")}
-  from usage_of_endpoint
-  where ${isAsked(of)}
-  group by grouping sets ((usage_of_endpoint.day), (endpoint))
-  union all ${part("null", "key_id", "null")}
-  from (
+  const keys = `
     select key_id, calls, credits
-    from usage_of_month
-    where ${isPart(of)} and month >= $first and month < $next
+    from (
+      with recursive asked(month) as (select $${firstMonth} union all select month + 1 from asked where month + 1 < $${nextMonth})
+      select month from asked where $${firstMonth} < $${nextMonth}
+    ) as asked
+    cross join sums.usage_of_month as usage on usage.month = asked.month and usage.account_id = $1
+    where ${ofEndpoint}
     ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
-  )
-  group by key_id`
-  return { sql, params }
+    union all
+    select key_id, calls, credits from (${ahead})`
+  return {
+    sql: `
+    with usage as materialized (
+      select day, endpoint, calls, credits
+      from sums.usage_of_endpoint
+      where account_id = $1 and day between $2 and $3 and ${ofEndpoint}
+      union all
+      select day, endpoint, calls, credits from (${ahead})
+    )
+    ${part("day", "null", "null", "usage")}
+    union all ${part("null", "null", "endpoint", "usage")}
+    union all ${part("null", "key_id", "null", `(${keys})`)}`,
+    params
+  }
 }
 
-/** Sums of each day, of each key and of each endpoint: of a year it reads sums, and sixteen days of two months at most. */
-export const partsOf = (db: DuckDb["Service"], of: Input<"summedUsage">) => {
-  if (of.key_id !== undefined) return db.all(PartOfUsage, ofOneKey(of), { ...of })
-  const { params, sql } = ofAllKeys(of)
-  return db.all(PartOfUsage, sql, params)
+/** Sums of each day, of each key and of each endpoint. */
+export const readParts = (sqlite: Sqlite, of: Asked): ReadonlyArray<PartOfUsage> => {
+  const { params, sql } = of.key_id === undefined ? ofAllKeys(of) : ofOneKey(of)
+  return sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as PartOfUsage) // the columns above
 }

@@ -1,29 +1,19 @@
 /**
- * Checks the whole ledger from its first entry on, while it is written: piece by piece, so that take-ups come in between
- * and memory stays bounded. What is kept beside the entries is compared at the moment that it speaks of: the snapshot at
- * its number, the running server at the number that it had reached, usage at the last entry.
+ * Checks the whole ledger from its first entry on, in a thread of its own, while it is written: every entry against the one
+ * before it, and everything that follows from entries and records against what is kept of it. What is compared is of one
+ * moment. Ten million entries take some minutes, and memory for a number an entry.
  */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { Effect } from "effect"
-import { Verification } from "../administration.ts"
-import { beginning, type ChainHead } from "../chain.ts"
-import {
-  beginWithNothing,
-  checkSums,
-  end,
-  entriesPerPiece,
-  followPiece,
-  mostProblems,
-  piece,
-  problemsOf
-} from "./check-entries.ts"
-import type { LedgerDatabase } from "./ledger-database.ts"
-import { headsIn } from "./opening.ts"
-import { differences, lastCovered, lastEntry, snapshotProblems } from "./snapshot.ts"
-import { addUsage, sumDifferences } from "./usage.ts"
+import type { Sqlite } from "../../persistence/sqlite.ts"
+import type { Verification } from "../administration.ts"
+import { beginning, type ChainHead, hashOfRecord } from "../chain.ts"
+import { numberIn, textIn } from "./columns.ts"
+import { eachEntryAfter, entryChecks } from "./entry-checks.ts"
+import { followChain, type Head, headIn, noHead } from "./head.ts"
+import { dayOfEntry, followed, lastEntry, progressIn, progressProblem, sums } from "./progress.ts"
+import { repeatedRequests } from "./repeated-requests.ts"
+import { bodyOf, type Recorded, recordedTables } from "./tables.ts"
 
-type Db = DuckDb["Service"]
-const of = "verification"
+const mostProblems = 100
 
 /** What the state machine held at a moment. */
 export interface Held {
@@ -31,107 +21,252 @@ export interface Held {
   readonly heads: ReadonlyMap<string, ChainHead>
 }
 
-/** Credits are summed in more digits than their columns have: what is damaged may be any number. */
-const beginUsage = `
-  create or replace temp table verification_usage as
-    select day, account_id, key_id, endpoint, calls::hugeint as calls, credits::hugeint as credits, key_hash
-    from usage_of_day
-    limit 0`
-
-const usageDifferences = `
-  select format('the usage of key {} of account {} on {} for {} is {} calls and {} credits, and its charges are {} and {}',
-    coalesce(key_id, 'null'), account_id, day::varchar, coalesce(endpoint, 'null'), coalesce(kept.calls, 0), coalesce(kept.credits, 0),
-    coalesce(charged.calls, 0), coalesce(charged.credits, 0)) as problem
-  from (
-    select day, account_id, key_id, endpoint, sum(calls) as calls, sum(credits) as credits from usage_of_day group by all
-  ) as kept
-  full join verification_usage as charged using (day, account_id, key_id, endpoint)
-  where (kept.calls, kept.credits) is distinct from (charged.calls, charged.credits)
-  order by day, account_id, key_id, endpoint`
-
-/** A balance that is damaged may be any number: no more is told than a number can be. */
-const most = Number.MAX_SAFE_INTEGER
-const totals = `
-  select (select count(*) from account)::double as accounts, (select count(*) from api_key)::double as keys,
-    (select count(*) from entry)::double as entries,
-    (select greatest(-${most}, least(${most}, coalesce(sum(balance), 0))) from verification_head)::double
-      as balance_credits`
-
-const Totals = Verification.mapFields(({ problems: _, ...rest }) => rest)
+type Tell = (problem: string) => void
+type Younger = NonNullable<Verification["younger_than_anchor"]>
 
 const told = ({ balance, position }: ChainHead) => `at its entry ${position} with ${balance} credits`
 
-const headDifferences = (held: Held["heads"], stored: Held["heads"]) =>
-  [...new Set([...held.keys(), ...stored.keys()])].flatMap((id) => {
+const compareHeads = (held: Held["heads"], stored: ReadonlyMap<string, ChainHead>, tell: Tell) => {
+  for (const id of new Set([...held.keys(), ...stored.keys()])) {
     const here = held.get(id) ?? beginning
     const there = stored.get(id) ?? beginning
-    return here.position === there.position && here.balance === there.balance && here.hash === there.hash
-      ? []
-      : [`account ${id} is ${told(here)} in the running server, and ${told(there)} in the database`]
-  })
-
-/** Goes on to the next number at which something is to be compared, at most a piece further. */
-const goOn = Effect.fnUntraced(function* (db: Db, reached: number, held: Held) {
-  const [covered, last] = [yield* lastCovered(db), yield* lastEntry(db)]
-  const stops = [reached + entriesPerPiece, last, covered, held.sequence].filter((stop) => stop > reached)
-  const upTo = Math.min(last, ...stops)
-  const problems = yield* followPiece(db, of, reached, upTo)
-  yield* db.rows(addUsage("verification_usage", piece), { after: reached, upTo })
-  if (upTo === covered) problems.push(...(yield* problemsOf(db, differences(of))))
-  if (upTo === held.sequence) problems.push(...headDifferences(held.heads, yield* headsIn(db, of)))
-  if (upTo < last) return { upTo, problems, totals: undefined }
-
-  if (last < held.sequence) {
-    problems.push(`the database ends at entry ${last}, and the running server has written ${held.sequence}`)
+    if (here.position === there.position && here.balance === there.balance && here.hash === there.hash) continue
+    tell(`account ${id} is ${told(here)} in the running server, and ${told(there)} in the database`)
   }
-  problems.push(...(yield* checkSums(db, of)), ...(yield* problemsOf(db, usageDifferences)))
-  for (const sumDifference of sumDifferences) problems.push(...(yield* problemsOf(db, sumDifference)))
-  const [counted] = yield* db.all(Totals, totals)
-  return { upTo, problems, totals: counted }
-})
+}
 
-/** Some 200 MB of memory; each part reads all request ids, 0.7 s at 10 million. */
-const requestIdsAtOnce = 2_000_000
-/** Without the casts DuckDB divides in 128 bits, which takes thirteen times as long. */
-const repeatedRequests = `
-  select format('{} {} was {} {} times', case when type in ('charge', 'refund') then 'request' else type end,
-    coalesce(request_id, 'null'),
-    case type when 'charge' then 'charged' when 'refund' then 'given back' else 'booked' end, count(*)) as problem
-  from entry
-  where sequence <= $upTo and (type = 'charge' or request_id is not null)
-    and hash(request_id) % $parts::ubigint = $part::ubigint
-  group by request_id, type
-  having count(*) > 1`
-
-/** A request id that comes twice is looked for in parts: each id is in one of them. */
-const repeatedRequestsUpTo = Effect.fnUntraced(function* ({ use }: LedgerDatabase, upTo: number) {
-  const problems: Array<string> = []
-  const parts = Math.ceil(upTo / requestIdsAtOnce)
-  for (let part = 0; part < parts; part++) {
-    problems.push(...(yield* use((db) => problemsOf(db, repeatedRequests, { upTo, parts, part }))))
+/** Follows all entries, and compares where they arrive with what the running server held. */
+const follower = (sqlite: Sqlite, held: Held, tell: Tell) => {
+  const { check, heads, reached } = entryChecks(sqlite, 0)
+  const requests = repeatedRequests()
+  let isCompared = held.sequence === 0
+  return {
+    followTo: (upTo: number) => {
+      for (const entry of eachEntryAfter(sqlite, reached(), upTo)) {
+        for (const problem of check(entry)) tell(problem)
+        requests.add(entry)
+        if (entry.sequence !== held.sequence) continue
+        compareHeads(held.heads, heads, tell)
+        isCompared = true
+      }
+    },
+    end: () => {
+      if (!isCompared) {
+        tell(`the database ends at entry ${reached()}, and the running server has written ${held.sequence}`)
+      }
+      for (const problem of requests.problems(() => eachEntryAfter(sqlite, 0, reached()))) tell(problem)
+      return { entries: reached(), heads }
+    }
   }
-  return problems
-})
+}
 
-const dropSums = (db: Db) => Effect.andThen(end(db, of), db.run("drop table if exists verification_usage"))
+/** Charges of all entries, which the tables that are kept are compared with. In a temporary file. */
+const charged = `
+  create temp table charged as
+    select account_id, ${dayOfEntry} as day, key_id, endpoint, ${sums}, max(budget_credits) as budget
+    from ledger.entry
+    where key_id is not null
+    group by account_id, 2, key_id, endpoint`
 
-/** `held` was in memory before the database was brought up to it. */
-export const verify = Effect.fn("EmbeddedStore.verify")(
-  function* (database: LedgerDatabase, held: Held) {
-    const { use } = database
-    const problems: Array<string> = []
-    const goOnFrom = (reached: number) =>
-      Effect.tap(
-        use((db) => goOn(db, reached, held)),
-        (found) => Effect.sync(() => problems.push(...found.problems))
+/** What the entries say that the kept tables lack. */
+const ahead = `
+  select account_id, ${dayOfEntry} as day, key_id, endpoint,
+    case type when 'charge' then 1 when 'refund' then -1 else 0 end as calls, -credits as credits
+  from ledger.entry
+  where sequence > ${followed} and key_id is not null`
+
+const monthOfDay = "cast(substr(day, 1, 4) as integer) * 12 + cast(substr(day, 6, 2) as integer) - 1"
+const usageTables = {
+  usage_of_day: { account_id: "account_id", day: "day", key_id: "key_id", endpoint: "endpoint" },
+  usage_of_endpoint: { account_id: "account_id", day: "day", endpoint: "endpoint" },
+  usage_of_month: { month: monthOfDay, account_id: "account_id", key_id: "key_id", endpoint: "endpoint" }
+}
+
+const differences = (table: string, columns: Readonly<Record<string, string>>) => {
+  const names = Object.keys(columns).join(", ")
+  const values = Object.entries(columns)
+    .map(([name, value]) => `${value} as ${name}`)
+    .join(", ")
+  return `
+  select ${names}, sum(kept_calls) as kept_calls, sum(kept_credits) as kept_credits, sum(calls) as calls,
+    sum(credits) as credits
+  from (
+    select ${names}, calls as kept_calls, credits as kept_credits, 0 as calls, 0 as credits from sums.${table}
+    union all
+    select ${values}, calls, credits, 0, 0 from (${ahead})
+    union all
+    select ${values}, 0, 0, calls, credits from charged
+  )
+  group by ${names}
+  having sum(kept_calls) <> sum(calls) or sum(kept_credits) <> sum(credits)
+  order by ${names}
+  limit ${mostProblems}`
+}
+
+const checkUsage = (sqlite: Sqlite, tell: Tell) => {
+  sqlite.exec(charged)
+  for (const [table, columns] of Object.entries(usageTables)) {
+    for (const row of sqlite.all(differences(table, columns))) {
+      const of = Object.keys(columns).map((name) => row[name])
+      tell(
+        `${table} says of ${of.join(" ")}: ${row.kept_calls} calls and ${row.kept_credits} credits, and its charges are ${row.calls} and ${row.credits}`
       )
-    yield* use((db) => Effect.andThen(beginWithNothing(db, of), db.run(beginUsage)))
-    problems.push(...(yield* use(snapshotProblems)))
-    let found = yield* goOnFrom(0)
-    while (found.totals === undefined) found = yield* goOnFrom(found.upTo)
-    problems.push(...(yield* repeatedRequestsUpTo(database, found.upTo)))
-    return { ...found.totals, problems: problems.slice(0, mostProblems) }
-  },
-  // where this fails, the database was closed, and temporary tables went with it
-  (verified, { use }) => Effect.ensuring(verified, Effect.ignore(use(dropSums)))
-)
+    }
+  }
+  // exact: the call that was admitted last in a month saw every other one as spent or held; a refund only makes room
+  const overspent = `
+    select key_id, substr(day, 1, 7) as month, sum(credits) as spent, coalesce(max(budget), 0) as budget
+    from charged
+    group by key_id, 2
+    having sum(credits) > coalesce(max(budget), 0)
+    order by key_id, 2
+    limit ${mostProblems}`
+  for (const { budget, key_id, month, spent } of sqlite.all(overspent)) {
+    tell(`key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`)
+  }
+}
+
+const misplaced = `
+  select entry.account_id, entry.position, entry.sequence, entry_place.sequence as place
+  from ledger.entry
+  left join sums.entry_place
+    on entry_place.account_id = entry.account_id and entry_place.position = entry.position
+  where entry.sequence <= ${followed} and entry_place.sequence is not entry.sequence
+  order by entry.sequence
+  limit ${mostProblems}`
+
+const checkPlaces = (sqlite: Sqlite, last: number, tell: Tell) => {
+  const progress = progressIn(sqlite)
+  const unfit = progressProblem(sqlite)
+  if (unfit !== undefined) tell(unfit)
+  for (const { account_id, place, position, sequence } of sqlite.all(misplaced)) {
+    tell(
+      `entry ${position} of account ${account_id} is number ${sequence}, and is looked for at number ${place ?? "none"}`
+    )
+  }
+  const places = numberIn(sqlite.all("select count(*) as n from sums.entry_place")[0], "n")
+  if (places > Math.min(progress, last))
+    tell(`${places} entries are looked for, and there are ${Math.min(progress, last)}`)
+}
+
+const nameOf = { account: "account", api_key: "key", payment: "payment" } satisfies Record<Recorded, string>
+
+const changedColumns = (one: string, other: string): string => {
+  const [a, b]: ReadonlyArray<Readonly<Record<string, unknown>>> = [JSON.parse(one), JSON.parse(other)]
+  return Object.keys({ ...a, ...b })
+    .filter((column) => a?.[column] !== b?.[column])
+    .join(", ")
+}
+
+/** The last state that was recorded of a row. Rare, and looked for among all records. */
+const lastRecorded = (sqlite: Sqlite, table: Recorded, id: string): string => {
+  const [row] = sqlite.all(
+    "select body from ledger.record where kind = $1 and body ->> 'id' = $2 order by number desc limit 1",
+    [table, id]
+  )
+  return textIn(row, "body")
+}
+
+/** Accounts, keys and payments are what was last recorded of them. */
+const checkRecords = (sqlite: Sqlite, last: number, tell: Tell) => {
+  /** Hashes, because bodies of a million records would not fit into memory; null where a payment was removed. */
+  const latest = new Map<string, string | null>()
+  let before = { number: 0, after_entry: 0 }
+  const recordsAfter =
+    "select number, after_entry, kind, body from ledger.record where number > $1 order by number limit 20000"
+  for (let rows = sqlite.all(recordsAfter, [0]); rows.length > 0; rows = sqlite.all(recordsAfter, [before.number])) {
+    for (const row of rows) {
+      const [number, after] = [numberIn(row, "number"), numberIn(row, "after_entry")]
+      if (number !== before.number + 1) tell(`record ${number} follows record ${before.number}, so records are missing`)
+      if (after < before.after_entry || after > last) tell(`record ${number} cannot have followed entry ${after}`)
+      const body = textIn(row, "body")
+      const { id, removed }: { readonly id: string; readonly removed?: boolean } = JSON.parse(body)
+      const isRemoved = row.kind === "payment" && removed === true
+      latest.set(`${row.kind} ${id}`, isRemoved ? null : hashOfRecord(textIn(row, "kind"), body))
+      before = { number, after_entry: after }
+    }
+  }
+  for (const table of recordedTables) {
+    for (const row of sqlite.all(`select id, ${bodyOf(table, table)} as body from ${table} order by id`)) {
+      const name = `${table} ${row.id}`
+      const [recorded, body] = [latest.get(name), textIn(row, "body")]
+      latest.delete(name)
+      if (recorded === undefined) tell(`${nameOf[table]} ${row.id} was never recorded`)
+      else if (recorded === null) tell(`${nameOf[table]} ${row.id} was removed, and is there`)
+      else if (recorded !== hashOfRecord(table, body)) {
+        const changed = changedColumns(lastRecorded(sqlite, table, textIn(row, "id")), body)
+        tell(`${nameOf[table]} ${row.id} is not what was recorded: ${changed}`)
+      }
+    }
+  }
+  for (const [name, recorded] of latest) {
+    if (recorded !== null) tell(`${name.replace("api_key", "key")} was recorded, and is not there`)
+  }
+}
+
+/** What the chain has to go through: the head that is kept, and the anchor where there is one. */
+const checkChain = (sqlite: Sqlite, anchor: Head | undefined, tell: Tell): Younger | undefined => {
+  const kept = headIn(sqlite)
+  const missing = new Map<string, Head>()
+  if (kept.entries + kept.records > 0) missing.set("was followed to", kept)
+  if (anchor !== undefined) missing.set("was anchored at", anchor)
+  const end = followChain(sqlite, noHead, (head) => {
+    for (const [what, { entries, hash, records }] of missing) {
+      if (head.entries !== entries || head.records !== records) continue
+      missing.delete(what)
+      if (head.hash !== hash) tell(`the chain ${what} entry ${entries} and record ${records}, and is another one there`)
+    }
+  })
+  for (const [what, { entries, records }] of missing) {
+    tell(
+      `the chain ${what} entry ${entries} and record ${records}, and ends at entry ${end.entries} and record ${end.records}`
+    )
+  }
+  return anchor === undefined
+    ? undefined
+    : { entries: Math.max(0, end.entries - anchor.entries), records: Math.max(0, end.records - anchor.records) }
+}
+
+/** Every page can be read, and indexes say what their tables say. */
+const fileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
+  const damaged = (said: unknown) => `the file is damaged: ${said}`
+  try {
+    const said = sqlite.all("pragma integrity_check(10)").flatMap((row) => Object.values(row))
+    return said.filter((problem) => problem !== "ok").map(damaged)
+  } catch (error) {
+    return [damaged(error instanceof Error ? error.message : error)] // a page that even this check cannot read
+  }
+}
+
+const clamped = (number: number) => Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
+const counts = `
+  select (select count(*) from ledger.account) as accounts, (select count(*) from ledger.api_key) as keys`
+
+export const verify = (sqlite: Sqlite, held: Held, anchor?: Head): Verification => {
+  const problems = [...fileProblems(sqlite)]
+  if (problems.length > 0) return { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems } // no more can be read
+  const tell: Tell = (problem) => {
+    if (problems.length < mostProblems) problems.push(problem)
+  }
+  const { end, followTo } = follower(sqlite, held, tell)
+  followTo(lastEntry(sqlite)) // before the moment that is compared: a long look at one moment keeps the log from beginning anew
+  return sqlite.atOneMoment(() => {
+    progressIn(sqlite) // first: the moment of the entries is then no earlier than that of the tables which follow them
+    followTo(Number.POSITIVE_INFINITY)
+    const { entries, heads } = end()
+    checkRecords(sqlite, entries, tell)
+    checkUsage(sqlite, tell)
+    checkPlaces(sqlite, entries, tell)
+    const younger = checkChain(sqlite, anchor, tell)
+    const [counted] = sqlite.all(counts)
+    const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)
+    return {
+      accounts: numberIn(counted, "accounts"),
+      keys: numberIn(counted, "keys"),
+      entries: numberIn(sqlite.all("select count(*) as n from ledger.entry")[0], "n"),
+      balance_credits: clamped(balance),
+      problems,
+      ...(younger === undefined ? {} : { younger_than_anchor: younger })
+    }
+  })
+}

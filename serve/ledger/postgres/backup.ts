@@ -1,79 +1,91 @@
 /**
- * A backup of a ledger in PostgreSQL, as it is at one moment: the same DuckDB file that an embedded ledger is and backs up
- * to. What the database says in lines of JSON is taken up like the journal of an embedded ledger, a piece at a time, in a
- * folder beside the target that is its owner's alone.
+ * A backup of what is in PostgreSQL, the ledger and the console's tables, as it is at one moment: the same SQLite file that a
+ * server without PostgreSQL writes, and backs up to. It is made in a folder beside the target that is its owner's alone.
  */
-import { appendFileSync, rmSync } from "node:fs"
-import path from "node:path"
+import { rmSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema, Stream } from "effect"
+import { ConsoleUnavailable } from "../../console-database/console-database.ts"
+import { createTables } from "../../console-database/postgres.ts"
+import { copyTables } from "../../console-database/postgres-copy.ts"
+import { openSqlite, type Sqlite } from "../../persistence/sqlite.ts"
 import { BackupFailed } from "../administration.ts"
-import { Contents, finishBackup, ownFolder, refuseExisting } from "../embedded/backup.ts"
-import { define, takeUp } from "../embedded/tables.ts"
+import { finishBackup, folderBeside, refuseExisting } from "../embedded/backup.ts"
+import { ledgerFileIn, prepareTables } from "../embedded/ledger-file.ts"
+import { groupWriting } from "../embedded/write-group.ts"
+import type { Group } from "../machine.ts"
+import { Account, ApiKey, Entry } from "../records.ts"
 import { transact, unavailable } from "./database.ts"
 
-/** Some 200 MB of lines, and of memory while they are taken up. */
-const linesAtOnce = 500_000
+const rowsAtOnce = 5_000
 
-/** Numbers without gaps, as an embedded ledger has them; the order of writing stays. */
-const lines = [
-  `select jsonb_build_object('account', jsonb_build_object('id', id, 'name', name,
-    'created_at', ledger.moment_of(created_at)))::text as line
-  from ledger.account order by created_at, id`,
-  `select jsonb_build_object('api_key', to_jsonb(key) || jsonb_build_object(
-    'created_at', ledger.moment_of(created_at), 'revoked_at', ledger.moment_of(revoked_at)))::text as line
-  from ledger.api_key as key order by created_at, id`,
-  `select (to_jsonb(entry) || jsonb_build_object('occurred_at', ledger.moment_of(occurred_at),
-    'sequence', row_number() over (order by sequence)))::text as line
+const accounts = `
+  select jsonb_build_object('id', id, 'name', name, 'created_at', ledger.moment_of(created_at)) as value
+  from ledger.account order by created_at, id`
+const keys = `
+  select to_jsonb(key) || jsonb_build_object('created_at', ledger.moment_of(created_at),
+    'revoked_at', ledger.moment_of(revoked_at)) as value
+  from ledger.api_key as key order by created_at, id`
+/** Numbers without gaps, as a file has them; the order of writing stays. */
+const entries = `
+  select to_jsonb(entry) || jsonb_build_object('occurred_at', ledger.moment_of(occurred_at),
+    'sequence', row_number() over (order by sequence)) as value
   from ledger.entry order by sequence`
-]
 
-const contents = `
-  select jsonb_build_object('entries', count(*), 'last', count(*), 'credits', coalesce(sum(credits), 0),
-    'accounts', (select count(*) from ledger.account), 'keys', (select count(*) from ledger.api_key)) as value
-  from ledger.entry`
-const decodeContents = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ value: Contents })]))
+const nothing: Group = { accounts: [], keys: [], entries: [] }
 
-const readContents = (sql: PgClient.PgClient) =>
-  sql.unsafe(contents).pipe(
-    Effect.flatMap(decodeContents),
-    Effect.map(([{ value }]) => value),
-    Effect.mapError(unavailable("be read"))
-  )
-
-/** Copies everything, and answers what it must come to: both are of one moment. */
-const copy = Effect.fnUntraced(function* (sql: PgClient.PgClient, file: string, part: string) {
-  const failed = (error: { readonly message: string }) => new BackupFailed({ file, problem: error.message })
-  const piece = `${part}.ndjson`
-  const db = yield* Effect.mapError(DuckDb.readWrite(part), failed)
-  yield* Effect.mapError(define(db), failed)
-  const takeUpPiece = (some: ReadonlyArray<{ readonly line: string }>) =>
-    Effect.try({
-      try: () => appendFileSync(piece, `${some.map(({ line }) => line).join("\n")}\n`),
-      catch: (cause) => new BackupFailed({ file, problem: String(cause) })
-    }).pipe(
-      Effect.andThen(Effect.mapError(db.run(takeUp(piece)), failed)),
-      Effect.andThen(Effect.sync(() => rmSync(piece)))
+const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite) {
+  const write = groupWriting(sqlite)
+  const copy = <A>(query: string, row: Schema.Decoder<A>, groupOf: (rows: ReadonlyArray<A>) => Partial<Group>) => {
+    const decode = Schema.decodeUnknownEffect(Schema.Array(row))
+    return sql.unsafe<{ value: unknown }>(query).stream.pipe(
+      Stream.grouped(rowsAtOnce),
+      Stream.mapEffect((rows) => decode(rows.map(({ value }) => value))),
+      Stream.runForEach((rows) =>
+        Effect.try({
+          try: () => sqlite.transaction(() => write({ ...nothing, ...groupOf(rows) })),
+          catch: (cause) => cause
+        })
+      )
     )
-  const expected = yield* transact(
+  }
+  yield* copy(accounts, Account, (accounts) => ({ accounts }))
+  yield* copy(keys, ApiKey, (keys) => ({ keys }))
+  yield* copy(entries, Entry, (entries) => ({ entries }))
+})
+
+/** Both of one moment. */
+const copy = (sql: PgClient.PgClient, sqlite: Sqlite) =>
+  transact(
     sql,
     Effect.gen(function* () {
       yield* sql.unsafe("set transaction isolation level repeatable read read only")
-      for (const query of lines) {
-        yield* sql
-          .unsafe<{ line: string }>(query)
-          .stream.pipe(Stream.grouped(linesAtOnce), Stream.runForEach(takeUpPiece))
-      }
-      return yield* readContents(sql)
+      yield* copyLedger(sql, sqlite)
+      yield* copyTables(sql, sqlite)
     })
-  ).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be read")(error))))
-  yield* Effect.mapError(db.run("checkpoint"), failed)
-  return expected
-}, Effect.scoped)
+  )
 
 export const backUp = Effect.fn("PostgresLedger.backup")(function* (sql: PgClient.PgClient, file: string) {
   yield* refuseExisting(file)
-  const part = path.join(yield* ownFolder(file), "ledger.duckdb")
-  return yield* finishBackup(part, file, yield* copy(sql, file, part))
+  const failed = (cause: unknown) => {
+    const { message } = cause instanceof ConsoleUnavailable ? cause : unavailable("be read")(cause)
+    return new BackupFailed({ file, problem: message })
+  }
+  const folder = yield* Effect.acquireRelease(Effect.try({ try: () => folderBeside(file), catch: failed }), (made) =>
+    Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  )
+  yield* Effect.mapError(createTables(sql), failed)
+  const part = ledgerFileIn(folder)
+  const fill = Effect.gen(function* () {
+    const sqlite = yield* Effect.acquireRelease(
+      Effect.sync(() => openSqlite(part, { durability: "normal" })),
+      (opened) => Effect.sync(opened.close)
+    )
+    // nobody needs half of it: with a log, which nothing shortens here, 3 million rows would take 10 GB for a while
+    yield* Effect.sync(() => sqlite.exec("pragma journal_mode = off; pragma synchronous = off"))
+    yield* Effect.sync(() => prepareTables(sqlite))
+    yield* copy(sql, sqlite)
+  })
+  yield* Effect.mapError(Effect.scoped(fill), failed)
+  return yield* Effect.try({ try: () => finishBackup(part, file), catch: failed })
 }, Effect.scoped)

@@ -4,16 +4,14 @@
  * is there before the transaction ends, keeps servers from opening the old ledger and spending the same credits twice.
  */
 import { existsSync } from "node:fs"
-import path from "node:path"
 import type { PgClient } from "@effect/sql-pg"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, type Redacted, Schema, Stream } from "effect"
-import { consoleFileIn } from "../../console-database/embedded.ts"
 import { createTables } from "../../console-database/postgres.ts"
 import { copyIntoPostgres, firstUsed } from "../../console-database/postgres-copy.ts"
-import { definitions } from "../../console-database/tables.ts"
+import type { Sqlite } from "../../persistence/sqlite.ts"
 import { beginning } from "../chain.ts"
 import { embeddedStore } from "../embedded/embedded-store.ts"
+import { ledgerFileIn, openLedgerFile } from "../embedded/ledger-file.ts"
 import { markAs } from "../embedded/moved.ts"
 import type { LedgerStore } from "../embedded/store.ts"
 import type { Snapshot } from "../machine.ts"
@@ -75,7 +73,7 @@ const sums = [
  */
 const settled = `
   vacuum (analyze) ledger.entry, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint,
-    console.usage_of_status, console.status_of_endpoint, console.status_of_month, console.request`
+    console.usage_of_status, console.status_of_endpoint, console.request`
 
 const headsOf = ({ accounts }: Snapshot) =>
   accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
@@ -116,19 +114,15 @@ const copy = Effect.fnUntraced(function* (
 })
 
 /** What the console keeps, where it keeps anything. Whoever has the ledger of the folder open has this to himself, too. */
-const copyConsole = Effect.fnUntraced(function* (sql: PgClient.PgClient, directory: string) {
+const copyConsole = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite) {
   const used = yield* firstUsed(sql)
   if (used !== undefined) {
     const problem = `the database has no ledger, but ${used.rows} rows in console.${used.name}; choose an empty database`
     return yield* new CannotMove({ problem })
   }
-  const file = consoleFileIn(directory)
-  if (!existsSync(file)) return
-  const db = yield* DuckDb.readWrite(file)
-  yield* db.run(definitions.join(";\n"))
-  if (yield* copyIntoPostgres(db, sql)) return
+  if (yield* copyIntoPostgres(sqlite, sql)) return
   return yield* new CannotMove({ problem: "the database does not hold what the console keeps" })
-}, Effect.scoped)
+})
 
 const PeopleAndPayments = Schema.Tuple([Schema.Struct({ people: Schema.Int, payments: Schema.Int })])
 const decodePeopleAndPayments = Schema.decodeUnknownEffect(PeopleAndPayments)
@@ -138,7 +132,7 @@ const peopleAndPayments = `
 
 /** Opening a folder makes a ledger in it: a wrong `LARDER_HOME` is to be left as it is. */
 const refuseWithout = (directory: string) =>
-  existsSync(path.join(directory, "ledger.duckdb"))
+  existsSync(ledgerFileIn(directory))
     ? Effect.void
     : Effect.fail(new CannotMove({ problem: `there is none in ${directory}. Is LARDER_HOME the right folder?` }))
 
@@ -154,7 +148,8 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   const place = placeOf(url)
   yield* refuseWithout(directory)
   const sql = yield* connect(url)
-  const store = yield* embeddedStore(directory, { movingTo: place })
+  const file = yield* openLedgerFile(directory, { movingTo: place })
+  const store = yield* embeddedStore(file)
   const snapshot = yield* store.load
   if (snapshot.sequence === 0) return yield* new CannotMove({ problem: `the one in ${directory} has no entries` })
   yield* createTables(sql)
@@ -164,7 +159,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
       const isEmpty = (yield* headsIn(sql)).size === 0
       if (isEmpty) {
         yield* copy(sql, snapshot, store.allEntries)
-        yield* copyConsole(sql, directory)
+        yield* copyConsole(sql, file.sqlite)
       }
       const difference = yield* compare(sql, snapshot)
       if (difference !== undefined) return yield* new CannotMove({ problem: difference })
@@ -175,7 +170,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
       return { ...totals, ...kept }
     })
   ).pipe(
-    Effect.catchTag(["SqlError", "SchemaError", "DuckDbError", "FileInUse", "NotADatabase"], (error) =>
+    Effect.catchTag(["SqlError", "SchemaError", "ConsoleUnavailable"], (error) =>
       Effect.fail(unavailable("be moved")(error))
     )
   )

@@ -1,13 +1,16 @@
 /** A store of the embedded ledger whose groups are seen, refused or interrupted on their way to it. */
-
 import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
 import type { Group } from "@larder/serve/ledger/machine.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import type { Death } from "./subject.ts"
 
-/** Puts what a killed process would leave behind in another place. `write` writes the group that is under way. */
-export type LeaveBehind = (death: Death, write: () => Promise<void>) => Promise<void>
+export interface Fate {
+  /** Puts what a killed process would leave behind in another place. `write` writes the group that is under way. */
+  readonly leaveBehind: (death: Death, write: () => Promise<void>) => Promise<void>
+  /** Runs after each group that no death interrupts. */
+  readonly afterGroup: () => void
+}
 
 interface WatchedStore extends LedgerStore {
   isOut: boolean
@@ -19,7 +22,7 @@ interface WatchedStore extends LedgerStore {
 const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + entries.length + keys.length === 0
 
 /** `written` gets every entry that is durable. */
-export const watch = (store: LedgerStore, written: Array<Entry>, leaveBehind: LeaveBehind): WatchedStore => {
+export const watch = (store: LedgerStore, written: Array<Entry>, { afterGroup, leaveBehind }: Fate): WatchedStore => {
   let isDead = false
   let atNextGroup: ((group: Group) => Promise<void>) | undefined
   const killed = () => new LedgerUnavailable({ action: "be written", cause: new Error("the process was killed") })
@@ -35,7 +38,7 @@ export const watch = (store: LedgerStore, written: Array<Entry>, leaveBehind: Le
       if (watched.isOut) {
         throw new LedgerUnavailable({ action: "be written", cause: new Error("no space left on device") })
       }
-      if (atNextGroup === undefined || isEmpty(group)) return write(group)
+      if (atNextGroup === undefined || isEmpty(group)) return write(group).then(afterGroup)
       await atNextGroup(group)
       throw killed()
     },

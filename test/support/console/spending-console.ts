@@ -24,7 +24,8 @@ import { usagePages } from "@larder/serve/console/pages/usage.ts"
 import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
 import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
-import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { ledgerIn } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { LedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
 import { listen } from "@larder/serve/listen.ts"
 import { makeMeters } from "@larder/serve/meters.ts"
@@ -54,12 +55,14 @@ class Address extends Context.Service<Address, { readonly url: string }>()("lard
 
 const served = (folder: string, now: () => number) => {
   let url = ""
-  const ledger = Ledger.layerAdministration.pipe(Layer.provideMerge(Layer.effect(Ledger, embeddedLedger(folder))))
+  const stores = Layer.mergeAll(Layer.effect(Ledger, Effect.flatMap(LedgerFile, ledgerIn)), embeddedConsole).pipe(
+    Layer.provide(LedgerFile.layer(folder))
+  )
   const kept = Layer.mergeAll(
     layerPeople,
     layerRequestLog,
     Simulator.layer(() => url)
-  ).pipe(Layer.provideMerge(embeddedConsole(folder)), Layer.provideMerge(ledger))
+  ).pipe(Layer.provideMerge(Ledger.layerAdministration), Layer.provideMerge(stores))
   const money = Layer.unwrap(Effect.map(Simulator, ({ processor }) => billing(processor)))
   const listening = Layer.effect(
     Address,

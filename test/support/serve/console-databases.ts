@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
-import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { postgresConsole } from "@larder/serve/console-database/postgres.ts"
 import { Effect, type Layer, Redacted } from "effect"
 import { inject } from "vitest"
 import { pooledDatabase } from "../postgres/new-database.ts"
 import type { Environment } from "../programs.ts"
+import { consoleIn } from "./sqlite-console.ts"
 
 export interface ConsolePlace {
   readonly layer: Layer.Layer<ConsoleDatabase, unknown>
@@ -22,10 +22,10 @@ const folder = Effect.acquireRelease(
 )
 
 export const consolePlaces = {
-  "an embedded DuckDB": Effect.map(
+  SQLite: Effect.map(
     folder,
     (home): ConsolePlace => ({
-      layer: embeddedConsole(path.join(home, "ledger")),
+      layer: consoleIn(path.join(home, "ledger")),
       environment: { LARDER_HOME: home }
     })
   ),
@@ -40,4 +40,4 @@ export const consolePlaces = {
   )
 } as const
 
-export const consolePlaceNames = ["an embedded DuckDB", "PostgreSQL"] as const
+export const consolePlaceNames = ["SQLite", "PostgreSQL"] as const

@@ -2,17 +2,14 @@
  * The ledger of one account, of which every entry is chained by hand, and its folder as a kill leaves it. Entries of one account
  * only: its places are the numbers of the ledger.
  */
-import { cpSync, readdirSync } from "node:fs"
+import { cpSync } from "node:fs"
 import path from "node:path"
-import { assert } from "@effect/vitest"
 import { beginning, type ChainHead, hashOf } from "@larder/serve/ledger/chain.ts"
-import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import * as journalGroup from "@larder/serve/ledger/embedded/journal-group.ts"
 import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
 import type { Group } from "@larder/serve/ledger/machine.ts"
 import type { Account, ApiKey, Entry } from "@larder/serve/ledger/records.ts"
 import { Effect, Stream } from "effect"
-import { append, journalFileSize, temporaryFolder } from "./sample-ledger.ts"
+import { append, opened, temporaryFolder } from "./sample-ledger.ts"
 
 export const createdAt = "2026-10-31T23:59:59.999Z"
 export const anAccount: Account = { id: "acct_a", name: "A & Söhne", created_at: createdAt }
@@ -77,24 +74,14 @@ export const charges = (...sequences: ReadonlyArray<number>): Group => ({
   entries: sequences.map(aCharge)
 })
 
-export const bytesOf = (group: Group, journal = 1) => journalGroup.bytesOf(journal, group)
-
-export const journalsIn = (folder: string) => readdirSync(folder).filter((name) => name.startsWith("journal"))
 export const numbersOf = (store: LedgerStore) =>
   Effect.map(Stream.runCollect(store.entriesOf("acct_a")), (entries) => entries.map((entry) => entry.sequence))
 
 /** The folder as it would be found if the process had been killed after these groups. */
 export const killedAfter = Effect.fnUntraced(function* (...groups: ReadonlyArray<Group>) {
   const folder = yield* temporaryFolder
-  const live = path.join(folder, "live")
   const killed = path.join(folder, "killed")
-  yield* Effect.scoped(
-    Effect.gen(function* () {
-      yield* append(yield* embeddedStore(live, { journalFileSize }), groups)
-      cpSync(live, killed, { recursive: true })
-    })
-  )
-  const [journal] = journalsIn(killed)
-  assert.isDefined(journal)
-  return { folder: killed, journal: path.join(killed, journal) }
+  const copy = Effect.sync(() => cpSync(path.join(folder, "live"), killed, { recursive: true }))
+  yield* opened(path.join(folder, "live"), (store) => Effect.andThen(append(store, groups), copy))
+  return killed
 })

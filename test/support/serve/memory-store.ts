@@ -67,6 +67,7 @@ export const memoryStore = (): MemoryStore => {
     allEntries: Stream.suspend(() => Stream.fromIterable(entries)),
     usage: () => Effect.die("a ledger in memory sums up no usage"),
     summedUsage: () => Effect.die("a ledger in memory sums up no usage"),
+    keyTexts: Effect.die("a ledger in memory is not verified"),
     verify: () => Effect.die("a ledger in memory is not verified"),
     backup: (file) => Effect.fail(new BackupFailed({ file, problem: "the ledger is in memory" }))
   }

@@ -5,12 +5,12 @@ import path from "node:path"
 import { afterAll } from "@effect/vitest"
 import { type Decision, openAccount } from "@larder/serve/ledger/decisions.ts"
 import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { openDatabase } from "@larder/serve/ledger/embedded/ledger-database.ts"
-import { renewSnapshot } from "@larder/serve/ledger/embedded/snapshot.ts"
+import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
 import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
 import { apply, chain, type Draft, type Group, restore } from "@larder/serve/ledger/machine.ts"
 import type { ApiKey } from "@larder/serve/ledger/records.ts"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
 import { Effect } from "effect"
 
 export const temporaryFolder = Effect.acquireRelease(
@@ -92,14 +92,8 @@ export const sampleGroups = (write = author()): ReadonlyArray<Group> => [
 export const append = (store: LedgerStore, groups: ReadonlyArray<Group>) =>
   Effect.forEach(groups, (group) => Effect.tryPromise(() => store.append(group)), { discard: true })
 
-/** Room for all of the sample in one file, which is cut off at its end: writing and reading the usual 8 MB takes as long as a start. */
-export const journalFileSize = 128 * 1024
-
-export const opened = <A, E, R>(
-  folder: string,
-  use: (store: LedgerStore) => Effect.Effect<A, E, R>,
-  options: Parameters<typeof embeddedStore>[1] = {}
-) => Effect.scoped(Effect.flatMap(embeddedStore(folder, { journalFileSize, ...options }), use))
+export const opened = <A, E, R>(folder: string, use: (store: LedgerStore) => Effect.Effect<A, E, R>) =>
+  openLedgerFile(folder).pipe(Effect.flatMap(embeddedStore), Effect.flatMap(use), Effect.scoped)
 
 /** Writes groups into a folder and closes it. */
 export const written = (folder: string, groups: ReadonlyArray<Group>) =>
@@ -107,29 +101,23 @@ export const written = (folder: string, groups: ReadonlyArray<Group>) =>
 
 /** What a start finds in a folder, and why it refuses one. */
 export const load = (folder: string) => opened(folder, (store) => store.load)
-export const refusal = (folder: string) => Effect.flip(opened(folder, () => Effect.void))
+export const refusal = (folder: string) => Effect.flip(load(folder))
 
-/** Renews the snapshot of a ledger that is closed: it covers all of its entries. */
-export const takeSnapshot = (folder: string) =>
-  openDatabase(path.join(folder, "ledger.duckdb")).pipe(
-    Effect.flatMap(({ use }) => use((db) => renewSnapshot(db, 1))),
-    Effect.scoped
-  )
+/** Opens the file as somebody would who should not. */
+export const inDatabase = (folder: string, sql: string) => withDatabase(folder, (sqlite) => sqlite.exec(sql))
+export const withDatabase = <A>(folder: string, work: (sqlite: Sqlite) => A) =>
+  Effect.scoped(Effect.map(openLedgerFile(folder), ({ reading }) => work(reading)))
 
-/** Opens the database as an analyst would who should not. */
-export const inDatabase = (folder: string, sql: string) =>
-  Effect.scoped(Effect.flatMap(DuckDb.readWrite(path.join(folder, "ledger.duckdb")), (db) => db.run(sql)))
-
-export const readDatabase = (folder: string, sql: string) =>
-  Effect.scoped(Effect.flatMap(DuckDb.readWrite(path.join(folder, "ledger.duckdb")), (db) => db.rows(sql)))
+/** Brings the tables that follow from the entries up to the last one. */
+export const followUp = (folder: string) => withDatabase(folder, followEntries)
 
 /**
- * Makes a copy of the closed sample ledger whenever it is run, with a snapshot of all its entries or with none. The original is
+ * Makes a copy of the closed sample ledger whenever it is run; its tables have followed all entries or none. The original is
  * written once, and removed after the tests of the file.
  */
-export const sampleCopy = (options: { readonly withSnapshot: boolean }) => {
+export const sampleCopy = (options: { readonly followed: boolean }) => {
   const original = mkdtempSync(path.join(tmpdir(), "larder-ledger-"))
-  const finish = options.withSnapshot ? takeSnapshot(original) : Effect.void
+  const finish = options.followed ? followUp(original) : Effect.void
   const ready = Effect.runSync(Effect.cached(Effect.andThen(written(original, sampleGroups()), finish)))
   const copy = Effect.gen(function* () {
     yield* ready

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
-import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
 import { Context, Effect, Layer } from "effect"
+import { consoleIn } from "./sqlite-console.ts"
 
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-simulator-"))),
@@ -13,7 +13,7 @@ export const folder = Effect.acquireRelease(
 
 /** Another one in the same folder is what a server finds after the one before it ended. */
 export const simulatorIn = (home: string, consoleUrl: () => string = () => "http://127.0.0.1:9") =>
-  Effect.map(Layer.build(Simulator.layer(consoleUrl).pipe(Layer.provide(embeddedConsole(home)))), (services) =>
+  Effect.map(Layer.build(Simulator.layer(consoleUrl).pipe(Layer.provide(consoleIn(home)))), (services) =>
     Context.get(services, Simulator)
   )
 

@@ -1,5 +1,6 @@
-create table if not exists account (
-  id varchar not null,
-  name varchar not null,
-  created_at timestamp not null
-)
+-- Accounts. Each owns keys and one balance, which is the sum of its entries.
+create table ledger.account (
+  id text primary key, -- permanent, acct_…
+  name text not null, -- given by the operator
+  created_at text not null -- ISO 8601 in UTC, as all moments here
+) strict

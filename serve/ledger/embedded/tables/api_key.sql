@@ -1,12 +1,13 @@
-create table if not exists api_key (
-  id varchar not null,
-  account_id varchar not null,
-  name varchar not null,
-  scopes varchar[] not null,
-  budget_credits bigint not null,
-  sha256 varchar not null,
-  last4 varchar not null,
-  created_at timestamp not null,
-  revoked_at timestamp,
-  revision integer not null
-)
+-- API keys as they are now, revoked ones included. What they were before is in `record`.
+create table ledger.api_key (
+  id text primary key, -- permanent, key_…; not the key itself, which is stored nowhere
+  account_id text not null references account,
+  name text not null,
+  scopes text not null, -- a JSON array
+  budget_credits integer not null check (budget_credits >= 0), -- for a calendar month in UTC
+  sha256 text not null unique, -- of the key, in hexadecimal
+  last4 text not null,
+  created_at text not null,
+  revoked_at text, -- null while it is valid
+  revision integer not null -- counts the changes of the row, from 1
+) strict

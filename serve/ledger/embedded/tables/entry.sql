@@ -1,15 +1,18 @@
-create table if not exists entry (
-  sequence bigint not null,
-  account_id varchar not null,
-  position bigint not null,
-  type varchar not null,
-  occurred_at timestamp not null,
-  key_id varchar,
-  endpoint varchar,
-  credits bigint not null,
-  balance bigint not null,
-  budget_credits bigint,
-  request_id varchar,
-  note varchar,
-  hash varchar not null
-)
+-- Every movement of credits. Rows are only added.
+create table ledger.entry (
+  sequence integer primary key, -- number in the ledger, from 1 without gaps
+  account_id text not null,
+  position integer not null, -- place in the account, from 1 without gaps
+  type text not null, -- grant, charge, top_up, auto_recharge, refund, adjustment
+  occurred_at text not null, -- of a charge: when the call was admitted
+  key_id text,
+  endpoint text,
+  credits integer not null, -- added to the balance; negative for charges and for money that went out
+  balance integer not null, -- of the account after the entry
+  budget_credits integer, -- of a charge: the key's monthly budget when the call was admitted
+  request_id text, -- of a call, or the id of a payment, refund or dispute
+  note text,
+  hash text not null -- SHA-256 over the hash of the account's entry before this one and the fields of this one
+) strict;
+-- Payments and the like: a statement without charges does not pass over millions of them.
+create index ledger.entry_but_charge on entry (account_id, position) where type <> 'charge'

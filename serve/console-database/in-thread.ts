@@ -1,0 +1,20 @@
+/** What the thread of the ledger's file does for the console. */
+import type { Cell, Row, Sqlite } from "../persistence/sqlite.ts"
+import { betweenCells, betweenRows, type Portion } from "./rows-as-text.ts"
+
+export const rowsOf = (sqlite: Sqlite, sql: string, params: ReadonlyArray<Cell>): ReadonlyArray<Row> =>
+  sqlite.all(sql, params)
+
+/** In one transaction, which is short: all is ready when it begins. A column's type turns its texts into numbers. */
+export const insertPortion = (sqlite: Sqlite, portion: Portion): void => {
+  const inserts = portion.map(({ columns, onConflict = "", rows, table }) => {
+    const names = Object.keys(columns)
+    const statement = sqlite.prepare(
+      `insert into ${table} as kept (${names.join(", ")}) values (${names.map(() => "?").join(", ")}) ${onConflict}`
+    )
+    return { statement, rows: rows.split(betweenRows).map((row) => row.split(betweenCells)) }
+  })
+  sqlite.transaction(() => {
+    for (const { rows, statement } of inserts) for (const row of rows) statement.run(...row)
+  })
+}

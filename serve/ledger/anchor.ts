@@ -1,0 +1,182 @@
+/**
+ * The anchor: the head of the ledger's chain, kept where whoever can write the ledger cannot: a file elsewhere, or an address
+ * that takes it by PUT and gives it back by GET. A chain that is held to it shows every change before it.
+ */
+import { open, readFile, realpath, rename } from "node:fs/promises"
+import path from "node:path"
+import { Effect, type Option, Redacted, Schema } from "effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+
+const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+
+export const Anchor = Schema.Struct({
+  /** Number of the last entry before it. */
+  entries: Count,
+  /** Number of the last record of an account, a key or a payment before it. */
+  records: Count,
+  hash: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u)),
+  /** When it was written, in UTC. */
+  at: Schema.String
+})
+export type Anchor = typeof Anchor.Type
+
+export class AnchorUnavailable extends Schema.TaggedError<AnchorUnavailable>()("AnchorUnavailable", {
+  place: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The anchor of the ledger at ${this.place} cannot be used: ${this.problem}`
+  }
+}
+
+const AnchorText = Schema.fromJsonString(Anchor)
+const decode = Schema.decodeUnknownEffect(AnchorText)
+const encode = Schema.encodeSync(AnchorText)
+const longest = "10 seconds"
+
+const inTime =
+  (place: string) =>
+  <A>(work: Effect.Effect<A, AnchorUnavailable>) =>
+    Effect.timeoutOrElse(work, {
+      duration: longest,
+      orElse: () => Effect.fail(new AnchorUnavailable({ place, problem: `no answer within ${longest}` }))
+    })
+
+const isAddress = (place: string) => /^https?:\/\//.test(place)
+const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
+
+const isDecodable = ({ password, username }: URL) => {
+  try {
+    return decodeURIComponent(username + password) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** A file's path, an `https:` address, or an `http:` one of this machine. What is wrong with it, or nothing. */
+export const placeProblem = (place: string): string | undefined => {
+  if (!isAddress(place)) return path.isAbsolute(place) ? undefined : "must be the absolute path of a file, or https://…"
+  const url = URL.parse(place)
+  if (url === null || !isDecodable(url)) return "is no address; in a user and a password % is %25"
+  return url.protocol === "https:" || isLoopback(url)
+    ? undefined
+    : "must be https://…: an anchor that can be changed on its way proves nothing"
+}
+
+/** An address may hold a password: it is named without. */
+const nameOf = (place: string): string => {
+  const url = isAddress(place) ? URL.parse(place) : null
+  return url === null ? place : `${url.origin}${url.pathname}`
+}
+
+export interface AnchorPlace {
+  readonly name: string
+  /** None where nothing has been written yet. */
+  readonly read: Effect.Effect<Option.Option<Anchor>, AnchorUnavailable>
+  readonly write: (anchor: Anchor) => Effect.Effect<void, AnchorUnavailable>
+}
+
+/** Written whole: whoever reads meanwhile finds the one before. A link is followed; a folder that is missing is not made. */
+const writeFileWhole = async (file: string, text: string) => {
+  const target = await realpath(file).catch(() => file)
+  const part = `${target}.part`
+  const handle = await open(part, "w", 0o600)
+  try {
+    await handle.writeFile(`${text}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(part, target)
+}
+
+const inFile = (file: string): AnchorPlace => {
+  const failed = (cause: unknown) =>
+    new AnchorUnavailable({ place: file, problem: cause instanceof Error ? cause.message : String(cause) })
+  /** A disk that hangs keeps one write, not one a second. */
+  let writing: Promise<void> | undefined
+  const write = (text: string) => {
+    if (writing !== undefined) return Promise.reject(new Error("the last write has not ended yet"))
+    writing = writeFileWhole(file, text).finally(() => {
+      writing = undefined
+    })
+    return writing
+  }
+  return {
+    name: file,
+    read: Effect.tryPromise({
+      try: () =>
+        readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+          if (cause.code === "ENOENT") return undefined
+          throw cause
+        }),
+      catch: failed
+    }).pipe(
+      Effect.flatMap((text) => (text === undefined ? Effect.succeedNone : Effect.asSome(decode(text)))),
+      Effect.catchTag("SchemaError", () => Effect.fail(failed("it is not what larder-serve has written"))),
+      inTime(file)
+    ),
+    write: (anchor) => inTime(file)(Effect.tryPromise({ try: () => write(encode(anchor)), catch: failed }))
+  }
+}
+
+/** What the innermost error says: the outer ones repeat the address, which may hold a secret. */
+const reasonOf = (error: unknown): string => {
+  const {
+    cause,
+    reason,
+    request
+  }: { readonly cause?: unknown; readonly reason?: unknown; readonly request?: unknown } = Object(error)
+  const inner = reason ?? cause
+  if (inner !== undefined) return reasonOf(inner)
+  return error instanceof Error && request === undefined ? error.message : "no answer"
+}
+
+const atAddress = (place: string): AnchorPlace => {
+  const name = nameOf(place)
+  const url = new URL(place)
+  const { password, username } = url
+  url.username = ""
+  url.password = ""
+  const request = (method: "GET" | "PUT") => {
+    const asked = HttpClientRequest.make(method)(url.href)
+    return username === ""
+      ? asked
+      : HttpClientRequest.basicAuth(asked, decodeURIComponent(username), decodeURIComponent(password))
+  }
+  const failed = (problem: string) => new AnchorUnavailable({ place: name, problem })
+  /** The status, and the whole body. */
+  const send = (asked: HttpClientRequest.HttpClientRequest) =>
+    HttpClient.execute(asked).pipe(
+      Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),
+      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+      Effect.mapError((error) => failed(reasonOf(error))),
+      Effect.provide(FetchHttpClient.layer),
+      inTime(name)
+    )
+  const refused = (status: number) => Effect.fail(failed(`it answers with ${status}`))
+  return {
+    name,
+    read: send(request("GET")).pipe(
+      Effect.flatMap(({ status, text }) => {
+        if (status === 404) return Effect.succeedNone
+        if (status !== 200) return refused(status)
+        return decode(text).pipe(
+          Effect.mapError(() => failed("it is not what larder-serve has written")),
+          Effect.asSome
+        )
+      })
+    ),
+    write: (anchor) =>
+      send(request("PUT").pipe(HttpClientRequest.bodyText(encode(anchor), "application/json"))).pipe(
+        Effect.flatMap(({ status }) => (status >= 200 && status < 300 ? Effect.void : refused(status)))
+      )
+  }
+}
+
+export const anchorPlace = (place: Redacted.Redacted): AnchorPlace => {
+  const text = Redacted.value(place)
+  return isAddress(text) ? atAddress(text) : inFile(text)
+}

@@ -1,0 +1,103 @@
+/**
+ * Follows entries in the order of their numbers: that each is what was written and follows the one before it, that it was
+ * charged to a key of its account, and that what calls have spent was there.
+ */
+import type { Sqlite } from "../../persistence/sqlite.ts"
+import { beginning, breakBefore, type ChainHead } from "../chain.ts"
+import { isMoneyOut } from "../money-out.ts"
+import type { Entry } from "../records.ts"
+import { entryColumns, entryOf, numberIn, textIn } from "./columns.ts"
+
+/** Some 20 MB of rows at a time. */
+const entriesAtOnce = 20_000
+const entriesAfter = `
+  select ${entryColumns} from ledger.entry where sequence > $1 order by sequence limit ${entriesAtOnce}`
+
+/** All entries after a number, oldest first. */
+export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POSITIVE_INFINITY): Generator<Entry> {
+  for (let reached = after; reached < upTo; ) {
+    const rows = sqlite.all(entriesAfter, [reached])
+    for (const row of rows) {
+      const entry = entryOf(row)
+      if (entry.sequence > upTo) return
+      yield entry
+    }
+    if (rows.length < entriesAtOnce) return
+    reached = numberIn(rows.at(-1), "sequence")
+  }
+}
+
+/**
+ * Credits that had gone out of an account with money, when it was at a position, or the largest number that a double counts
+ * exactly. Balances below 0 are rare.
+ */
+const moneyOut = `
+  select cast(min(total(-credits), ${Number.MAX_SAFE_INTEGER}) as integer) as credits
+  from ledger.entry indexed by entry_but_charge
+  where type <> 'charge' and account_id = $1 and position <= $2 and ${isMoneyOut}`
+
+export interface EntryChecks {
+  /** What is wrong with the next entry. */
+  readonly check: (entry: Entry) => ReadonlyArray<string>
+  /** Number of the last entry. */
+  readonly reached: () => number
+  /** Where the accounts of these entries have arrived. */
+  readonly heads: ReadonlyMap<string, ChainHead>
+}
+
+/** Begins after an entry. Where that is not the beginning, the first entry of each account is taken as it is. */
+export const entryChecks = (sqlite: Sqlite, after: number): EntryChecks => {
+  const accounts = new Set(sqlite.all("select id from ledger.account").map((row) => textIn(row, "id")))
+  const owners = new Map(
+    sqlite
+      .all("select id, account_id from ledger.api_key")
+      .map((row): [string, string] => [textIn(row, "id"), textIn(row, "account_id")])
+  )
+  const heads = new Map<string, ChainHead>()
+  let reached = after
+
+  const headBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
+    heads.get(account_id) ?? (after === 0 || position === 1 ? beginning : undefined)
+
+  /** No text of an entry is empty: null and an empty text have the same hash. */
+  const emptyProblem = ({ endpoint, key_id, note, request_id }: Entry, place: string) =>
+    [endpoint, key_id, note, request_id].includes("") ? `${place} is not what was written: a text is empty` : undefined
+
+  const numberProblem = ({ sequence }: Entry) =>
+    sequence > reached + 1 ? `entry ${sequence} follows entry ${reached}, so entries are missing` : undefined
+
+  const ownerProblem = ({ account_id, key_id, type }: Entry, place: string) => {
+    if (!accounts.has(account_id)) return `${place} is of an account that is not there`
+    if (type !== "charge" && key_id === null) return undefined
+    return owners.get(key_id ?? "") === account_id
+      ? undefined
+      : `${place} was charged to key ${key_id}, which is no key of this account`
+  }
+
+  /** What calls have spent was there: a balance is below 0 by no more than the money that went out of its account. */
+  const balanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
+    if (balance >= 0) return undefined
+    const gone = numberIn(sqlite.all(moneyOut, [account_id, position])[0], "credits")
+    return balance + gone < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
+  }
+
+  return {
+    heads,
+    reached: () => reached,
+    check: (entry) => {
+      const { account_id, balance, hash, position, sequence } = entry
+      const place = `entry ${position} of account ${account_id}`
+      const head = headBefore(entry)
+      const problems = [
+        numberProblem(entry),
+        emptyProblem(entry, place),
+        ownerProblem(entry, place),
+        head === undefined ? undefined : breakBefore(head, entry),
+        balanceProblem(entry, place)
+      ]
+      heads.set(account_id, { position, balance, hash })
+      reached = sequence
+      return problems.filter((problem) => problem !== undefined)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/** The head of the chain of the whole ledger: how far it has been followed, and its hash there. See `linkedTo`. */
+import type { Sqlite } from "../../persistence/sqlite.ts"
+import { hashOfRecord, linkedTo } from "../chain.ts"
+import { numberIn, textIn } from "./columns.ts"
+
+export interface Head {
+  /** Number of the last entry in it. */
+  readonly entries: number
+  /** Number of the last record in it. */
+  readonly records: number
+  readonly hash: string
+}
+
+/** Before the first link. */
+export const noHead: Head = { entries: 0, records: 0, hash: "" }
+
+/** Links of one step: some 100 MB of memory. */
+const linksAtOnce = 100_000
+
+const entriesAfter = `
+  select sequence, hash from ledger.entry where sequence > $1 order by sequence limit ${linksAtOnce}`
+/** What was recorded before the entry `$2`. */
+const recordsAfter = `
+  select number, after_entry, kind, body
+  from ledger.record
+  where number > $1 and after_entry <= $2
+  order by number
+  limit ${linksAtOnce}`
+
+/** Links in order, each with its own hash: records stand behind the entry that was the last one before them. */
+function* linksAfter(sqlite: Sqlite, { entries, records }: Head): Generator<Head> {
+  const found = sqlite.all(entriesAfter, [entries])
+  const recorded = sqlite.all(recordsAfter, [records, numberIn(found.at(-1) ?? { sequence: entries }, "sequence")])
+  const isCut = recorded.length === linksAtOnce // then more of them may stand before the entries that follow
+  const upTo = isCut ? numberIn(recorded.at(-1), "after_entry") : Number.POSITIVE_INFINITY
+  const hashes = found.filter((row) => numberIn(row, "sequence") <= upTo)
+  let [entry, record] = [entries, records]
+  const waiting = recorded.values()
+  let next = waiting.next()
+  const recordsUpTo = function* (sequence: number): Generator<Head> {
+    for (; !next.done && numberIn(next.value, "after_entry") <= sequence; next = waiting.next()) {
+      record = numberIn(next.value, "number")
+      yield {
+        entries: entry,
+        records: record,
+        hash: hashOfRecord(textIn(next.value, "kind"), textIn(next.value, "body"))
+      }
+    }
+  }
+  yield* recordsUpTo(entries)
+  for (const row of hashes) {
+    entry = numberIn(row, "sequence")
+    yield { entries: entry, records: record, hash: textIn(row, "hash") }
+    yield* recordsUpTo(entry)
+  }
+}
+
+export const headIn = (sqlite: Sqlite): Head => {
+  const [row] = sqlite.all("select entries, records, hash from ledger.head")
+  return { entries: numberIn(row, "entries"), records: numberIn(row, "records"), hash: textIn(row, "hash") }
+}
+
+/** The head after everything that is written, from another one. `seen` is told each head on the way. */
+export const followChain = (sqlite: Sqlite, from: Head, seen: (head: Head) => void = () => {}): Head => {
+  let head = from
+  for (let before: Head | undefined; before !== head; ) {
+    before = head
+    for (const { entries, hash, records } of linksAfter(sqlite, head)) {
+      head = { entries, records, hash: linkedTo(head.hash, hash) }
+      seen(head)
+    }
+  }
+  return head
+}
+
+/** Where two have followed it, the one that has arrived further is kept. */
+const keepHead = `
+  update ledger.head set entries = $1, records = $2, hash = $3 where entries + records <= $1 + $2`
+
+/** Follows the chain to its end, and keeps where it has arrived. */
+export const advanceHead = (sqlite: Sqlite): Head => {
+  const before = headIn(sqlite)
+  const head = followChain(sqlite, before)
+  if (head.hash !== before.hash) {
+    sqlite.run(keepHead, [head.entries, head.records, head.hash])
+  }
+  return head
+}
+
+const ends = `
+  select (select coalesce(max(sequence), 0) from ledger.entry) as entries,
+    (select coalesce(max(number), 0) from ledger.record) as records`
+
+/** What is missing of a chain that was followed so far, or undefined. */
+export const cutProblem = (sqlite: Sqlite, { entries, records }: Head): string | undefined => {
+  const [end] = sqlite.all(ends)
+  return numberIn(end, "entries") < entries || numberIn(end, "records") < records
+    ? `its chain ends at entry ${end?.entries} and record ${end?.records}, and was followed to entry ${entries} and record ${records}`
+    : undefined
+}
+
+const isAt = (head: Head, { entries, records }: Head) => head.entries === entries && head.records === records
+
+/**
+ * Why the chain does not go through an anchor, or undefined where it does. It is followed between the anchor and where it was
+ * followed to before; what comes later continues from one of the two. So an older part that is changed shows in a
+ * verification, whatever hashes the file has.
+ */
+export const chainProblem = (sqlite: Sqlite, anchor: Head): string | undefined => {
+  const kept = headIn(sqlite)
+  const missing = cutProblem(sqlite, kept) ?? cutProblem(sqlite, anchor)
+  if (missing !== undefined) return missing
+  const isBehind = kept.entries <= anchor.entries && kept.records <= anchor.records
+  const [from, to] = isBehind ? [kept, anchor] : [anchor, kept]
+  let found = isAt(from, to) ? from : undefined
+  followChain(sqlite, from, (head) => {
+    if (isAt(head, to)) found = head
+  })
+  if (found === undefined) return "its chain ends before"
+  return found.hash === to.hash ? undefined : "its chain is another one"
+}

@@ -1,0 +1,176 @@
+/**
+ * `$LARDER_HOME/ledger/ledger.sqlite`: everything that a server without PostgreSQL writes, the ledger and the console's
+ * tables; beside it `sums.sqlite`, which follows from it. One process holds the folder, by a lock that dies with it. Folder and
+ * files are their owner's alone.
+ */
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync
+} from "node:fs"
+import path from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { Context, Effect, Layer } from "effect"
+import { consoleTables } from "../../console-database/tables.ts"
+import { keepLogShort } from "../../persistence/checkpoints.ts"
+import { migrate } from "../../persistence/migrations.ts"
+import { isBusy, isDamaged, openSqlite, type Sqlite } from "../../persistence/sqlite.ts"
+import { makeThread, type Thread } from "../../persistence/thread.ts"
+import { LedgerDamaged, LedgerInUse, unavailable } from "../errors.ts"
+import { syncDirectory } from "../files.ts"
+import { refuseMoved } from "./moved.ts"
+import { prepareSums } from "./progress.ts"
+import { ledgerTables, recordingTriggers } from "./tables.ts"
+
+export const ledgerFileIn = (directory: string) => path.join(directory, "ledger.sqlite")
+const sumsFileIn = (directory: string) => path.join(directory, "sums.sqlite")
+
+/** The tables of a file, from its first version on. */
+const migrations = [[...ledgerTables, ...consoleTables, ...recordingTriggers].join(";\n")]
+
+/** Makes what tables are missing. Answers why the file cannot be used, or nothing. */
+export const prepareTables = (sqlite: Sqlite): string | undefined => migrate(sqlite, migrations)
+
+const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: unavailable(action) })
+
+const makeFolder = (directory: string): string => {
+  const home = path.dirname(directory)
+  mkdirSync(home, { recursive: true }) // analysts read the warehouse in it
+  if (!existsSync(directory)) {
+    mkdirSync(directory, { mode: 0o700 })
+    syncDirectory(home)
+  }
+  const folder = realpathSync(directory)
+  if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700)
+  return folder
+}
+
+/** Held until the scope ends, or the process. */
+const lock = Effect.fnUntraced(function* (folder: string) {
+  const file = path.join(folder, ".lock")
+  yield* Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        // closing it would give up the lock that this process may have on it
+        if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))
+        chmodSync(file, 0o600)
+        const held = new DatabaseSync(file, { timeout: 0 })
+        try {
+          held.exec("pragma journal_mode = memory; begin exclusive")
+          return held
+        } catch (error) {
+          held.close()
+          throw error
+        }
+      },
+      catch: (cause) => (isBusy(cause) ? new LedgerInUse({ file }) : unavailable("be locked")(cause))
+    }),
+    (held) => Effect.sync(() => held.close())
+  )
+})
+
+/** A ledger of the form that no release had is never taken for an empty folder. */
+const refuseOldForm = Effect.fnUntraced(function* (folder: string) {
+  const old = readdirSync(folder).find((name) => name === "ledger.duckdb" || /^journal-\d+\.ndjson$/.test(name))
+  if (old === undefined) return
+  return yield* new LedgerDamaged({
+    place: path.join(folder, old),
+    problem:
+      "this is a ledger of an earlier form, which this version cannot read; use the version that wrote it, or another LARDER_HOME"
+  })
+})
+
+/** A file that was taken away is never begun anew beside what it has left. */
+const refuseMissing = Effect.fnUntraced(function* (file: string, sums: string) {
+  if (existsSync(file) && statSync(file).size > 0) return
+  const left = [`${file}-wal`, sums].find((name) => existsSync(name))
+  if (left !== undefined) {
+    return yield* new LedgerDamaged({ place: file, problem: `it is missing or empty, and ${left} is there` })
+  }
+})
+
+interface File {
+  readonly directory: string
+  readonly file: string
+  readonly sums: string
+  /** Writes, and reads what is in the file itself. */
+  readonly sqlite: Sqlite
+  /** Reads in this thread, also what follows from the entries. */
+  readonly reading: Sqlite
+  /** Reads what would hold requests up, and writes what need not be on the disk at once. */
+  readonly thread: Thread
+}
+
+/** Opened with the tables that follow from the entries; those that cannot be used are made anew. */
+const openReading = (file: string, sums: string): Sqlite => {
+  const open = (): Sqlite | undefined => {
+    const opened = openSqlite(file, { durability: "normal", sums })
+    if (prepareSums(opened)) return opened
+    opened.close()
+    return undefined
+  }
+  let opened: Sqlite | undefined
+  try {
+    opened = open()
+  } catch (error) {
+    if (!isDamaged(error)) throw error
+  }
+  if (opened !== undefined) return opened
+  for (const name of [sums, `${sums}-wal`, `${sums}-shm`]) rmSync(name, { force: true })
+  opened = open()
+  if (opened === undefined) throw new Error(`${sums} cannot be made anew`)
+  return opened
+}
+
+export interface LedgerFileOptions {
+  /** Where the ledger is being moved to: a folder that is marked so may be opened by whoever moves it. */
+  readonly movingTo?: string
+}
+
+export const openLedgerFile = Effect.fn("LedgerFile.open")(function* (
+  directory: string,
+  options: LedgerFileOptions = {}
+) {
+  const folder = yield* attempt(`be kept in ${directory}`, () => makeFolder(directory))
+  yield* lock(folder)
+  yield* refuseMoved(folder, options.movingTo)
+  yield* refuseOldForm(folder)
+  const [file, sums] = [ledgerFileIn(folder), sumsFileIn(folder)]
+  yield* refuseMissing(file, sums)
+  const sqlite = yield* Effect.acquireRelease(
+    Effect.try({ try: () => openSqlite(file), catch: unavailable("be opened") }),
+    (opened) => Effect.sync(opened.close)
+  )
+  const problem = yield* attempt("be opened", () => prepareTables(sqlite))
+  if (problem !== undefined) return yield* new LedgerDamaged({ place: file, problem })
+  yield* attempt("be opened", () => syncDirectory(folder))
+  const reading = yield* Effect.acquireRelease(
+    Effect.try({ try: () => openReading(file, sums), catch: unavailable("be opened") }),
+    (opened) => Effect.sync(opened.close)
+  )
+  const thread = yield* Effect.acquireRelease(
+    Effect.sync(() => makeThread({ file, sums })),
+    (made) => Effect.promise(made.close)
+  )
+  const warn = Effect.runForkWith(yield* Effect.context<never>())
+  yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      keepLogShort(sqlite, thread, (cause) =>
+        warn(Effect.logWarning(`${unavailable("shorten its log")(cause).message}. Charges go on and are durable.`))
+      )
+    ),
+    (keeping) => Effect.promise(keeping.close)
+  )
+  return { directory: folder, file, sums, sqlite, reading, thread } satisfies File
+})
+
+export class LedgerFile extends Context.Service<LedgerFile, File>()("larder/serve/LedgerFile") {
+  /** `directory` is `$LARDER_HOME/ledger`. */
+  static readonly layer = (directory: string) => Layer.effect(LedgerFile, openLedgerFile(directory))
+}

@@ -1,0 +1,92 @@
+/** Entries page by page, as a thread reads them: from the index `entry_place`, and the newest from the entries themselves. */
+import { literal } from "@larder/warehouse/duckdb.ts"
+import type { Sqlite } from "../../persistence/sqlite.ts"
+import type { Entry } from "../records.ts"
+import { entryColumns, entryOf, textIn } from "./columns.ts"
+import { followed } from "./progress.ts"
+import type { PageBefore } from "./store.ts"
+
+const isPlaced = `sequence <= ${followed}`
+const isNot = `sequence > ${followed}`
+const columnsOf = (table: string) =>
+  entryColumns
+    .split(",")
+    .map((column) => `${table}.${column.trim()}`)
+    .join(", ")
+
+const placed = `
+  select ${columnsOf("entry")}
+  from sums.entry_place as place
+  cross join ledger.entry on entry.sequence = place.sequence
+  where place.account_id = $1 and place.position < $2 and place.${isPlaced}`
+const newest = `select ${entryColumns} from ledger.entry where ${isNot} and account_id = $1 and position < $2`
+/** Of other types than charges, which have an index that is always up to date. */
+const rare = `
+  select ${entryColumns}
+  from ledger.entry indexed by entry_but_charge
+  where type <> 'charge' and account_id = $1 and position < $2`
+
+const inTypes = (types: PageBefore["types"]) =>
+  types === undefined ? "" : `and type in (${types.map(literal).join(", ")})`
+
+const pageBefore = (types: PageBefore["types"]) =>
+  types === undefined || types.includes("charge")
+    ? `select * from (${newest} ${inTypes(types)} order by sequence desc limit $3)
+      union all
+      select * from (${placed} ${inTypes(types)} order by place.position desc limit $3)
+      limit $3`
+    : `${rare} ${inTypes(types)} order by position desc limit $3`
+
+/** The newest entries of an account below a position, newest first. */
+export const readBefore = (sqlite: Sqlite, { account_id, before, limit, types }: PageBefore): ReadonlyArray<Entry> =>
+  types?.length === 0 ? [] : sqlite.all(pageBefore(types), [account_id, before, limit]).map(entryOf)
+
+const pageAfter = `
+  select * from (
+    select ${columnsOf("entry")}
+    from sums.entry_place as place
+    cross join ledger.entry on entry.sequence = place.sequence
+    where place.account_id = $1 and place.position > $2 and place.${isPlaced} and place.sequence <= $3
+    order by place.position
+    limit $4
+  )
+  union all
+  select * from (
+    select ${entryColumns} from ledger.entry
+    where ${isNot} and sequence <= $3 and account_id = $1 and position > $2
+    order by sequence
+    limit $4
+  )
+  limit $4`
+
+export interface PageAfter {
+  readonly account_id: string
+  /** Position of the last entry of the page before; 0 for the first page. */
+  readonly after: number
+  /** Number of the last entry that is read. */
+  readonly last: number
+  readonly limit: number
+}
+
+/** Entries of an account, oldest first. */
+export const readAfter = (sqlite: Sqlite, { account_id, after, last, limit }: PageAfter): ReadonlyArray<Entry> =>
+  sqlite.all(pageAfter, [account_id, after, last, limit]).map(entryOf)
+
+/** Every key as it is stored, by its id. */
+export const readKeyTexts = (sqlite: Sqlite): ReadonlyMap<string, string> =>
+  new Map(
+    sqlite
+      .all(
+        `select id, account_id || ' ' || revision || ' ' || budget_credits || ' ' || sha256 || ' ' || scopes || ' ' ||
+          coalesce(revoked_at, '') as text
+        from ledger.api_key`
+      )
+      .map((row): [string, string] => [textIn(row, "id"), textIn(row, "text")])
+  )
+
+const pageOfAll = `
+  select ${entryColumns} from ledger.entry where sequence > $1 and sequence <= $2 order by sequence limit $3`
+
+/** Entries of all accounts, in the order of writing. */
+export const readAllAfter = (sqlite: Sqlite, after: number, last: number, limit: number): ReadonlyArray<Entry> =>
+  sqlite.all(pageOfAll, [after, last, limit]).map(entryOf)

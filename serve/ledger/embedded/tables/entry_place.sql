@@ -1,0 +1,8 @@
+-- Where the entries of an account are: an index of `entry` that is written in portions, see `progress`. Kept up to date with
+-- each entry it would cost a page of the file for each account of a group.
+create table sums.entry_place (
+  account_id text not null,
+  position integer not null,
+  sequence integer not null,
+  primary key (account_id, position)
+) strict, without rowid

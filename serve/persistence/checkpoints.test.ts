@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { assert, describe, it } from "@effect/vitest"
+import { rowsOf } from "../console-database/in-thread.ts"
+import { keepLogShort } from "./checkpoints.ts"
+import { openSqlite } from "./sqlite.ts"
+import { makeThread } from "./thread.ts"
+
+const inThread = new URL("../console-database/in-thread.ts", import.meta.url).href
+const twoMegabytes = `
+  with recursive row(number) as (select 1 union all select number + 1 from row where number < 1000)
+  insert into kept (body) select hex(randomblob(1000)) from row`
+
+describe("the write-ahead log", () => {
+  it.each(["the main thread", "a thread"])("is copied into the file after %s has written", async (who) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "larder-log-"))
+    const file = path.join(folder, "kept.sqlite")
+    const sqlite = openSqlite(file)
+    const thread = makeThread({ file })
+    sqlite.exec("create table kept (body text not null)")
+    const keeping = keepLogShort(sqlite, thread, (error) => assert.fail(String(error)))
+    try {
+      if (who === "a thread") await thread.run(inThread, rowsOf, twoMegabytes, [])
+      else sqlite.run(twoMegabytes)
+      while (statSync(file).size < 2_000_000) await setTimeout(20)
+    } finally {
+      await keeping.close()
+      await thread.close()
+      sqlite.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})

@@ -1,0 +1,25 @@
+/**
+ * The tables of a SQLite file, as a numbered list: what is new in a version is added at its end, and a file knows how far it
+ * has come. Each number is applied whole or not at all.
+ */
+import type { Sqlite } from "./sqlite.ts"
+
+/** Statements of one number, from 1 on in the order of the list. */
+export type Migrations = ReadonlyArray<string>
+
+const numberIn = (sqlite: Sqlite) => Number(sqlite.all("pragma user_version")[0]?.user_version)
+const isEmpty = (sqlite: Sqlite) => sqlite.all("select 1 from sqlite_schema limit 1").length === 0
+
+/** Why the file cannot be used, or undefined once it has all tables. */
+export const migrate = (sqlite: Sqlite, migrations: Migrations): string | undefined => {
+  const applied = numberIn(sqlite)
+  if (applied === 0 && !isEmpty(sqlite)) return "it is a SQLite file of another program"
+  if (applied > migrations.length) {
+    return `a newer version of Larder has written it: it knows ${applied} migrations, and this version knows ${migrations.length}`
+  }
+  for (const [index, statements] of migrations.entries()) {
+    if (index < applied) continue
+    sqlite.transaction(() => sqlite.exec(`${statements};\npragma user_version = ${index + 1}`))
+  }
+  return undefined
+}

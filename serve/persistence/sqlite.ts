@@ -1,0 +1,139 @@
+/**
+ * A SQLite file that this process alone writes, on one connection of the main thread. A transaction begins and commits in
+ * one turn of the event loop, so no other writer of the process comes in between, and it is on the disk when it returns:
+ * write-ahead log, `synchronous=full`, one flush a commit. What takes long runs in threads with connections of their own.
+ *
+ * One SQL serves SQLite and PostgreSQL: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`. A table is named with
+ * its schema (`ledger.entry`, `console.person`); SQLite has one schema a file, so the prefix is dropped here. Booleans are
+ * 0 and 1 in SQLite: columns declared as `boolean` leave as booleans.
+ */
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite"
+
+export type Cell = string | number | boolean | null
+export type Row = Record<string, SQLOutputValue | boolean>
+
+/** Milliseconds that a statement waits for another connection to end a write. The main thread waits with all its calls. */
+const patience = { full: 1_000, normal: 10_000 }
+/** A log that a long reader has made longer is cut to this length when it begins anew. */
+const longestLog = 64 * 1024 * 1024
+/** Kilobytes of pages that a connection remembers. */
+const cacheSize = 32_768
+
+interface Prepared {
+  readonly statement: StatementSync
+  readonly booleans: ReadonlyArray<string>
+}
+
+const withoutSchemas = (sql: string) => sql.replaceAll(/\b(?:console|ledger)\.(?=[a-z_])/g, "")
+const inputOf = (cell: Cell): SQLInputValue => (typeof cell === "boolean" ? Number(cell) : cell)
+
+/**
+ * Files of the ledger are their owner's alone, also where they were there before. A file that is there is not opened here:
+ * closing it would give up every lock that the process has on it, and another process would take itself for the last user.
+ */
+const ownFile = (file: string) => {
+  if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(name)) chmodSync(name, 0o600)
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && "errcode" in error ? error.errcode : undefined)
+/** Another connection writes, and nothing was written here. */
+export const isBusy = (error: unknown): boolean => codeOf(error) === 5
+/** A page cannot be read, or the file is no database. */
+export const isDamaged = (error: unknown): error is Error => codeOf(error) === 11 || codeOf(error) === 26
+
+export interface SqliteOptions {
+  /** How much of a commit is on the disk when it returns: all of it, or what a later commit that is flushed takes along. */
+  readonly durability?: "full" | "normal"
+  /** A second file, whose tables are named `sums.…`. Its commits are never flushed by themselves. */
+  readonly sums?: string | undefined
+}
+
+export const openSqlite = (file: string, { durability = "full", sums }: SqliteOptions = {}) => {
+  ownFile(file)
+  if (sums !== undefined) ownFile(sums)
+  const db = new DatabaseSync(file, { timeout: patience[durability], enableForeignKeyConstraints: true })
+  // checkpoints are made by a thread, see `checkpoints.ts`
+  db.exec(`pragma journal_mode = wal; pragma synchronous = ${durability}; pragma cache_size = -${cacheSize};
+    pragma wal_autocheckpoint = 0; pragma journal_size_limit = ${longestLog}`)
+  if (sums !== undefined) {
+    db.prepare("attach database ? as sums").run(sums)
+    db.exec(`pragma sums.journal_mode = wal; pragma sums.synchronous = normal; pragma sums.cache_size = -${cacheSize};
+      pragma sums.journal_size_limit = ${longestLog}`)
+  }
+  const known = new Map<string, Prepared>()
+  let commits = 0
+
+  const prepared = (sql: string): Prepared => {
+    const found = known.get(sql)
+    if (found !== undefined) return found
+    const statement = db.prepare(withoutSchemas(sql))
+    const booleans = statement.columns().flatMap(({ name, type }) => (type === "boolean" ? [name] : []))
+    const made = { statement, booleans }
+    known.set(sql, made)
+    return made
+  }
+  const named = (params: ReadonlyArray<Cell>) =>
+    Object.fromEntries(params.map((cell, index) => [`$${index + 1}`, inputOf(cell)]))
+
+  const all = (sql: string, params: ReadonlyArray<Cell> = []): ReadonlyArray<Row> => {
+    const { booleans, statement } = prepared(sql)
+    const rows = statement.all(named(params))
+    if (booleans.length === 0) return rows
+    return rows.map((row) => ({
+      ...row,
+      ...Object.fromEntries(booleans.map((name) => [name, row[name] === null ? null : row[name] === 1]))
+    }))
+  }
+
+  const transaction = <A>(begin: string, work: () => A): A => {
+    db.exec(begin)
+    try {
+      const done = work()
+      db.exec("commit")
+      commits++
+      return done
+    } catch (error) {
+      if (db.isTransaction) db.exec("rollback")
+      throw error
+    }
+  }
+
+  return {
+    file,
+    sums,
+    /** Several statements, without parameters. */
+    exec: (sql: string): void => db.exec(withoutSchemas(sql)),
+    /** For a statement that runs for every row: parameters are `?`. */
+    prepare: (sql: string): StatementSync => db.prepare(withoutSchemas(sql)),
+    all,
+    /** How many rows it has changed. */
+    run: (sql: string, params: ReadonlyArray<Cell> = []): number => {
+      commits++
+      return Number(prepared(sql).statement.run(named(params)).changes)
+    },
+    /** Counts what may have been written since the file was opened. */
+    commits: (): number => commits,
+    /** All of `work` or nothing of it. `work` has to end in this turn of the event loop. */
+    transaction: <A>(work: () => A): A => transaction("begin immediate", work),
+    /** The same, where `work` writes only `sums`: whoever writes the file itself waits for nothing. */
+    transactionOfSums: <A>(work: () => A): A => transaction("begin", work),
+    /** Copies the log of `sums` into its file, but within a transaction. */
+    checkpointSums: (): void => {
+      if (!db.isTransaction) db.exec("pragma sums.wal_checkpoint(passive)")
+    },
+    /** All that `work` reads is of one moment. The log cannot begin anew meanwhile. */
+    atOneMoment: <A>(work: () => A): A => {
+      db.exec("begin")
+      try {
+        return work()
+      } finally {
+        if (db.isTransaction) db.exec("rollback")
+      }
+    },
+    close: (): void => db.close()
+  }
+}
+
+export type Sqlite = ReturnType<typeof openSqlite>

@@ -1,0 +1,29 @@
+/** What runs in a thread of `thread.ts`. */
+import { parentPort, workerData } from "node:worker_threads"
+import { openSqlite } from "./sqlite.ts"
+import type { Answered, Asked, Files } from "./thread.ts"
+
+const { file, sums } = workerData as Files // from `thread.ts`
+const sqlite = openSqlite(file, { durability: "normal", sums })
+const answer = (answered: Answered) => parentPort?.postMessage(answered)
+
+const run = async ({ args, id, module, name }: Asked): Promise<void> => {
+  try {
+    const exported: Readonly<Record<string, (...args: ReadonlyArray<unknown>) => unknown>> = await import(module)
+    const work = exported[name]
+    if (work === undefined) throw new Error(`${module} exports no ${name}`)
+    answer({ id, answer: await work(sqlite, ...args) })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    answer({ id, error: { message, code: error instanceof Error && "code" in error ? error.code : undefined } })
+  }
+}
+
+let done: Promise<void> = Promise.resolve()
+parentPort?.on("message", (message: Asked | "close") => {
+  done = done.then(async () => {
+    if (message !== "close") return run(message)
+    sqlite.close()
+    parentPort?.close()
+  })
+})

@@ -1,0 +1,49 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { count, fail } from "@larder/test/support/persistence/thread-work.ts"
+import { openSqlite } from "./sqlite.ts"
+import { makeThread } from "./thread.ts"
+
+const work = new URL("../../test/support/persistence/thread-work.ts", import.meta.url).href
+const folder = mkdtempSync(path.join(tmpdir(), "larder-thread-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Locks of this process on a file, as Linux lists them; elsewhere none. */
+const locksOn = (file: string): number => {
+  if (!existsSync("/proc/locks")) return 0
+  const lines = readFileSync("/proc/locks", "utf8").split("\n")
+  return lines.filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(file).ino} `)).length
+}
+
+describe("a thread", () => {
+  it("runs exported functions over its own connection, and says what went wrong", async () => {
+    const file = path.join(folder, "runs.sqlite")
+    const sqlite = openSqlite(file)
+    sqlite.exec("create table t (a); insert into t values (1), (2)")
+    const thread = makeThread({ file })
+    assert.strictEqual(await thread.run(work, count, 40), 42)
+    const error = await thread.run(work, fail).catch((cause: unknown) => cause)
+    assert.match(String(error), /no such column: nonsense/)
+    assert.strictEqual(await thread.run(work, count, 0), 2)
+    await thread.close()
+    const closed = await thread.run(work, count, 0).catch((cause: unknown) => cause)
+    assert.match(String(closed), /was closed/)
+    sqlite.close()
+  })
+
+  it("gives up no lock of the process on the file: another program would take the log away", async () => {
+    const file = path.join(folder, "locks.sqlite")
+    const sqlite = openSqlite(file)
+    sqlite.exec("create table t (a)")
+    sqlite.all("select * from t")
+    const before = locksOn(file)
+    const thread = makeThread({ file })
+    await thread.run(work, count, 0)
+    assert.isAtLeast(locksOn(file), before)
+    assert.isTrue(before > 0 || !existsSync("/proc/locks"))
+    await thread.close()
+    sqlite.close()
+  })
+})

@@ -1,0 +1,103 @@
+/**
+ * A thread with a connection of its own to a SQLite file, for what would hold requests up: pages that read much, sums, copies.
+ * It runs exported functions `(sqlite, …arguments) => answer`, one after the other, and starts with the first of them. What it
+ * writes is on the disk with the next commit of the main thread.
+ */
+import { once } from "node:events"
+import { Worker } from "node:worker_threads"
+import type { Sqlite } from "./sqlite.ts"
+
+/** What a thread opens; see `SqliteOptions`. */
+export interface Files {
+  readonly file: string
+  readonly sums?: string | undefined
+}
+
+/** Arguments and answers are copied between threads. */
+type Work<Arguments extends ReadonlyArray<unknown>, Answer> = (sqlite: Sqlite, ...args: Arguments) => Answer
+
+export interface Thread {
+  /** `work` is exported by `module`, the address of the file that it stands in. */
+  readonly run: <Arguments extends ReadonlyArray<unknown>, Answer>(
+    module: string,
+    work: Work<Arguments, Answer>,
+    ...args: Arguments
+  ) => Promise<Awaited<Answer>>
+  readonly close: () => Promise<void>
+}
+
+export interface Asked {
+  readonly id: number
+  readonly module: string
+  readonly name: string
+  readonly args: ReadonlyArray<unknown>
+}
+export type Answered = { readonly id: number } & (
+  | { readonly answer: unknown }
+  | { readonly error: { readonly message: string; readonly code: unknown } }
+)
+
+const closed = "the thread that reads the file was closed"
+
+export const makeThread = (files: Files): Thread => {
+  let worker: Worker | undefined
+  let isClosed = false
+  let last = 0
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+
+  const failAll = (error: unknown) => {
+    worker = undefined
+    for (const { reject } of waiting.values()) reject(error)
+    waiting.clear()
+  }
+  const start = (): Worker => {
+    const started = new Worker(new URL("./thread-main.ts", import.meta.url), { workerData: files })
+    started.on("message", (answered: Answered) => {
+      const asked = waiting.get(answered.id)
+      waiting.delete(answered.id)
+      if (waiting.size === 0) started.unref() // a process that waits for nothing else ends
+      if ("answer" in answered) asked?.resolve(answered.answer)
+      else asked?.reject(Object.assign(new Error(answered.error.message), { code: answered.error.code }))
+    })
+    started.on("error", failAll)
+    started.on("exit", () => failAll(new Error(closed)))
+    return started
+  }
+
+  return {
+    run: (module, work, ...args) => {
+      if (isClosed) return Promise.reject(new Error(closed))
+      worker ??= start()
+      worker.ref()
+      const asked = Promise.withResolvers<unknown>()
+      const message: Asked = { id: ++last, module, name: work.name, args }
+      waiting.set(message.id, asked)
+      worker.postMessage(message)
+      return asked.promise as Promise<never> // what `work` answers, copied
+    },
+    close: async () => {
+      isClosed = true
+      const running = worker
+      if (running === undefined) return
+      running.ref()
+      const exited = once(running, "exit")
+      running.postMessage("close")
+      await exited
+    }
+  }
+}
+
+/** One function in a thread of its own, which ends with it. */
+export const inOwnThread = async <Arguments extends ReadonlyArray<unknown>, Answer>(
+  files: Files,
+  module: string,
+  work: Work<Arguments, Answer>,
+  ...args: Arguments
+): Promise<Awaited<Answer>> => {
+  const thread = makeThread(files)
+  try {
+    return await thread.run(module, work, ...args)
+  } finally {
+    await thread.close()
+  }
+}

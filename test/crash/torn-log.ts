@@ -1,0 +1,149 @@
+/**
+ * What a power cut leaves behind a killed server: the last transaction in the write-ahead log is there in part, since a disk
+ * writes its blocks in any order. Only a transaction of which nobody was told may be hurt; where the last one was told, a
+ * part of another follows it.
+ */
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { ledgerFileIn } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import type { Chance } from "./chance.ts"
+
+/** Of a log, which SQLite flushes before it writes the first frame behind it. */
+export const headerLength = 32
+const frameHeaderLength = 24
+
+/** The write-ahead log of a ledger in this folder. */
+export const logIn = (folder: string): string => `${ledgerFileIn(folder)}-wal`
+
+interface Transaction {
+  readonly start: number
+  readonly end: number
+}
+
+/** The checksum of SQLite, over 32-bit words of the machine that began the log. */
+const summed = (log: Buffer, [from, to]: readonly [number, number], [a, b]: readonly [number, number]) => {
+  const word = (at: number) => (log.readUInt32BE(0) % 2 === 1 ? log.readUInt32BE(at) : log.readUInt32LE(at))
+  let [first, second] = [a, b]
+  for (let at = from; at < to; at += 8) {
+    first = (first + word(at) + second) >>> 0
+    second = (second + word(at + 4) + first) >>> 0
+  }
+  return [first, second] as const
+}
+
+/** The transactions that SQLite finds in a log, in order: what is behind them is of an older log, or was never finished. */
+export const transactionsIn = (log: Buffer): ReadonlyArray<Transaction> => {
+  if (log.length < headerLength) return []
+  const found: Array<Transaction> = []
+  const frameLength = frameHeaderLength + log.readUInt32BE(8)
+  let sums = summed(log, [0, 24], [0, 0])
+  for (let at = headerLength, start = at; at + frameLength <= log.length; at += frameLength) {
+    if (log.compare(log, 16, 24, at + 8, at + 16) !== 0) break // its salts are of an older log
+    sums = summed(log, [at, at + 8], sums)
+    sums = summed(log, [at + frameHeaderLength, at + frameLength], sums)
+    if (sums[0] !== log.readUInt32BE(at + 16) || sums[1] !== log.readUInt32BE(at + 20)) break
+    if (log.readUInt32BE(at + 4) === 0) continue
+    found.push({ start, end: at + frameLength })
+    start = at + frameLength
+  }
+  return found
+}
+
+/** What is missing of the transaction. Without its beginning nothing tells that there was one. */
+export const tears = ["its end", "a hole in it", "its beginning"] as const
+export type Tear = (typeof tears)[number]
+
+/** `was` is what the blocks of `whole` held before, or nothing. At least one byte goes, and one stays. */
+export const torn = (whole: Buffer, was: Buffer, how: Tear, { between }: Chance): Buffer => {
+  const before = Buffer.concat([was, Buffer.alloc(Math.max(0, whole.length - was.length))])
+  const isChanged = (byte: number, at: number) => byte !== before[at]
+  const first = whole.findIndex(isChanged)
+  const last = whole.findLastIndex(isChanged)
+  if (first === last) throw new Error("there is nothing to tear")
+  const part = Buffer.from(whole)
+  const takeBack = (from: number, to: number) => before.copy(part, from, from, to)
+  const cut = between(first + 1, last)
+  if (how === "its end") takeBack(cut, last + 1)
+  else if (how === "its beginning") takeBack(first, cut)
+  else {
+    const from = whole.findIndex((byte, at) => at >= cut && isChanged(byte, at))
+    takeBack(from, between(from + 1, last + 1))
+  }
+  return part
+}
+
+const insertAnother = `
+  insert into entry (sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance, budget_credits,
+    request_id, note, hash)
+  select 1000000000 + number, 'acct_00000000000000000000', number, 'charge', '2026-10-15T12:00:00.000Z',
+    'key_00000000000000000000', '/v1/stores', -100, 1000000, 1000000, 'req_torn_' || number, null,
+    '0000000000000000000000000000000000000000000000000000000000000000'
+  from (with recursive numbers(number) as (select 1 union all select number + 1 from numbers where number < 20)
+    select number from numbers)`
+
+/** A copy of the file and of a log, opened in a folder of its own. */
+const inCopy = <A>(file: string, log: Buffer, use: (copy: DatabaseSync, log: string) => A): A => {
+  const folder = mkdtempSync(path.join(tmpdir(), "larder-torn-"))
+  try {
+    copyFileSync(file, ledgerFileIn(folder))
+    writeFileSync(logIn(folder), log)
+    const copy = new DatabaseSync(ledgerFileIn(folder))
+    try {
+      copy.exec("pragma wal_autocheckpoint = 0")
+      return use(copy, logIn(folder))
+    } finally {
+      copy.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const counts =
+  "select (select coalesce(max(sequence), 0) from entry) as entries, (select count(*) from record) as records"
+const countsIn = (copy: DatabaseSync) => {
+  const { entries, records } = copy.prepare(counts).get() ?? {}
+  return { entries: Number(entries), records: Number(records) }
+}
+
+/** Request ids of the entries of the last transaction; undefined where it holds anything else. */
+const chargedLast = (file: string, log: Buffer, { end, start }: Transaction): ReadonlyArray<unknown> | undefined => {
+  const before = inCopy(file, log.subarray(0, start), countsIn)
+  return inCopy(file, log.subarray(0, end), (copy) => {
+    const { entries, records } = countsIn(copy)
+    if (entries === before.entries || records !== before.records) return undefined
+    const added = copy.prepare("select request_id from entry where sequence > ?").all(before.entries)
+    return added.map(({ request_id }) => request_id)
+  })
+}
+
+/** The log as it would be with one transaction more. */
+const withAnother = (file: string, log: Buffer): Buffer =>
+  inCopy(file, log, (copy, name) => {
+    copy.exec(insertAnother)
+    return readFileSync(name)
+  })
+
+/** Tears the log of the ledger in `$LARDER_HOME/ledger`, which no process has open. Answers what was hurt. */
+export const tearLog = (
+  home: string,
+  how: Tear,
+  wasTold: (requestId: string) => boolean,
+  chance: Chance
+): "the last transaction" | "another transaction" => {
+  const folder = path.join(home, "ledger")
+  const [file, name] = [ledgerFileIn(folder), logIn(folder)]
+  const log = existsSync(name) ? readFileSync(name) : Buffer.alloc(0)
+  const last = transactionsIn(log).at(-1)
+  const charged = last === undefined ? undefined : chargedLast(file, log, last)
+  // accounts, keys, credits, people and payments are told to somebody
+  const isUntold = charged?.every((id) => typeof id === "string" && !wasTold(id)) === true
+  const whole = isUntold ? log : withAnother(file, log)
+  const { end, start } = transactionsIn(whole).at(-1) ?? { start: 0, end: 0 }
+  const was = isUntold ? Buffer.alloc(0) : log.subarray(start, end)
+  const part = torn(whole.subarray(start, end), was, how, chance)
+  writeFileSync(name, Buffer.concat([whole.subarray(0, start), part, whole.subarray(end)]))
+  return isUntold ? "the last transaction" : "another transaction"
+}

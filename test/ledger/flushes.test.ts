@@ -1,0 +1,50 @@
+/** A charge is on the disk when its caller is told, so each group is flushed; and flushed once, because a flush is what it waits for. */
+import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { Effect } from "effect"
+import { temporaryFolder } from "../support/serve/sample-ledger.ts"
+
+const groups = 200
+/** At opening: the file, its journal, its folder and the tables. At closing: the log, and the file that it is copied into. */
+const handful = 20
+/** Each second a thread may copy the log into the file, and the next group begins the log anew. */
+const perSecond = 3
+
+/** Containers may have strace and forbid it. */
+const canTrace = spawnSync("strace", ["-o", "/dev/null", "true"]).status === 0
+const otherwise = canTrace ? "" : ", as far as settings tell: strace is missing here"
+
+/** Names of the files that a program flushes, in order. */
+const flushedBy = (folder: string, program: ReadonlyArray<string>) => {
+  const trace = path.join(folder, "trace")
+  const traced = ["-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace, process.execPath, ...program]
+  const { status, stderr } = spawnSync("strace", traced, { encoding: "utf8" })
+  assert.strictEqual(status, 0, stderr)
+  // of a call that another thread interrupts, the beginning alone names the file
+  const flushes = readFileSync(trace, "utf8").matchAll(/^\d+ +(?:fsync|fdatasync)\(\d+<([^>]+)>/gm)
+  return Array.from(flushes, ([, file]) => path.basename(file ?? ""))
+}
+
+describe("groups of the embedded ledger", () => {
+  it.effect(`are flushed once each, and little else is${otherwise}`, () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const ledger = path.join(folder, "ledger")
+      if (!canTrace) {
+        const { sqlite } = yield* openLedgerFile(ledger)
+        assert.deepStrictEqual(sqlite.all("pragma synchronous")[0], { synchronous: 2 }) // full
+        return
+      }
+      const startedAt = performance.now()
+      const flushed = flushedBy(folder, [path.join(import.meta.dirname, "many-groups.ts"), ledger, String(groups)])
+      const seconds = Math.ceil((performance.now() - startedAt) / 1000)
+      const whileWriting = flushed.slice(flushed.indexOf("ledger.first") + 1, flushed.indexOf("ledger.last"))
+      const ofLog = whileWriting.filter((name) => name === "ledger.sqlite-wal").length
+      assert.isAtLeast(ofLog, groups)
+      assert.isAtMost(flushed.length, groups + handful + perSecond * seconds)
+    })
+  )
+})
