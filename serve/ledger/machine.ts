@@ -200,11 +200,19 @@ export const hold = (state: LedgerState, keyId: string, endpoint: string, credit
   const { account } = key
   if (account.head.balance - account.held < credits) return insufficientBalance
   const spending = spendingOf(key, monthOf(now))
-  const budget = key.record.budget_credits
-  if (spending.spent + spending.held + credits > budget) return spendCapReached
-  account.held += credits
+  if (spending.spent + spending.held + credits > key.record.budget_credits) return spendCapReached
+  return { hold: setAside(key, spending, { endpoint, credits, now }) }
+}
+
+/** Sets the price of a call aside that there is room for. */
+export const setAside = (
+  key: KeyState,
+  spending: Spending,
+  { credits, endpoint, now }: { readonly endpoint: string; readonly credits: number; readonly now: number }
+): Hold => {
+  key.account.held += credits
   spending.held += credits
-  return { hold: { key, spending, endpoint, credits, budget, admittedAt: now, stage: "held" } }
+  return { key, spending, endpoint, credits, budget: key.record.budget_credits, admittedAt: now, stage: "held" }
 }
 
 /** The charge of an admitted call, or undefined where this request id has been charged already. */
@@ -261,8 +269,10 @@ const end = (held: Hold) => {
 }
 
 /** What the key can still spend: the smaller of balance and budget left, without what running calls hold. Never below 0. */
-export const remaining = (state: LedgerState, keyId: string, now: number): number => {
-  const key = known(state.keys, keyId)
+export const remaining = (state: LedgerState, keyId: string, now: number): number =>
+  remainingOf(known(state.keys, keyId), now)
+
+export const remainingOf = (key: KeyState, now: number): number => {
   const { spent, held } = spendingOf(key, monthOf(now))
   return Math.max(0, Math.min(key.account.head.balance - key.account.held, key.record.budget_credits - spent - held))
 }

@@ -10,6 +10,8 @@ export interface BreakableWire {
   /** No connection reaches the database until it is mended. */
   readonly cut: () => void
   readonly mend: () => void
+  /** New connections reach this server instead, which has the same database. */
+  readonly leadTo: (url: string) => void
   readonly isCut: () => boolean
   /** Of the connections to the database, as it sees them. */
   readonly ports: () => ReadonlyArray<number>
@@ -17,7 +19,7 @@ export interface BreakableWire {
 }
 
 export const breakableWire = async (databaseUrl: string): Promise<BreakableWire> => {
-  const database = new URL(databaseUrl)
+  let database = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   const ports = new Set<number>()
   let isLosing = false
@@ -67,6 +69,9 @@ export const breakableWire = async (databaseUrl: string): Promise<BreakableWire>
     },
     mend: () => {
       isCut = false
+    },
+    leadTo: (to) => {
+      database = new URL(to)
     },
     isCut: () => isCut,
     ports: () => [...ports],

@@ -65,7 +65,7 @@ describe("an account that is locked for 1.5 seconds", () => {
           const waiting = yield* Effect.promise(() => admitted(ledger, first, 100)).pipe(Effect.exit, Effect.forkChild)
           yield* Effect.sleep("1200 millis") // one group has given up, the next one waits
           yield* sql`select pg_terminate_backend(pid) from pg_stat_activity
-            where datname = current_database() and query like '%take_group%' and pid <> pg_backend_pid()`
+            where datname = current_database() and query like '%for no key update%' and pid <> pg_backend_pid()`
           yield* Fiber.join(waiting)
         })
       )

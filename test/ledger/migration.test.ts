@@ -14,6 +14,7 @@ import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"
 import { run } from "../support/programs.ts"
+import { giveBack } from "./shared-ledger.ts"
 
 const october = Date.parse("2026-10-15T12:00:00.000Z")
 
@@ -303,12 +304,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
           if ("held" in admission) await admission.held.commit(`req ${endpoint}`)
         }
       })
-      const sql = yield* client(url)
-      yield* sql`
-        select ledger.book(jsonb_agg(to_jsonb(entry) || jsonb_build_object('type', 'refund', 'credits', -credits,
-          'occurred_at', ledger.moment_of(occurred_at), 'budget_credits', null, 'note', 'answered with an error')))
-        from ledger.entry
-        where request_id = 'req /v1/stores'`
+      yield* giveBack(url, "req /v1/stores")
       const day = new Date(now).toISOString().slice(0, 10)
       const told = Effect.fnUntraced(function* (administration: Administration["Service"]) {
         return {

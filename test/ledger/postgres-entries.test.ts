@@ -1,7 +1,10 @@
 /** What is in the database of a ledger: that it adds up, and that it shows when it does not. */
 import { assert, describe, it } from "@effect/vitest"
 import { beginning, breakBefore, type ChainHead } from "@larder/serve/ledger/chain.ts"
-import { Effect } from "effect"
+import { connect } from "@larder/serve/ledger/postgres/database.ts"
+import { bookWhileFree } from "@larder/serve/ledger/postgres/leases.ts"
+import type { Entry } from "@larder/serve/ledger/records.ts"
+import { Effect, Redacted } from "effect"
 import { admitted, client, database, endpoint, entriesOf, giveBack, hold, keyOf, open } from "./shared-ledger.ts"
 
 describe("the entries in the database", () => {
@@ -135,11 +138,13 @@ describe("the entries in the database", () => {
       const ledger = yield* open(url)
       const { account_id } = yield* keyOf(ledger)
       const sql = yield* client(url)
-      const book = (type: string, credits: number) => {
-        const draft = { account_id, type, occurred_at: "2026-10-31T00:00:00.000Z", credits, note: "x" }
-        return sql`select ledger.book(${JSON.stringify([draft])}::text::jsonb)`
+      const connected = yield* connect(Redacted.make(url))
+      const book = (type: Entry["type"], credits: number) => {
+        const nothing = { key_id: null, endpoint: null, budget_credits: null, request_id: null }
+        const draft = { ...nothing, account_id, type, occurred_at: "2026-10-31T00:00:00.000Z", credits, note: "x" }
+        return bookWhileFree(connected, [draft])
       }
-      for (const type of ["charge", "top_up", "auto_recharge", "grant"]) {
+      for (const type of ["charge", "top_up", "auto_recharge", "grant"] as const) {
         assert.strictEqual((yield* Effect.flip(book(type, -5_001)))._tag, "SqlError")
       }
       yield* book("refund", -5_001)
@@ -197,10 +202,11 @@ describe("the entries in the database", () => {
       const key = yield* keyOf(ledger)
       const sql = yield* client(url)
       const drafts = Array.from({ length: 1_100 }, (_, index) => ({
-        ...{ account_id: key.account_id, type: "adjustment", occurred_at: "2026-10-31T00:00:00.000Z", key_id: null },
+        ...{ account_id: key.account_id, occurred_at: "2026-10-31T00:00:00.000Z", key_id: null },
+        type: "adjustment" as const,
         ...{ endpoint: null, credits: index, budget_credits: null, request_id: null, note: "x" }
       }))
-      yield* sql`select ledger.book(${JSON.stringify(drafts)}::text::jsonb)`
+      yield* bookWhileFree(yield* connect(Redacted.make(url)), drafts)
       yield* sql`update ledger.entry set note = 'y' where position = 101`
       yield* Effect.scoped(open(url))
       const { problems } = yield* ledger.administration.verify({})

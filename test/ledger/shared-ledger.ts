@@ -4,6 +4,10 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { administer } from "@larder/serve/ledger/postgres/administer.ts"
+import { connect } from "@larder/serve/ledger/postgres/database.ts"
+import type { LeaseHabits } from "@larder/serve/ledger/postgres/judgement.ts"
+import { bookWhileFree } from "@larder/serve/ledger/postgres/leases.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
@@ -16,7 +20,8 @@ export const endpoint = "/v1/stores"
 export const database = Effect.suspend(() => pooledDatabase(inject("postgresUrl")))
 export const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
 afterAll(() => rmSync(doubts, { recursive: true }))
-export const open = (url: string, directory = doubts) => postgresLedger(Redacted.make(url), directory)
+export const open = (url: string, directory = doubts, habits?: LeaseHabits) =>
+  postgresLedger(Redacted.make(url), directory, habits)
 /** For what no operator does. */
 export const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
@@ -30,12 +35,14 @@ export type Key = Effect.Success<ReturnType<typeof keyOf>>
 
 /** As for a call that was answered with an error although it was charged. */
 export const giveBack = Effect.fnUntraced(function* (url: string, requestId: string) {
-  const sql = yield* client(url)
-  yield* sql`
-    select ledger.book(jsonb_agg(to_jsonb(entry) || jsonb_build_object('type', 'refund', 'credits', -credits,
-      'occurred_at', ledger.moment_of(occurred_at), 'budget_credits', null, 'note', 'answered with an error')))
-    from ledger.entry
-    where request_id = ${requestId} and type = 'charge'`
+  const sql = yield* connect(Redacted.make(url))
+  for (const { id } of yield* administer(sql).listAccounts({})) {
+    const entries = yield* Stream.runCollect(administer(sql).entriesOf(id))
+    const charge = entries.find(({ request_id, type }) => request_id === requestId && type === "charge")
+    if (charge === undefined) continue
+    const refund = { ...charge, type: "refund", credits: -charge.credits, budget_credits: null } as const
+    yield* bookWhileFree(sql, [{ ...refund, note: "answered with an error" }])
+  }
 }, Effect.scoped)
 
 export const hold = async (ledger: LedgerAccess, { key }: Key, credits: number, nowMs = october) => {

@@ -21,7 +21,9 @@ import { newId } from "../new-id.ts"
 import { ApiKey, Entry, entryTypes } from "../records.ts"
 import { PartOfUsage, sumUp } from "../summed-usage.ts"
 import { backUp } from "./backup.ts"
-import { transact, unavailable } from "./database.ts"
+import { unavailable } from "./database.ts"
+import { bookEntries, whileFree } from "./leases.ts"
+import { accountRow, keyRow, momentOf } from "./sql-text.ts"
 import { summedUsageAsked, usageAsked } from "./usage.ts"
 import { verify } from "./verification.ts"
 
@@ -44,21 +46,19 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
   const run = (statement: string, params: ReadonlyArray<unknown>) =>
     Effect.mapError(sql.unsafe(statement, params), unavailable("be written"))
 
-  const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ledger.moment_of(created_at),
-    'balance_credits', balance)`
+  const accountWithBalance = `${accountRow} || jsonb_build_object('balance_credits', balance)`
   const account = (id: string) =>
     Effect.flatMap(
-      all(AccountSummary, `select ${accountRow} as value from ledger.account where id = $1`, [id]),
+      all(AccountSummary, `select ${accountWithBalance} as value from ledger.account where id = $1`, [id]),
       ([found]) => (found === undefined ? Effect.fail(new UnknownAccount({ id })) : Effect.succeed(found))
     )
 
-  const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ledger.moment_of(occurred_at))`
-  const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ledger.moment_of(key.created_at),
-    'revoked_at', ledger.moment_of(key.revoked_at), 'spent', coalesce(spent.credits, 0))`
+  const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ${momentOf("occurred_at")})`
+  const keyWithSpending = `${keyRow} || jsonb_build_object('spent', coalesce(spent.credits, 0))`
   const keysWhere = (condition: string, value: string, now: number, lock = "") =>
     all(
       KeyAndSpending,
-      `select ${keyRow} as value
+      `select ${keyWithSpending} as value
       from ledger.api_key as key
       left join ledger.spent_in_month as spent on spent.key_id = key.id and spent.month = $2
       where ${condition}
@@ -97,35 +97,41 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         [JSON.stringify(record)]
       )
     }
-    if (entries.length > 0) yield* run("select ledger.book($1::text::jsonb)", [JSON.stringify(entries)])
+    if (entries.length > 0) yield* Effect.mapError(bookEntries(sql, entries), unavailable("be written"))
   })
 
-  /** A command that loses its connection half-way must not keep an account locked, and it waits for none for long. */
-  const limits =
-    "select set_config('idle_in_transaction_session_timeout', '2s', true), set_config('lock_timeout', '5s', true)"
-
-  /** Whoever changes the same account comes before or after, and what was written before is seen. */
-  const lockAccount = (id: string) => run("select from ledger.account where id = $1 for no key update", [id])
-
-  /** Decides and writes in one transaction. */
-  const change = <A, E>(work: (now: number) => Effect.Effect<A, E>) =>
+  /** Decides and writes in one transaction, while no server decides calls of these accounts. */
+  const change = <A, E>(accounts: ReadonlyArray<string>, work: (now: number) => Effect.Effect<A, E>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      transact(sql, Effect.andThen(run(limits, []), work(now))).pipe(
+      whileFree(sql, accounts, work(now)).pipe(
         Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be written")(error)))
       )
     )
 
+  const changeKey = <A, E>(
+    id: string,
+    work: (record: typeof KeyAndSpending.Type, now: number) => Effect.Effect<A, E>
+  ) =>
+    Effect.gen(function* () {
+      const { account_id } = yield* key(id, yield* Clock.currentTimeMillis)
+      return yield* change([account_id], (now) =>
+        key(id, now, "for update of key").pipe(
+          Effect.flatMap((record) => work(record, now)),
+          Effect.andThen(Effect.map(key(id, now), summary))
+        )
+      )
+    })
+
   return Administration.of({
     createAccount: Effect.fn("Administration.createAccount")(function* ({ name }) {
       const id = yield* newId("acct_")
-      return yield* change((now) => Effect.andThen(write(openAccount(id, name, now)), account(id)))
+      return yield* change([], (now) => Effect.andThen(write(openAccount(id, name, now)), account(id)))
     }),
     listAccounts: () =>
-      all(AccountSummary, `select ${accountRow} as value from ledger.account order by created_at, id`),
+      all(AccountSummary, `select ${accountWithBalance} as value from ledger.account order by created_at, id`),
     creditAccount: Effect.fn("Administration.creditAccount")(function* ({ account_id, credits, note }) {
-      return yield* change((now) =>
-        lockAccount(account_id).pipe(
-          Effect.andThen(account(account_id)),
+      return yield* change([account_id], (now) =>
+        account(account_id).pipe(
           Effect.flatMap((before) => Effect.fromResult(creditAccount(before, credits, note, now))),
           Effect.flatMap(write),
           Effect.andThen(account(account_id))
@@ -135,10 +141,9 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
     account: ({ account_id }) => account(account_id),
     book: Effect.fn("Administration.book")(function* (asked) {
       const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
-      return yield* change((now) =>
+      const { account_id, reference, type } = booking
+      return yield* change([account_id], (now) =>
         Effect.gen(function* () {
-          const { account_id, reference, type } = booking
-          yield* lockAccount(account_id)
           const booked = yield* account(account_id)
           const [before] = yield* all(AccountOfEntry, accountOfBooking, [reference, type])
           const decision = yield* Effect.fromResult(bookOnce(booked, booking, before?.account_id, now))
@@ -152,9 +157,8 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       const id = yield* newId("key_")
       const secret = yield* Effect.sync(newApiKey)
       const record = { id, account_id, name, scopes, budget_credits, sha256: fingerprint(secret), last4: last4(secret) }
-      return yield* change((now) =>
+      return yield* change([account_id], (now) =>
         Effect.gen(function* () {
-          yield* lockAccount(account_id)
           yield* account(account_id)
           const [valid] = yield* all(Count, validKeys, [account_id])
           yield* write(yield* Effect.fromResult(issueKey(record, valid?.count ?? 0, now)))
@@ -168,21 +172,12 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       return Array.from(yield* keysWhere("key.account_id = $1", account_id, now), summary)
     }),
     editKey: Effect.fn("Administration.editKey")(function* ({ key_id, ...changes }) {
-      return yield* change((now) =>
-        key(key_id, now, "for update of key").pipe(
-          Effect.flatMap(({ spent: _, ...record }) => Effect.fromResult(editKey(record, changes))),
-          Effect.flatMap(write),
-          Effect.andThen(Effect.map(key(key_id, now), summary))
-        )
+      return yield* changeKey(key_id, ({ spent: _, ...record }) =>
+        Effect.flatMap(Effect.fromResult(editKey(record, changes)), write)
       )
     }),
     revokeKey: Effect.fn("Administration.revokeKey")(function* ({ key_id }) {
-      return yield* change((now) =>
-        key(key_id, now, "for update of key").pipe(
-          Effect.flatMap(({ spent: _, ...record }) => write(revokeKey(record, now))),
-          Effect.andThen(Effect.map(key(key_id, now), summary))
-        )
-      )
+      return yield* changeKey(key_id, ({ spent: _, ...record }, now) => write(revokeKey(record, now)))
     }),
     entriesOf: (accountId) =>
       Stream.unwrap(

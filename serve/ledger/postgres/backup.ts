@@ -16,19 +16,20 @@ import { groupWriting } from "../embedded/write-group.ts"
 import type { Group } from "../machine.ts"
 import { Account, ApiKey, Entry } from "../records.ts"
 import { transact, unavailable } from "./database.ts"
+import { momentOf } from "./sql-text.ts"
 
 const rowsAtOnce = 5_000
 
 const accounts = `
-  select jsonb_build_object('id', id, 'name', name, 'created_at', ledger.moment_of(created_at)) as value
+  select jsonb_build_object('id', id, 'name', name, 'created_at', ${momentOf("created_at")}) as value
   from ledger.account order by created_at, id`
 const keys = `
-  select to_jsonb(key) || jsonb_build_object('created_at', ledger.moment_of(created_at),
-    'revoked_at', ledger.moment_of(revoked_at)) as value
+  select to_jsonb(key) || jsonb_build_object('created_at', ${momentOf("created_at")},
+    'revoked_at', ${momentOf("revoked_at")}) as value
   from ledger.api_key as key order by created_at, id`
 /** Numbers without gaps, as a file has them; the order of writing stays. */
 const entries = `
-  select to_jsonb(entry) || jsonb_build_object('occurred_at', ledger.moment_of(occurred_at),
+  select to_jsonb(entry) || jsonb_build_object('occurred_at', ${momentOf("occurred_at")},
     'sequence', row_number() over (order by sequence)) as value
   from ledger.entry order by sequence`
 

@@ -2,6 +2,7 @@
  * Queries for entries that do not follow the one before them in their account: numbers without gaps, balances that go on,
  * and hashes over what is there. Each answers a sentence for a broken link. 100,000 entries take a good second.
  */
+import { hashAfter } from "./sql-text.ts"
 
 const brokenLinks = (entries: string, checked: string) => `
   select case
@@ -21,8 +22,7 @@ const brokenLinks = (entries: string, checked: string) => `
   where ${checked} and (
     position <> position_before + 1
     or balance <> balance_before + credits
-    or hash <> ledger.chain_link(null, hash_before, ledger.fields_of(account_id, position, type,
-      ledger.moment_of(occurred_at), key_id, endpoint, credits, balance, budget_credits, request_id, note))
+    or hash <> ${hashAfter("hash_before")}
   )
   order by account_id, position`
 

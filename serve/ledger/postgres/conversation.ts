@@ -1,45 +1,53 @@
 /**
  * What one server says to the database: group after group, one under way at a time. What arrives meanwhile goes into the
- * next one, so a call takes part in two groups, that of its hold and that of its charge, and has no statement of its own.
+ * next one. Calls of accounts whose lease the server has are admitted in its memory, and take part in one group, that of
+ * their charge; other calls are decided in the database, and take part in two.
  *
  * While the database is away holds and look-ups are refused at once, and nothing is charged.
  */
+
+import type { ChainHead } from "../chain.ts"
 import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
-import type { Draft } from "../machine.ts"
-import { type GroupStatements, wasLockedOut, wasRefused } from "./database.ts"
+import { type ApiKeyView, apply, chain, type Draft, giveBack, type Hold, release, settle } from "../machine.ts"
+import { monthOf } from "../moments.ts"
+import { callsElsewhere } from "./calls-elsewhere.ts"
+import { wasLockedOut, wasRefused } from "./database.ts"
 import type { DoubtFiles } from "./doubt-files.ts"
 import {
   accountByAccount,
+  accountOfCharge,
+  accountOfHold,
+  accountsOf,
+  askers,
+  type Call,
+  type Charge,
   chargeByCharge,
   type Decided,
   type Group,
-  heldBy,
   newGroup,
-  questionOf,
-  type Released,
   type Waiting,
   waitingFor
 } from "./group.ts"
+import type { JoinStatements } from "./joining.ts"
+import { addTo, askedBy, differences, type Judgement, judge, type LeaseHabits, undo, uses } from "./judgement.ts"
+import type { KnownAccounts } from "./known-accounts.ts"
+import { lockedAccounts, lockedOut } from "./locked-accounts.ts"
 import { joinServers, type Membership, type WaitingCharge } from "./membership.ts"
-import type { GroupAnswer, HoldAsked, StoredKey } from "./wire.ts"
+import type { Asked, ServerStatements } from "./statements.ts"
+import type { Holding } from "./written.ts"
 
 /** A server that says nothing for five seconds is taken for dead. */
 const heartbeat = 1_000
-/** How long calls of an account are refused that somebody has locked in the database: others shall not wait for it each time. */
-const lockedOut = 5_000
-/**
- * Groups in a row that find an account locked, for a second each, before its calls are refused. A busy account is locked by
- * other servers, one after the other and each for as long as its disk takes: that is no reason to refuse. A larger number
- * would make the calls of all other accounts wait as often.
- */
-const patience = 2
-
+/** Milliseconds for which a group waits for calls that are held already, of accounts that several servers call. */
+const gathering = 2
+/** Milliseconds since the server has said something, after which it trusts no lease: somebody may have it already. */
+const longestTrust = 3_500
+/** More leases than that are given back, those taken longest ago first. */
+const mostLeases = 20_000
 const notWritten = unavailable("be written")
 
 export interface Listener {
-  /** What each of the keys of a group can still spend after it. */
-  readonly remaining: (credits: GroupAnswer["remaining"]) => void
   /** The database went away, or came back. */
   readonly lost: (cause: LedgerUnavailable) => void
   readonly found: () => void
@@ -47,29 +55,40 @@ export interface Listener {
   readonly locked: (accountId: string) => void
 }
 
-export const converse = async (
-  statements: GroupStatements,
-  doubts: DoubtFiles,
-  counters: LedgerCounters,
-  listener: Listener,
-  now: () => number
-) => {
+export const converse = async (options: {
+  readonly statements: ServerStatements & JoinStatements
+  readonly known: KnownAccounts
+  readonly doubts: DoubtFiles
+  readonly counters: LedgerCounters
+  readonly listener: Listener
+  readonly habits: LeaseHabits
+  readonly now: () => number
+}) => {
+  const { counters, doubts, habits, known, listener, now, statements } = options
+  const joinedAt = performance.now()
   const membership = await joinServers(statements, doubts)
+  const used = uses(habits)
+  let trustedUntil = joinedAt + longestTrust
+  let groups = 0
   let pending: Group | undefined
   let writing: Promise<void> | undefined
   /** Parts of a refused group that are still to be sent, one after the other. */
   let parts: Array<Group> = []
   let lost: LedgerUnavailable | undefined
-  /** Until when the calls of an account are refused. */
-  const locked = new Map<string, number>()
-  /** How many groups in a row have found an account locked. */
-  const lockouts = new Map<string, number>()
+  const locked = lockedAccounts()
+  const elsewhere = callsElsewhere((calls) => open().holds.push(...calls))
 
   const open = (): Group => {
     if (pending !== undefined) return pending
-    if (writing === undefined) setImmediate(write)
+    if (writing === undefined) writeSoon()
     pending = newGroup(performance.now())
     return pending
+  }
+
+  /** Servers that share an account write one after the other: the more calls a group has the better. */
+  const writeSoon = () => {
+    if (known.expectsCharges()) setTimeout(write, gathering)
+    else setImmediate(write)
   }
 
   const write = () => {
@@ -78,7 +97,7 @@ export const converse = async (
     pending = undefined
     writing = sendAll(group).then(() => {
       writing = undefined
-      if (pending !== undefined) setImmediate(write)
+      if (pending !== undefined) writeSoon()
     })
   }
 
@@ -86,82 +105,233 @@ export const converse = async (
     for (let part: Group | undefined = group; part !== undefined; part = parts.shift()) await send(part)
   }
 
+  const member = () => ({ id: membership.current().id, groups })
+
   const send = async (group: Group): Promise<void> => {
     try {
-      const answer = await statements.takeGroup(membership.current().id, questionOf(group, now()))
-      if (answer === null) await lose(group, "this server was silent for too long")
-      else succeed(group, answer)
+      if (group.beats) await beat()
+      decideLeased(group)
+      if (group.holds.length + group.given.size > 0) await decide(group)
+      else {
+        if (group.charges.length + group.released.size > 0) await charge(group)
+        if (group.bySha256.size + group.byId.size > 0) await lookUpAll(group)
+      }
+      counters.groups++
+      counters.durable_seconds += (performance.now() - group.since) / 1_000
     } catch (cause) {
-      const concernsAccounts = group.charges.length + group.holds.length > 0 // else a whole table is locked
+      const concernsAccounts = accountsOf(group).length > 0 // else a whole table is locked
       if (wasLockedOut(cause) && concernsAccounts) sendApart(group, accountByAccount(group), cause)
       else if (wasRefused(cause) && group.charges.length > 0) sendApart(group, chargeByCharge(group), cause)
       else await lose(group, cause)
     }
   }
 
+  const silentForTooLong = () => new Error("this server was silent for too long")
+
+  const beat = async () => {
+    const since = performance.now()
+    const asked = await statements.beat(member())
+    if (asked === undefined) throw silentForTooLong()
+    trustedUntil = since + longestTrust
+    giveAll(asked)
+    known.forgetSome()
+    used.forget()
+    let tooMany = [...known.leased()].length - mostLeases
+    for (const id of known.leased()) if (tooMany-- > 0) give(id)
+  }
+
+  /** Holds that came while the lease was on its way. */
+  const decideLeased = ({ holds }: Group) => {
+    for (const waiting of holds.splice(0)) {
+      const decided = decideNow(waiting.question)
+      if (decided === undefined) holds.push(waiting)
+      else waiting.resolve(decided)
+    }
+  }
+
+  /** Charges, which need no decision, and what is held no more. */
+  const charge = async (group: Group): Promise<void> => {
+    const { charges, released } = group
+    // others write entries of such an account, too: where it stands has to be read
+    if (charges.some((charge) => known.isSliced(accountOfCharge(charge)))) return decide(group)
+    const holds = new Set(charges.map(({ question }) => question.hold))
+    const before = new Map<string, ChainHead>()
+    for (const id of charges.map(accountOfCharge).toSorted()) {
+      const account = known.state().accounts.get(id)
+      if (account !== undefined) before.set(id, account.head)
+    }
+    const holdings = new Map<string, ReadonlyMap<string, Holding>>()
+    for (const id of new Set([...before.keys(), ...released])) {
+      if (!known.isLeased(id) && !known.isSliced(id)) holdings.set(id, known.heldOf(id, holds))
+    }
+    const changed = [...holdings].flatMap(([id, after]) => differences(known.recorded(id), after))
+    if (charges.length + changed.length === 0) return
+    const entries = chain(
+      known.state(),
+      charges.map(({ question }) => question.draft)
+    )
+    const written = await statements.charge({ entries, before, holdings: changed }, member())
+    if (written.outcome === "not a member") throw silentForTooLong()
+    if (written.outcome === "moved") return decide(group)
+    succeed(group, entries, holdings)
+    giveAll(written.asked)
+  }
+
+  const decide = async (group: Group): Promise<void> => {
+    const since = performance.now()
+    const asked = askedBy(group, now())
+    let judgement: Judgement | undefined
+    try {
+      const outcome = await statements.decide(member(), asked, (read) => {
+        if (judgement !== undefined) undo(judgement, known)
+        takeAlong(group, asked)
+        judgement = judge(group, read, asked.months, { member: member().id, known, uses: used, habits })
+        return judgement.judged
+      })
+      if (outcome === "not a member" || judgement === undefined) throw silentForTooLong()
+    } catch (cause) {
+      if (judgement !== undefined) undo(judgement, known)
+      throw cause
+    }
+    if (judgement.judged !== undefined) {
+      groups++
+      trustedUntil = since + longestTrust
+    }
+    const { entries, holdings, leased, months, outcomes, read, sliced } = judgement
+    succeed(group, entries, holdings)
+    for (const id of leased) known.lease(id, read, months)
+    for (const { id, slice, whenWritten } of sliced) {
+      addTo(slice, whenWritten)
+      known.lease(id, read, months)
+      known.beginSlice(id, slice)
+    }
+    for (const [index, waiting] of group.holds.entries()) {
+      const outcome = outcomes[index] ?? "elsewhere"
+      if (outcome === "elsewhere") elsewhere.add(waiting)
+      else waiting.resolve(outcome)
+    }
+    for (const { resolve } of [...group.bySha256.values(), ...group.byId.values()]) resolve()
+  }
+
+  /** Calls of the same accounts that came while others had them locked: the fewer groups the better. */
+  const takeAlong = (group: Group, { accounts, keys, months }: Asked) => {
+    if (pending === undefined) return
+    const { charges, holds } = pending
+    for (const charge of charges.splice(0)) {
+      const isRead = accounts.includes(accountOfCharge(charge)) && keys.includes(charge.question.hold.key.record.id)
+      ;(isRead ? group : pending).charges.push(charge)
+    }
+    for (const hold of holds.splice(0)) {
+      const { key, nowMs } = hold.question
+      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && months.includes(monthOf(nowMs))
+      ;(isRead ? group : pending).holds.push(hold)
+    }
+  }
+
+  const lookUpAll = async (group: Group) => {
+    const asked = askedBy({ ...newGroup(group.since), bySha256: group.bySha256, byId: group.byId }, now())
+    known.refresh(await statements.read(member(), asked), asked.months)
+    for (const { resolve } of [...group.bySha256.values(), ...group.byId.values()]) resolve()
+  }
+
+  /** The charges are durable. */
+  const succeed = (
+    { charges, given, holds, released }: Group,
+    entries: Judgement["entries"],
+    holdings: Judgement["holdings"]
+  ) => {
+    apply(known.state(), { accounts: [], keys: [], entries })
+    for (const [id, after] of holdings) known.record(id, after)
+    for (const { question } of charges) {
+      settle(question.hold)
+      known.unregister(question.hold)
+      locked.forget(question.draft.account_id)
+    }
+    for (const hold of holds) locked.forget(accountOfHold(hold))
+    counters.commits += charges.length
+    for (const { resolve } of charges.splice(0)) resolve()
+    released.clear()
+    given.clear()
+  }
+
+  /** Also where the server has begun to end the lease, and could not write that. */
+  const give = (id: string) => {
+    known.endLease(id)
+    open().given.add(id)
+  }
+  /** At once it would meet the same lock, for which all other calls wait. */
+  const giveLater = (ids: ReadonlySet<string>) => {
+    const asked = [...ids]
+    const heldUnder = membership.current()
+    const again = () => {
+      if (lost === undefined && heldUnder === membership.current()) giveAll(asked)
+    }
+    if (asked.length > 0) setTimeout(again, lockedOut).unref()
+  }
+  const giveAll = (ids: ReadonlyArray<string>) => {
+    for (const id of ids) give(id)
+  }
+
   /** A charge was refused, such as one whose request id was used before, or an account is locked. Others shall not suffer. */
   const sendApart = (group: Group, apart: ReadonlyArray<Group>, cause: unknown) => {
-    const isSuspect = (part: Group) => Number(lockouts.has(accountOf(part)))
+    const isSuspect = (part: Group) => Number(locked.isSuspect(accountOf(part)))
     if (apart.length > 1) parts.unshift(...apart.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
-    else if (wasLockedOut(cause) && isPatient(group)) sendAgain(group)
+    else if (wasLockedOut(cause) && locked.mayTryAgain(accountOf(group))) sendAgain(group)
     else giveUp(group, cause)
   }
 
   /** Of a group with calls of one account. */
-  const accountOf = ({ charges, holds }: Group): string => (charges[0] ?? holds[0])?.question.account_id ?? ""
-
-  const isPatient = (group: Group): boolean => {
-    const times = (lockouts.get(accountOf(group)) ?? 0) + 1
-    lockouts.set(accountOf(group), times)
-    return times < patience && lockouts.size === 1 // several at once: all accounts may be, and each costs a second
-  }
+  const accountOf = (group: Group): string => accountsOf(group)[0] ?? ""
 
   /** With what has come meanwhile. */
-  const sendAgain = ({ charges, holds }: Group) => {
+  const sendAgain = ({ charges, given, holds }: Group) => {
     const next = open()
     next.charges.unshift(...charges)
     next.holds.unshift(...holds)
+    for (const id of given) next.given.add(id)
   }
 
   /** Nothing of the group was written. */
   const giveUp = (group: Group, cause: unknown) => {
-    const { charges, holds, keys, released } = group
+    const { charges, given, released } = group
     counters.failed_groups++
     const error = notWritten(cause)
     const accountId = accountOf(group)
-    lockouts.delete(accountId)
+    locked.forget(accountId)
     if (wasLockedOut(cause)) {
-      locked.set(accountId, performance.now() + lockedOut)
+      locked.lockOut(accountId)
       listener.locked(accountId)
     }
-    open().released.push(...released, ...charges.map(({ question }) => heldBy(question)))
-    refuse(error, [...keys.values(), ...holds])
+    for (const { question } of charges) giveBackCall(question.hold)
+    for (const id of released) open().released.add(id)
+    giveLater(given)
+    refuse(error, askers(group))
     for (const { question, reject } of charges) {
       reject(
-        wasLockedOut(cause) ? error : new Error(`request ${question.request_id} was not charged: ${error.message}`)
+        wasLockedOut(cause)
+          ? error
+          : new Error(`request ${question.draft.request_id} was not charged: ${error.message}`)
       )
     }
   }
 
-  const succeed = (group: Group, answer: GroupAnswer) => {
-    counters.commits += group.charges.length
-    counters.groups++
-    counters.durable_seconds += (performance.now() - group.since) / 1_000
-    listener.remaining(answer.remaining)
-    for (const { question } of [...group.charges, ...group.holds]) lockouts.delete(question.account_id)
-    for (const charge of group.charges) charge.resolve()
-    for (const [index, key] of [...group.keys.values()].entries()) key.resolve(answer.keys[index] ?? null)
-    for (const [index, hold] of group.holds.entries()) {
-      hold.resolve({ outcome: answer.holds[index] ?? "key_changed", membership: membership.current() })
-    }
+  /** The call costs nothing, and holds nothing any more. */
+  const giveBackCall = (hold: Hold) => {
+    giveBack(hold)
+    ended(hold)
+  }
+  const ended = (hold: Hold) => {
+    known.unregister(hold)
+    const id = hold.key.record.account_id
+    if (!known.isLeased(id) && !known.backIntoSlice(hold)) open().released.add(id)
   }
 
   const refuse = (error: LedgerUnavailable, waiting: Iterable<{ readonly reject: (error: unknown) => void }>) => {
     for (const { reject } of waiting) reject(error)
   }
 
-  const waitingCharge = ({ question, reject, resolve }: Waiting<Draft, void>): WaitingCharge => ({
-    requestId: question.request_id ?? "",
+  const waitingCharge = ({ question, reject, resolve }: Waiting<Charge, void>): WaitingCharge => ({
+    requestId: question.draft.request_id ?? "",
     reject,
     resolve: () => {
       counters.commits++
@@ -172,69 +342,98 @@ export const converse = async (
   /** The group got no answer, or none that can be used. */
   const lose = async (group: Group, cause: unknown) => {
     lost = notWritten(cause)
-    lockouts.clear()
+    locked.forgetAll()
     counters.failed_groups++
     listener.lost(lost)
-    refuse(lost, [...group.keys.values(), ...group.holds])
+    refuse(lost, askers(group))
     // never sent, or part of a group that was refused: nothing of them is written
     const unsent = pending === undefined ? parts : [...parts, pending]
-    for (const { charges, holds, keys } of unsent) refuse(lost, [...keys.values(), ...holds, ...charges])
+    for (const part of unsent) refuse(lost, [...askers(part), ...part.charges])
+    elsewhere.refuseAll(lost)
     pending = undefined
     parts = []
+    known.forgetAll()
+    let since = performance.now()
     const isMember = await membership.rejoin(group.charges.map(waitingCharge), (error) => {
       lost = notWritten(error)
+      since = performance.now()
     })
     if (!isMember) return
+    groups = 0
+    trustedUntil = since + longestTrust
     lost = undefined
     listener.found()
   }
 
-  const refuseLocked = (accountId: string) => {
-    if (lost !== undefined) throw lost
-    const until = locked.get(accountId)
-    if (until === undefined) return
-    if (performance.now() < until) throw notWritten(`somebody has locked account ${accountId} in the database`)
-    locked.delete(accountId)
-  }
+  const isTrusted = () => performance.now() < trustedUntil
 
-  const beat = setInterval(() => {
-    if (lost === undefined && writing === undefined) open()
+  const decideNow = ({ credits, endpoint, key, nowMs }: Call): Decided | undefined =>
+    isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
+
+  const beating = setInterval(() => {
+    if (lost === undefined) open().beats = true
   }, heartbeat)
 
+  const asking = (map: "bySha256" | "byId", name: string): Promise<void> => {
+    if (lost !== undefined) throw lost
+    const asked = open()[map]
+    const waiting = asked.get(name) ?? waitingFor<string, void>(name)
+    asked.set(name, waiting)
+    return waiting.promise
+  }
+
   return {
-    /** The key with this SHA-256 as it is now, or null. */
-    lookUp: async (sha256: string): Promise<StoredKey | null> => {
-      if (lost !== undefined) throw lost
-      const { keys } = open()
-      const waiting = keys.get(sha256) ?? waitingFor<string, StoredKey | null>(sha256)
-      keys.set(sha256, waiting)
-      return waiting.promise
+    current: membership.current,
+    /** The key with this SHA-256 as the server knows it, or else as it is now. */
+    authenticate: async (sha256: string): Promise<ApiKeyView | undefined> => {
+      const key = known.find(sha256)
+      if (key !== undefined) return key
+      await asking("bySha256", sha256)
+      return known.find(sha256)
     },
-    hold: async (question: HoldAsked): Promise<Decided> => {
-      refuseLocked(question.account_id)
-      const waiting = waitingFor<HoldAsked, Decided>(question)
+    isCurrent: async (key: ApiKeyView): Promise<boolean> => {
+      if (!known.isTrue(key) || !isTrusted()) await asking("byId", key.id)
+      const record = known.keyWith(key.id)?.record
+      return record?.revision === key.revision && record.revoked_at === null
+    },
+    hold: async (call: Call): Promise<Decided> => {
+      if (lost !== undefined) throw lost
+      locked.refuse(call.key.account_id)
+      const decided = decideNow(call)
+      if (decided !== undefined) return decided
+      const waiting = waitingFor<Call, Decided>(call)
       open().holds.push(waiting)
       return waiting.promise
     },
     /** Resolves when the charge is durable. Its hold ends either way. */
-    charge: async (question: Draft, heldUnder: Membership): Promise<void> => {
+    charge: async (hold: Hold, draft: Draft, heldUnder: Membership): Promise<void> => {
       if (lost !== undefined) throw lost
       if (heldUnder !== membership.current()) throw notWritten("the hold was lost with the connection")
-      const waiting = waitingFor<Draft, void>(question)
+      const waiting = waitingFor<Charge, void>({ hold, draft })
       open().charges.push(waiting)
       return waiting.promise
     },
-    release: (released: Released, heldUnder: Membership): void => {
-      if (lost === undefined && heldUnder === membership.current()) open().released.push(released)
+    release: (hold: Hold, heldUnder: Membership): void => {
+      if (hold.stage !== "held") return
+      release(hold)
+      if (lost === undefined && heldUnder === membership.current()) ended(hold)
+    },
+    /** Another server, or an operator, says something about leases. */
+    told: (notice: string): void => {
+      const [what = "", first = "", second = ""] = notice.split(" ")
+      if (lost !== undefined) return
+      if (what === "free") elsewhere.look(first)
+      if (what === "asked" && first === membership.current().id) give(second)
     },
     isWritable: () => lost === undefined,
     /** Ends what is under way, and leaves. A database that is away is tried once more. */
     close: async () => {
-      clearInterval(beat)
+      clearInterval(beating)
       membership.tryNoMore()
       while (pending !== undefined || writing !== undefined) {
         await (writing ?? new Promise((resolve) => setImmediate(resolve)))
       }
+      elsewhere.refuseAll(notWritten("this server stops"))
       await membership.leave().catch(() => {}) // the database is away, and forgets this server by itself
     }
   }

@@ -1,16 +1,13 @@
 /** The connections of one server to the PostgreSQL database that keeps the ledger, and what is asked through them. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError } from "effect/sql/SqlError"
 import { unavailable as because, LedgerUnavailable } from "../errors.ts"
 import { asOutage } from "./outages.ts"
 import { prepareSchema } from "./schema.ts"
-import { GroupAnswer, type GroupAsked, type JoinAsked } from "./wire.ts"
 
-/** One group is under way at a time; operators, exports and checks use the others. */
-const connections = 4
-/** Milliseconds. A statement that takes longer is given up: callers wait for it. */
-const longestStatement = 5_000
+/** One group is under way at a time, and one connection listens; operators, exports and checks use the others. */
+const connections = 5
 
 export const unavailable = (action: string) => (cause: unknown) => because(action)(innermost(cause))
 
@@ -22,7 +19,8 @@ const innermost = (error: unknown): unknown => {
 }
 
 /** Nothing of the statement was kept, and the same statement may pass next time. */
-const wasRolledBack = ({ reason }: SqlError) => reason._tag === "SerializationError" || reason._tag === "DeadlockError"
+export const wasRolledBack = (error: unknown): boolean =>
+  isSqlError(error) && (error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError")
 
 /** SQLSTATE of what the database said no with. */
 const stateOf = (error: unknown): string =>
@@ -46,7 +44,6 @@ export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redac
     url,
     applicationName: "larder-serve",
     maxConnections: connections,
-    prepare: false, // poolers that share a session among clients lose what one of them has prepared
     keepAlive: "5 seconds"
   })
   return yield* Effect.gen(function* () {
@@ -65,7 +62,7 @@ class UnfitDatabase extends Schema.TaggedError<UnfitDatabase>()("UnfitDatabase",
 }
 
 /**
- * The functions lock accounts and then read what the lock protects: with `read committed` they see what others have
+ * Transactions lock accounts and then read what the lock protects: with `read committed` they see what others have
  * written meanwhile. Stricter levels would see the past, and fail.
  */
 const refuseUnfit = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
@@ -84,53 +81,4 @@ const refuseUnfit = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 export const placeOf = (url: Redacted.Redacted) => {
   const { host, pathname } = URL.parse(Redacted.value(url)) ?? { host: "?", pathname: "" }
   return `postgres://${host}${pathname}`
-}
-
-const decodeAnswer = Schema.decodeUnknownEffect(Schema.NullOr(GroupAnswer))
-const decodeIds = Schema.decodeUnknownEffect(Schema.Array(Schema.String))
-
-/** What the conversation asks, as promises: a group is one statement, and no fiber runs per call. */
-export const groupStatements = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  const ask = <A, E>(
-    statement: string,
-    params: ReadonlyArray<string>,
-    decode: (answer: unknown) => Effect.Effect<A, E>
-  ) => {
-    const asked = sql.unsafe<{ answer: unknown }>(statement, params).pipe(
-      Effect.retry({ times: 5, while: wasRolledBack }),
-      Effect.flatMap((rows) => decode(rows[0]?.answer))
-    )
-    return withDeadline((signal) => run(Effect.mapError(asked, unavailable("be written")), { signal }))
-  }
-  return {
-    /** Null where the server is not known any more. */
-    takeGroup: (server: string, asked: GroupAsked) =>
-      ask("select ledger.take_group($1, $2::text::jsonb) as answer", [server, JSON.stringify(asked)], decodeAnswer),
-    /** Which of the waiting calls are charged. The answered ones get back what they were charged. */
-    join: ({ answered, id, previous, waiting }: JoinAsked) =>
-      ask(
-        "select ledger.join_servers($1, $2, $3::text::jsonb, $4::text::jsonb) as answer",
-        [id, previous, JSON.stringify(waiting), JSON.stringify(answered)],
-        decodeIds
-      ),
-    leave: (server: string) => ask("delete from ledger.server where id = $1", [server], () => Effect.void)
-  }
-})
-
-export type GroupStatements = Effect.Success<ReturnType<typeof groupStatements>>
-
-/** What takes too long is cancelled, and nobody waits for the end of that: a peer that has vanished says nothing for minutes. */
-const withDeadline = <A>(ask: (signal: AbortSignal) => Promise<A>): Promise<A> => {
-  const { promise, reject, resolve } = Promise.withResolvers<A>()
-  const controller = new AbortController()
-  const timer = setTimeout(() => {
-    const cause = `no answer within ${longestStatement / 1_000} seconds`
-    reject(new LedgerUnavailable({ action: "be written", cause }))
-    controller.abort()
-  }, longestStatement)
-  ask(controller.signal)
-    .then(resolve, reject)
-    .finally(() => clearTimeout(timer))
-  return promise
 }

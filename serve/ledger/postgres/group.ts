@@ -1,53 +1,72 @@
 /** A group: what a server has gathered for the database, and who waits for it. */
-import type { Draft } from "../machine.ts"
-import { monthOf } from "../moments.ts"
-import type { Membership } from "./membership.ts"
-import type { GroupAnswer, GroupAsked, HoldAsked, StoredKey } from "./wire.ts"
+import type { Admission, ApiKeyView, Draft, Hold } from "../machine.ts"
 
-/** The outcome of a hold, and the name under which it was placed. */
-export interface Decided {
-  readonly outcome: GroupAnswer["holds"][number]
-  readonly membership: Membership
+/** A call to admit. */
+export interface Call {
+  readonly key: ApiKeyView
+  readonly endpoint: string
+  readonly credits: number
+  readonly nowMs: number
 }
-export type Released = GroupAsked["released"][number]
+
+/** A charge of an admitted call. */
+export interface Charge {
+  readonly hold: Hold
+  readonly draft: Draft
+}
 
 export interface Waiting<Question, Answer> extends PromiseWithResolvers<Answer> {
   readonly question: Question
+  readonly since: number
 }
 export const waitingFor = <Question, Answer>(question: Question): Waiting<Question, Answer> => ({
   question,
+  since: performance.now(),
   ...Promise.withResolvers<Answer>()
 })
 
+export type Decided = Admission | { readonly refused: "key_changed" }
+
 export interface Group {
-  readonly charges: Array<Waiting<Draft, void>>
-  readonly released: Array<Released>
-  /** By SHA-256. */
-  readonly keys: Map<string, Waiting<string, StoredKey | null>>
-  readonly holds: Array<Waiting<HoldAsked, Decided>>
+  readonly charges: Array<Waiting<Charge, void>>
+  readonly holds: Array<Waiting<Call, Decided>>
+  /** Keys to look up, by SHA-256 and by id. */
+  readonly bySha256: Map<string, Waiting<string, void>>
+  readonly byId: Map<string, Waiting<string, void>>
+  /** Accounts of which less is held than the database has been told. */
+  readonly released: Set<string>
+  /** Accounts whose lease is given back. */
+  readonly given: Set<string>
   readonly since: number
+  /** Says that the server is alive. */
+  beats: boolean
 }
 
-export const newGroup = (since: number): Group => ({ charges: [], released: [], keys: new Map(), holds: [], since })
-
-export const questionOf = ({ charges, holds, keys, released }: Group, now: number): GroupAsked => ({
-  month: monthOf(now),
-  charges: charges.map(({ question }) => question),
-  released,
-  keys: [...keys.keys()],
-  holds: holds.map(({ question }) => question)
+export const newGroup = (since: number): Group => ({
+  charges: [],
+  holds: [],
+  bySha256: new Map(),
+  byId: new Map(),
+  released: new Set(),
+  given: new Set(),
+  since,
+  beats: false
 })
 
-/** What a charge that was not written has held. */
-export const heldBy = ({ account_id, credits, key_id, occurred_at }: Draft): Released => ({
-  account_id,
-  key_id: key_id ?? "",
-  month: monthOf(Date.parse(occurred_at)),
-  credits: -credits
-})
+export const accountOfCharge = ({ question }: Waiting<Charge, void>): string => question.draft.account_id
+export const accountOfHold = ({ question }: Waiting<Call, Decided>): string => question.key.account_id
 
-const withRest = (parts: Array<Group>, rest: Group) =>
-  rest.released.length + rest.keys.size + rest.holds.length === 0 ? parts : [...parts, rest]
+/** Whose calls are in the group, or whose lease. */
+export const accountsOf = ({ charges, given, holds }: Group): ReadonlyArray<string> => [
+  ...new Set([...charges.map(accountOfCharge), ...holds.map(accountOfHold), ...given])
+]
+
+/** Everyone who waits for what is not a charge. */
+export const askers = ({ byId, bySha256, holds }: Group) => [...bySha256.values(), ...byId.values(), ...holds]
+
+const isEmpty = ({ beats, byId, bySha256, charges, given, holds, released }: Group) =>
+  !beats && charges.length + holds.length + bySha256.size + byId.size + released.size + given.size === 0
+const withRest = (parts: Array<Group>, rest: Group) => (isEmpty(rest) ? parts : [...parts, rest])
 
 /** Each charge in a group of its own, and all else in one. */
 export const chargeByCharge = (group: Group): ReadonlyArray<Group> =>
@@ -57,14 +76,15 @@ export const chargeByCharge = (group: Group): ReadonlyArray<Group> =>
   )
 
 /** The calls of each account in a group of their own, and what concerns no account in one. */
-export const accountByAccount = ({ charges, holds, since, ...rest }: Group): ReadonlyArray<Group> => {
+export const accountByAccount = ({ charges, given, holds, since, ...rest }: Group): ReadonlyArray<Group> => {
   const parts = new Map<string, Group>()
   const partOf = (accountId: string) => {
     const part = parts.get(accountId) ?? newGroup(since)
     parts.set(accountId, part)
     return part
   }
-  for (const charge of charges) partOf(charge.question.account_id).charges.push(charge)
-  for (const hold of holds) partOf(hold.question.account_id).holds.push(hold)
-  return withRest([...parts.values()], { ...rest, since, charges: [], holds: [] })
+  for (const charge of charges) partOf(accountOfCharge(charge)).charges.push(charge)
+  for (const hold of holds) partOf(accountOfHold(hold)).holds.push(hold)
+  for (const id of given) partOf(id).given.add(id)
+  return withRest([...parts.values()], { ...rest, since, charges: [], holds: [], given: new Set() })
 }

@@ -7,8 +7,8 @@
  */
 import { randomText } from "../../access/random-text.ts"
 import { LedgerUnavailable } from "../errors.ts"
-import type { GroupStatements } from "./database.ts"
 import type { DoubtFiles } from "./doubt-files.ts"
+import type { JoinStatements } from "./joining.ts"
 
 export interface Membership {
   readonly id: string
@@ -27,7 +27,7 @@ const betweenAttempts = 250
 const newMembership = (): Membership => ({ id: randomText(20) })
 const notWritten = (cause: string) => new LedgerUnavailable({ action: "be written", cause })
 
-export const joinServers = async (statements: GroupStatements, doubts: DoubtFiles) => {
+export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles) => {
   let current = newMembership()
   let waiting: Array<WaitingCharge & { readonly since: number }> = []
   let isLast = false
@@ -59,7 +59,7 @@ export const joinServers = async (statements: GroupStatements, doubts: DoubtFile
     const next = newMembership()
     const asked = waiting
     const ids = asked.map(({ requestId }) => requestId)
-    const charged = new Set(await statements.join({ id: next.id, previous: current.id, waiting: ids, answered: [] }))
+    const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids, answered: [] })
     current = next
     waiting = []
     for (const { reject, requestId, resolve } of asked) {

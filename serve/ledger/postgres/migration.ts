@@ -80,7 +80,7 @@ const headsOf = ({ accounts }: Snapshot) =>
 
 /** Before their first entry. */
 const newAccounts = ({ accounts }: Snapshot) =>
-  accounts.map(({ account }) => ({ ...account, ...beginning, money_out: 0 }))
+  accounts.map(({ account }) => ({ ...account, ...beginning, money_out: 0, lease_asked: false }))
 
 /** What the database says of each account, as the old ledger says it. */
 const headsIn = (sql: PgClient.PgClient) =>

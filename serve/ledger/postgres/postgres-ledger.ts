@@ -1,82 +1,67 @@
 /**
- * The ledger in PostgreSQL, shared by many servers. The database decides (`functions/*.sql`), for all of them; a server
- * remembers keys only so that it need not ask for their scopes, and every hold says which revision it knows.
+ * The ledger in PostgreSQL, shared by many servers. The rules are those of `machine.ts`: over the memory of the server that
+ * has the lease of an account, or over what it reads of the account while the database keeps all others away from it.
  */
-import { Effect, type Redacted } from "effect"
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Queue, type Redacted, Schedule } from "effect"
 import { fingerprint } from "../../access/api-key.ts"
-import { type ChargedRequests, chargedRequests, chargedTwice } from "../charged-requests.ts"
+import { chargedRequests, chargedTwice } from "../charged-requests.ts"
 import { type Admission, type Held, Ledger, noCounts } from "../ledger.ts"
-import type { ApiKeyView } from "../machine.ts"
-import { monthOf, timestampOf } from "../moments.ts"
+import { charge, type Hold } from "../machine.ts"
 import { administer } from "./administer.ts"
 import { type Conversation, converse } from "./conversation.ts"
-import { connect, groupStatements, placeOf, unavailable } from "./database.ts"
+import { connect, placeOf, unavailable } from "./database.ts"
 import { doubtFiles } from "./doubt-files.ts"
-import type { Decided } from "./group.ts"
-import { type RememberedKeys, rememberedKeys } from "./remembered-keys.ts"
+import { joinStatements } from "./joining.ts"
+import type { LeaseHabits } from "./judgement.ts"
+import { type KnownAccounts, knownAccounts } from "./known-accounts.ts"
+import { channel, serverStatements } from "./statements.ts"
 import { verifyHeads } from "./verification.ts"
 
+/** An account that is called now and then has no use of a lease, which would have to be taken away for each change of it. */
+const usualHabits: LeaseHabits = { groupsBeforeLease: 3, sharedFor: 1_000 }
+
 /** One admitted call. It ends once. */
-const heldCall = (
-  conversation: Conversation,
-  charged: ChargedRequests,
-  keys: RememberedKeys,
-  { membership }: Decided,
-  call: { key: ApiKeyView; endpoint: string; credits: number; budget: number; nowMs: number }
-): Held => {
-  const { budget, credits, endpoint, key, nowMs } = call
-  let stage: "held" | "ended" = "held"
-  const release = () => {
-    if (stage === "ended") return
-    stage = "ended"
-    conversation.release({ account_id: key.account_id, key_id: key.id, month: monthOf(nowMs), credits }, membership)
-    keys.giveBack(key, credits) // the answer to this call is sent before the database has the release
-  }
+const heldCall = (conversation: Conversation, known: KnownAccounts, hold: Hold): Held => {
+  const heldUnder = conversation.current()
   return {
     commit: async (requestId) => {
-      if (stage === "ended") throw new Error(`the hold of request ${requestId} has been used already`)
-      if (!charged.add(requestId)) {
-        release()
-        throw chargedTwice(requestId)
-      }
-      stage = "ended"
-      await conversation.charge(
-        {
-          account_id: key.account_id,
-          type: "charge",
-          occurred_at: timestampOf(nowMs),
-          key_id: key.id,
-          endpoint,
-          credits: -credits,
-          budget_credits: budget,
-          request_id: requestId,
-          note: null
-        },
-        membership
-      )
+      const draft = charge(known.state(), hold, requestId)
+      if (draft !== undefined) return conversation.charge(hold, draft, heldUnder)
+      conversation.release(hold, heldUnder)
+      throw chargedTwice(requestId)
     },
-    release
+    release: () => conversation.release(hold, heldUnder)
   }
 }
 
+/** What servers and operators tell each other. A connection that is lost is made again; servers look by themselves, too. */
+const listen = (sql: PgClient.PgClient, told: (notice: string) => void) =>
+  Effect.flatMap(sql.listen(channel), (notices) =>
+    Effect.forever(Effect.map(Queue.take(notices), ({ payload }) => told(payload)))
+  ).pipe(Effect.scoped, Effect.ignore, Effect.repeat(Schedule.spaced("1 second")))
+
 /** `directory` keeps what must not be forgotten while the database is away: `$LARDER_HOME/ledger`. */
-export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: Redacted.Redacted, directory: string) {
+export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
+  url: Redacted.Redacted,
+  directory: string,
+  habits: LeaseHabits = usualHabits
+) {
   const sql = yield* connect(url)
   yield* verifyHeads(sql, placeOf(url))
-  const statements = yield* groupStatements(sql)
+  const statements = yield* Effect.mapError(serverStatements(sql), unavailable("be joined"))
   const counters = noCounts()
-  const keys = rememberedKeys()
-  const charged = chargedRequests()
+  const known = knownAccounts(chargedRequests())
   const log = Effect.runForkWith(yield* Effect.context<never>())
   const conversation = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: () =>
-        converse(
-          statements,
-          doubtFiles(directory),
+        converse({
+          statements: { ...statements, ...joinStatements(sql, statements) },
+          known,
+          doubts: doubtFiles(directory),
           counters,
-          {
-            remaining: keys.setRemaining,
+          listener: {
             lost: (cause) =>
               log(Effect.logWarning(`${cause.message}. Calls are refused, and not charged, until it is back.`)),
             found: () => log(Effect.logInfo("The ledger is back.")),
@@ -87,51 +72,27 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (url: R
                 )
               )
           },
-          Date.now
-        ),
+          habits,
+          now: Date.now
+        }),
       catch: unavailable("be joined")
     }),
     (conversation) => Effect.promise(conversation.close)
   )
-  const administration = administer(sql)
-
-  const lookUp = async (sha256: string) => {
-    const key = await conversation.lookUp(sha256)
-    if (key === null || key.revoked) {
-      keys.forget(sha256)
-      return undefined
-    }
-    return keys.remember(key)
-  }
+  yield* Effect.forkScoped(listen(sql, conversation.told))
 
   return Ledger.of({
-    authenticate: async (token) => {
-      const sha256 = fingerprint(token)
-      return keys.get(sha256) ?? (await lookUp(sha256))
-    },
-    isCurrent: async (key) => (await lookUp(keys.sha256Of(key)))?.revision === key.revision,
+    authenticate: (token) => conversation.authenticate(fingerprint(token)),
+    isCurrent: conversation.isCurrent,
     hold: async (key, endpoint, credits, nowMs): Promise<Admission> => {
-      const { account_id, id: key_id, revision } = key
-      const decided = await conversation.hold({ account_id, key_id, revision, month: monthOf(nowMs), credits })
-      const { outcome } = decided
-      if (outcome === "held") {
-        return {
-          held: heldCall(conversation, charged, keys, decided, {
-            key,
-            endpoint,
-            credits,
-            budget: keys.budgetOf(key),
-            nowMs
-          })
-        }
-      }
-      if (outcome === "key_changed") keys.forget(keys.sha256Of(key))
-      else counters[`refused_${outcome}`]++
-      return { refused: outcome }
+      const decided = await conversation.hold({ key, endpoint, credits, nowMs })
+      if ("hold" in decided) return { held: heldCall(conversation, known, decided.hold) }
+      if (decided.refused !== "key_changed") counters[`refused_${decided.refused}`]++
+      return decided
     },
-    remaining: (key) => keys.remainingOf(key),
+    remaining: known.remaining,
     writable: conversation.isWritable,
     counters,
-    administration
+    administration: administer(sql)
   })
 })

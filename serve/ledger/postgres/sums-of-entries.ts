@@ -3,6 +3,7 @@
  * key is a charge, or the refund of one, which takes it out again. Usage of months and endpoints follows from that of days.
  */
 import { isMoneyOut } from "../money-out.ts"
+import { monthOfDay, monthOfMoment } from "./sql-text.ts"
 
 /** The index of entries other than charges finds them. */
 export const moneyOutEntries = `select account_id, position, -credits as credits from ledger.entry where type <> 'charge' and ${isMoneyOut}`
@@ -11,7 +12,7 @@ export const moneyOut = `
   select account_id, sum(credits) as money_out from (${moneyOutEntries}) as gone group by account_id`
 
 export const spentInMonth = `
-  select key_id, ledger.month_of(ledger.moment_of(occurred_at)) as month, -sum(credits) as credits
+  select key_id, ${monthOfMoment("occurred_at")} as month, -sum(credits) as credits
   from ledger.entry
   where key_id is not null
   group by 1, 2`
@@ -24,7 +25,7 @@ export const usageOfDay = `
   group by 1, 2, 3, 4`
 
 export const usageOfMonth = `
-  select account_id, ledger.month_of(to_char(day, 'YYYY-MM-DD')) as month, key_id, endpoint, sum(calls) as calls,
+  select account_id, ${monthOfDay("day")} as month, key_id, endpoint, sum(calls) as calls,
     sum(credits) as credits
   from ledger.usage_of_day
   group by 1, 2, 3, 4`

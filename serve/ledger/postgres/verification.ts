@@ -5,6 +5,7 @@ import { Verification } from "../administration.ts"
 import { LedgerDamaged } from "../errors.ts"
 import { brokenChains, brokenNewestLinks } from "./chain-check.ts"
 import { transact, unavailable } from "./database.ts"
+import { monthOfMoment } from "./sql-text.ts"
 import {
   moneyOut,
   moneyOutEntries,
@@ -99,7 +100,7 @@ const budgets = `
     coalesce(max(budget_credits), 0)) as problem
   from ledger.entry
   where key_id is not null
-  group by key_id, ledger.month_of(ledger.moment_of(occurred_at))
+  group by key_id, ${monthOfMoment("occurred_at")}
   having -sum(credits) > coalesce(max(budget_credits), 0)`
 
 const usage = `
@@ -187,7 +188,7 @@ const newestOfEach = `
 /** Days have been summed apart from months. Both are kept in the transaction that adds the entries. */
 const spendingOfThisMonth = `
   with this as (
-    select ledger.month_of(ledger.moment_of(now())) as month,
+    select ${monthOfMoment("now()")} as month,
       date_trunc('month', now() at time zone 'UTC')::date as first_day,
       (date_trunc('month', now() at time zone 'UTC') + interval '1 month')::date as next_day
   ), spent as (

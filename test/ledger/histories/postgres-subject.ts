@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { administer } from "@larder/serve/ledger/postgres/administer.ts"
 import { connect } from "@larder/serve/ledger/postgres/database.ts"
+import type { LeaseHabits } from "@larder/serve/ledger/postgres/judgement.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
 import { type BreakableWire, breakableWire } from "../breakable-wire.ts"
@@ -29,7 +30,7 @@ const turns = async (count: number) => {
 /** Losing the database is what these histories are about. */
 const quiet = Logger.layer([])
 
-const open = async (url: string): Promise<Subject> => {
+const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subject> => {
   const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
   const watching = Scope.makeUnsafe()
   const { administration, sql } = await Effect.gen(function* () {
@@ -52,7 +53,7 @@ const open = async (url: string): Promise<Subject> => {
     const scope = Scope.makeUnsafe()
     // of its own: what a dead one still writes here, where it only seems dead, a killed process could not
     const directory = mkdtempSync(path.join(doubts, "server-"))
-    const ledger = await postgresLedger(Redacted.make(wire.url), directory).pipe(
+    const ledger = await postgresLedger(Redacted.make(wire.url), directory, habits).pipe(
       Scope.provide(scope),
       Effect.provide(quiet),
       Effect.runPromise
@@ -130,9 +131,12 @@ const open = async (url: string): Promise<Subject> => {
   }
 }
 
+/** A lease from the first call on, which the other server, operators and tests then have to ask for again and again. */
+export const eager: LeaseHabits = { groupsBeforeLease: 1, sharedFor: 50 }
+
 /** `newDatabase` answers the URL of an empty one. */
-export const overPostgres = (newDatabase: () => Promise<string>): LedgerKind => ({
-  name: "two servers on PostgreSQL",
+export const overPostgres = (newDatabase: () => Promise<string>, habits?: LeaseHabits): LedgerKind => ({
+  name: habits === undefined ? "two servers on PostgreSQL" : "two servers on PostgreSQL that always want leases",
   traits: {
     sumsUp: true,
     outage: "of everything",
@@ -140,5 +144,5 @@ export const overPostgres = (newDatabase: () => Promise<string>): LedgerKind => 
     numbersHaveNoGaps: false,
     remembersRequestIds: "for ever"
   },
-  open: async () => open(await newDatabase())
+  open: async () => open(await newDatabase(), habits)
 })

@@ -1,3 +1,7 @@
+-- `leased_by`: the server that decides calls of the account in its memory; void once that server is no longer in
+-- `ledger.server`. `lease_asked`: somebody waits for the end of the lease. `used_by` and `shared_at`: the server that decided a
+-- call in the database last, and when another one than it was seen last; a lease is taken only some time after that.
+-- `closed_at`: when somebody last asked for the end of all slices.
 create table ledger.account (
   id text primary key,
   name text not null,
@@ -6,5 +10,10 @@ create table ledger.account (
   balance bigint not null,
   hash text not null,
   money_out bigint not null default 0,
+  leased_by text,
+  lease_asked boolean not null default false,
+  used_by text,
+  shared_at timestamptz,
+  closed_at timestamptz,
   constraint account_is_covered check (balance + money_out >= 0)
 )

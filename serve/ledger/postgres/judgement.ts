@@ -1,0 +1,259 @@
+/**
+ * Decides a group by what was read of its accounts while they are locked, with the rules of `machine.ts`: which calls are
+ * held, what is charged, which leases are taken, kept, given back or asked for. Nothing is in force before it is written.
+ */
+import { chain, type Hold, type KeyState, release } from "../machine.ts"
+import { monthOf } from "../moments.ts"
+import { accountOfCharge, accountOfHold, accountsOf, type Decided, type Group } from "./group.ts"
+import type { KnownAccounts, Spending } from "./known-accounts.ts"
+import type { AccountRead, Asked, Judged, Leased, Read } from "./statements.ts"
+import type { Holding } from "./written.ts"
+
+export interface LeaseHabits {
+  /** So many groups in a second that decide calls of an account in the database, and the server takes its lease. */
+  readonly groupsBeforeLease: number
+  /** Milliseconds for which nobody takes the lease of an account after several have used it. */
+  readonly sharedFor: number
+}
+
+export interface Judgement {
+  readonly judged: Judged | undefined
+  readonly entries: Judged["entries"]
+  /** What becomes of the group's holds, in their order; `elsewhere` where another server decides. */
+  readonly outcomes: ReadonlyArray<Decided | "elsewhere">
+  readonly holdings: ReadonlyMap<string, ReadonlyMap<string, Holding>>
+  /** Accounts whose lease the server has from here on. */
+  readonly leased: ReadonlyArray<string>
+  readonly sliced: ReadonlyArray<Sliced>
+  readonly read: Read
+  readonly months: ReadonlyArray<number>
+}
+
+/**
+ * What is set aside of an account beyond what its calls hold. While it is being written calls may use what is set aside
+ * before and after; the rest is added when it is known which of both it is.
+ */
+export interface Sliced {
+  readonly id: string
+  readonly slice: Map<Spending, number>
+  readonly whenWritten: ReadonlyMap<Spending, number>
+  readonly whenNot: ReadonlyMap<Spending, number>
+}
+
+/** So many times what the calls of a group hold is set aside for the next ones, and no more than such a part of what is left. */
+const sliceOfGroup = 4
+const partOfRemaining = 1 / 8
+
+/** `now` is the time of look-ups. */
+export const askedBy = (group: Group, now: number): Asked => ({
+  accounts: accountsOf(group).toSorted(),
+  keys: [
+    ...new Set([
+      ...group.holds.map(({ question }) => question.key.id),
+      ...group.charges.map(({ question }) => question.hold.key.record.id),
+      ...group.byId.keys()
+    ])
+  ],
+  sha256: [...group.bySha256.keys()],
+  months: [...new Set([monthOf(now), ...group.holds.map(({ question }) => monthOf(question.nowMs))])]
+})
+
+/** What has to be told so that the database knows what the server holds. Rows of nothing go with the next beat. */
+export const differences = (
+  before: ReadonlyMap<string, Holding>,
+  after: ReadonlyMap<string, Holding>
+): ReadonlyArray<Holding> => [
+  ...[...after.values()].filter(
+    (holding) => before.get(`${holding.key_id} ${holding.month}`)?.credits !== holding.credits
+  ),
+  ...[...before].flatMap(([name, holding]) => (after.has(name) ? [] : [{ ...holding, credits: 0 }]))
+]
+
+/** Counts how often calls of an account are decided in the database. */
+export const uses = ({ groupsBeforeLease }: LeaseHabits) => {
+  const byAccount = new Map<string, { count: number; since: number }>()
+  return {
+    add: (id: string) => {
+      const now = performance.now()
+      const use = byAccount.get(id)
+      if (use === undefined || now - use.since > 1_000) byAccount.set(id, { count: 1, since: now })
+      else use.count++
+    },
+    areMany: (id: string) => (byAccount.get(id)?.count ?? 0) >= groupsBeforeLease,
+    forget: () => {
+      for (const [id, { since }] of byAccount) if (performance.now() - since > 1_000) byAccount.delete(id)
+    }
+  }
+}
+export type Uses = ReturnType<typeof uses>
+
+const nobody: ReadonlyMap<string, Holding> = new Map()
+
+export const judge = (
+  group: Group,
+  read: Read,
+  months: ReadonlyArray<number>,
+  by: {
+    readonly member: string
+    readonly known: KnownAccounts
+    readonly uses: Uses
+    readonly habits: LeaseHabits
+  }
+): Judgement => {
+  const { habits, known, member, uses } = by
+  const accounts = new Map(read.accounts.map((account) => [account.record.id, account]))
+  const heldByOthers = known.refresh(read, months)
+  const isElsewhere = (id: string) => {
+    const account = accounts.get(id)
+    return account?.is_leased === true && account.leased_by !== member
+  }
+
+  const slicesOfOthers = Map.groupBy(
+    read.slices.filter(({ server_id }) => server_id !== member),
+    ({ account_id }) => account_id
+  )
+  const closed = new Set<string>()
+  const outcomes = group.holds.map(({ question: { credits, endpoint, key, nowMs } }) => {
+    const id = key.account_id
+    if (isElsewhere(id) || closed.has(id)) return "elsewhere"
+    const decided = known.decide(key, endpoint, credits, nowMs)
+    // what others have set aside, and hold nothing with, is room
+    const isRefused = "refused" in decided && decided.refused !== "key_changed"
+    if (!isRefused || !slicesOfOthers.has(id)) return decided
+    closed.add(id)
+    return "elsewhere"
+  })
+  const charging = new Set<Hold>(group.charges.map(({ question }) => question.hold))
+  const entries = chain(
+    known.state(),
+    group.charges.map(({ question }) => question.draft)
+  )
+
+  const charged = new Set(group.charges.map(accountOfCharge))
+  const called = new Set([...charged, ...group.holds.map(accountOfHold)])
+  const mayLease = (id: string, { lease_asked, shared_for, used_by }: AccountRead) => {
+    if (group.given.has(id) || lease_asked || (heldByOthers.get(id) ?? 0) > 0) return false
+    if (known.isLeased(id)) return true
+    const wasShared = (used_by !== null && used_by !== member) || (shared_for !== null && shared_for < habits.sharedFor)
+    return uses.areMany(id) && !wasShared
+  }
+
+  /** More than the group holds, by the months of its keys. Each counts for the next one. */
+  const sliceOf = (id: string): ReadonlyMap<Spending, number> => {
+    const asked = new Map<Spending, number>()
+    const ask = ({ spending }: Hold, credits: number) => {
+      if (months.includes(spending.month)) asked.set(spending, (asked.get(spending) ?? 0) + credits)
+    }
+    const keys = new Map<Spending, KeyState>()
+    for (const hold of [...charging, ...admitted]) {
+      if (hold.key.record.account_id !== id) continue
+      ask(hold, hold.credits)
+      keys.set(hold.spending, hold.key)
+    }
+    let taken = 0
+    const slice = new Map<Spending, number>()
+    for (const [spending, credits] of asked) {
+      const key = keys.get(spending)
+      if (key === undefined) continue
+      const left = Math.min(
+        key.account.head.balance - key.account.held - taken,
+        key.record.budget_credits - spending.spent - spending.held
+      )
+      const part = Math.min(credits * sliceOfGroup, Math.floor(left * partOfRemaining))
+      if (part < credits) continue // it would be used up at once
+      slice.set(spending, part)
+      taken += part
+    }
+    return slice
+  }
+  const admitted = outcomes.flatMap((outcome) => (outcome !== "elsewhere" && "hold" in outcome ? [outcome.hold] : []))
+  const maySlice = (id: string, { closed_for, lease_asked }: AccountRead) =>
+    !(
+      group.given.has(id) ||
+      lease_asked ||
+      closed.has(id) ||
+      read.slices.some((slice) => slice.account_id === id && slice.server_id === member && slice.is_asked) ||
+      (closed_for !== null && closed_for < habits.sharedFor)
+    ) && uses.areMany(id)
+
+  const leases = new Map<string, Leased>()
+  const sliced: Array<Sliced> = []
+  const [begun, ended]: [Array<string>, Array<string>] = [[], []]
+  const holdings = new Map<string, ReadonlyMap<string, Holding>>()
+  const leased: Array<string> = []
+  const notices: Array<string> = []
+  for (const id of accountsOf(group)) {
+    const account = accounts.get(id)
+    if (account === undefined) continue
+    const { hash, lease_asked, leased_by, position, balance, used_by } = account
+    const head = { position, balance, hash }
+    if (isElsewhere(id)) {
+      // nobody takes the lease of an account of which this server holds anything
+      if (charged.has(id)) throw new Error(`account ${id} was leased while this server held credits of it`)
+      if (lease_asked) continue
+      leases.set(id, { head, leased_by, lease_asked: true, used_by, is_shared: true, is_closed: false })
+      notices.push(`asked ${leased_by} ${id}`)
+      continue
+    }
+    if (called.has(id)) uses.add(id)
+    const takes = mayLease(id, account)
+    if (takes) leased.push(id)
+    const slice = !takes && maySlice(id, account) ? sliceOf(id) : new Map<Spending, number>()
+    const hadSlice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === member)
+    if (slice.size > 0) {
+      sliced.push(sliceWith(id, known.slice(id) ?? new Map(), slice))
+      if (!hadSlice) begun.push(id)
+    } else if (hadSlice) ended.push(id)
+    if (!takes && slice.size === 0) known.endLease(id)
+    holdings.set(id, takes ? nobody : known.heldOf(id, charging, slice))
+    const next = {
+      leased_by: takes ? member : null,
+      lease_asked: false,
+      used_by: called.has(id) ? member : used_by
+    }
+    const isNew = next.leased_by !== leased_by || lease_asked || next.used_by !== used_by
+    const isShared = lease_asked || (next.used_by !== used_by && used_by !== null)
+    const isClosed = closed.has(id)
+    if (isNew || isClosed || charged.has(id)) {
+      leases.set(id, { head, ...next, is_shared: isShared, is_closed: isClosed })
+    }
+    if (isClosed) for (const other of slicesOfOthers.get(id) ?? []) notices.push(`asked ${other.server_id} ${id}`)
+    if ((leased_by !== null && !takes) || (hadSlice && slice.size === 0)) notices.push(`free ${id}`)
+  }
+  for (const id of group.released)
+    if (!known.isLeased(id) && !known.isSliced(id) && !holdings.has(id)) holdings.set(id, known.heldOf(id))
+
+  const changed = [...holdings].flatMap(([id, after]) => differences(known.recorded(id), after))
+  const isNothing = entries.length + changed.length + leases.size + begun.length + ended.length === 0
+  const judged = isNothing
+    ? undefined
+    : { entries, holdings: changed, leases, notices, begun, ended, closed: [...closed] }
+  return { judged, entries, outcomes, holdings, leased, sliced, read, months }
+}
+
+/** `slice` is what calls use now. */
+const sliceWith = (id: string, slice: Map<Spending, number>, next: ReadonlyMap<Spending, number>): Sliced => {
+  const [whenWritten, whenNot] = [new Map<Spending, number>(), new Map<Spending, number>()]
+  for (const spending of new Set([...slice.keys(), ...next.keys()])) {
+    const [before, after] = [slice.get(spending) ?? 0, next.get(spending) ?? 0]
+    const both = Math.min(before, after)
+    slice.set(spending, both)
+    whenWritten.set(spending, after - both)
+    whenNot.set(spending, before - both)
+  }
+  return { id, slice, whenWritten, whenNot }
+}
+
+export const addTo = (slice: Map<Spending, number>, more: ReadonlyMap<Spending, number>): void => {
+  for (const [spending, credits] of more) slice.set(spending, (slice.get(spending) ?? 0) + credits)
+}
+
+/** Nothing of it was written. */
+export const undo = ({ outcomes, sliced }: Judgement, known: KnownAccounts): void => {
+  for (const { slice, whenNot } of sliced) addTo(slice, whenNot)
+  for (const outcome of outcomes) {
+    if (outcome === "elsewhere" || "refused" in outcome) continue
+    release(outcome.hold)
+    known.unregister(outcome.hold)
+  }
+}

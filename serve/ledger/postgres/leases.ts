@@ -1,0 +1,113 @@
+/**
+ * Changes to accounts by those who do not decide calls: operators, and servers that give a call back. The account must be
+ * nobody's then. Its lease is asked for, and its server gives it back with what it holds, or is forgotten after five seconds
+ * of silence; so what is changed is in force for the next call of every server.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { LedgerUnavailable } from "../errors.ts"
+import { chain, type Draft, restore } from "../machine.ts"
+import { Account, type Entry } from "../records.ts"
+import { transact } from "./database.ts"
+import { texts } from "./parameters.ts"
+import { channel, durably, forgetSilentServers } from "./statements.ts"
+import { movedBy, rowsOf, writtenWhere } from "./written.ts"
+
+/** A dead server has its leases for five seconds, and others come before. */
+const longestWait = 15_000
+const betweenLooks = "3 millis"
+const betweenForgetting = 500
+
+/**
+ * A command that loses its connection half-way must not keep an account locked, and it waits for none for long. Whatever is
+ * the default of the role: a change is on the disk before it is answered.
+ */
+const limits = `select set_config('idle_in_transaction_session_timeout', '2s', true),
+  set_config('lock_timeout', '5s', true), ${durably}`
+
+/** Whoever changes the same account comes before or after, and what was written before is seen. */
+const lock = "select from ledger.account where id = any ($1::text[]) order by id for no key update"
+
+const ask = `
+  with leased as (
+    select account.id, server.id as server_id
+    from ledger.account
+    join ledger.server on server.id = account.leased_by
+    where account.id = any ($1::text[])
+    union all
+    select account_id, server_id from ledger.slice where account_id = any ($1::text[])
+  ), accounts as (
+    update ledger.account
+    set lease_asked = leased_by is not null, shared_at = clock_timestamp(), closed_at = clock_timestamp()
+    where id in (select id from leased)
+  ), slices as (
+    update ledger.slice set is_asked = true where account_id in (select id from leased)
+  )
+  select pg_notify('${channel}', 'asked ' || server_id || ' ' || id) from leased`
+
+const stillLeased = `
+  select from ledger.account join ledger.server on server.id = account.leased_by where account.id = any ($1::text[])
+  union all
+  select from ledger.slice where account_id = any ($1::text[])`
+
+const waitUntilFree = Effect.fnUntraced(function* (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) {
+  let forgottenAt = performance.now()
+  while ((yield* sql.unsafe(stillLeased, [texts(accounts)])).length > 0) {
+    yield* Effect.sleep(betweenLooks)
+    if (performance.now() - forgottenAt < betweenForgetting) continue
+    forgottenAt = performance.now()
+    yield* sql.unsafe(forgetSilentServers)
+  }
+})
+
+/** All of `work`, or nothing of it, in a transaction that has locked the accounts while nobody has their lease. */
+export const whileFree = Effect.fnUntraced(function* <A, E, R>(
+  sql: PgClient.PgClient,
+  accounts: ReadonlyArray<string>,
+  work: Effect.Effect<A, E, R>
+) {
+  const begunAt = performance.now()
+  for (;;) {
+    const done = yield* transact(
+      sql,
+      Effect.gen(function* () {
+        yield* sql.unsafe(limits)
+        yield* sql.unsafe(lock, [texts(accounts)])
+        const asked = yield* sql.unsafe(ask, [texts(accounts)])
+        return asked.length > 0 ? undefined : { result: yield* work }
+      })
+    )
+    if (done !== undefined) return done.result
+    if (performance.now() - begunAt > longestWait) {
+      return yield* new LedgerUnavailable({ action: "be written", cause: "a server does not give an account back" })
+    }
+    yield* waitUntilFree(sql, accounts)
+  }
+})
+
+const heads = "select id, position::float8, balance::float8, hash from ledger.account where id = any ($1::text[])"
+const book = `with ${writtenWhere("true", 1)} select count(*) from moved`
+
+/** Writes entries in the order given, of accounts that the caller has locked. */
+export const bookEntries = Effect.fnUntraced(function* (sql: PgClient.PgClient, drafts: ReadonlyArray<Draft>) {
+  const ids = [...new Set(drafts.map(({ account_id }) => account_id))]
+  const accounts = yield* sql.unsafe<{ id: string; position: number; balance: number; hash: string }>(heads, [
+    texts(ids)
+  ])
+  const state = restore({
+    sequence: 0,
+    accounts: accounts.map(({ id, ...head }) => ({ account: Account.make({ id, name: "", created_at: epoch }), head })),
+    keys: [],
+    spending: [],
+    booked: []
+  })
+  const entries: ReadonlyArray<Entry> = chain(state, drafts)
+  yield* sql.unsafe(book, ["", ...rowsOf(entries, [...movedBy(entries).values()], [])])
+})
+
+/** No entry tells it. */
+const epoch = "1970-01-01T00:00:00.000Z"
+
+/** The same in a transaction of its own. */
+export const bookWhileFree = (sql: PgClient.PgClient, drafts: ReadonlyArray<Draft>) =>
+  whileFree(sql, [...new Set(drafts.map(({ account_id }) => account_id))], bookEntries(sql, drafts))

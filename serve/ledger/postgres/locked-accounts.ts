@@ -1,0 +1,44 @@
+/** Accounts that somebody has locked in the database: their calls are refused for a while, so that others need not wait. */
+import { unavailable } from "../errors.ts"
+
+/** How long calls of an account are refused that somebody has locked in the database: others shall not wait for it each time. */
+export const lockedOut = 5_000
+/**
+ * Groups in a row that find an account locked, for a second each, before its calls are refused. A busy account is locked by
+ * other servers, one after the other and each for as long as its disk takes: that is no reason to refuse. A larger number
+ * would make the calls of all other accounts wait as often.
+ */
+const patience = 2
+
+export const lockedAccounts = () => {
+  /** Until when the calls of an account are refused. */
+  const locked = new Map<string, number>()
+  /** How many groups in a row have found an account locked. */
+  const lockouts = new Map<string, number>()
+  return {
+    /** Throws where calls of the account are refused. */
+    refuse: (id: string): void => {
+      const until = locked.get(id)
+      if (until === undefined) return
+      if (performance.now() < until) {
+        throw unavailable("be written")(`somebody has locked account ${id} in the database`)
+      }
+      locked.delete(id)
+    },
+    isSuspect: (id: string): boolean => lockouts.has(id),
+    /** A group has found it locked: whether another one may try. */
+    mayTryAgain: (id: string): boolean => {
+      const times = (lockouts.get(id) ?? 0) + 1
+      lockouts.set(id, times)
+      return times < patience && lockouts.size === 1 // several at once: all accounts may be, and each costs a second
+    },
+    lockOut: (id: string): void => {
+      locked.set(id, performance.now() + lockedOut)
+    },
+    /** It is not locked, or nobody waits any more. */
+    forget: (id: string): void => {
+      lockouts.delete(id)
+    },
+    forgetAll: (): void => lockouts.clear()
+  }
+}

@@ -1,0 +1,25 @@
+/** Expressions of SQL that say the same as the rules in TypeScript: moments, months, and what a hash is made of. */
+
+/** ISO 8601 in UTC with milliseconds, as in JSON and in the text that is hashed. */
+export const momentOf = (moment: string) => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** The month of a date, or of a time without zone, counted from the year 0. */
+export const monthOfDay = (day: string) =>
+  `(extract(year from ${day})::integer * 12 + extract(month from ${day})::integer - 1)`
+
+/** The month of a moment, in UTC. */
+export const monthOfMoment = (moment: string) => monthOfDay(`(${moment} at time zone 'UTC')`)
+
+/** The hash of an entry whose columns are in scope, after one with the hash `before`; see `chain.ts`. */
+export const hashAfter = (before: string) => `
+  encode(sha256(convert_to(${before} || E'\\n' || account_id || E'\\n' || "position" || E'\\n' || type || E'\\n'
+    || ${momentOf("occurred_at")} || E'\\n' || coalesce(key_id, '') || E'\\n' || coalesce(endpoint, '') || E'\\n' || credits
+    || E'\\n' || balance || E'\\n' || coalesce(budget_credits::text, '') || E'\\n' || coalesce(request_id, '') || E'\\n'
+    || coalesce(note, ''), 'UTF8')), 'hex')`
+
+/** An account as JSON has it. */
+export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${momentOf("created_at")})`
+
+/** A key as JSON has it. `key` names the row. */
+export const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ${momentOf("key.created_at")},
+    'revoked_at', ${momentOf("key.revoked_at")})`

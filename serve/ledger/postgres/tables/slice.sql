@@ -1,0 +1,8 @@
+-- Servers that decide calls of an account that others call as well, each within what it has set aside in `ledger.holding`.
+-- `is_asked`: somebody waits until nothing is set aside but what calls hold.
+create table ledger.slice (
+  account_id text not null references ledger.account,
+  server_id text not null references ledger.server on delete cascade,
+  is_asked boolean not null default false,
+  primary key (account_id, server_id)
+)

@@ -1,0 +1,279 @@
+/** What happens to databases in operation, seen from a server that goes on: nothing is lost, charged twice or overspent. */
+import { execFileSync } from "node:child_process"
+import { appendFileSync, chownSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
+import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { Effect } from "effect"
+import { inject } from "vitest"
+import { newDatabase } from "../support/postgres/new-database.ts"
+import { freePort } from "../support/postgres/port.ts"
+import { type Postgres, startPostgres } from "../support/postgres/server.ts"
+import { breakableWire } from "./breakable-wire.ts"
+import { connected } from "./outage.ts"
+import {
+  admitted,
+  balanceOf,
+  client,
+  database,
+  doubts,
+  entriesOf,
+  hold,
+  type Key,
+  keyOf,
+  open,
+  until
+} from "./shared-ledger.ts"
+
+const atOnce = { groupsBeforeLease: 1, sharedFor: 1_000 }
+const opened = (url: string) => open(url, doubts, atOnce)
+const server = Effect.acquireRelease(
+  Effect.promise(() => startPostgres()),
+  (postgres) => Effect.promise(postgres.remove)
+)
+const charged = (ledger: LedgerAccess, key: Key, id: string, credits = 100) =>
+  Effect.promise(async () => (await admitted(ledger, key, credits)).commit(id))
+const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: unknown) => error)
+const requestsOf = (ledger: LedgerAccess, key: Key) =>
+  Effect.map(entriesOf(ledger, key), (entries) => entries.map(({ request_id }) => request_id).slice(1))
+const isSound = (ledger: LedgerAccess) =>
+  Effect.map(ledger.administration.verify({}), ({ problems }) => assert.deepStrictEqual(problems, []))
+
+/** As superuser in the database of the ledger. */
+const asSuperuser = (superuser: string, ledger: string) => {
+  const url = new URL(superuser)
+  url.pathname = new URL(ledger).pathname
+  return url.href
+}
+const one = (sql: PgClient.PgClient, statement: string) =>
+  Effect.map(sql.unsafe<{ value: string }>(statement), ([row]) => row?.value ?? "")
+const pathsOf = (url: string) =>
+  connected(url, (sql) =>
+    Effect.all({
+      data: one(sql, "select current_setting('data_directory') as value"),
+      bin: one(sql, "select setting as value from pg_config where name = 'BINDIR'")
+    })
+  )
+/** With owners, which PostgreSQL looks at. */
+const copyFolder = (from: string, to: string) => {
+  rmSync(to, { recursive: true, force: true })
+  execFileSync("cp", ["-a", from, to])
+}
+
+describe("a group that meets a deadlock", () => {
+  it.live("is tried again, and its calls are held and charged once", () =>
+    Effect.gen(function* () {
+      const superuser = inject("postgresUrl")
+      const url = yield* Effect.promise(() => newDatabase(superuser))
+      const name = new URL(url).pathname.slice(1)
+      yield* Effect.promise(() =>
+        connected(superuser, (sql) => sql.unsafe(`alter database ${name} set deadlock_timeout = '100ms'`))
+      )
+      const ledger = yield* open(url)
+      const keys = [yield* keyOf(ledger), yield* keyOf(ledger)]
+      const [first, last] = keys.map(({ account_id }) => account_id).toSorted()
+      const calls = () => Promise.all(keys.map((key) => admitted(ledger, key, 100)))
+      const holds = yield* Effect.promise(() =>
+        connected(asSuperuser(superuser, url), (sql) =>
+          sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`set local deadlock_timeout = '1min'` // so that it is the server that gives in
+              yield* sql`select from ledger.account where id = ${last ?? ""} for update`
+              const held = calls()
+              yield* Effect.sleep("30 millis")
+              yield* sql`select from ledger.account where id = ${first ?? ""} for update`
+              return { held }
+            })
+          )
+        ).then(({ held }) => held)
+      )
+      yield* Effect.promise(() => Promise.all(holds.map((held, call) => held.commit(`req_${call}`))))
+      for (const key of keys) assert.strictEqual(yield* balanceOf(ledger, key), 4_900)
+      yield* isSound(ledger)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a primary that stands still for seven seconds", () => {
+  const frozen = 7_000
+
+  it.live("charges nothing that was refused, and whatever it was asked for in time", () =>
+    Effect.gen(function* () {
+      const postgres = yield* server
+      const url = yield* Effect.promise(postgres.newDatabase)
+      const ledger = yield* opened(url)
+      const key = yield* keyOf(ledger)
+      yield* charged(ledger, key, "req_before")
+      const held = yield* Effect.promise(() => admitted(ledger, key, 100))
+      const pids = yield* Effect.promise(() =>
+        connected(postgres.url, (sql) =>
+          Effect.map(
+            sql<{ pid: number }>`select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::integer as pid
+              union all select pid from pg_stat_activity where datname is not null and pid <> pg_backend_pid()`,
+            (rows) => rows.map(({ pid }) => pid)
+          )
+        )
+      )
+      const charging = yield* Effect.promise(async () => {
+        for (const pid of pids) process.kill(pid, "SIGSTOP")
+        const charge = failure(held.commit("req_frozen"))
+        await sleep(frozen)
+        assert.isFalse(ledger.writable())
+        assert.instanceOf(await failure(hold(ledger, key, 100)), LedgerUnavailable)
+        for (const pid of pids.toReversed()) process.kill(pid, "SIGCONT")
+        await until(ledger.writable)
+        return charge
+      })
+      yield* charged(ledger, key, "req_after")
+      const requests = yield* requestsOf(ledger, key)
+      const times = requests.filter((id) => id === "req_frozen").length
+      if (charging === undefined) assert.strictEqual(times, 1)
+      else assert.include([0, 2], times) // never charged, or refunded
+      assert.deepStrictEqual([requests[0], requests.at(-1)], ["req_before", "req_after"])
+      yield* isSound(ledger)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a disk that is full", () => {
+  it.live("has charges refused, and none is there afterwards but those that were answered", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* opened(url)
+      const key = yield* keyOf(ledger)
+      yield* charged(ledger, key, "req_before")
+      const sql = yield* client(url)
+      // what PostgreSQL answers when it cannot extend a file
+      yield* sql`create function ledger.fail() returns trigger language plpgsql as $$
+        begin raise exception 'could not extend file' using errcode = '53100'; end $$`
+      yield* sql`create trigger fail before insert on ledger.entry for each row execute function ledger.fail()`
+      for (const id of ["req_1", "req_2"]) {
+        const held = yield* Effect.promise(() => admitted(ledger, key, 4_900)) // what was refused holds nothing
+        assert.instanceOf(yield* Effect.promise(() => failure(held.commit(id))), LedgerUnavailable)
+        yield* Effect.promise(() => until(ledger.writable))
+      }
+      yield* sql`drop trigger fail on ledger.entry`
+      yield* charged(ledger, key, "req_after", 4_900)
+      assert.deepStrictEqual(yield* requestsOf(ledger, key), ["req_before", "req_after"])
+      yield* isSound(ledger)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("an older copy that is put in place of the database", () => {
+  const replace = async (postgres: Postgres, data: string, copy: string) => {
+    await postgres.stop()
+    copyFolder(copy, data)
+    await postgres.restart()
+  }
+
+  it.live("is where calls go on: balances and budgets are those of the copy, and what was held before is void", () =>
+    Effect.gen(function* () {
+      const postgres = yield* server
+      const { data } = yield* Effect.promise(() => pathsOf(postgres.url))
+      const copy = `${data}-copy`
+      const url = yield* Effect.promise(postgres.newDatabase)
+      const ledger = yield* opened(url)
+      const key = yield* keyOf(ledger, 1_000)
+      yield* charged(ledger, key, "req_1") // the copy knows the server, and its lease
+      yield* Effect.promise(async () => {
+        await postgres.stop()
+        copyFolder(data, copy)
+        await postgres.restart()
+        await until(ledger.writable)
+      })
+      yield* Effect.promise(() => admitted(ledger, key, 100).then((held) => held.commit("req_2")))
+      const held = yield* Effect.promise(() => admitted(ledger, key, 800))
+      yield* Effect.promise(() => replace(postgres, data, copy))
+      assert.instanceOf(yield* Effect.promise(() => failure(held.commit("req_3"))), LedgerUnavailable)
+      yield* Effect.promise(() => until(ledger.writable))
+      assert.deepStrictEqual(yield* requestsOf(ledger, key), ["req_1"])
+      yield* charged(ledger, key, "req_4", 900)
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "spend_cap_reached")
+      yield* isSound(ledger)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a failover to a standby that lacks the last charges", () => {
+  it.live("goes on from what the standby has", () =>
+    Effect.gen(function* () {
+      const postgres = yield* server
+      const { bin, data } = yield* Effect.promise(() => pathsOf(postgres.url))
+      const copy = `${data}-standby`
+      const url = yield* Effect.promise(postgres.newDatabase)
+      const wire = yield* Effect.acquireRelease(
+        Effect.promise(() => breakableWire(url)),
+        ({ close }) => Effect.promise(close)
+      )
+      const ledger = yield* opened(wire.url)
+      const key = yield* keyOf(ledger)
+
+      const port = yield* Effect.promise(freePort)
+      const owner = statSync(data)
+      const control = (...args: ReadonlyArray<string>) =>
+        execFileSync(`${bin}/pg_ctl`, ["-D", copy, "-w", "-l", `${copy}/log`, ...args], {
+          cwd: data,
+          ...(process.getuid?.() === 0 ? { uid: owner.uid, gid: owner.gid } : {})
+        })
+      const begin = () =>
+        control(
+          "-o",
+          `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`,
+          "start"
+        )
+      yield* Effect.promise(() =>
+        connected(postgres.url, (sql) =>
+          Effect.gen(function* () {
+            yield* sql`select pg_backup_start('standby', true)`
+            execFileSync("cp", ["-aT", data, copy])
+            const label = yield* one(sql, "select labelfile as value from pg_backup_stop(false)")
+            rmSync(`${copy}/postmaster.pid`, { force: true })
+            writeFileSync(`${copy}/backup_label`, label)
+            writeFileSync(`${copy}/standby.signal`, "")
+            const { hostname, password, port: primary, username } = new URL(postgres.url)
+            appendFileSync(
+              `${copy}/postgresql.auto.conf`,
+              `primary_conninfo = 'host=${hostname} port=${primary} user=${username} password=${password}'\n`
+            )
+            for (const name of ["backup_label", "standby.signal"]) chownSync(`${copy}/${name}`, owner.uid, owner.gid)
+          })
+        )
+      )
+      const standby = new URL(url)
+      standby.port = String(port)
+      yield* Effect.acquireRelease(Effect.sync(begin), () =>
+        Effect.sync(() => {
+          try {
+            control("-m", "immediate", "stop")
+          } catch {} // it has been stopped
+        })
+      )
+      yield* charged(ledger, key, "req_1")
+      yield* Effect.promise(() =>
+        connected(asSuperuser(postgres.url, url), (sql) =>
+          Effect.gen(function* () {
+            const caughtUp =
+              "select bool_and(replay_lsn = pg_current_wal_lsn())::text as value from pg_stat_replication"
+            while ((yield* one(sql, caughtUp)) !== "true") yield* Effect.sleep("20 millis")
+          })
+        )
+      )
+      control("-m", "fast", "stop")
+      yield* charged(ledger, key, "req_2")
+      const held = yield* Effect.promise(() => admitted(ledger, key, 4_000))
+      yield* Effect.promise(postgres.kill)
+      begin()
+      control("promote")
+      wire.leadTo(standby.href)
+      assert.instanceOf(yield* Effect.promise(() => failure(held.commit("req_3"))), LedgerUnavailable)
+      yield* Effect.promise(() => until(ledger.writable))
+      assert.deepStrictEqual(yield* requestsOf(ledger, key), ["req_1"])
+      yield* charged(ledger, key, "req_4", 4_900)
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "insufficient_balance")
+      yield* isSound(ledger)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,275 @@
+/** Accounts that one server decides in its memory, and everybody who wants something of them. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { assert, describe, it } from "@effect/vitest"
+import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
+import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { Deferred, Effect, Fiber } from "effect"
+import { breakableWire } from "./breakable-wire.ts"
+import {
+  admitted,
+  balanceOf,
+  client,
+  database,
+  doubts,
+  entriesOf,
+  hold,
+  type Key,
+  keyOf,
+  open,
+  until
+} from "./shared-ledger.ts"
+
+/** A lease at the first call, unless another server has called in the last second. */
+const atOnce = { groupsBeforeLease: 1, sharedFor: 1_000 }
+const opened = (url: string) => open(url, doubts, atOnce)
+
+/** The account is leased to the server afterwards. */
+const leased = (ledger: LedgerAccess, key: Key) =>
+  Effect.promise(async () => (await admitted(ledger, key, 1)).release())
+const leaseOf = (url: string) =>
+  Effect.flatMap(client(url), (sql) =>
+    Effect.map(sql<{ leased_by: string | null }>`select leased_by from ledger.account`, ([row]) => row?.leased_by)
+  )
+const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: unknown) => error)
+
+/** Runs `work` while somebody has locked the account. */
+const whileLocked = Effect.fnUntraced(function* <A, E, R>(url: string, id: string, work: Effect.Effect<A, E, R>) {
+  const sql = yield* client(url)
+  const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const locking = yield* sql`select from ledger.account where id = ${id} for update`.pipe(
+    Effect.andThen(Deferred.succeed(locked, undefined)),
+    Effect.andThen(Deferred.await(release)),
+    sql.withTransaction,
+    Effect.forkChild
+  )
+  yield* Deferred.await(locked)
+  const done = yield* work
+  yield* Deferred.succeed(release, undefined)
+  yield* Fiber.join(locking)
+  return done
+})
+
+describe("an account that a server has leased", () => {
+  it.live("is decided without the database, and charged in it", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* opened(url)
+      const key = yield* keyOf(ledger, 300)
+      yield* leased(ledger, key)
+      const holds = yield* whileLocked(
+        url,
+        key.account_id,
+        Effect.promise(() => Promise.all([0, 1, 2].map(() => admitted(ledger, key, 100))))
+      )
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "spend_cap_reached")
+      yield* Effect.promise(() => Promise.all(holds.map((held, call) => held.commit(`req_${call}`))))
+      assert.strictEqual((yield* entriesOf(ledger, key)).length, 4)
+      assert.strictEqual(yield* balanceOf(ledger, key), 4_700)
+      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes to another server that wants it, with all that is held, and to the one that goes on calling", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = yield* Effect.all([opened(url), opened(url)])
+      const key = yield* keyOf(here)
+      yield* leased(here, key)
+      const first = yield* leaseOf(url)
+      assert.isNotNull(first)
+      const held = yield* Effect.promise(() => admitted(here, key, 4_950))
+      assert.strictEqual(yield* Effect.promise(() => hold(there, key, 100)), "insufficient_balance")
+      assert.isNull(yield* leaseOf(url))
+      yield* Effect.promise(() => held.commit("req_here"))
+      yield* Effect.promise(async () => (await admitted(there, key, 50)).commit("req_there"))
+      yield* Effect.promise(() => sleep(atOnce.sharedFor))
+      for (const _ of [1, 2]) yield* Effect.promise(() => hold(there, key, 1))
+      assert.notInclude([null, undefined, first], yield* leaseOf(url))
+      assert.deepStrictEqual((yield* here.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is given back within two seconds where nobody hears that it is asked for", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = yield* Effect.all([opened(url), opened(url)])
+      const key = yield* keyOf(here)
+      yield* leased(here, key)
+      const sql = yield* client(url)
+      yield* sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query ilike 'listen%'`
+      const begun = performance.now()
+      yield* Effect.promise(async () => (await admitted(there, key, 5_000)).commit("req_1"))
+      assert.isBelow(performance.now() - begun, 2_500)
+      assert.strictEqual(yield* Effect.promise(() => hold(here, key, 1)), "insufficient_balance")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is changed by operators for the very next call", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [ledger, { administration }] = yield* Effect.all([opened(url), opened(url)])
+      const key = yield* keyOf(ledger)
+      const { account_id, id: key_id } = key
+      const next = (credits: number) => Effect.promise(() => hold(ledger, key, credits))
+      yield* leased(ledger, key)
+      yield* administration.creditAccount({ account_id, credits: 1_000, note: "more" })
+      const all = yield* Effect.promise(() => admitted(ledger, key, 6_000))
+      yield* administration.editKey({ key_id, budget_credits: 6_000 })
+      const view = yield* Effect.promise(() => ledger.authenticate(key.key))
+      assert.isFalse(yield* Effect.promise(async () => view !== undefined && ledger.isCurrent(view)))
+      yield* next(1) // looks the key up again
+      yield* Effect.promise(() => all.commit("req_1"))
+      yield* administration.book({ account_id, type: "top_up", credits: 100, reference: "pay_1", note: "paid" })
+      assert.strictEqual(yield* next(1), "spend_cap_reached")
+      yield* administration.revokeKey({ key_id })
+      assert.strictEqual(yield* next(1), "key_changed")
+      assert.strictEqual(yield* next(1), "unknown")
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is nobody's when its server has been silent for five seconds, and what that one held costs nothing", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const wire = yield* Effect.acquireRelease(
+        Effect.promise(() => breakableWire(url)),
+        ({ close }) => Effect.promise(close)
+      )
+      const [silent, next] = yield* Effect.all([opened(wire.url), opened(url)])
+      const key = yield* keyOf(next)
+      yield* leased(silent, key)
+      const held = yield* Effect.promise(() => admitted(silent, key, 5_000))
+      wire.cut()
+      const begun = performance.now()
+      yield* Effect.promise(async () => (await admitted(next, key, 5_000)).commit("req_next"))
+      assert.isBelow(performance.now() - begun, 8_000)
+      assert.instanceOf(yield* Effect.promise(() => failure(held.commit("req_silent"))), LedgerUnavailable)
+      wire.mend()
+      yield* Effect.promise(() => until(silent.writable))
+      assert.strictEqual(yield* Effect.promise(() => hold(silent, key, 1)), "insufficient_balance")
+      assert.deepStrictEqual(
+        (yield* entriesOf(next, key)).map(({ request_id }) => request_id),
+        [null, "req_next"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not taken while another server holds something of the account", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = yield* Effect.all([open(url), opened(url)])
+      const key = yield* keyOf(here)
+      const held = yield* Effect.promise(() => admitted(here, key, 100))
+      for (const _ of [1, 2, 3]) yield* leased(there, key)
+      assert.isNull(yield* leaseOf(url))
+      yield* Effect.promise(() => held.commit("req_1"))
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("an account that two servers call at the same time", () => {
+  const slicesOf = (url: string) =>
+    Effect.flatMap(client(url), (sql) =>
+      Effect.map(sql<{ is_asked: boolean }>`select is_asked from ledger.slice`, ({ length }) => length)
+    )
+  /** Callers on each server, one call after the other, until a call is refused. Answers what was charged and why they ended. */
+  const callAll = async (
+    ledgers: ReadonlyArray<LedgerAccess>,
+    key: Key,
+    callers: number,
+    during?: () => Promise<void>
+  ) => {
+    let charged = 0
+    const ends: Array<string> = []
+    const caller = async (ledger: LedgerAccess) => {
+      for (;;) {
+        const held = await hold(ledger, key, 10)
+        if (held === "key_changed") continue
+        if (typeof held === "string") {
+          ends.push(held)
+          return
+        }
+        await held.commit(`req_${crypto.randomUUID()}`)
+        charged++
+      }
+    }
+    const calling = ledgers.flatMap((ledger) => Array.from({ length: callers }, () => caller(ledger)))
+    await during?.()
+    await Promise.all(calling)
+    return { charged, ends: [...new Set(ends)] }
+  }
+
+  it.live("is decided by both in slices, to the last credit, and refused where none is left", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledgers = yield* Effect.all([opened(url), opened(url)])
+      const key = yield* keyOf(ledgers[0])
+      yield* ledgers[0].administration.creditAccount({ account_id: key.account_id, credits: 25_000, note: "more" })
+      let mostSlices = 0
+      const observer = yield* Effect.context<never>()
+      const called = yield* Effect.promise(() =>
+        callAll(ledgers, key, 20, async () => {
+          for (let look = 0; look < 20 && mostSlices < 2; look++) {
+            await sleep(10)
+            mostSlices = Math.max(mostSlices, await Effect.runPromiseWith(observer)(Effect.scoped(slicesOf(url))))
+          }
+        })
+      )
+      assert.deepStrictEqual(called, { charged: 3_000, ends: ["insufficient_balance"] })
+      assert.strictEqual(mostSlices, 2)
+      assert.strictEqual(yield* balanceOf(ledgers[1], key), 0)
+      assert.deepStrictEqual((yield* ledgers[0].administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is changed for both at once: nobody is admitted under the old budget afterwards", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledgers = yield* Effect.all([opened(url), opened(url)])
+      const [{ administration }] = ledgers
+      const key = yield* keyOf(ledgers[0])
+      const { account_id, id: key_id } = key
+      yield* administration.creditAccount({ account_id, credits: 500_000, note: "more" })
+      const called = yield* Effect.promise(() =>
+        callAll(ledgers, key, 20, async () => {
+          await sleep(200)
+          await Effect.runPromise(administration.editKey({ key_id, budget_credits: 0 }))
+        })
+      )
+      assert.deepStrictEqual(called.ends, ["spend_cap_reached"])
+      const charges = (yield* entriesOf(ledgers[0], key)).filter(({ type }) => type === "charge")
+      assert.strictEqual(charges.length, called.charged)
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a database that has lost what a server wrote", () => {
+  const losses = {
+    "a decision": "update ledger.server set groups = groups - 1",
+    "an entry": `with gone as (delete from ledger.entry where position > 1),
+      gone_too as (delete from ledger.spent_in_month), usage as (delete from ledger.usage_of_day),
+      more as (delete from ledger.usage_of_month), all_usage as (delete from ledger.usage_of_endpoint)
+      update ledger.account set position = 1, balance = 5000, hash = entry.hash from ledger.entry where entry.position = 1`
+  }
+  it.live.each(Object.entries(losses))("makes it begin anew, without a charge: %s", ([, loss]) =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* opened(url)
+      const key = yield* keyOf(ledger)
+      yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit("req_1"))
+      const before = (yield* entriesOf(ledger, key)).length
+      const held = yield* Effect.promise(() => admitted(ledger, key, 100))
+      const sql = yield* client(url)
+      yield* sql.unsafe(loss)
+      const left = (yield* entriesOf(ledger, key)).length
+      assert.instanceOf(yield* Effect.promise(() => failure(held.commit("req_2"))), LedgerUnavailable)
+      yield* Effect.promise(() => until(ledger.writable))
+      assert.isAtMost(left, before)
+      assert.strictEqual((yield* entriesOf(ledger, key)).length, left)
+      yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit("req_3"))
+      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+})
