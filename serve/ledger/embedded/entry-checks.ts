@@ -6,7 +6,7 @@ import type { Sqlite } from "../../persistence/sqlite.ts"
 import { beginning, breakBefore, type ChainHead } from "../chain.ts"
 import { isMoneyOut } from "../money-out.ts"
 import type { Entry } from "../records.ts"
-import { entryColumns, entryOf, numberIn, textIn } from "./columns.ts"
+import { entryColumns, numberIn, textIn } from "./columns.ts"
 
 /** Some 20 MB of rows at a time. */
 const entriesAtOnce = 20_000
@@ -18,7 +18,7 @@ export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POS
   for (let reached = after; reached < upTo; ) {
     const rows = sqlite.all(entriesAfter, [reached])
     for (const row of rows) {
-      const entry = entryOf(row)
+      const entry = row as unknown as Entry // the columns; a copy of each would take as long as reading it
       if (entry.sequence > upTo) return
       yield entry
     }
@@ -45,14 +45,24 @@ export interface EntryChecks {
   readonly heads: ReadonlyMap<string, ChainHead>
 }
 
-/** Begins after an entry. Where that is not the beginning, the first entry of each account is taken as it is. */
-export const entryChecks = (sqlite: Sqlite, after: number): EntryChecks => {
-  const accounts = new Set(sqlite.all("select id from ledger.account").map((row) => textIn(row, "id")))
-  const owners = new Map(
+export interface Owners {
+  /** Ids of all accounts. */
+  readonly accounts: ReadonlySet<string>
+  /** The account of each key, by the key's id. */
+  readonly ofKeys: ReadonlyMap<string, string>
+}
+
+export const readOwners = (sqlite: Sqlite): Owners => ({
+  accounts: new Set(sqlite.all("select id from ledger.account").map((row) => textIn(row, "id"))),
+  ofKeys: new Map(
     sqlite
       .all("select id, account_id from ledger.api_key")
       .map((row): [string, string] => [textIn(row, "id"), textIn(row, "account_id")])
   )
+})
+
+/** Begins after an entry. Where that is not the beginning, the first entry of each account is taken as it is. */
+export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): EntryChecks => {
   const heads = new Map<string, ChainHead>()
   let reached = after
 
@@ -67,9 +77,9 @@ export const entryChecks = (sqlite: Sqlite, after: number): EntryChecks => {
     sequence > reached + 1 ? `entry ${sequence} follows entry ${reached}, so entries are missing` : undefined
 
   const ownerProblem = ({ account_id, key_id, type }: Entry, place: string) => {
-    if (!accounts.has(account_id)) return `${place} is of an account that is not there`
+    if (!owners.accounts.has(account_id)) return `${place} is of an account that is not there`
     if (type !== "charge" && key_id === null) return undefined
-    return owners.get(key_id ?? "") === account_id
+    return owners.ofKeys.get(key_id ?? "") === account_id
       ? undefined
       : `${place} was charged to key ${key_id}, which is no key of this account`
   }

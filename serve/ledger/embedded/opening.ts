@@ -10,12 +10,12 @@ import type { Snapshot } from "../machine.ts"
 import { monthOf } from "../moments.ts"
 import type { Account, ApiKey } from "../records.ts"
 import { entryColumns, entryOf, numberIn, textIn } from "./columns.ts"
-import { eachEntryAfter, entryChecks } from "./entry-checks.ts"
+import { eachEntryAfter, entryChecks, type Owners } from "./entry-checks.ts"
 import { cutProblem, headIn } from "./head.ts"
 import { followEntries, followed, lastEntry, monthOfEntry, progressIn, progressProblem } from "./progress.ts"
 
 /** The newest entries that a start checks: a third of a second. */
-const checkedAtStart = 100_000
+const checkedAtStart = 50_000
 
 const unfollowed = (sqlite: Sqlite) => lastEntry(sqlite) - progressIn(sqlite)
 
@@ -66,11 +66,11 @@ const headsInPlaces = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<st
  * Follows the newest entries. The first of each account is taken as it is where the entry before it is older than these; its
  * last one has to be where `entry_place` says that the account is.
  */
-const checkNewest = (sqlite: Sqlite, heads: Map<string, ChainHead>): number => {
+const checkNewest = (sqlite: Sqlite, owners: Owners, heads: Map<string, ChainHead>): number => {
   const last = lastEntry(sqlite)
   const placed = progressIn(sqlite)
   const from = Math.max(0, Math.min(placed, last - checkedAtStart))
-  const { check, heads: followed } = entryChecks(sqlite, from)
+  const { check, heads: followed } = entryChecks(sqlite, owners, from)
   for (const entry of eachEntryAfter(sqlite, from)) {
     const [problem] = check(entry)
     if (problem !== undefined) throw new Damage(problem)
@@ -148,19 +148,22 @@ export const readState = (sqlite: Sqlite, now: number): Snapshot => {
     throw new Damage(`key ${stranger.id} belongs to account ${stranger.account_id}, which is not there`)
   }
   const accounts = sqlite
-    .all("select id, name, created_at from ledger.account order by created_at, id")
+    .all("select id, name, created_at from ledger.account order by rowid")
     .map((row) => ({ ...row }) as unknown as Account) // strict columns
+  const keys = sqlite.all("select * from ledger.api_key order by rowid").map(keyOf)
+  const owners = {
+    accounts: new Set(accounts.map(({ id }) => id)),
+    ofKeys: new Map(keys.map((key) => [key.id, key.account_id]))
+  }
   const heads = headsInPlaces(sqlite, accounts)
-  if (checkNewest(sqlite, heads) === 0) checkBudgets(sqlite)
-  const keys = sqlite.all("select * from ledger.api_key order by created_at, id").map(keyOf)
-  const keyIds = new Set(keys.map(({ id }) => id))
+  if (checkNewest(sqlite, owners, heads) === 0) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
   const spending = sqlite.all(spendingFrom, [firstMonth]).map((row) => ({
     key_id: textIn(row, "key_id"),
     month: numberIn(row, "month"),
     spent: numberIn(row, "spent")
   }))
-  const unknown = spending.find(({ key_id }) => !keyIds.has(key_id))
+  const unknown = spending.find(({ key_id }) => !owners.ofKeys.has(key_id))
   if (unknown !== undefined) throw new Damage(`key ${unknown.key_id} was charged, and is not there`)
   return {
     sequence: lastEntry(sqlite),

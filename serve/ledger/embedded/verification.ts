@@ -7,7 +7,7 @@ import type { Sqlite } from "../../persistence/sqlite.ts"
 import type { Verification } from "../administration.ts"
 import { beginning, type ChainHead, hashOfRecord } from "../chain.ts"
 import { numberIn, textIn } from "./columns.ts"
-import { eachEntryAfter, entryChecks } from "./entry-checks.ts"
+import { eachEntryAfter, entryChecks, readOwners } from "./entry-checks.ts"
 import { followChain, type Head, headIn, noHead } from "./head.ts"
 import { dayOfEntry, followed, lastEntry, progressIn, progressProblem, sums } from "./progress.ts"
 import { repeatedRequests } from "./repeated-requests.ts"
@@ -37,7 +37,7 @@ const compareHeads = (held: Held["heads"], stored: ReadonlyMap<string, ChainHead
 
 /** Follows all entries, and compares where they arrive with what the running server held. */
 const follower = (sqlite: Sqlite, held: Held, tell: Tell) => {
-  const { check, heads, reached } = entryChecks(sqlite, 0)
+  const { check, heads, reached } = entryChecks(sqlite, readOwners(sqlite), 0)
   const requests = repeatedRequests()
   let isCompared = held.sequence === 0
   return {
