@@ -173,7 +173,10 @@ describe("an account that two servers call at the same time", () => {
     Effect.flatMap(client(url), (sql) =>
       Effect.map(sql<{ is_asked: boolean }>`select is_asked from ledger.slice`, ({ length }) => length)
     )
-  /** Callers on each server, one call after the other, until a call is refused. Answers what was charged and why they ended. */
+  /**
+   * Callers on each server, one call after the other, until a call is refused. Answers what was charged, how many calls were
+   * admitted that began after `during`, and why they ended.
+   */
   const callAll = async (
     ledgers: ReadonlyArray<LedgerAccess>,
     key: Key,
@@ -181,23 +184,28 @@ describe("an account that two servers call at the same time", () => {
     during?: () => Promise<void>
   ) => {
     let charged = 0
+    let isOver = false
+    let admittedAfterwards = 0
     const ends: Array<string> = []
     const caller = async (ledger: LedgerAccess) => {
       for (;;) {
+        const wasOver = isOver
         const held = await hold(ledger, key, 10)
         if (held === "key_changed") continue
         if (typeof held === "string") {
           ends.push(held)
           return
         }
+        if (wasOver) admittedAfterwards++
         await held.commit(`req_${crypto.randomUUID()}`)
         charged++
       }
     }
     const calling = ledgers.flatMap((ledger) => Array.from({ length: callers }, () => caller(ledger)))
     await during?.()
+    isOver = during !== undefined
     await Promise.all(calling)
-    return { charged, ends: [...new Set(ends)] }
+    return { charged, admittedAfterwards, ends: [...new Set(ends)] }
   }
 
   it.live("is decided by both in slices, to the last credit, and refused where none is left", () =>
@@ -216,7 +224,7 @@ describe("an account that two servers call at the same time", () => {
           }
         })
       )
-      assert.deepStrictEqual(called, { charged: 3_000, ends: ["insufficient_balance"] })
+      assert.deepStrictEqual([called.charged, called.ends], [3_000, ["insufficient_balance"]])
       assert.strictEqual(mostSlices, 2)
       assert.strictEqual(yield* balanceOf(ledgers[1], key), 0)
       assert.deepStrictEqual((yield* ledgers[0].administration.verify({})).problems, [])
@@ -238,9 +246,56 @@ describe("an account that two servers call at the same time", () => {
         })
       )
       assert.deepStrictEqual(called.ends, ["spend_cap_reached"])
+      assert.strictEqual(called.admittedAfterwards, 0)
       const charges = (yield* entriesOf(ledgers[0], key)).filter(({ type }) => type === "charge")
       assert.strictEqual(charges.length, called.charged)
       assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("an account that two servers called, and one calls on", () => {
+  /** `a` has set something aside for the next calls of the key, and becomes the only one that calls. */
+  const sharedBefore = Effect.fnUntraced(function* (a: LedgerAccess, b: LedgerAccess, key: Key) {
+    for (const [ledger, request] of [
+      [b, "req_b"],
+      [a, "req_a"]
+    ] as const) {
+      yield* Effect.promise(async () => (await admitted(ledger, key, 10)).commit(request))
+    }
+    yield* Effect.promise(() => sleep(atOnce.sharedFor + 100))
+  })
+
+  it.live("is charged no more than the budget: the lease takes what was set aside", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [a, b] = yield* Effect.all([opened(url), opened(url)])
+      const key = yield* keyOf(a, 950)
+      yield* sharedBefore(a, b, key)
+      const ends = yield* Effect.promise(async () => {
+        const held = [...Array(9).fill(100), 10, 10, 10, 10, 10].map((credits) => () => hold(a, key, credits))
+        const admissions: Array<Awaited<ReturnType<typeof hold>>> = []
+        for (const one of held) admissions.push(await one())
+        await Promise.all(admissions.map((one, index) => typeof one !== "string" && one.commit(`req_${index}`)))
+        return admissions.map((one) => (typeof one === "string" ? one : "charged"))
+      })
+      assert.deepStrictEqual(ends, [...Array(12).fill("charged"), "spend_cap_reached", "spend_cap_reached"])
+      assert.strictEqual(yield* balanceOf(a, key), 5_000 - 950)
+      assert.deepStrictEqual((yield* a.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses what another key of the account has left nothing for", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [a, b] = yield* Effect.all([opened(url), opened(url)])
+      const key = yield* keyOf(a)
+      const { account_id } = key
+      const made = { account_id, name: "other", scopes: ["get-store"], budget_credits: 1_000_000 } as const
+      const other = yield* a.administration.createKey(made)
+      yield* sharedBefore(a, b, key)
+      yield* Effect.promise(async () => (await admitted(a, other, 4_980)).commit("req_all"))
+      assert.strictEqual(yield* Effect.promise(() => hold(a, key, 10)), "insufficient_balance")
     }).pipe(Effect.scoped)
   )
 })

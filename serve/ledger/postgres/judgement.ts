@@ -5,7 +5,7 @@
 import { chain, type Hold, type KeyState, release } from "../machine.ts"
 import { monthOf } from "../moments.ts"
 import { accountOfCharge, accountOfHold, accountsOf, type Decided, type Group } from "./group.ts"
-import type { KnownAccounts, Spending } from "./known-accounts.ts"
+import { type KnownAccounts, monthName, type Spending } from "./known-accounts.ts"
 import type { AccountRead, Asked, Judged, Leased, Read } from "./statements.ts"
 import type { Holding } from "./written.ts"
 
@@ -55,7 +55,13 @@ export const askedBy = (group: Group, now: number): Asked => ({
     ])
   ],
   sha256: [...group.bySha256.keys()],
-  months: [...new Set([monthOf(now), ...group.holds.map(({ question }) => monthOf(question.nowMs))])]
+  months: [
+    ...new Set([
+      monthOf(now),
+      ...group.holds.map(({ question }) => monthOf(question.nowMs)),
+      ...group.charges.map(({ question }) => question.hold.spending.month)
+    ])
+  ]
 })
 
 /** What has to be told so that the database knows what the server holds. Rows of nothing go with the next beat. */
@@ -118,11 +124,13 @@ export const judge = (
     if (isElsewhere(id) || closed.has(id)) return "elsewhere"
     const decided = known.decide(key, endpoint, credits, nowMs)
     // what others have set aside, and hold nothing with, is room
-    const isRefused = "refused" in decided && decided.refused !== "key_changed"
-    if (!isRefused || !slicesOfOthers.has(id)) return decided
+    if (!("refused" in decided) || decided.refused === "key_changed" || !slicesOfOthers.has(id)) return decided
+    const short = decided.refused === "spend_cap_reached" ? monthName(key.id, monthOf(nowMs)) : id
+    if ((heldByOthers.get(short) ?? 0) === 0) return decided
     closed.add(id)
     return "elsewhere"
   })
+  const admitted = outcomes.flatMap((outcome) => (outcome !== "elsewhere" && "hold" in outcome ? [outcome.hold] : []))
   const charging = new Set<Hold>(group.charges.map(({ question }) => question.hold))
   const entries = chain(
     known.state(),
@@ -131,10 +139,12 @@ export const judge = (
 
   const charged = new Set(group.charges.map(accountOfCharge))
   const called = new Set([...charged, ...group.holds.map(accountOfHold)])
+  /** A clock of the database that was set back makes what was before it long ago. */
+  const isRecent = (ms: number | null) => ms !== null && ms >= 0 && ms < habits.sharedFor
   const mayLease = (id: string, { lease_asked, shared_for, used_by }: AccountRead) => {
     if (group.given.has(id) || lease_asked || (heldByOthers.get(id) ?? 0) > 0) return false
     if (known.isLeased(id)) return true
-    const wasShared = (used_by !== null && used_by !== member) || (shared_for !== null && shared_for < habits.sharedFor)
+    const wasShared = (used_by !== null && used_by !== member) || isRecent(shared_for)
     return uses.areMany(id) && !wasShared
   }
 
@@ -166,14 +176,13 @@ export const judge = (
     }
     return slice
   }
-  const admitted = outcomes.flatMap((outcome) => (outcome !== "elsewhere" && "hold" in outcome ? [outcome.hold] : []))
   const maySlice = (id: string, { closed_for, lease_asked }: AccountRead) =>
     !(
       group.given.has(id) ||
       lease_asked ||
       closed.has(id) ||
       read.slices.some((slice) => slice.account_id === id && slice.server_id === member && slice.is_asked) ||
-      (closed_for !== null && closed_for < habits.sharedFor)
+      isRecent(closed_for)
     ) && uses.areMany(id)
 
   const leases = new Map<string, Leased>()
@@ -190,7 +199,7 @@ export const judge = (
     if (isElsewhere(id)) {
       // nobody takes the lease of an account of which this server holds anything
       if (charged.has(id)) throw new Error(`account ${id} was leased while this server held credits of it`)
-      if (lease_asked) continue
+      if (lease_asked || !called.has(id)) continue
       leases.set(id, { head, leased_by, lease_asked: true, used_by, is_shared: true, is_closed: false })
       notices.push(`asked ${leased_by} ${id}`)
       continue
@@ -204,7 +213,8 @@ export const judge = (
       sliced.push(sliceWith(id, known.slice(id) ?? new Map(), slice))
       if (!hadSlice) begun.push(id)
     } else if (hadSlice) ended.push(id)
-    if (!takes && slice.size === 0) known.endLease(id)
+    // a slice that ends for the lease is forgotten with it, until the lease is written: the lease has room for all of it
+    if (slice.size === 0 && (!takes || known.isSliced(id))) known.endLease(id)
     holdings.set(id, takes ? nobody : known.heldOf(id, charging, slice))
     const next = {
       leased_by: takes ? member : null,

@@ -33,7 +33,7 @@ const begin = (charged: ChargedRequests): LedgerState => ({
 
 const add = (sums: Map<string, number>, name: string, credits: number) =>
   sums.set(name, (sums.get(name) ?? 0) + credits)
-const monthName = (keyId: string, month: number) => `${keyId} ${month}`
+export const monthName = (keyId: string, month: number) => `${keyId} ${month}`
 
 /** What is in the database and is not what the server has written there: a restored copy, or a primary that lost commits. */
 const otherDatabase = (id: string) =>
@@ -194,10 +194,9 @@ export const knownAccounts = (charged: ChargedRequests) => {
     /** Whether the server has the account for itself. */
     isLeased: (id: string) => leases.has(id) && !slices.has(id),
     isSliced: (id: string) => slices.has(id),
-    /** Whether other servers call an account, too, and calls are held here that will be charged soon. */
+    /** Whether calls are held here that will be charged soon, of accounts that other servers call, too. */
     expectsCharges: () => {
-      if (slices.size === 0) return false
-      for (const open of calls.values()) for (const { stage } of open) if (stage === "held") return true
+      for (const id of slices.keys()) for (const { stage } of calls.get(id) ?? []) if (stage === "held") return true
       return false
     },
     slice: (id: string) => slices.get(id),

@@ -50,9 +50,13 @@ const stillLeased = `
   union all
   select from ledger.slice where account_id = any ($1::text[])`
 
-const waitUntilFree = Effect.fnUntraced(function* (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) {
+const waitUntilFree = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  accounts: ReadonlyArray<string>,
+  end: number
+) {
   let forgottenAt = performance.now()
-  while ((yield* sql.unsafe(stillLeased, [texts(accounts)])).length > 0) {
+  while (performance.now() < end && (yield* sql.unsafe(stillLeased, [texts(accounts)])).length > 0) {
     yield* Effect.sleep(betweenLooks)
     if (performance.now() - forgottenAt < betweenForgetting) continue
     forgottenAt = performance.now()
@@ -66,7 +70,7 @@ export const whileFree = Effect.fnUntraced(function* <A, E, R>(
   accounts: ReadonlyArray<string>,
   work: Effect.Effect<A, E, R>
 ) {
-  const begunAt = performance.now()
+  const end = performance.now() + longestWait
   for (;;) {
     const done = yield* transact(
       sql,
@@ -78,10 +82,10 @@ export const whileFree = Effect.fnUntraced(function* <A, E, R>(
       })
     )
     if (done !== undefined) return done.result
-    if (performance.now() - begunAt > longestWait) {
+    if (performance.now() > end) {
       return yield* new LedgerUnavailable({ action: "be written", cause: "a server does not give an account back" })
     }
-    yield* waitUntilFree(sql, accounts)
+    yield* waitUntilFree(sql, accounts, end)
   }
 })
 

@@ -50,8 +50,7 @@ describe("an error page of the console", () => {
       "Something went wrong",
       async (page) => {
         const { account, key } = mine
-        const moment = "2026-11-01T00:00:00.000Z"
-        const unreadable = `'req_1', '${account.id}', '${key.id}', '/v1/stores', 200, 1, 'nan'::double precision, '${moment}'`
+        const unreadable = `'req_1', '${account.id}', '${key.id}', '/v1/stores', 200, 1, 0.5, 'once upon a time'`
         await run(`insert into console.request values (${unreadable})`)
         return open(page, "/requests")
       }
