@@ -17,7 +17,7 @@ let calls = 0
 const call = Effect.fnUntraced(function* (key: string | undefined) {
   const { authenticate, hold } = yield* Ledger
   return yield* Effect.promise(async () => {
-    const known = await authenticate(key ?? "")
+    const known = await authenticate(key ?? "", Date.now())
     if (known === undefined) return undefined
     const admission = await hold(known, "/v1/commodities", 10, Date.now())
     if ("refused" in admission) throw new Error(admission.refused)

@@ -214,7 +214,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
-  /** From the key to the hold, again where the key was edited or revoked in between. `began` is told of the turn. */
+  /** From the key to the hold, again where the key was edited or revoked, or expired, in between. `began` is told of the turn. */
   const admit = async (
     call: Call,
     token: string,
@@ -223,11 +223,11 @@ export const makePipeline = (needs: PipelineNeeds) => {
   ): Promise<Admitted | Decided> => {
     let turn: Turn | undefined
     for (;;) {
-      const key = await ledger.authenticate(token)
+      const key = await ledger.authenticate(token, now())
       if (key === undefined) return refusal(call, requestId, unknownKey)
       const valid = judge(call, key)
       if (!("request" in valid)) {
-        if (await ledger.isCurrent(key)) return refusal(call, requestId, valid, key)
+        if (await ledger.isCurrent(key, now())) return refusal(call, requestId, valid, key)
         continue
       }
       if (turn === undefined) {

@@ -4,6 +4,7 @@ import { visibleInLine } from "@larder/warehouse/terminal.ts"
 import { Console, Effect, Option, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { Line, Scopes } from "../ledger/administration.ts"
+import { momentTyped } from "../ledger/moments.ts"
 import { creditsOf } from "../ledger/money.ts"
 import { layerAdministration } from "../ledger/reach.ts"
 import { homeSetting } from "../settings.ts"
@@ -48,6 +49,24 @@ export const amount = usd("usd", "Amount in US dollars").pipe(
   Flag.filter(
     (credits) => credits > 0,
     () => "an amount above 0"
+  )
+)
+
+const moment = (flag: string, description: string) =>
+  Flag.String(flag).pipe(Flag.withMetavar("MOMENT"), Flag.withDescription(description))
+const example = "a moment in UTC, such as 2027-01-31T00:00:00Z"
+
+export const expiresAt = moment("expires-at", `When the key ends: ${example}; it is refused from then on`).pipe(
+  Flag.filterMap(
+    (text) => Option.fromUndefinedOr(momentTyped(text)),
+    () => example
+  )
+)
+/** The same, or null to have the key not end by itself. */
+export const changedExpiry = moment("expires-at", `When the key ends: ${example}; "never" removes the end`).pipe(
+  Flag.filterMap(
+    (text) => (text === "never" ? Option.some(null) : Option.fromUndefinedOr(momentTyped(text))),
+    () => `${example}, or never`
   )
 )
 

@@ -8,6 +8,7 @@ import { Context, type Effect, Schema, type Stream } from "effect"
 import { Anchor } from "./anchor.ts"
 import {
   BalanceOutOfBounds,
+  ExpiryPassed,
   KeyRevoked,
   mostCredits,
   ReferenceTaken,
@@ -47,7 +48,8 @@ export const KeySummary = Schema.Struct({
   spent_usd: Schema.Finite,
   last4: Schema.String,
   created_at: Timestamp,
-  revoked_at: Schema.NullOr(Timestamp)
+  revoked_at: Schema.NullOr(Timestamp),
+  expires_at: Schema.NullOr(Timestamp)
 })
 export type KeySummary = typeof KeySummary.Type
 
@@ -137,7 +139,13 @@ export const operations = {
   /** Once for each reference and type, whoever asks how often. */
   book: { input: Booking, output: Booked },
   createKey: {
-    input: Schema.Struct({ account_id: Schema.String, name: Line, scopes: Scopes, budget_credits: BudgetCredits }),
+    input: Schema.Struct({
+      account_id: Schema.String,
+      name: Line,
+      scopes: Scopes,
+      budget_credits: BudgetCredits,
+      expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
+    }),
     output: NewKey
   },
   listKeys: { input: Schema.Struct({ account_id: Schema.String }), output: Schema.Array(KeySummary) },
@@ -146,7 +154,9 @@ export const operations = {
       key_id: Schema.String,
       name: Schema.optionalKey(Line),
       scopes: Schema.optionalKey(Scopes),
-      budget_credits: Schema.optionalKey(BudgetCredits)
+      budget_credits: Schema.optionalKey(BudgetCredits),
+      /** Null where the key shall not end by itself. */
+      expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: KeySummary
   },
@@ -197,6 +207,7 @@ export const AdministrationError = Schema.Union([
   UnknownAccount,
   UnknownKey,
   KeyRevoked,
+  ExpiryPassed,
   TooManyKeys,
   ReferenceTaken,
   BalanceOutOfBounds,

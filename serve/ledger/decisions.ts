@@ -29,6 +29,12 @@ export class KeyRevoked extends Schema.TaggedError<KeyRevoked>()("KeyRevoked", {
   }
 }
 
+export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPassed", { expires_at: Schema.String }) {
+  override get message() {
+    return `A key cannot be made to expire at ${this.expires_at}, because that moment has passed. Nothing was changed.`
+  }
+}
+
 /** So many can be shown, and looked through. */
 export const mostKeys = 1_000
 
@@ -130,35 +136,49 @@ export const bookOnce = (
   return bookedFor === account_id ? Result.succeed(nothing) : Result.fail(new ReferenceTaken({ type, reference }))
 }
 
+const hasPassed = (moment: string, now: number) => Date.parse(moment) <= now
+
 /** `valid` is how many keys the account has that are not revoked. */
 export const issueKey = (
   key: Omit<ApiKey, "created_at" | "revoked_at" | "revision">,
   valid: number,
   now: number
-): Result.Result<Decision, TooManyKeys> =>
-  valid < mostKeys
-    ? Result.succeed(changed({ ...key, created_at: timestampOf(now), revoked_at: null, revision: 1 }))
-    : Result.fail(new TooManyKeys({ account_id: key.account_id }))
+): Result.Result<Decision, TooManyKeys | ExpiryPassed> => {
+  const { account_id, expires_at } = key
+  if (expires_at !== null && hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ expires_at }))
+  if (valid >= mostKeys) return Result.fail(new TooManyKeys({ account_id }))
+  return Result.succeed(changed({ ...key, created_at: timestampOf(now), revoked_at: null, revision: 1 }))
+}
 
 export interface KeyChanges {
   readonly name?: string | undefined
   readonly scopes?: ReadonlyArray<Scope> | undefined
   readonly budget_credits?: number | undefined
+  /** Null where it shall not end by itself. */
+  readonly expires_at?: string | null | undefined
 }
 
-/** The key itself, its fingerprint and its account stay. */
-export const editKey = (key: ApiKey, changes: KeyChanges): Result.Result<Decision, KeyRevoked> =>
-  key.revoked_at === null
-    ? Result.succeed(
-        changed({
-          ...key,
-          name: changes.name ?? key.name,
-          scopes: changes.scopes ?? key.scopes,
-          budget_credits: changes.budget_credits ?? key.budget_credits,
-          revision: key.revision + 1
-        })
-      )
-    : Result.fail(new KeyRevoked({ id: key.id, revoked_at: key.revoked_at }))
+/** The key itself, its fingerprint and its account stay. A key that has expired may be given a later end. */
+export const editKey = (
+  key: ApiKey,
+  changes: KeyChanges,
+  now: number
+): Result.Result<Decision, KeyRevoked | ExpiryPassed> => {
+  const { id, revoked_at } = key
+  if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
+  const { expires_at } = changes
+  if (expires_at && hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ expires_at }))
+  return Result.succeed(
+    changed({
+      ...key,
+      name: changes.name ?? key.name,
+      scopes: changes.scopes ?? key.scopes,
+      budget_credits: changes.budget_credits ?? key.budget_credits,
+      expires_at: expires_at === undefined ? key.expires_at : expires_at,
+      revision: key.revision + 1
+    })
+  )
+}
 
 /** Revoking twice changes nothing: the first moment stays. */
 export const revokeKey = (key: ApiKey, now: number): Decision =>

@@ -14,7 +14,7 @@ export interface Held {
   readonly release: () => void
 }
 
-/** `key_changed`: the key was edited or revoked since it was looked up; look again. */
+/** `key_changed`: the key was edited or revoked, or its secret has ended, since it was looked up; look again. */
 export type Admission = { readonly held: Held } | { readonly refused: Refusal | "key_changed" }
 
 /** Counted since the start, for metrics. */
@@ -32,10 +32,10 @@ export interface LedgerCounters {
 
 /** Where the ledger cannot be asked, the promises reject with `LedgerUnavailable`. */
 export interface LedgerAccess {
-  /** The key, or undefined where it is unknown or revoked. Keys are looked up by their SHA-256, never compared. */
-  readonly authenticate: (token: string) => Promise<ApiKeyView | undefined>
+  /** The key, or undefined where it is unknown, revoked or expired. Keys are looked up by their SHA-256, never compared. */
+  readonly authenticate: (token: string, nowMs: number) => Promise<ApiKeyView | undefined>
   /** Whether the key is still as it was looked up: a refusal that its scopes gave is true only then. */
-  readonly isCurrent: (key: ApiKeyView) => Promise<boolean>
+  readonly isCurrent: (key: ApiKeyView, nowMs: number) => Promise<boolean>
   /** Sets the price of a call aside, or refuses it: one atomic decision over balance and the key's UTC month. */
   readonly hold: (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => Promise<Admission>
   /** Credits that the key can still spend: the smaller of balance and budget left. Never below 0. */

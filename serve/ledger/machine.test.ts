@@ -44,7 +44,8 @@ const key = (id: string, account_id: string, budget_credits: number) => ({
   scopes,
   budget_credits,
   sha256: `sha256 of ${id}`,
-  last4: "abcd"
+  last4: "abcd",
+  expires_at: null
 })
 
 /** One account of 5,000 credits with one key. */
@@ -198,15 +199,16 @@ describe("holds: each ends exactly once", () => {
 describe("a key", () => {
   it("applies an edit from the next call on", () => {
     const state = ledgerWith({ budget: 0 })
-    const edited = editKey(record(state), { budget_credits: 10, scopes: ["get-store"], name: "renamed" })
+    const edited = editKey(record(state), { budget_credits: 10, scopes: ["get-store"], name: "renamed" }, october)
     take(state, Result.getOrThrow(edited))
     pay(state, "key_a", 10, october)
-    assert.deepStrictEqual(state.valid.get("sha256 of key_a")?.view, {
+    assert.deepStrictEqual(state.valid.get("sha256 of key_a"), {
       id: "key_a",
       account_id: "acct_a",
       name: "renamed",
       scopes: new Set(["get-store" as const]),
-      revision: 2
+      revision: 2,
+      validUntil: Number.POSITIVE_INFINITY
     })
   })
 
@@ -217,7 +219,7 @@ describe("a key", () => {
     const again = take(state, revokeKey(record(state), november))
     assert.deepStrictEqual(again.keys, [])
     assert.strictEqual(record(state).revoked_at, "2026-10-15T12:00:00.000Z")
-    const edited = editKey(record(state), { name: "back?" })
+    const edited = editKey(record(state), { name: "back?" }, november)
     assert.strictEqual(Result.isFailure(edited) && edited.failure._tag, "KeyRevoked")
   })
 })
@@ -296,7 +298,7 @@ describe("any history", () => {
           } else if (step.do === "raise") {
             const raised = record(state, `key_${step.key}`)
             const budget_credits = raised.budget_credits + step.credits
-            await write(Result.getOrThrow(editKey(raised, { budget_credits })))
+            await write(Result.getOrThrow(editKey(raised, { budget_credits }, october)))
           } else now += step.days * 86_400_000
 
           for (const account of state.accounts.values()) assert.isTrue(account.head.balance - account.held >= 0)

@@ -48,6 +48,8 @@ export interface ApiKeyView {
   readonly name: string
   readonly scopes: ReadonlySet<Scope>
   readonly revision: number
+  /** Milliseconds. From then on its secret is as unknown as one that never was; `Infinity` where it does not end by itself. */
+  readonly validUntil: number
 }
 
 export interface AccountState {
@@ -66,7 +68,6 @@ interface Spending {
 
 export interface KeyState {
   record: ApiKey
-  view: ApiKeyView
   readonly account: AccountState
   readonly months: Map<number, Spending>
   /** The month that was used last: the map is asked once a month. */
@@ -78,8 +79,8 @@ export interface KeyState {
 export interface LedgerState {
   readonly accounts: Map<string, AccountState>
   readonly keys: Map<string, KeyState>
-  /** Keys by fingerprint. Valid ones only: a revoked key is as unknown as one that never was. */
-  readonly valid: Map<string, KeyState>
+  /** Keys that are not revoked, by fingerprint. Whoever looks one up compares `validUntil` with the time. */
+  readonly valid: Map<string, ApiKeyView>
   /** Number of the last durable entry. */
   sequence: number
   readonly charged: ChargedRequests
@@ -152,29 +153,44 @@ const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
   return record
 }
 
-export const viewOf = ({ id, account_id, name, revision, scopes }: ApiKey): ApiKeyView => ({
+const endOf = (moment: string | null): number => (moment === null ? Number.POSITIVE_INFINITY : Date.parse(moment))
+
+const viewOf = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey): ApiKeyView => ({
   id,
   account_id,
   name,
   scopes: new Set(scopes),
-  revision
+  revision,
+  validUntil: endOf(expires_at)
 })
 
+/** The key with this fingerprint, or undefined where it is unknown, revoked or expired. */
+export const keyWith = (state: LedgerState, sha256: string, now: number): ApiKeyView | undefined => {
+  const view = state.valid.get(sha256)
+  return view !== undefined && now < view.validUntil ? view : undefined
+}
+
+/** Whether a key is still as it was looked up, and its secret has not ended since. */
+export const isCurrent = (key: KeyState | undefined, view: ApiKeyView, now: number): boolean =>
+  key?.record.revision === view.revision && key.record.revoked_at === null && now < view.validUntil
+
+export const forgetKey = (state: LedgerState, { id, sha256 }: ApiKey): void => {
+  state.keys.delete(id)
+  state.valid.delete(sha256)
+}
+
 const putKey = (state: LedgerState, record: ApiKey) => {
-  const view = viewOf(record)
   const key = state.keys.get(record.id) ?? {
     record,
-    view,
     account: known(state.accounts, record.account_id),
     months: new Map(),
     latest: { month: 0, spent: 0, held: 0 },
     spentBefore: state.spentBefore
   }
+  forgetKey(state, key.record)
   key.record = record
-  key.view = view
   state.keys.set(record.id, key)
-  if (record.revoked_at === null) state.valid.set(record.sha256, key)
-  else state.valid.delete(record.sha256)
+  if (record.revoked_at === null) state.valid.set(record.sha256, viewOf(record))
 }
 
 const spendingOf = (key: KeyState, month: number): Spending => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Days, inMonths, monthOf } from "./moments.ts"
+import { type Days, inMonths, momentTyped, monthOf } from "./moments.ts"
 
 const monthOfDay = (day: string) => monthOf(Date.parse(day))
 const dayAfter = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
@@ -50,4 +50,22 @@ describe("a period in months and days", () => {
     const none = { from: "2028-03-01", to: "2028-02-01" }
     assert.deepStrictEqual(inMonths(none).added, [none])
   })
+})
+
+describe("a moment that is typed", () => {
+  it.each([
+    "2027-01-31T00:00:00Z",
+    "2027-01-31T00:00Z",
+    "2027-01-31 00:00",
+    "2027-01-31 00:00:00",
+    "2027-01-31 00:00 UTC"
+  ])("is taken in UTC: %s", (text) => {
+    assert.strictEqual(momentTyped(text), "2027-01-31T00:00:00.000Z")
+  })
+  it.each(["", "2027-01-31", "2027-02-30T00:00:00Z", "2027-01-31T24:00:00Z", "2027-01-31T00:00:00+01:00", "tomorrow"])(
+    "is refused where it is none, or of another time zone: %s",
+    (text) => {
+      assert.isUndefined(momentTyped(text))
+    }
+  )
 })

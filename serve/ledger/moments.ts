@@ -1,4 +1,6 @@
 /** Moments as the ledger needs them: UTC months, and timestamps as text. */
+import { Timestamp } from "@larder/schemas/dates.ts"
+import { Schema } from "effect"
 
 /** Months counted from the year 0: what a monthly budget belongs to. */
 export const monthOf = (milliseconds: number): number => {
@@ -45,6 +47,15 @@ export const inMonths = ({ from, to }: Days) => {
     added: [...head.added, ...tail.added],
     taken: [...head.taken, ...tail.taken]
   }
+}
+
+const isTimestamp = Schema.is(Timestamp)
+
+/** A moment in UTC as people type it, to the second: `2027-01-31T00:00:00Z`, `2027-01-31 00:00`. Undefined where it is none. */
+export const momentTyped = (text: string): string | undefined => {
+  const [, day, minute, second = ":00"] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?( ?UTC|Z)?$/.exec(text) ?? []
+  const moment = `${day}T${minute}${second}.000Z`
+  return isTimestamp(moment) ? moment : undefined
 }
 
 let latest = { milliseconds: 0, text: new Date(0).toISOString() }

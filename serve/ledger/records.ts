@@ -31,8 +31,11 @@ export const ApiKey = Schema.Struct({
   revoked_at: Schema.NullOr(Timestamp).annotate({
     description: "When the key was revoked, in UTC; null while it is valid. Permanent."
   }),
+  expires_at: Schema.NullOr(Timestamp).annotate({
+    description: "When the key ends, in UTC; null where it does not end by itself. Can be changed, also afterwards."
+  }),
   revision: Schema.Int.annotate({ description: "Counts the changes of this row, from 1." })
-}).annotate({ identifier: "api_key", description: "API keys, revoked ones included." })
+}).annotate({ identifier: "api_key", description: "API keys, revoked and expired ones included." })
 export type ApiKey = typeof ApiKey.Type
 
 export const entryTypes = ["grant", "charge", "top_up", "auto_recharge", "refund", "adjustment"] as const

@@ -81,7 +81,7 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
     if (authorization === null) return refuse(missingAuthorization)
     const token = tokenOf(authorization)
     if (token === undefined) return refuse(malformedAuthorization)
-    const key = await ledger.authenticate(token)
+    const key = await ledger.authenticate(token, Date.now())
     if (key === undefined) return refuse(unknownKey)
     return (await exchange())(request, { key, authorization, onDataHost })
   }

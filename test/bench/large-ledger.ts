@@ -57,10 +57,16 @@ const births = (
     const id = names.account(index)
     const issued = Array.from({ length: keys }, (_, number) => {
       const secret = index === 0 && number === 0 ? token : newApiKey()
-      const key = { id: names.key(index * keys + number), account_id: id, name: "a key", budget_credits: credits }
+      const key = { id: names.key(index * keys + number), account_id: id, name: "a key", expires_at: null }
       return Result.getOrThrow(
         issueKey(
-          { ...key, scopes: ["get-commodity-prices"], sha256: fingerprint(secret), last4: last4(secret) },
+          {
+            ...key,
+            scopes: ["get-commodity-prices"],
+            budget_credits: credits,
+            sha256: fingerprint(secret),
+            last4: last4(secret)
+          },
           number,
           now
         )

@@ -123,12 +123,13 @@ describe("an administrative command", () => {
 })
 
 describe("a list of keys", () => {
-  it("shows for each key whether it is active, paused or revoked", async () => {
+  it("shows for each key whether it is active, paused, expiring or revoked", async () => {
     const { account } = await anAccountWithKey()
     const create = ["keys", "create", "--account", account.id, "--scopes", "all"]
     await json([...create, "--name", "paused", "--budget-usd", "0"])
     const gone = await json([...create, "--name", "gone", "--budget-usd", "0"])
     await json(["keys", "revoke", "--key", gone.id])
+    await json([...create, "--name", "ends", "--budget-usd", "1", "--expires-at", "2100-01-31T00:00:00Z"])
     const { stdout } = await larder(["keys", "list", "--account", account.id])
     const states = stdout
       .trim()
@@ -139,8 +140,23 @@ describe("a list of keys", () => {
       ["name", "state"],
       ["k", "active"],
       ["paused", "paused"],
-      ["gone", "revoked at a moment"]
+      ["gone", "revoked at a moment"],
+      ["ends", "active, expires 2100-01-31T00:00:00.000Z"]
     ])
+  })
+
+  it("shows the end of a key that was moved and removed", async () => {
+    const { key } = await anAccountWithKey()
+    const edit = (end: string) => json(["keys", "edit", "--key", key.id, "--expires-at", end])
+    assert.strictEqual((await edit("2100-01-31T00:00:00Z")).expires_at, "2100-01-31T00:00:00.000Z")
+    assert.isNull((await edit("never")).expires_at)
+    const passed = await larder(["keys", "edit", "--key", key.id, "--expires-at", "2020-01-31T00:00:00Z"])
+    assert.deepStrictEqual(passed, {
+      code: 1,
+      stdout: "",
+      stderr:
+        "larder-serve: A key cannot be made to expire at 2020-01-31T00:00:00.000Z, because that moment has passed. Nothing was changed.\n"
+    })
   })
 })
 
@@ -175,6 +191,7 @@ describe("an administrative command that fails", () => {
       ["keys", "create", "--account", "acct_a", "--name", "k", "--scopes", "nope", "--budget-usd", "1"],
       ["keys", "create", "--account", "acct_a", "--name", "k", "--scopes", "all", "--budget-usd", "1.2345"],
       ["keys", "edit", "--key", "key_a"],
+      ["keys", "edit", "--key", "key_a", "--expires-at", "2027-02-30T00:00:00Z"],
       ["accounts", "credit", "--account", "acct_a", "--usd", "0", "--note", "n"]
     ]) {
       const { code, stderr, stdout } = await larder(args)

@@ -13,7 +13,7 @@ import { administerPeople } from "@larder/serve/people/people-administration.ts"
 import { Effect, Layer } from "effect"
 
 const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
-  const key = yield* Effect.promise(() => ledger.authenticate(token))
+  const key = yield* Effect.promise(() => ledger.authenticate(token, Date.now()))
   if (key === undefined) return "unknown key"
   const admission = yield* Effect.promise(() => ledger.hold(key, "/v1/stores", 100, Date.now()))
   if ("refused" in admission) return admission.refused

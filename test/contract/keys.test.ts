@@ -130,3 +130,22 @@ describe("a restart", () => {
     expect(errorOf(await api.get(target, { key: spent.key }))).toBe(monthlyCap)
   })
 })
+
+describe("a key that expires", () => {
+  it("answers 401 as an unknown key from its end on, without a charge, until it is given a later one", async () => {
+    clock.set("2031-03-01T00:00:00.000Z")
+    const { id } = await command<{ readonly id: string }>("accounts create --name Expiring")
+    const settings = "--name k --scopes all --budget-usd 1 --expires-at 2031-03-02T00:00:00Z"
+    const { key, id: keyId } = await command<Key>(`keys create --account ${id} ${settings}`)
+    const call = async () => errorOf(await api.get(target, { key }))
+    expect((await api.get(target, { key })).status).toBe(200)
+    clock.set("2031-03-01T23:59:59.999Z")
+    expect((await api.get(target, { key })).status).toBe(200)
+    clock.set("2031-03-02T00:00:00.000Z")
+    expect(await call()).toBe(revoked)
+    expect(errorOf(await api.get("/v1/commodities?limit=0", { key }))).toBe(revoked)
+    expect((await statement(api.home(), id)).map(({ credits }) => credits)).toEqual([5_000, -10, -10])
+    await command(`keys edit --key ${keyId} --expires-at never`)
+    expect((await api.get(target, { key })).status).toBe(200)
+  })
+})

@@ -1,6 +1,4 @@
 /** Credits that follow from money, in both stores: booked once, below 0 where more money goes out than there is. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import type { Booking } from "@larder/serve/ledger/administration.ts"
@@ -9,18 +7,7 @@ import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { entryTypes } from "@larder/serve/ledger/records.ts"
 import { Effect, Stream } from "effect"
-import { admitted, database, entriesOf, hold, keyOf, october, open } from "./shared-ledger.ts"
-
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-bookings-"))),
-  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
-)
-
-/** Each answers how to open a new ledger, again and again. */
-const places = {
-  "a folder": Effect.map(folder, (made) => embeddedLedger(path.join(made, "ledger"))),
-  PostgreSQL: Effect.map(database, (url) => open(url))
-}
+import { admitted, entriesOf, folder, hold, keyOf, october, places } from "./shared-ledger.ts"
 
 const aTopUp = (account_id: string, booking: Partial<Booking> = {}): Booking => ({
   account_id,
@@ -183,7 +170,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
         const dispute = aTopUp(account_id, { type: "adjustment", credits: -5_000, reference: "dp_1" })
         assert.strictEqual((yield* administration.book(dispute)).balance_credits, -200)
         assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "insufficient_balance")
-        const view = yield* Effect.promise(() => ledger.authenticate(key.key))
+        const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
         assert.isDefined(view)
         assert.strictEqual(ledger.remaining(view, october), 0)
         yield* Effect.promise(() => running.commit("req_3")) // it was admitted before the money went out

@@ -116,8 +116,8 @@ describe("an account that a server has leased", () => {
       yield* administration.creditAccount({ account_id, credits: 1_000, note: "more" })
       const all = yield* Effect.promise(() => admitted(ledger, key, 6_000))
       yield* administration.editKey({ key_id, budget_credits: 6_000 })
-      const view = yield* Effect.promise(() => ledger.authenticate(key.key))
-      assert.isFalse(yield* Effect.promise(async () => view !== undefined && ledger.isCurrent(view)))
+      const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
+      assert.isFalse(yield* Effect.promise(async () => view !== undefined && ledger.isCurrent(view, Date.now())))
       yield* next(1) // looks the key up again
       yield* Effect.promise(() => all.commit("req_1"))
       yield* administration.book({ account_id, type: "top_up", credits: 100, reference: "pay_1", note: "paid" })

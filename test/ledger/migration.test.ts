@@ -47,7 +47,7 @@ const history = Effect.fnUntraced(function* ({ administration, authenticate, hol
   yield* administration.creditAccount({ account_id: first.id, credits: 10_000, note: 'wire "4711", ünpaid' })
   yield* Effect.promise(async () => {
     const charge = async (call: number) => {
-      const view = await authenticate(call % 3 === 0 ? other.key : key.key)
+      const view = await authenticate(call % 3 === 0 ? other.key : key.key, Date.now())
       if (view === undefined) throw new Error("unknown key")
       const moment = october + call * 6 * 3_600_000
       const admission = await hold(view, call % 2 === 0 ? "/v1/stores" : "/v1/branded-foods", 10, moment)
@@ -114,8 +114,8 @@ describe("ledger migrate", () => {
       const ledger = yield* openPostgres(url)
       assert.deepStrictEqual(yield* everything(ledger.administration, accounts), before)
       // keys are valid or revoked as before, budgets go on where they were, and entries follow the old ones
-      assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(revoked.key)))
-      const view = yield* Effect.promise(() => ledger.authenticate(key.key))
+      assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(revoked.key, Date.now())))
+      const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
       const admission = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 2_600, october))
       assert.deepStrictEqual(admission, { refused: "spend_cap_reached" })
@@ -297,7 +297,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
       const key = yield* administration.createKey({ account_id: id, name: "k", scopes, budget_credits: 150 })
       const now = Date.now()
       yield* Effect.promise(async () => {
-        const view = await authenticate(key.key)
+        const view = await authenticate(key.key, Date.now())
         if (view === undefined) throw new Error("unknown key")
         for (const endpoint of ["/v1/stores", "/v1/branded-foods"]) {
           const admission = await hold(view, endpoint, 75, now)
@@ -324,7 +324,7 @@ describe("ledger backup of a ledger in PostgreSQL", () => {
       yield* administration.backup({ file: path.join(folder, "ledger", "ledger.sqlite") })
       const restored = yield* openEmbedded(folder)
       assert.deepStrictEqual(yield* told(restored.administration), before)
-      const view = yield* Effect.promise(() => restored.authenticate(key.key))
+      const view = yield* Effect.promise(() => restored.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
       assert.strictEqual(restored.remaining(view, now), 75)
     }).pipe(Effect.scoped)

@@ -41,7 +41,7 @@ describe("servers that share a ledger", () => {
       const held = yield* Effect.promise(() => admitted(here, key, 4_950))
       assert.strictEqual(yield* Effect.promise(() => hold(there, key, 100)), "insufficient_balance")
       held.release()
-      yield* Effect.promise(() => here.authenticate("svc_data_nobody")) // goes with the release, or after it
+      yield* Effect.promise(() => here.authenticate("svc_data_nobody", Date.now())) // goes with the release, or after it
       const second = yield* Effect.promise(() => admitted(there, key, 5_000))
       yield* Effect.promise(() => second.commit("req_1"))
       assert.strictEqual(yield* Effect.promise(() => hold(here, key, 10)), "insufficient_balance")
@@ -53,7 +53,7 @@ describe("servers that share a ledger", () => {
     Effect.gen(function* () {
       const ledger = yield* open(yield* database)
       const key = yield* keyOf(ledger, 150)
-      const view = yield* Effect.promise(() => ledger.authenticate(key.key))
+      const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
       const outcomes = yield* Effect.promise(() =>
         Promise.all([100, 100, 10, 5_000, 40, 1].map((credits) => ledger.hold(view, endpoint, credits, october)))

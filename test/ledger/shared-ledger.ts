@@ -1,8 +1,9 @@
-/** A ledger in PostgreSQL as tests open it, and what they do with it again and again. */
+/** Ledgers as tests open them, in PostgreSQL or in both stores, and what they do with them again and again. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
+import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { administer } from "@larder/serve/ledger/postgres/administer.ts"
 import { connect } from "@larder/serve/ledger/postgres/database.ts"
@@ -22,6 +23,17 @@ export const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
 afterAll(() => rmSync(doubts, { recursive: true }))
 export const open = (url: string, directory = doubts, habits?: LeaseHabits) =>
   postgresLedger(Redacted.make(url), directory, habits)
+export const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-both-stores-"))),
+  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+)
+
+/** Each answers how to open a new ledger, again and again. */
+export const places = {
+  "a folder": Effect.map(folder, (made) => embeddedLedger(path.join(made, "ledger"))),
+  PostgreSQL: Effect.map(database, (url) => open(url))
+}
+
 /** For what no operator does. */
 export const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
@@ -46,7 +58,7 @@ export const giveBack = Effect.fnUntraced(function* (url: string, requestId: str
 }, Effect.scoped)
 
 export const hold = async (ledger: LedgerAccess, { key }: Key, credits: number, nowMs = october) => {
-  const view = await ledger.authenticate(key)
+  const view = await ledger.authenticate(key, nowMs)
   if (view === undefined) return "unknown" as const
   const admission = await ledger.hold(view, endpoint, credits, nowMs)
   return "held" in admission ? admission.held : admission.refused

@@ -41,7 +41,7 @@ const places = {
 
 const call = (ledger: LedgerAccess, key: string, endpoint: string, credits: number, now: number) =>
   Effect.promise(async () => {
-    const view = await ledger.authenticate(key)
+    const view = await ledger.authenticate(key, Date.now())
     if (view === undefined) throw new Error("there is no such key")
     const admission = await ledger.hold(view, endpoint, credits, now)
     if (!("held" in admission)) throw new Error(admission.refused)

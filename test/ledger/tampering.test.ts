@@ -150,7 +150,8 @@ const another: Readonly<Record<string, string>> = {
   type: "'grant'",
   scopes: `'["get-product"]'`,
   revision: "revision + 1",
-  account_id: "'acct_b'"
+  account_id: "'acct_b'",
+  expires_at: "'2100-01-31T00:00:00.000Z'"
 }
 const edited = (table: string, column: string, condition: string) =>
   `update ${table} set ${column} = ${another[column] ?? "'another'"} where ${condition}`
@@ -166,7 +167,8 @@ const edits = [
     .filter((column) => column !== "id" && column !== "account_id")
     .map((column) => edited("api_key", column, "id = 'key_b'")),
   ...recorded.payment.map((column) => edited("payment", column, "id = 'pay_1'")),
-  "update api_key set revoked_at = null, budget_credits = 1000000 where id = 'key_a'"
+  "update api_key set revoked_at = null, budget_credits = 1000000 where id = 'key_a'",
+  "update api_key set expires_at = null where id = 'key_c'"
 ]
 
 const changes = [

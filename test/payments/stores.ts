@@ -25,7 +25,7 @@ export const spender = (key: string, prefix: string) =>
     let calls = 0
     return (credits: number) =>
       Effect.promise(async () => {
-        const known = await authenticate(key)
+        const known = await authenticate(key, Date.now())
         if (known === undefined) throw new Error("the key is valid")
         const admission = await hold(known, "/v1/stores", credits, Date.now())
         if ("refused" in admission) return admission.refused

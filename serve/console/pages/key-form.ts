@@ -2,6 +2,7 @@
 import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
 import { Schema } from "effect"
 import { type BudgetCredits, Line, type Scopes } from "../../ledger/administration.ts"
+import { momentTyped } from "../../ledger/moments.ts"
 import { choices, creditsTyped, type Form, field, isVisible, type Problems } from "../form.ts"
 import { type Html, html, pathCode, usd } from "../html.ts"
 import {
@@ -21,32 +22,37 @@ export interface KeyFields {
   readonly access: string
   readonly scopes: ReadonlyArray<string>
   readonly budget: string
+  readonly expires_at: string
 }
 
 export interface KeyChoice {
   readonly name: string
   readonly scopes: typeof Scopes.Type
   readonly budget_credits: typeof BudgetCredits.Type
+  readonly expires_at: string | null
 }
 
-export const newKeyFields: KeyFields = { name: "", access: everything, scopes: [], budget: "25.00" }
+export const newKeyFields: KeyFields = { name: "", access: everything, scopes: [], budget: "25.00", expires_at: "" }
 
 export const fieldsOf = (key: {
   readonly name: string
   readonly scopes: ReadonlyArray<Scope>
   readonly budget_usd: number
+  readonly expires_at: string | null
 }): KeyFields => ({
   name: key.name,
   access: presetOf(key.scopes),
   scopes: key.scopes,
-  budget: budgetInWords(key.budget_usd).replace("$", "")
+  budget: budgetInWords(key.budget_usd).replace("$", ""),
+  expires_at: (key.expires_at ?? "").replace("T", " ").replace(/(:00)?\.000Z$/, "")
 })
 
 export const fieldsIn = (form: Form): KeyFields => ({
   name: form.text("name"),
   access: form.text("access"),
   scopes: form.all("scopes"),
-  budget: form.text("budget")
+  budget: form.text("budget"),
+  expires_at: form.text("expires_at")
 })
 
 const isLine = Schema.is(Line)
@@ -57,8 +63,9 @@ const isName = (text: string) => isLine(text) && isVisible(text)
 export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Problems } => {
   const [first, ...rest] = scopesOfPreset(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
   const budget_credits = creditsTyped(fields.budget)
-  if (isName(fields.name) && first !== undefined && budget_credits !== undefined) {
-    return { name: fields.name, scopes: [first, ...rest], budget_credits }
+  const expires_at = fields.expires_at === "" ? null : momentTyped(fields.expires_at)
+  if (isName(fields.name) && first !== undefined && budget_credits !== undefined && expires_at !== undefined) {
+    return { name: fields.name, scopes: [first, ...rest], budget_credits, expires_at }
   }
   return {
     problems: {
@@ -66,7 +73,8 @@ export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Pr
       ...(first === undefined && { access: "Choose at least one scope." }),
       ...(budget_credits === undefined && {
         budget: "Give a budget in dollars, such as 25 or 12.50; 0\u00a0pauses the key."
-      })
+      }),
+      ...(expires_at === undefined && { expires_at: "Give a moment such as 2027-01-31 00:00, or nothing." })
     }
   }
 }
@@ -114,7 +122,16 @@ ${field({
   inputmode: "decimal",
   prefix: "$",
   required: true
+})}
+${field({
+  name: "expires_at",
+  label: "Expires, in UTC",
+  value: fields.expires_at,
+  hint: "From this moment on the key is refused, such as 2027-01-31 00:00. Leave it empty for a key that does not expire.",
+  error: problems.expires_at
 })}`
+
+export const expiryPassed: Problems = { expires_at: "This moment has passed. Give one in the future, or nothing." }
 
 /** `12.5` USD, as the ledger tells a budget, in words. */
 export const budgetInWords = (budgetUsd: number): string => usd(Math.round(budgetUsd * 1000))

@@ -9,6 +9,7 @@ import { scopesInWords, unbroken } from "../scope-groups.ts"
 import { changesOf, type ShownKey, shownIn, shownInputs, shownOf } from "./key-changes.ts"
 import {
   chosenIn,
+  expiryPassed,
   fieldsIn,
   fieldsOf,
   type KeyFields,
@@ -31,8 +32,9 @@ const aboutOf = Effect.fnUntraced(function* ({ account, now }: PageContext, key:
   const uses = yield* RequestLog.use((log) => log.lastUses({ account_id: account.id, keys: [key.id], today }))
   return facts([
     ["Key", shownKey(key)],
-    ["State", html`${stateBadge(key)} ${key.revoked_at && moment(key.revoked_at)}`],
+    ["State", html`${stateBadge(key, now)} ${key.revoked_at && moment(key.revoked_at)}`],
     ["Created", moment(key.created_at)],
+    ...(key.expires_at === null ? [] : [["Expires", moment(key.expires_at)] as const]),
     ["Last used", lastUsed(key, uses.get(key.id), today)],
     ["May read", unbroken(scopesInWords(key.scopes))],
     ["Spent this month", spentInWords(key.spent_usd, key.budget_usd)],
@@ -98,7 +100,13 @@ export const keyPage: Page<Administration | RequestLog> = {
     }
     return yield* Administration.use((ledger) => ledger.editKey({ key_id: key.id, ...changed })).pipe(
       Effect.map((saved) => redirect("/keys", `“${saved.name}” is saved. ${permissionInWords(saved)}`)),
-      Effect.catchTag("KeyRevoked", wasRevoked)
+      Effect.catchTags({
+        KeyRevoked: wasRevoked,
+        ExpiryPassed: () =>
+          Effect.map(aboutOf(context, key), (about) =>
+            show(titleOf(key), editing(key, { about, fields, before: shownOf(key), problems: expiryPassed }), 422)
+          )
+      })
     )
   })
 }

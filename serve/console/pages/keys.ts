@@ -33,21 +33,28 @@ const leftOf = ({ budget_usd, spent_usd }: KeySummary) => Math.round((budget_usd
 /** A key is refused every call once the rest of its budget is less than its cheapest call costs. */
 const isSpent = (key: KeySummary) => leftOf(key) < cheapestCall(key.scopes)
 
+const isExpired = ({ expires_at }: KeySummary, now: number) => expires_at !== null && Date.parse(expires_at) <= now
+
 /** What its next call would meet. */
-export const stateBadge = (key: KeySummary): Html => {
+export const stateBadge = (key: KeySummary, now: number): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
+  if (isExpired(key, now)) return badge("expired", "bad")
   if (key.budget_usd === 0) return badge("paused", "warning")
   return isSpent(key) ? badge("budget spent", "warning") : badge("active", "good")
 }
 
+/** Nothing of a key that does not end by itself. */
+export const expiry = (key: KeySummary, now: number): Part =>
+  key.expires_at !== null && html`${isExpired(key, now) ? "expired" : "expires"} ${moment(key.expires_at)}`
+
 /** A bar that changes its colour says so in words, too. */
-const spent = (key: KeySummary) => {
+const spent = (key: KeySummary, now: number) => {
   const { budget_usd, name, spent_usd } = key
   const text = spentInWords(spent_usd, budget_usd)
-  if (budget_usd === 0) return html`${text} ${stateBadge(key)}`
+  if (budget_usd === 0 || isExpired(key, now)) return html`${text} ${stateBadge(key, now)}`
   const nearly = leftOf(key) * 5 <= budget_usd * 1000
   const left = html`<small class="muted nowrap">${usd(leftOf(key))} left</small>`
-  return html`${text} ${isSpent(key) ? stateBadge(key) : nearly && left}<progress${
+  return html`${text} ${isSpent(key) ? stateBadge(key, now) : nearly && left}<progress${
     nearly && html` class="warning"`
   } max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
 }
@@ -61,7 +68,7 @@ export const lastUsed = ({ created_at }: KeySummary, used: string | undefined, t
   return used.length === "2026-10-15".length ? day(used) : moment(used)
 }
 
-const yourKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>, today: string) =>
+const yourKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string, string>, now: number) =>
   table({
     caption: "Your keys",
     stacks: true,
@@ -76,10 +83,10 @@ const yourKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string,
     rows: keys.map(
       (key): ReadonlyArray<Part> => [
         html`<a class="key-name" href="/keys/${key.id}"><strong>${key.name}</strong></a>`,
-        shownKey(key),
+        html`${shownKey(key)}${key.expires_at !== null && html` <small class="muted">${expiry(key, now)}</small>`}`,
         unbroken(scopesInWords(key.scopes)),
-        spent(key),
-        lastUsed(key, lastUses.get(key.id), today),
+        spent(key, now),
+        lastUsed(key, lastUses.get(key.id), todayOf(now)),
         html`<a class="bad" href="/keys/${key.id}/revoke" aria-label="Revoke ${key.name}">Revoke</a>`
       ]
     )
@@ -171,15 +178,14 @@ export const keysPage: Page<Administration | RequestLog> = {
       to: (number) => `/keys?revoked=${number}#revoked`,
       label: "Pages of revoked keys"
     })
-    const today = todayOf(now)
-    const asked = { account_id: account.id, keys: shown.map(({ id }) => id), today }
+    const asked = { account_id: account.id, keys: shown.map(({ id }) => id), today: todayOf(now) }
     const uses = yield* RequestLog.use((log) => log.lastUses(asked))
     const asksRevoked = query.has("revoked") && revoked.length > 0
     return show(
       "Keys",
       html`${section(
         yours.length === 0 ? "Your keys" : `Your keys (${count(yours.length)})`,
-        html`${yours.length === 0 ? none(revoked.length) : yourKeys(shown, uses, today)}${links}${
+        html`${yours.length === 0 ? none(revoked.length) : yourKeys(shown, uses, now)}${links}${
           !asksRevoked && revoked.length > 0 && revokedLink(revoked)
         }`,
         yours.length > 0 && linkButton("/keys/new", "Create a key", "primary")

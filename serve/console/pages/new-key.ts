@@ -13,6 +13,7 @@ import { makeSentForms } from "../sent-forms.ts"
 import { type Example, examplesFor } from "./key-examples.ts"
 import {
   chosenIn,
+  expiryPassed,
   fieldsIn,
   type KeyChoice,
   type KeyFields,
@@ -94,7 +95,10 @@ export const newKeyPage: Page<Administration> = {
     return yield* Administration.use((ledger) => ledger.createKey({ account_id: account.id, ...chosen })).pipe(
       Effect.onError(() => Effect.sync(first.takeBack)),
       Effect.map((key) => show("Your new key", created(key, api))),
-      Effect.catchTag("TooManyKeys", () => Effect.succeed(asked({ fields, told: tooMany }, 422)))
+      Effect.catchTags({
+        TooManyKeys: () => Effect.succeed(asked({ fields, told: tooMany }, 422)),
+        ExpiryPassed: () => Effect.succeed(asked({ fields, problems: expiryPassed }, 422))
+      })
     )
   })
 }

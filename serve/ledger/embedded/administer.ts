@@ -35,9 +35,8 @@ const accountSummary = ({ head, record }: AccountState): AccountSummary => ({
 })
 
 const keySummary = (key: KeyState, now: number): KeySummary => {
-  const { id, account_id, name, scopes, budget_credits, last4, created_at, revoked_at } = key.record
-  const spent_usd = usdOf(spentInMonth(key, now))
-  return { id, account_id, name, scopes, budget_usd: usdOf(budget_credits), spent_usd, last4, created_at, revoked_at }
+  const { budget_credits, revision: _, sha256: __, ...record } = key.record
+  return { ...record, budget_usd: usdOf(budget_credits), spent_usd: usdOf(spentInMonth(key, now)) }
 }
 
 const decodeBooking = Schema.decodeEffect(Booking)
@@ -120,12 +119,12 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       const { balance_credits } = yield* account(account_id)
       return { booked: decision !== nothing, balance_credits }
     }),
-    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, name, scopes, budget_credits }) {
+    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, expires_at = null, ...settings }) {
       const id = yield* newId("key_")
       const secret = yield* Effect.sync(newApiKey)
-      const record = { id, account_id, name, scopes, budget_credits, sha256: fingerprint(secret), last4: last4(secret) }
+      const asked = { ...settings, id, account_id, expires_at, sha256: fingerprint(secret), last4: last4(secret) }
       const now = yield* change((now) =>
-        Result.flatMap(accountOf(account_id), () => issueKey(record, validKeysOf(account_id), now))
+        Result.flatMap(accountOf(account_id), () => issueKey(asked, validKeysOf(account_id), now))
       )
       return { key: secret, ...(yield* key(id, now)) }
     }),
@@ -137,7 +136,7 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
         .map((found) => keySummary(found, now))
     }),
     editKey: Effect.fn("Administration.editKey")(function* ({ key_id, ...changes }) {
-      const now = yield* change(() => Result.flatMap(keyOf(key_id), ({ record }) => editKey(record, changes)))
+      const now = yield* change((now) => Result.flatMap(keyOf(key_id), ({ record }) => editKey(record, changes, now)))
       return yield* key(key_id, now)
     }),
     revokeKey: Effect.fn("Administration.revokeKey")(function* ({ key_id }) {

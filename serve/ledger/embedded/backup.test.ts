@@ -21,7 +21,7 @@ const newKey = Effect.fnUntraced(function* ({ administration }: LedgerAccess) {
 
 /** A whole call of 1 credit. */
 const pay = async (ledger: LedgerAccess, token: string, requestId: string) => {
-  const view = await ledger.authenticate(token)
+  const view = await ledger.authenticate(token, Date.now())
   if (view === undefined) throw new Error("the key is unknown")
   const admission = await ledger.hold(view, "/v1/stores", 1, Date.now())
   if ("refused" in admission) throw new Error(admission.refused)

@@ -33,7 +33,7 @@ const inMemory = Effect.fnUntraced(function* (budget?: number) {
 
 /** The key as a request has looked it up. */
 const known = async (ledger: LedgerAccess, { key }: { readonly key: string }): Promise<ApiKeyView> => {
-  const found = await ledger.authenticate(key)
+  const found = await ledger.authenticate(key, now)
   if (found === undefined) throw new Error("the key is unknown")
   return found
 }
@@ -58,15 +58,16 @@ describe("a key", () => {
   it.effect("is found by its whole text only", () =>
     Effect.gen(function* () {
       const { key, ledger } = yield* inMemory()
-      assert.deepStrictEqual(yield* Effect.promise(() => ledger.authenticate(key.key)), {
+      assert.deepStrictEqual(yield* Effect.promise(() => ledger.authenticate(key.key, now)), {
         id: key.id,
         account_id: key.account_id,
         name: "k",
         scopes: new Set(["get-store" as const]),
-        revision: 1
+        revision: 1,
+        validUntil: Number.POSITIVE_INFINITY
       })
       for (const other of [newApiKey(), key.key.slice(0, -1), `${key.key} `, key.key.toLowerCase(), key.id, ""]) {
-        assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(other)))
+        assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(other, now)))
       }
     })
   )
@@ -82,7 +83,7 @@ describe("a key", () => {
       assert.deepStrictEqual(paused, { refused: "spend_cap_reached" })
       const revoked = yield* administration.revokeKey({ key_id: key.id })
       assert.isNotNull(revoked.revoked_at)
-      assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(key.key)))
+      assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(key.key, now)))
       assert.strictEqual((yield* Effect.flip(administration.editKey({ key_id: key.id, name: "x" })))._tag, "KeyRevoked")
     })
   )
@@ -92,16 +93,16 @@ describe("a key", () => {
       const { key, ledger } = yield* inMemory()
       const { administration } = ledger
       const before = yield* Effect.promise(() => known(ledger, key))
-      assert.isTrue(yield* Effect.promise(() => ledger.isCurrent(before)))
+      assert.isTrue(yield* Effect.promise(() => ledger.isCurrent(before, now)))
       yield* administration.editKey({ key_id: key.id, scopes: ["get-product"] })
-      assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(before)))
+      assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(before, now)))
       const changed = { refused: "key_changed" as const }
       assert.deepStrictEqual(yield* Effect.promise(() => ledger.hold(before, endpoint, 100, now)), changed)
 
       const after = yield* Effect.promise(() => known(ledger, key))
-      assert.isTrue(yield* Effect.promise(() => ledger.isCurrent(after)))
+      assert.isTrue(yield* Effect.promise(() => ledger.isCurrent(after, now)))
       yield* administration.revokeKey({ key_id: key.id })
-      assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(after)))
+      assert.isFalse(yield* Effect.promise(() => ledger.isCurrent(after, now)))
       assert.deepStrictEqual(yield* Effect.promise(() => ledger.hold(after, endpoint, 100, now)), changed)
       assert.strictEqual(ledger.remaining(after, now), 5000)
     })

@@ -6,7 +6,18 @@ import { Effect } from "effect"
 import { fingerprint } from "../../access/api-key.ts"
 import { chargedTwice } from "../charged-requests.ts"
 import { type Admission, Ledger, noCounts } from "../ledger.ts"
-import { type ApiKeyView, charge, type Hold, hold, type LedgerState, release, remaining, restore } from "../machine.ts"
+import {
+  type ApiKeyView,
+  charge,
+  type Hold,
+  hold,
+  isCurrent,
+  keyWith,
+  type LedgerState,
+  release,
+  remaining,
+  restore
+} from "../machine.ts"
 import { administer } from "./administer.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"
@@ -30,12 +41,8 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
   )
   const administration = yield* administer(state, writer, store)
 
-  const isCurrent = (key: ApiKeyView) => {
-    const record = state.keys.get(key.id)?.record
-    return record?.revision === key.revision && record.revoked_at === null
-  }
   const admit = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number): Admission => {
-    if (!isCurrent(key)) return { refused: "key_changed" }
+    if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" }
     const admission = hold(state, key.id, endpoint, credits, nowMs)
     if ("refused" in admission) {
       counters[`refused_${admission.refused}`]++
@@ -51,8 +58,8 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
   }
 
   return Ledger.of({
-    authenticate: async (token) => state.valid.get(fingerprint(token))?.view,
-    isCurrent: async (key) => isCurrent(key),
+    authenticate: async (token, nowMs) => keyWith(state, fingerprint(token), nowMs),
+    isCurrent: async (key, nowMs) => isCurrent(state.keys.get(key.id), key, nowMs),
     hold: async (key, endpoint, credits, nowMs) => admit(key, endpoint, credits, nowMs),
     remaining: (key, nowMs) => remaining(state, key.id, nowMs),
     writable: writer.isWritable,

@@ -78,7 +78,7 @@ export const readKeyTexts = (sqlite: Sqlite): ReadonlyMap<string, string> =>
     sqlite
       .all(
         `select id, account_id || ' ' || revision || ' ' || budget_credits || ' ' || sha256 || ' ' || scopes || ' ' ||
-          coalesce(revoked_at, '') as text
+          coalesce(revoked_at, '') || ' ' || coalesce(expires_at, '') as text
         from ledger.api_key`
       )
       .map((row): [string, string] => [textIn(row, "id"), textIn(row, "text")])

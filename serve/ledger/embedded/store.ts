@@ -12,8 +12,16 @@ import type { SummedUsage } from "../summed-usage.ts"
 import type { Held } from "./verification.ts"
 
 /** What a key is to calls, to compare what is stored with what the running server knows. */
-export const keyText = ({ account_id, budget_credits, revision, revoked_at, scopes, sha256 }: ApiKey): string =>
-  [account_id, revision, budget_credits, sha256, JSON.stringify(scopes), revoked_at ?? ""].join(" ")
+export const keyText = ({ account_id, budget_credits, revision, scopes, sha256, ...key }: ApiKey): string =>
+  [
+    account_id,
+    revision,
+    budget_credits,
+    sha256,
+    JSON.stringify(scopes),
+    key.revoked_at ?? "",
+    key.expires_at ?? ""
+  ].join(" ")
 
 /** Which entries a page of a statement has. */
 export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {

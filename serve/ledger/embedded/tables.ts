@@ -21,6 +21,7 @@ export const recorded = {
     "last4",
     "created_at",
     "revoked_at",
+    "expires_at",
     "revision"
   ],
   payment: [

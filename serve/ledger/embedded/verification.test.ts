@@ -84,7 +84,7 @@ describe("a verification", () => {
       const counts: Array<number> = []
       const calls = Effect.promise(async () => {
         for (; counts.length < 2; charged++) {
-          const view = await ledger.authenticate(token)
+          const view = await ledger.authenticate(token, Date.now())
           if (view === undefined) throw new Error("the key is unknown")
           const admission = await ledger.hold(view, "/v1/stores", 1, Date.now())
           if ("refused" in admission) throw new Error(admission.refused)

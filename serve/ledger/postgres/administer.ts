@@ -93,7 +93,8 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       yield* run(
         `insert into ledger.api_key select * from jsonb_populate_record(null::ledger.api_key, $1::text::jsonb)
         on conflict (id) do update set name = excluded.name, scopes = excluded.scopes,
-          budget_credits = excluded.budget_credits, revoked_at = excluded.revoked_at, revision = excluded.revision`,
+          budget_credits = excluded.budget_credits, revoked_at = excluded.revoked_at, expires_at = excluded.expires_at,
+          revision = excluded.revision`,
         [JSON.stringify(record)]
       )
     }
@@ -153,15 +154,15 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         })
       )
     }),
-    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, budget_credits, name, scopes }) {
+    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, expires_at = null, ...settings }) {
       const id = yield* newId("key_")
       const secret = yield* Effect.sync(newApiKey)
-      const record = { id, account_id, name, scopes, budget_credits, sha256: fingerprint(secret), last4: last4(secret) }
+      const asked = { ...settings, id, account_id, expires_at, sha256: fingerprint(secret), last4: last4(secret) }
       return yield* change([account_id], (now) =>
         Effect.gen(function* () {
           yield* account(account_id)
           const [valid] = yield* all(Count, validKeys, [account_id])
-          yield* write(yield* Effect.fromResult(issueKey(record, valid?.count ?? 0, now)))
+          yield* write(yield* Effect.fromResult(issueKey(asked, valid?.count ?? 0, now)))
           return { key: secret, ...summary(yield* key(id, now)) }
         })
       )
@@ -172,8 +173,8 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       return Array.from(yield* keysWhere("key.account_id = $1", account_id, now), summary)
     }),
     editKey: Effect.fn("Administration.editKey")(function* ({ key_id, ...changes }) {
-      return yield* changeKey(key_id, ({ spent: _, ...record }) =>
-        Effect.flatMap(Effect.fromResult(editKey(record, changes)), write)
+      return yield* changeKey(key_id, ({ spent: _, ...record }, now) =>
+        Effect.flatMap(Effect.fromResult(editKey(record, changes, now)), write)
       )
     }),
     revokeKey: Effect.fn("Administration.revokeKey")(function* ({ key_id }) {

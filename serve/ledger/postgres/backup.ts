@@ -16,17 +16,14 @@ import { groupWriting } from "../embedded/write-group.ts"
 import type { Group } from "../machine.ts"
 import { Account, ApiKey, Entry } from "../records.ts"
 import { transact, unavailable } from "./database.ts"
-import { momentOf } from "./sql-text.ts"
+import { accountRow, keyRow, momentOf } from "./sql-text.ts"
 
 const rowsAtOnce = 5_000
 
 const accounts = `
-  select jsonb_build_object('id', id, 'name', name, 'created_at', ${momentOf("created_at")}) as value
-  from ledger.account order by created_at, id`
+  select ${accountRow} as value from ledger.account order by created_at, id`
 const keys = `
-  select to_jsonb(key) || jsonb_build_object('created_at', ${momentOf("created_at")},
-    'revoked_at', ${momentOf("revoked_at")}) as value
-  from ledger.api_key as key order by created_at, id`
+  select ${keyRow} as value from ledger.api_key as key order by created_at, id`
 /** Numbers without gaps, as a file has them; the order of writing stays. */
 const entries = `
   select to_jsonb(entry) || jsonb_build_object('occurred_at', ${momentOf("occurred_at")},

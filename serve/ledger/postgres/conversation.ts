@@ -385,16 +385,15 @@ export const converse = async (options: {
   return {
     current: membership.current,
     /** The key with this SHA-256 as the server knows it, or else as it is now. */
-    authenticate: async (sha256: string): Promise<ApiKeyView | undefined> => {
-      const key = known.find(sha256)
+    authenticate: async (sha256: string, nowMs: number): Promise<ApiKeyView | undefined> => {
+      const key = known.find(sha256, nowMs)
       if (key !== undefined) return key
       await asking("bySha256", sha256)
-      return known.find(sha256)
+      return known.find(sha256, nowMs)
     },
-    isCurrent: async (key: ApiKeyView): Promise<boolean> => {
+    isCurrent: async (key: ApiKeyView, nowMs: number): Promise<boolean> => {
       if (!known.isTrue(key) || !isTrusted()) await asking("byId", key.id)
-      const record = known.keyWith(key.id)?.record
-      return record?.revision === key.revision && record.revoked_at === null
+      return known.isCurrent(key, nowMs)
     },
     hold: async (call: Call): Promise<Decided> => {
       if (lost !== undefined) throw lost

@@ -8,9 +8,12 @@ import {
   type Admission,
   type ApiKeyView,
   apply,
+  forgetKey,
   type Hold,
   hold,
+  isCurrent,
   type KeyState,
+  keyWith,
   type LedgerState,
   remainingOf,
   restore,
@@ -63,11 +66,6 @@ export const knownAccounts = (charged: ChargedRequests) => {
     const others = calls.get(id)
     others?.delete(held)
     if (others?.size === 0) calls.delete(id)
-  }
-
-  const view = (key: KeyState): ApiKeyView => {
-    handedOut.set(key.view, key)
-    return key.view
   }
 
   /** What the open calls of an account hold, but those in `except`, and what is set aside besides: by key and month. */
@@ -136,10 +134,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
 
   /** Decides as the machine does, by what is known. */
   const decide = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => {
-    const known = state.keys.get(key.id)
-    if (known?.record.revision !== key.revision || known.record.revoked_at !== null) {
-      return { refused: "key_changed" } as const
-    }
+    if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" } as const
     const admission = hold(state, key.id, endpoint, credits, nowMs)
     if ("hold" in admission) register(admission.hold)
     return admission
@@ -161,9 +156,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     call: { readonly key: ApiKeyView; readonly endpoint: string; readonly credits: number; readonly nowMs: number }
   ) => {
     const { credits, endpoint, key, nowMs } = call
-    if (known.record.revision !== key.revision || known.record.revoked_at !== null) {
-      return { refused: "key_changed" } as const
-    }
+    if (!isCurrent(known, key, nowMs)) return { refused: "key_changed" } as const
     const left = slice.get(spending) ?? 0
     if (left < credits) return undefined
     slice.set(spending, left - credits)
@@ -231,11 +224,13 @@ export const knownAccounts = (charged: ChargedRequests) => {
       else recorded.set(id, holdings)
     },
     /** Whatever is known of the key; see `isTrue`. */
-    find: (sha256: string): ApiKeyView | undefined => {
-      const key = state.valid.get(sha256)
-      return key === undefined ? undefined : view(key)
+    find: (sha256: string, nowMs: number): ApiKeyView | undefined => {
+      const view = keyWith(state, sha256, nowMs)
+      const key = view && state.keys.get(view.id)
+      if (view !== undefined && key !== undefined) handedOut.set(view, key)
+      return view
     },
-    keyWith: (id: string) => state.keys.get(id),
+    isCurrent: (key: ApiKeyView, nowMs: number): boolean => isCurrent(state.keys.get(key.id), key, nowMs),
     /** Whether the key is known under a lease. */
     isTrue: (key: ApiKeyView): boolean => {
       const known = state.keys.get(key.id)
@@ -257,9 +252,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       const idle = new Set<string>()
       for (const id of state.accounts.keys()) if (!leases.has(id) && !calls.has(id) && !recorded.has(id)) idle.add(id)
       for (const key of state.keys.values()) {
-        if (!idle.has(key.record.account_id)) continue
-        state.keys.delete(key.record.id)
-        state.valid.delete(key.record.sha256)
+        if (idle.has(key.record.account_id)) forgetKey(state, key.record)
       }
       for (const id of idle) state.accounts.delete(id)
     }

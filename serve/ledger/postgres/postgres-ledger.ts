@@ -82,7 +82,7 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
   yield* Effect.forkScoped(listen(sql, conversation.told))
 
   return Ledger.of({
-    authenticate: (token) => conversation.authenticate(fingerprint(token)),
+    authenticate: (token, nowMs) => conversation.authenticate(fingerprint(token), nowMs),
     isCurrent: conversation.isCurrent,
     hold: async (key, endpoint, credits, nowMs): Promise<Admission> => {
       const decided = await conversation.hold({ key, endpoint, credits, nowMs })

@@ -22,4 +22,4 @@ export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_a
 
 /** A key as JSON has it. `key` names the row. */
 export const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ${momentOf("key.created_at")},
-    'revoked_at', ${momentOf("key.revoked_at")})`
+    'revoked_at', ${momentOf("key.revoked_at")}, 'expires_at', ${momentOf("key.expires_at")})`

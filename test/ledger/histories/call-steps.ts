@@ -53,7 +53,7 @@ const callWithStaleView = step("hold with a key that has changed", fc.record({ w
   happens: async (world, { call, which }) => {
     if (world.stale.length === 0) return
     const { server, view } = pick(world.stale, which)
-    assert.equal(await world.server(server).isCurrent(view), false)
+    assert.equal(await world.server(server).isCurrent(view, world.model.now), false)
     assert.equal(await world.hold(server, view, call), "key_changed")
   }
 })

@@ -86,7 +86,7 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
     entriesOf: (accountId) => Effect.runPromise(Stream.runCollect(administration.entriesOf(accountId))),
     /** A look-up goes into the same group as what was released before it, or into a later one. */
     settled: async () => {
-      await Promise.all(members.map(({ ledger }) => ledger.authenticate("svc_data_nobody")))
+      await Promise.all(members.map(({ ledger }) => ledger.authenticate("svc_data_nobody", Date.now())))
     },
     restart: async (index, begin) => {
       begin()
@@ -112,7 +112,7 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
     beginOutage: async () => {
       for (const { ledger, wire } of members) {
         wire.cut()
-        await ledger.authenticate("svc_data_nobody").catch(() => {})
+        await ledger.authenticate("svc_data_nobody", Date.now()).catch(() => {})
         await until(() => !ledger.writable())
       }
     },

@@ -113,7 +113,7 @@ export class World {
     const ledger = this.server(server)
     const place = `${server} ${key.id}`
     for (let attempt = 1; attempt <= 2; attempt++) {
-      const view = await ledger.authenticate(key.secret)
+      const view = await ledger.authenticate(key.secret, this.model.now)
       const before = this.views.get(place)
       if (before !== undefined && before.revision !== view?.revision) this.stale.push({ server, key, view: before })
       if (view === undefined) {
@@ -121,7 +121,7 @@ export class World {
         return undefined
       }
       this.views.set(place, view)
-      if (await ledger.isCurrent(view)) return view
+      if (await ledger.isCurrent(view, this.model.now)) return view
     }
     throw new Error(`key ${key.id} was looked up twice on server ${server} and is not current`)
   }

@@ -160,7 +160,7 @@ export type SignedIn = Awaited<ReturnType<SpendingConsole["signedIn"]>>
 export const call = (key: SignedIn["key"], token: string, requestId: string, at = Date.now()) =>
   Effect.gen(function* () {
     const ledger = yield* Ledger
-    const view = yield* Effect.promise(() => ledger.authenticate(token))
+    const view = yield* Effect.promise(() => ledger.authenticate(token, Date.now()))
     if (view === undefined) return yield* Effect.die(`the key ${key.id} is unknown`)
     const admission = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 100, at))
     if ("refused" in admission) return yield* Effect.die(admission.refused)

@@ -23,6 +23,7 @@ export const aKey = (key: Partial<ApiKey> = {}): ApiKey => ({
   last4: "wxyz",
   created_at: createdAt,
   revoked_at: null,
+  expires_at: null,
   revision: 1,
   ...key
 })

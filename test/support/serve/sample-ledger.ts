@@ -30,6 +30,7 @@ export const aKey = (id: string, account_id: string): ApiKey => ({
   last4: "wxyz",
   created_at: "2026-10-30T00:00:00.000Z",
   revoked_at: null,
+  expires_at: null,
   revision: 1
 })
 
@@ -75,7 +76,13 @@ const payers = [
 export const sampleGroups = (write = author()): ReadonlyArray<Group> => [
   write(openAccount("acct_a", "A & Söhne", born)),
   write(openAccount("acct_b", "B", born)),
-  write({ keys: [aKey("key_a", "acct_a"), aKey("key_b", "acct_b"), aKey("key_c", "acct_a")] }),
+  write({
+    keys: [
+      aKey("key_a", "acct_a"),
+      aKey("key_b", "acct_b"),
+      { ...aKey("key_c", "acct_a"), expires_at: "2100-01-31T00:00:00.000Z" }
+    ]
+  }),
   ...Array.from({ length: 60 }, (_, hour) =>
     write({
       entries: [

@@ -1,4 +1,4 @@
--- API keys as they are now, revoked ones included. What they were before is in `record`.
+-- API keys as they are now, revoked and expired ones included. What they were before is in `record`.
 create table ledger.api_key (
   id text primary key, -- permanent, key_…; not the key itself, which is stored nowhere
   account_id text not null references account,
@@ -8,6 +8,7 @@ create table ledger.api_key (
   sha256 text not null unique, -- of the key, in hexadecimal
   last4 text not null,
   created_at text not null,
-  revoked_at text, -- null while it is valid
+  revoked_at text, -- null while it is not revoked
+  expires_at text, -- null where it does not end by itself
   revision integer not null -- counts the changes of the row, from 1
 ) strict

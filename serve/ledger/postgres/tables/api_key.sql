@@ -8,6 +8,7 @@ create table ledger.api_key (
   last4 text not null,
   created_at timestamptz not null,
   revoked_at timestamptz,
+  expires_at timestamptz,
   revision integer not null,
   unique (account_id, id)
 )

@@ -1,0 +1,130 @@
+/** Keys that expire, in both stores: from its end on a key is unknown, also to a call that has looked it up before. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Administration, NewKey } from "@larder/serve/ledger/administration.ts"
+import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { timestampOf } from "@larder/serve/ledger/moments.ts"
+import { Effect } from "effect"
+import { admitted, balanceOf, database, endpoint, entriesOf, hold, october, open, places } from "./shared-ledger.ts"
+
+const end = Date.parse("2100-01-31T00:00:00.000Z")
+const expires_at = timestampOf(end)
+
+const expiringKey = Effect.fnUntraced(function* (administration: Administration["Service"]) {
+  const { id } = yield* administration.createAccount({ name: "A" })
+  const asked = { name: "k", scopes: ["get-store"], budget_credits: 1_000, expires_at } as const
+  return yield* administration.createKey({ account_id: id, ...asked })
+})
+
+/** As the pipeline does, which looks a key up again that another server, or an operator, has changed. */
+const called = async (ledger: LedgerAccess, key: NewKey, now: number) => {
+  for (;;) {
+    const held = await hold(ledger, key, 10, now)
+    if (held === "key_changed") continue
+    if (typeof held === "string") return held
+    held.release()
+    return "held"
+  }
+}
+
+describe.each(Object.entries(places))("a key that expires in %s", (_, place) => {
+  it.live("is unknown from its end on, and was charged for what came before", () =>
+    Effect.gen(function* () {
+      const opening = yield* place
+      const key = yield* Effect.gen(function* () {
+        const ledger = yield* opening
+        const key = yield* expiringKey(ledger.administration)
+        assert.strictEqual(key.expires_at, expires_at)
+        yield* Effect.promise(async () => {
+          await (await admitted(ledger, key, 100, end - 1)).commit("req_1")
+          assert.strictEqual(await hold(ledger, key, 100, end), "unknown")
+          assert.strictEqual(await hold(ledger, key, 100, end + 1), "unknown")
+        })
+        assert.strictEqual(yield* balanceOf(ledger, key), 4_900)
+        return key
+      }).pipe(Effect.scoped)
+      const reopened = yield* opening
+      yield* Effect.promise(async () => {
+        ;(await admitted(reopened, key, 100, end - 1)).release()
+        assert.strictEqual(await hold(reopened, key, 100, end), "unknown")
+      })
+      assert.strictEqual((yield* entriesOf(reopened, key)).length, 2)
+      assert.strictEqual((yield* reopened.administration.listKeys(key))[0]?.expires_at, expires_at)
+      assert.deepStrictEqual((yield* reopened.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("admits no call that has looked it up before its end and comes after it, however often it is called", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const key = yield* expiringKey(ledger.administration)
+      yield* Effect.promise(async () => {
+        const view = await ledger.authenticate(key.key, end - 1)
+        assert.isDefined(view)
+        // PostgreSQL leases the account to a server that calls it often, which decides in its memory from then on
+        for (let call = 0; call < 6; call++) {
+          assert.isTrue(await ledger.isCurrent(view, end - 1))
+          assert.isFalse(await ledger.isCurrent(view, end))
+          assert.deepStrictEqual(await ledger.hold(view, endpoint, 100, end), { refused: "key_changed" })
+          ;(await admitted(ledger, key, 100, end - 1)).release()
+        }
+      })
+      assert.strictEqual(yield* balanceOf(ledger, key), 5_000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("follows an edit of its end from the next call on", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const { administration } = ledger
+      const key = yield* expiringKey(administration)
+      const callAt = (now: number) => Effect.promise(() => called(ledger, key, now))
+      assert.strictEqual(yield* callAt(end), "unknown")
+      const later = timestampOf(end + 1_000)
+      assert.strictEqual((yield* administration.editKey({ key_id: key.id, expires_at: later })).expires_at, later)
+      assert.deepStrictEqual([yield* callAt(end), yield* callAt(end + 1_000)], ["held", "unknown"])
+      assert.strictEqual((yield* administration.editKey({ key_id: key.id, name: "renamed" })).expires_at, later)
+      assert.isNull((yield* administration.editKey({ key_id: key.id, expires_at: null })).expires_at)
+      assert.strictEqual(yield* callAt(end + 1_000), "held")
+      yield* administration.editKey({ key_id: key.id, expires_at })
+      assert.deepStrictEqual([yield* callAt(end - 1), yield* callAt(end)], ["held", "unknown"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is neither made nor edited with an end that has passed", () =>
+    Effect.gen(function* () {
+      const { administration } = yield* yield* place
+      const key = yield* expiringKey(administration)
+      const passed = { expires_at: timestampOf(october - 1) }
+      const asked = { account_id: key.account_id, name: "k", scopes: ["get-store"], budget_credits: 1 } as const
+      for (const refused of [
+        yield* Effect.flip(administration.createKey({ ...asked, ...passed })),
+        yield* Effect.flip(administration.editKey({ key_id: key.id, ...passed }))
+      ]) {
+        assert.strictEqual(refused._tag, "ExpiryPassed")
+      }
+      const [listed, ...others] = yield* administration.listKeys(key)
+      assert.deepStrictEqual([listed?.expires_at, others.length], [expires_at, 0])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a key that expires, called on two servers", () => {
+  it.live("ends on both where one of them was asked to end it", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = [yield* open(url), yield* open(url)]
+      const key = yield* expiringKey(here.administration)
+      const callOn = (ledger: LedgerAccess, now: number) => Effect.promise(() => called(ledger, key, now))
+      assert.deepStrictEqual([yield* callOn(here, end - 1), yield* callOn(there, end - 1)], ["held", "held"])
+      const view = yield* Effect.promise(() => there.authenticate(key.key, october))
+      yield* here.administration.editKey({ key_id: key.id, expires_at: timestampOf(end - 10) })
+      assert.isDefined(view)
+      assert.deepStrictEqual(yield* Effect.promise(() => there.hold(view, endpoint, 10, end - 1)), {
+        refused: "key_changed"
+      })
+      assert.deepStrictEqual([yield* callOn(here, end - 1), yield* callOn(there, end - 1)], ["unknown", "unknown"])
+      yield* there.administration.editKey({ key_id: key.id, expires_at: null })
+      assert.deepStrictEqual([yield* callOn(here, end), yield* callOn(there, end)], ["held", "held"])
+    }).pipe(Effect.scoped)
+  )
+})
