@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
@@ -31,6 +32,24 @@ describe("a thread", () => {
     const closed = await thread.run(work, count, 0).catch((cause: unknown) => cause)
     assert.match(String(closed), /was closed/)
     sqlite.close()
+  })
+
+  it("that is closed while it works lets its process wait for it", () => {
+    const program = `
+      import { makeThread } from ${JSON.stringify(new URL("./thread.ts", import.meta.url).href)}
+      import { count } from ${JSON.stringify(work)}
+      const thread = makeThread({ file: process.argv[2] })
+      const counted = thread.run(${JSON.stringify(work)}, count, 40)
+      await thread.close()
+      console.log(await counted)`
+    const file = path.join(folder, "closed.sqlite")
+    const sqlite = openSqlite(file)
+    sqlite.exec("create table t (a)")
+    sqlite.close()
+    const script = path.join(folder, "closes.mjs")
+    writeFileSync(script, program)
+    const { status, stdout } = spawnSync(process.execPath, [script, file])
+    assert.deepStrictEqual([status, String(stdout)], [0, "40\n"])
   })
 
   it("gives up no lock of the process on the file: another program would take the log away", async () => {

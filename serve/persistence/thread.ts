@@ -55,7 +55,7 @@ export const makeThread = (files: Files): Thread => {
     started.on("message", (answered: Answered) => {
       const asked = waiting.get(answered.id)
       waiting.delete(answered.id)
-      if (waiting.size === 0) started.unref() // a process that waits for nothing else ends
+      if (waiting.size === 0 && !isClosed) started.unref() // a process that waits for nothing else ends
       if ("answer" in answered) asked?.resolve(answered.answer)
       else asked?.reject(Object.assign(new Error(answered.error.message), { code: answered.error.code }))
     })
