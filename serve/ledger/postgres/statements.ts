@@ -338,7 +338,10 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
 
 export type ServerStatements = Effect.Success<ReturnType<typeof serverStatements>>
 
-/** What takes too long is cancelled, and nobody waits for the end of that: a peer that has vanished says nothing for minutes. */
+/**
+ * Gives up on what takes too long: a peer that has vanished says nothing for minutes. The statement may still end by itself; a
+ * server that joins again waits for it, by the row of its former name.
+ */
 const withDeadline = <A>(ask: (signal: AbortSignal) => Promise<A>): Promise<A> => {
   const { promise, reject, resolve } = Promise.withResolvers<A>()
   const controller = new AbortController()
