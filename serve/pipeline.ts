@@ -214,7 +214,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
-  /** From the key to the hold, again where the key was edited or revoked, or expired, in between. `began` is told of the turn. */
+  /** From the key to the hold, again where the key was edited or revoked, or expired, in between. `began` receives the turn. */
   const admit = async (
     call: Call,
     token: string,

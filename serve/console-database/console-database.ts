@@ -53,7 +53,7 @@ export class ConsoleDatabase extends Context.Service<
       work: (statements: Statements) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | ConsoleUnavailable, R>
     /**
-     * For what reads or changes more than some hundred rows: it holds up nobody else. What it writes need not outlive a
+     * For what reads or changes more than some hundred rows: it blocks no other work. What it writes need not outlive a
      * crash, and changes some hundred rows a statement: in SQLite charged calls wait for each statement's end.
      */
     readonly background: Statements

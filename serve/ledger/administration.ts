@@ -110,13 +110,13 @@ export const Verification = Schema.Struct({
   balance_credits: Schema.Int,
   /** What does not add up, and where; empty where everything does. At most 100 are told. */
   problems: Schema.Array(Schema.String),
-  /** What came after the anchor that the ledger was held to: nobody can tell whether it is what was written. */
+  /** What came after the anchor that the ledger was held to: whether it is genuine is unknown. */
   younger_than_anchor: Schema.optionalKey(Schema.Struct({ entries: Schema.Int, records: Schema.Int }))
 })
 export type Verification = typeof Verification.Type
 
 export const Backup = Schema.Struct({
-  /** Absolute path of the copy: a file that stands for `ledger.sqlite`. */
+  /** Absolute path of the copy: a file that can replace `ledger.sqlite`. */
   file: Schema.String,
   entries: Schema.Int,
   bytes: Schema.Int

@@ -1,5 +1,5 @@
 /**
- * The anchor: the head of the ledger's chain, kept where whoever can write the ledger cannot: a file elsewhere, or an address
+ * The anchor: the head of the ledger's chain, kept out of reach of an attacker who can write the ledger: a file elsewhere, or an address
  * that takes it by PUT and gives it back by GET. A chain that is held to it shows every change before it.
  */
 import { open, readFile, realpath, rename } from "node:fs/promises"
@@ -78,7 +78,7 @@ export interface AnchorPlace {
   readonly write: (anchor: Anchor) => Effect.Effect<void, AnchorUnavailable>
 }
 
-/** Written whole: whoever reads meanwhile finds the one before. A link is followed; a folder that is missing is not made. */
+/** Replaced atomically: a concurrent reader finds the previous one. A link is followed; a folder that is missing is not made. */
 const writeFileWhole = async (file: string, text: string) => {
   const target = await realpath(file).catch(() => file)
   const part = `${target}.part`

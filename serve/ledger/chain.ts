@@ -38,7 +38,7 @@ export const breakBefore = (head: ChainHead, entry: Entry): string | undefined =
 
 /**
  * The chain of the whole ledger, over the chains of its accounts: each entry, and each state of an account, a key or a
- * payment, is a link. Whoever keeps its head elsewhere can tell later whether anything before it is missing or another.
+ * payment, is a link. With its head kept elsewhere, missing or replaced links before it can be detected later.
  */
 export const linkedTo = (head: string, hashOfNext: string): string => hash("sha256", `${head}\n${hashOfNext}`, "hex")
 

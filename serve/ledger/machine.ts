@@ -79,7 +79,7 @@ export interface KeyState {
 export interface LedgerState {
   readonly accounts: Map<string, AccountState>
   readonly keys: Map<string, KeyState>
-  /** Keys that are not revoked, by fingerprint. Whoever looks one up compares `validUntil` with the time. */
+  /** Keys that are not revoked, by fingerprint. A look-up compares `validUntil` with the time. */
   readonly valid: Map<string, ApiKeyView>
   /** Number of the last durable entry. */
   sequence: number

@@ -1,7 +1,7 @@
 /**
- * Keeps the write-ahead log of a SQLite file short. A thread copies its pages into the file while the main thread goes on
- * writing; where the log has become long, the main thread copies the few that came meanwhile, and the next commit begins the
- * log anew. A log that is used again has its length already, so a flush records no new one: a lone commit takes 0.12 ms
+ * Keeps the write-ahead log of a SQLite file short. A thread copies its pages into the file while the main thread keeps
+ * writing; where the log has become long, the main thread copies the few that came meanwhile, and the next commit resets the
+ * log. A log that is used again has its length already, so a flush records no new one: a lone commit takes 0.12 ms
  * instead of 0.21.
  */
 import type { Sqlite } from "./sqlite.ts"
@@ -18,7 +18,7 @@ interface Log {
   readonly copied: number
 }
 
-/** Copies what no reader needs in the log any more. Waits for nobody. */
+/** Copies what no reader needs in the log any more. Does not wait for readers or writers. */
 export const checkpoint = (sqlite: Sqlite): Log => {
   const [found] = sqlite.all("pragma main.wal_checkpoint(passive)")
   return { pages: Number(found?.log), copied: Number(found?.checkpointed) }
@@ -27,7 +27,7 @@ export const checkpoint = (sqlite: Sqlite): Log => {
 /** Another one with each commit, also with one of a thread. */
 const stateOf = (sqlite: Sqlite): string => `${sqlite.commits()} ${sqlite.all("pragma data_version")[0]?.data_version}`
 
-/** `onFailure` is told what a disk says that is full or gone: commits go on as long as the log can grow. */
+/** `onFailure` receives the error of a full or missing disk: commits continue as long as the log can grow. */
 export const keepLogShort = (sqlite: Sqlite, thread: Thread, onFailure: (error: unknown) => void) => {
   let seen = stateOf(sqlite)
   let running: Promise<void> = Promise.resolve()

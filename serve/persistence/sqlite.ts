@@ -15,7 +15,7 @@ export type Row = Record<string, SQLOutputValue | boolean>
 
 /** Milliseconds that a statement waits for another connection to end a write. The main thread waits with all its calls. */
 const patience = { full: 1_000, normal: 10_000 }
-/** A log that a long reader has made longer is cut to this length when it begins anew. */
+/** A log that a long reader has made longer is cut to this length when it is reset. */
 const longestLog = 64 * 1024 * 1024
 /** Kilobytes of pages that a connection remembers. */
 const cacheSize = 32_768
@@ -117,13 +117,13 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     commits: (): number => commits,
     /** All of `work` or nothing of it. `work` has to end in this turn of the event loop. */
     transaction: <A>(work: () => A): A => transaction("begin immediate", work),
-    /** The same, where `work` writes only `sums`: whoever writes the file itself waits for nothing. */
+    /** The same, where `work` writes only `sums`: writers of the file itself do not wait for it. */
     transactionOfSums: <A>(work: () => A): A => transaction("begin", work),
     /** Copies the log of `sums` into its file, but within a transaction. */
     checkpointSums: (): void => {
       if (!db.isTransaction) db.exec("pragma sums.wal_checkpoint(passive)")
     },
-    /** All that `work` reads is of one moment. The log cannot begin anew meanwhile. */
+    /** All that `work` reads is of one moment. The log cannot be reset meanwhile. */
     atOneMoment: <A>(work: () => A): A => {
       db.exec("begin")
       try {

@@ -17,7 +17,7 @@ export interface Files {
 type Work<Arguments extends ReadonlyArray<unknown>, Answer> = (sqlite: Sqlite, ...args: Arguments) => Answer
 
 export interface Thread {
-  /** `work` is exported by `module`, the address of the file that it stands in. */
+  /** `work` is exported by `module`, the URL of the file that defines it. */
   readonly run: <Arguments extends ReadonlyArray<unknown>, Answer>(
     module: string,
     work: Work<Arguments, Answer>,

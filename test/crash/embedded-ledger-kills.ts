@@ -1,7 +1,7 @@
 /**
  * Kills real servers with -9 under load, again and again over one embedded ledger: calling, starting, and with a write-ahead
- * log that a power cut has torn. In the end one is told to stop under load. Each 200 that a caller has received is charged
- * once, whatever the moment. Two kills cover all of that except a long log, which the long run covers.
+ * log that a power cut has torn. In the end one is stopped under load. Each 200 that a caller has received is charged
+ * once, at any moment. Two kills cover all of that except a long log, which the long run covers.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import path from "node:path"
@@ -15,7 +15,7 @@ import { historiesWith, longest, portion } from "./kills.ts"
 import { stopUnderLoad } from "./stop-under-load.ts"
 import { headerLength, logIn, tearLog, tears } from "./torn-log.ts"
 
-/** Then a thread copies pages into the file while they change, or a commit has just begun the log anew. */
+/** Then a thread copies pages into the file while they change, or a commit has just reset the log. */
 const longLog = 1_000_000
 
 const headerOf = (log: string) => {

@@ -1,5 +1,5 @@
 /**
- * The ledger in a folder whose process was killed: a group that was not written to its end, a log that was begun anew, and
+ * The ledger in a folder whose process was killed: a group that was not written to its end, a log that was reset, and
  * kills while the log is copied into the file or tables follow the entries.
  */
 import { cpSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
@@ -37,7 +37,7 @@ const running = <A, E, R>(
     Effect.scoped
   )
 
-/** Copies a folder, beside it, and changes the log in the copy. */
+/** Copies a folder next to it, and changes the log in the copy. */
 const copyOf = (folder: string, name: string, change: (log: Buffer) => Buffer = (log) => log) => {
   const copy = path.join(path.dirname(folder), name)
   cpSync(folder, copy, { recursive: true })
@@ -60,7 +60,7 @@ const inLast = (change: (transaction: Buffer) => Buffer) => (log: Buffer) => {
 const nothing = Buffer.alloc(0)
 
 describe("a group that was not written to its end", () => {
-  it.effect("is dropped whole, wherever it was cut", () =>
+  it.effect("is dropped whole, at any cut", () =>
     Effect.gen(function* () {
       const folder = yield* killedAfter(birth, charges(2), charges(3, 4))
       const { end, start } = lastIn(readFileSync(logIn(folder)))
@@ -110,8 +110,8 @@ describe("a group that was not written to its end", () => {
 })
 
 /**
- * A ledger whose log is begun anew after each tenth entry, as it is found when its process is killed after some of 150 entries:
- * after the 110th, the log has been copied into the file and not begun anew; the 111th begins it anew.
+ * A ledger whose log is reset after each tenth entry, as it is found when its process is killed after some of 150 entries:
+ * after the 110th, the log has been copied into the file and not reset; the 111th resets it.
  */
 const oftenBegunAnew = Effect.gen(function* () {
   const folder = yield* temporaryFolder
@@ -137,8 +137,8 @@ const oftenBegunAnew = Effect.gen(function* () {
   return { killedAt, at, logAt: (sequence: number) => readFileSync(logIn(at(sequence))) }
 })
 
-describe("a log that is begun anew", () => {
-  it.effect("never gives back what an older log held, wherever the process is killed", () =>
+describe("a log that is reset", () => {
+  it.effect("never gives back what an older log held, at whatever point the process is killed", () =>
     Effect.gen(function* () {
       const { killedAt, logAt } = yield* oftenBegunAnew
       assert.notDeepEqual(logAt(110).subarray(0, headerLength), logAt(111).subarray(0, headerLength))
@@ -208,14 +208,14 @@ describe("a log that is copied into the file", () => {
     assert.deepStrictEqual(numbers, [1, 2, 3])
   })
 
-  it.effect("adds its entries once when the process died before the log was begun anew", () =>
+  it.effect("adds its entries once when the process died before the log was reset", () =>
     Effect.gen(function* () {
       const { after } = yield* copied
       yield* holdsAllOnce(after)
     })
   )
 
-  it.effect("is copied anew when the process died meanwhile", () =>
+  it.effect("is copied again when the process died meanwhile", () =>
     Effect.gen(function* () {
       const { after, before } = yield* copied
       const [old, whole] = [before, after].map((folder) => readFileSync(ledgerFileIn(folder)))

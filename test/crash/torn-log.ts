@@ -1,6 +1,6 @@
 /**
  * What a power cut leaves behind a killed server: the last transaction in the write-ahead log is there in part, since a disk
- * writes its blocks in any order. Only a transaction of which nobody was told may be hurt; where the last one was told, a
+ * writes its blocks in any order. Only a transaction that was not yet reported may be damaged; where the last one was reported, a
  * part of another follows it.
  */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -138,7 +138,7 @@ export const tearLog = (
   const log = existsSync(name) ? readFileSync(name) : Buffer.alloc(0)
   const last = transactionsIn(log).at(-1)
   const charged = last === undefined ? undefined : chargedLast(file, log, last)
-  // accounts, keys, credits, people and payments are told to somebody
+  // accounts, keys, credits, people and payments are reported to a client
   const isUntold = charged?.every((id) => typeof id === "string" && !wasTold(id)) === true
   const whole = isUntold ? log : withAnother(file, log)
   const { end, start } = transactionsIn(whole).at(-1) ?? { start: 0, end: 0 }

@@ -1,29 +1,18 @@
 /** Accounts that are locked in PostgreSQL for longer than one group waits, as other servers do on a slow disk. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
-import { admitted, client, database, entriesOf, keyOf, open, until } from "./shared-ledger.ts"
+import { Effect, Fiber } from "effect"
+import { admitted, client, database, entriesOf, keyOf, lockAccount, open, until } from "./shared-ledger.ts"
 
 /** A group waits for a second. */
 const lockedFor = "1500 millis"
 
-/** Runs `work` while somebody has locked the account, for a while. */
+/** Runs `work` while another session has locked the account. */
 const whileLocked = Effect.fnUntraced(function* <A, E, R>(
   url: string,
   accountId: string,
   work: Effect.Effect<A, E, R>
 ) {
-  const sql = yield* client(url)
-  const locked = yield* Deferred.make<void>()
-  const locking = yield* sql
-    .withTransaction(
-      Effect.gen(function* () {
-        yield* sql`select * from ledger.account where id = ${accountId} for update`
-        yield* Deferred.succeed(locked, undefined)
-        yield* Effect.sleep(lockedFor)
-      })
-    )
-    .pipe(Effect.forkChild)
-  yield* Deferred.await(locked)
+  const locking = yield* lockAccount(url, accountId, Effect.sleep(lockedFor))
   const done = yield* work
   yield* Fiber.join(locking)
   return done

@@ -1,4 +1,4 @@
-/** What happens to databases in operation, seen from a server that goes on: nothing is lost, charged twice or overspent. */
+/** What happens to databases in operation, seen from a server that keeps running: nothing is lost, charged twice or overspent. */
 import { execFileSync } from "node:child_process"
 import { appendFileSync, chownSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -18,24 +18,22 @@ import {
   balanceOf,
   client,
   database,
-  doubts,
   entriesOf,
+  failure,
   hold,
   type Key,
   keyOf,
   open,
+  openedAtOnce,
   until
 } from "./shared-ledger.ts"
 
-const atOnce = { groupsBeforeLease: 1, sharedFor: 1_000 }
-const opened = (url: string) => open(url, doubts, atOnce)
 const server = Effect.acquireRelease(
   Effect.promise(() => startPostgres()),
   (postgres) => Effect.promise(postgres.remove)
 )
 const charged = (ledger: LedgerAccess, key: Key, id: string, credits = 100) =>
   Effect.promise(async () => (await admitted(ledger, key, credits)).commit(id))
-const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: unknown) => error)
 const requestsOf = (ledger: LedgerAccess, key: Key) =>
   Effect.map(entriesOf(ledger, key), (entries) => entries.map(({ request_id }) => request_id).slice(1))
 const isSound = (ledger: LedgerAccess) =>
@@ -103,7 +101,7 @@ describe("a primary that stands still for seven seconds", () => {
     Effect.gen(function* () {
       const postgres = yield* server
       const url = yield* Effect.promise(postgres.newDatabase)
-      const ledger = yield* opened(url)
+      const ledger = yield* openedAtOnce(url)
       const key = yield* keyOf(ledger)
       yield* charged(ledger, key, "req_before")
       const held = yield* Effect.promise(() => admitted(ledger, key, 100))
@@ -141,7 +139,7 @@ describe("a disk that is full", () => {
   it.live("has charges refused, and none is there afterwards but those that were answered", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const ledger = yield* opened(url)
+      const ledger = yield* openedAtOnce(url)
       const key = yield* keyOf(ledger)
       yield* charged(ledger, key, "req_before")
       const sql = yield* client(url)
@@ -175,7 +173,7 @@ describe("an older copy that is put in place of the database", () => {
       const { data } = yield* Effect.promise(() => pathsOf(postgres.url))
       const copy = `${data}-copy`
       const url = yield* Effect.promise(postgres.newDatabase)
-      const ledger = yield* opened(url)
+      const ledger = yield* openedAtOnce(url)
       const key = yield* keyOf(ledger, 1_000)
       yield* charged(ledger, key, "req_1") // the copy knows the server, and its lease
       yield* Effect.promise(async () => {
@@ -198,7 +196,7 @@ describe("an older copy that is put in place of the database", () => {
 })
 
 describe("a failover to a standby that lacks the last charges", () => {
-  it.live("goes on from what the standby has", () =>
+  it.live("continues from what the standby has", () =>
     Effect.gen(function* () {
       const postgres = yield* server
       const { bin, data } = yield* Effect.promise(() => pathsOf(postgres.url))
@@ -208,7 +206,7 @@ describe("a failover to a standby that lacks the last charges", () => {
         Effect.promise(() => breakableWire(url)),
         ({ close }) => Effect.promise(close)
       )
-      const ledger = yield* opened(wire.url)
+      const ledger = yield* openedAtOnce(wire.url)
       const key = yield* keyOf(ledger)
 
       const port = yield* Effect.promise(freePort)

@@ -1,4 +1,4 @@
-/** A charge is on the disk when its caller is told, so each group is flushed; and flushed once, because a flush is what it waits for. */
+/** A charge is on the disk when its caller is answered, so each group is flushed, and only once, because callers wait for the flush. */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import path from "node:path"
@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/serve/sample-ledger.ts"
 const groups = 200
 /** At opening: the file, its journal, its folder and the tables. At closing: the log, and the file that it is copied into. */
 const handful = 20
-/** Each second a thread may copy the log into the file, and the next group begins the log anew. */
+/** Each second a thread may copy the log into the file, and the next group resets the log. */
 const perSecond = 3
 
 /** Containers may have strace and forbid it. */

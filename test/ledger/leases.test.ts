@@ -1,4 +1,4 @@
-/** Accounts that one server decides in its memory, and everybody who wants something of them. */
+/** Accounts that one server decides in its memory, and the servers and commands that compete for them. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
@@ -7,21 +7,20 @@ import { Deferred, Effect, Fiber } from "effect"
 import { breakableWire } from "./breakable-wire.ts"
 import {
   admitted,
+  atOnce,
   balanceOf,
   client,
   database,
-  doubts,
   entriesOf,
+  failure,
   hold,
   type Key,
   keyOf,
+  lockAccount,
   open,
+  openedAtOnce,
   until
 } from "./shared-ledger.ts"
-
-/** A lease at the first call, unless another server has called in the last second. */
-const atOnce = { groupsBeforeLease: 1, sharedFor: 1_000 }
-const opened = (url: string) => open(url, doubts, atOnce)
 
 /** The account is leased to the server afterwards. */
 const leased = (ledger: LedgerAccess, key: Key) =>
@@ -30,19 +29,11 @@ const leaseOf = (url: string) =>
   Effect.flatMap(client(url), (sql) =>
     Effect.map(sql<{ leased_by: string | null }>`select leased_by from ledger.account`, ([row]) => row?.leased_by)
   )
-const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: unknown) => error)
 
-/** Runs `work` while somebody has locked the account. */
+/** Runs `work` while another session has locked the account. */
 const whileLocked = Effect.fnUntraced(function* <A, E, R>(url: string, id: string, work: Effect.Effect<A, E, R>) {
-  const sql = yield* client(url)
-  const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-  const locking = yield* sql`select from ledger.account where id = ${id} for update`.pipe(
-    Effect.andThen(Deferred.succeed(locked, undefined)),
-    Effect.andThen(Deferred.await(release)),
-    sql.withTransaction,
-    Effect.forkChild
-  )
-  yield* Deferred.await(locked)
+  const release = yield* Deferred.make<void>()
+  const locking = yield* lockAccount(url, id, Deferred.await(release))
   const done = yield* work
   yield* Deferred.succeed(release, undefined)
   yield* Fiber.join(locking)
@@ -53,7 +44,7 @@ describe("an account that a server has leased", () => {
   it.live("is decided without the database, and charged in it", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const ledger = yield* opened(url)
+      const ledger = yield* openedAtOnce(url)
       const key = yield* keyOf(ledger, 300)
       yield* leased(ledger, key)
       const holds = yield* whileLocked(
@@ -69,10 +60,10 @@ describe("an account that a server has leased", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes to another server that wants it, with all that is held, and to the one that goes on calling", () =>
+  it.live("goes to another server that wants it, with all that is held, and to the one that keeps calling", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([opened(url), opened(url)])
+      const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
       const key = yield* keyOf(here)
       yield* leased(here, key)
       const first = yield* leaseOf(url)
@@ -89,10 +80,10 @@ describe("an account that a server has leased", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is given back within two seconds where nobody hears that it is asked for", () =>
+  it.live("is given back within two seconds where no notification of the request arrives", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([opened(url), opened(url)])
+      const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
       const key = yield* keyOf(here)
       yield* leased(here, key)
       const sql = yield* client(url)
@@ -108,7 +99,7 @@ describe("an account that a server has leased", () => {
   it.live("is changed by operators for the very next call", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [ledger, { administration }] = yield* Effect.all([opened(url), opened(url)])
+      const [ledger, { administration }] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
       const key = yield* keyOf(ledger)
       const { account_id, id: key_id } = key
       const next = (credits: number) => Effect.promise(() => hold(ledger, key, credits))
@@ -129,14 +120,14 @@ describe("an account that a server has leased", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is nobody's when its server has been silent for five seconds, and what that one held costs nothing", () =>
+  it.live("is free when its server has been silent for five seconds, and what that server held costs nothing", () =>
     Effect.gen(function* () {
       const url = yield* database
       const wire = yield* Effect.acquireRelease(
         Effect.promise(() => breakableWire(url)),
         ({ close }) => Effect.promise(close)
       )
-      const [silent, next] = yield* Effect.all([opened(wire.url), opened(url)])
+      const [silent, next] = yield* Effect.all([openedAtOnce(wire.url), openedAtOnce(url)])
       const key = yield* keyOf(next)
       yield* leased(silent, key)
       const held = yield* Effect.promise(() => admitted(silent, key, 5_000))
@@ -158,7 +149,7 @@ describe("an account that a server has leased", () => {
   it.live("is not taken while another server holds something of the account", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [here, there] = yield* Effect.all([open(url), opened(url)])
+      const [here, there] = yield* Effect.all([open(url), openedAtOnce(url)])
       const key = yield* keyOf(here)
       const held = yield* Effect.promise(() => admitted(here, key, 100))
       for (const _ of [1, 2, 3]) yield* leased(there, key)
@@ -211,7 +202,7 @@ describe("an account that two servers call at the same time", () => {
   it.live("is decided by both in slices, to the last credit, and refused where none is left", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const ledgers = yield* Effect.all([opened(url), opened(url)])
+      const ledgers = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
       const key = yield* keyOf(ledgers[0])
       yield* ledgers[0].administration.creditAccount({ account_id: key.account_id, credits: 25_000, note: "more" })
       let mostSlices = 0
@@ -231,10 +222,10 @@ describe("an account that two servers call at the same time", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is changed for both at once: nobody is admitted under the old budget afterwards", () =>
+  it.live("is changed for both at once: no call is admitted under the old budget afterwards", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const ledgers = yield* Effect.all([opened(url), opened(url)])
+      const ledgers = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
       const [{ administration }] = ledgers
       const key = yield* keyOf(ledgers[0])
       const { account_id, id: key_id } = key
@@ -269,7 +260,7 @@ describe("an account that two servers called, and one calls on", () => {
   it.live("is charged no more than the budget: the lease takes what was set aside", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [a, b] = yield* Effect.all([opened(url), opened(url)])
+      const [a, b] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
       const key = yield* keyOf(a, 950)
       yield* sharedBefore(a, b, key)
       const ends = yield* Effect.promise(async () => {
@@ -288,7 +279,7 @@ describe("an account that two servers called, and one calls on", () => {
   it.live("refuses what another key of the account has left nothing for", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const [a, b] = yield* Effect.all([opened(url), opened(url)])
+      const [a, b] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
       const key = yield* keyOf(a)
       const { account_id } = key
       const made = { account_id, name: "other", scopes: ["get-store"], budget_credits: 1_000_000 } as const
@@ -308,10 +299,10 @@ describe("a database that has lost what a server wrote", () => {
       more as (delete from ledger.usage_of_month), all_usage as (delete from ledger.usage_of_endpoint)
       update ledger.account set position = 1, balance = 5000, hash = entry.hash from ledger.entry where entry.position = 1`
   }
-  it.live.each(Object.entries(losses))("makes it begin anew, without a charge: %s", ([, loss]) =>
+  it.live.each(Object.entries(losses))("makes it rejoin, without a charge: %s", ([, loss]) =>
     Effect.gen(function* () {
       const url = yield* database
-      const ledger = yield* opened(url)
+      const ledger = yield* openedAtOnce(url)
       const key = yield* keyOf(ledger)
       yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit("req_1"))
       const before = (yield* entriesOf(ledger, key)).length

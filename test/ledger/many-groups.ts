@@ -1,6 +1,6 @@
 /**
  * `node test/ledger/many-groups.ts FOLDER GROUPS`: writes groups of one charge each, one after the other, into a new ledger.
- * The files `first` and `last` beside the folder are flushed before the first group and after the last one.
+ * The files `first` and `last` next to the folder are flushed before the first group and after the last one.
  */
 import { fsyncSync, openSync } from "node:fs"
 import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"

@@ -10,7 +10,7 @@ import { connect } from "@larder/serve/ledger/postgres/database.ts"
 import type { LeaseHabits } from "@larder/serve/ledger/postgres/judgement.ts"
 import { bookWhileFree } from "@larder/serve/ledger/postgres/leases.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
-import { Context, Effect, Layer, Redacted, Stream } from "effect"
+import { Context, Deferred, Effect, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"
 
@@ -37,6 +37,27 @@ export const places = {
 /** For what no operator does. */
 export const client = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (built) => Context.get(built, PgClient.PgClient))
+
+/** A lease at the first call, unless another server has called in the last second. */
+export const atOnce: LeaseHabits = { groupsBeforeLease: 1, sharedFor: 1_000 }
+export const openedAtOnce = (url: string) => open(url, doubts, atOnce)
+
+/** Another session locks the row of the account until `end`. Answers once it is locked, with the fiber that ends afterwards. */
+export const lockAccount = Effect.fnUntraced(function* (url: string, id: string, end: Effect.Effect<void>) {
+  const sql = yield* client(url)
+  const locked = yield* Deferred.make<void>()
+  const locking = yield* sql`select from ledger.account where id = ${id} for update`.pipe(
+    Effect.andThen(Deferred.succeed(locked, undefined)),
+    Effect.andThen(end),
+    sql.withTransaction,
+    Effect.forkChild
+  )
+  yield* Deferred.await(locked)
+  return locking
+})
+
+/** Why a promise was rejected; undefined where it was fulfilled. */
+export const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: unknown) => error)
 
 export const keyOf = Effect.fnUntraced(function* ({ administration }: LedgerAccess, budget_credits = 1_000_000) {
   const { id } = yield* administration.createAccount({ name: "Überrest & Söhne" })

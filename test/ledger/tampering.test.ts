@@ -1,27 +1,12 @@
 /**
- * What whoever can write every file of the ledger, but not the anchor, may do to it: edit, remove, add, exchange, cut and put
- * another one in its place, and compute every hash and sum anew. A verification without the anchor believes it; one that holds
+ * What an attacker who can write every file of the ledger, but not the anchor, may do to it: edit, remove, add, exchange, cut and put
+ * another one in its place, and recompute every hash and sum. A verification without the anchor believes it; one that holds
  * the ledger to the anchor does not.
  */
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync
-} from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import path from "node:path"
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { type Anchor, type AnchorPlace, anchorPlace } from "@larder/serve/ledger/anchor.ts"
+import { cpSync, existsSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import type { Anchor } from "@larder/serve/ledger/anchor.ts"
 import { hashOf } from "@larder/serve/ledger/chain.ts"
-import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
 import { eachEntryAfter } from "@larder/serve/ledger/embedded/entry-checks.ts"
 import { advanceHead } from "@larder/serve/ledger/embedded/head.ts"
 import { keepAnchor } from "@larder/serve/ledger/embedded/keep-anchor.ts"
@@ -30,52 +15,9 @@ import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
 import { bodyOf, recorded, recordedTables } from "@larder/serve/ledger/embedded/tables.ts"
 import { verify } from "@larder/serve/ledger/embedded/verification.ts"
 import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
-import { Effect, Exit, Logger, Option, Redacted, Scope } from "effect"
-import {
-  append,
-  refusal,
-  sampleGroups,
-  temporaryFolder,
-  withDatabase,
-  written
-} from "../support/serve/sample-ledger.ts"
-
-const scope = Scope.makeUnsafe()
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
-const payment = `
-  insert into payment (id, account_id, kind, cents, state, processor, created_at)
-  values ('pay_1', 'acct_a', 'top_up', 5000, 'open', 'stripe', '2026-10-30T00:00:00.000Z');
-  update payment set state = 'succeeded', reference = 'pi_1', settled_at = '2026-10-30T00:01:00.000Z' where id = 'pay_1'`
-
-/** A ledger that was stopped cleanly, one that was killed with everything in its log, and the anchor of both. */
-const originals = Effect.gen(function* () {
-  const folder = yield* temporaryFolder
-  const [stopped, killed] = [path.join(folder, "stopped"), path.join(folder, "killed")]
-  mkdirSync(path.join(folder, "elsewhere"))
-  const place = anchorPlace(Redacted.make(path.join(folder, "elsewhere", "anchor.json")))
-  const older = path.join(folder, "older")
-  yield* written(older, sampleGroups().slice(0, 40))
-  yield* Effect.scoped(
-    Effect.gen(function* () {
-      const file = yield* openLedgerFile(stopped)
-      const store = yield* embeddedStore(file)
-      yield* keepAnchor(file, Option.some(place))
-      yield* append(store, sampleGroups())
-      file.sqlite.exec(payment)
-      cpSync(stopped, killed, { recursive: true })
-    })
-  )
-  yield* withDatabase(stopped, followEntries)
-  const anchor = Option.getOrThrow(yield* place.read)
-  return { stopped, killed, older, anchor, place }
-}).pipe(Scope.provide(scope), Effect.cached, Effect.runSync)
-
-const copyOf = Effect.fnUntraced(function* (original: string) {
-  const folder = yield* temporaryFolder
-  cpSync(original, folder, { recursive: true })
-  return folder
-})
+import { Effect, Option, Scope } from "effect"
+import { refusal, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
+import { copyOf, originals, payment, scope } from "./anchored-ledgers.ts"
 
 const unheld = { sequence: 0, heads: new Map() }
 const problemsIn = (folder: string, anchor?: Anchor) =>
@@ -108,7 +50,7 @@ const withoutTriggers = [
   ...recordedTables.map((table) => `drop trigger insert_of_${table}; drop trigger update_of_${table}`)
 ].join(";")
 
-/** Computes anew whatever follows from the rows that were changed. */
+/** Recomputes everything derived from the changed rows. */
 const forge = (sqlite: Sqlite): void => {
   sqlite.exec(
     "drop index entry_but_charge; create index entry_but_charge on entry (account_id, position) where type <> 'charge'"
@@ -184,7 +126,7 @@ const changes = [
   "insert into account values ('acct_x', 'x', '2026-10-30T00:00:00.000Z'); update record set after_entry = 0"
 ]
 
-describe("a ledger whose rows were changed, with every hash and sum computed anew", () => {
+describe("a ledger whose rows were changed, with every hash and sum recomputed", () => {
   const sound = Effect.gen(function* () {
     const { reading: sqlite } = yield* openLedgerFile(yield* copyOf((yield* originals).stopped))
     sqlite.exec("pragma foreign_keys = off")
@@ -198,7 +140,7 @@ describe("a ledger whose rows were changed, with every hash and sum computed ane
     atOneMoment: (work) => work()
   })
 
-  it.live.each(changes)("is told from the one that was anchored: %s", (sql) =>
+  it.live.each(changes)("is distinguished from the one that was anchored: %s", (sql) =>
     Effect.gen(function* () {
       const { anchor } = yield* originals
       const sqlite = yield* sound
@@ -234,7 +176,7 @@ describe("a ledger whose rows were changed, with every hash and sum computed ane
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told by what is younger than the anchor, which is unknown", () =>
+  it.live("is reported as younger than the anchor, and unknown", () =>
     Effect.gen(function* () {
       const { anchor, stopped } = yield* originals
       const folder = yield* copyOf(stopped)
@@ -279,7 +221,7 @@ describe("a ledger whose end was taken away", () => {
   ]
 
   it.live.each(ways)(
-    "is told by the anchor, refused by the next start, and never replaces the anchor: %s",
+    "is detected by the anchor, refused by the next start, and never replaces the anchor: %s",
     ([, take]) =>
       Effect.gen(function* () {
         const { anchor, killed, older, place } = yield* originals
@@ -315,7 +257,7 @@ describe("a ledger whose end was taken away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused, and not begun anew, where the file was taken away and its log is there", () =>
+  it.live("is refused, and not reset, where the file was taken away and its log is there", () =>
     Effect.gen(function* () {
       const { killed } = yield* originals
       const folder = yield* copyOf(killed)
@@ -326,7 +268,7 @@ describe("a ledger whose end was taken away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told where another ledger is in its place", () =>
+  it.live("is detected where another ledger is in its place", () =>
     Effect.gen(function* () {
       const { place } = yield* originals
       const folder = yield* temporaryFolder
@@ -335,115 +277,6 @@ describe("a ledger whose end was taken away", () => {
       yield* withDatabase(folder, (sqlite) => sqlite.exec(payment.replace("pi_1", "pi_2")))
       const start = Effect.flatMap(openLedgerFile(folder), (file) => keepAnchor(file, Option.some(place)))
       assert.match((yield* Effect.flip(Effect.scoped(start))).message, /its chain is another one/)
-    }).pipe(Effect.scoped)
-  )
-})
-
-describe("the anchor", () => {
-  it.live("warns of what is younger than it at the next start, and of a place that has none", () =>
-    Effect.gen(function* () {
-      const { place, stopped } = yield* originals
-      const folder = yield* copyOf(stopped)
-      yield* withDatabase(folder, (sqlite) =>
-        sqlite.exec("update api_key set budget_credits = 9000 where id = 'key_a'")
-      )
-      const messages: Array<string> = []
-      const logger = Logger.layer([Logger.make(({ message }) => messages.push(String(message)))])
-      const start = (at: AnchorPlace) =>
-        Effect.flatMap(openLedgerFile(folder), (file) =>
-          keepAnchor(file, Option.some({ ...at, write: () => Effect.void }))
-        ).pipe(Effect.scoped, Effect.provide(logger))
-      yield* start(place)
-      assert.match(messages.join("\n"), /0 entries and 1 records of .* are younger than the anchor of/)
-      yield* start(anchorPlace(Redacted.make(path.join(folder, "none.json"))))
-      assert.match(messages.join("\n"), /There is no anchor at .*none.json yet/)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("names a folder that is missing, and does not make it: a share may not be mounted", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const place = anchorPlace(Redacted.make(path.join(folder, "not-mounted", "anchor.json")))
-      const { anchor } = yield* originals
-      assert.match((yield* Effect.flip(place.write(anchor))).message, /ENOENT.*not-mounted/)
-      assert.isFalse(existsSync(path.join(folder, "not-mounted")))
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is kept at an address by PUT and GET, whose password and query are in no error", () =>
-    Effect.gen(function* () {
-      const { anchor } = yield* originals
-      let kept = ""
-      const seen: Array<string> = []
-      const server = createServer((request, response) => {
-        seen.push(`${request.method} ${request.headers.authorization ?? ""}`)
-        if (request.method === "GET") return response.writeHead(kept === "" ? 404 : 200).end(kept)
-        request.on("data", (piece) => {
-          kept += String(piece)
-        })
-        return request.on("end", () => response.writeHead(204).end())
-      })
-      const port = yield* Effect.promise(
-        () =>
-          new Promise<number>((resolve) => {
-            server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port))
-          })
-      )
-      const place = anchorPlace(Redacted.make(`http://ada:se%40cret@127.0.0.1:${port}/anchor?token=hidden`))
-      assert.deepStrictEqual(yield* place.read, Option.none())
-      yield* place.write(anchor)
-      assert.deepStrictEqual(yield* place.read, Option.some(anchor))
-      const basic = `Basic ${Buffer.from("ada:se@cret").toString("base64")}`
-      assert.deepStrictEqual(seen, [`GET ${basic}`, `PUT ${basic}`, `GET ${basic}`])
-      yield* Effect.promise(() => new Promise((resolve) => server.close(resolve)))
-      const { message } = yield* Effect.flip(place.read)
-      assert.match(
-        message,
-        new RegExp(`^The anchor of the ledger at http://127.0.0.1:${port}/anchor cannot be used: \\S`)
-      )
-      assert.notMatch(message, /hidden|cret/)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is written when the chain has grown, and goes on after a restart", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const file = path.join(folder, "anchor.json")
-      const place = anchorPlace(Redacted.make(file))
-      const groups = sampleGroups()
-      const anchors: Array<Anchor> = []
-      for (const part of [groups.slice(0, 10), [], groups.slice(10)]) {
-        yield* Effect.scoped(
-          Effect.gen(function* () {
-            const opened = yield* openLedgerFile(path.join(folder, "ledger"))
-            yield* keepAnchor(opened, Option.some(place))
-            yield* append(yield* embeddedStore(opened), part)
-          })
-        )
-        anchors.push(Option.getOrThrow(yield* place.read))
-      }
-      assert.deepStrictEqual(
-        anchors.map(({ entries, records }) => [entries, records]),
-        [
-          [9, 5],
-          [9, 5],
-          [62, 5]
-        ]
-      )
-      assert.strictEqual(statSync(file).mode & 0o077, 0)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("refuses a file that is none, and leaves it as it is", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const file = path.join(folder, "anchor.json")
-      writeFileSync(file, "precious")
-      const start = Effect.flatMap(openLedgerFile(path.join(folder, "ledger")), (opened) =>
-        keepAnchor(opened, Option.some(anchorPlace(Redacted.make(file))))
-      )
-      assert.match((yield* Effect.flip(Effect.scoped(start))).message, /it is not what larder-serve has written/)
-      assert.strictEqual(readFileSync(file, "utf8"), "precious")
     }).pipe(Effect.scoped)
   )
 })

@@ -53,7 +53,7 @@ const mostProblems = 100
 const textsOf = ({ keys }: LedgerState) =>
   new Map([...keys.values()].map(({ record }): [string, string] => [record.id, keyText(record)]))
 
-/** Keys that somebody else has changed in the file: what was read of them is what this process knew before, or knows now. */
+/** Keys that another process has changed in the file: what was read is neither what this process knew before nor what it knows now. */
 const changedKeys = (
   before: ReadonlyMap<string, string>,
   stored: ReadonlyMap<string, string>,

@@ -38,7 +38,7 @@ const finish = (part: string): number => {
   }
 }
 
-/** A folder beside a file that nobody else can look into. */
+/** A folder next to a file, readable by its owner only. */
 export const folderBeside = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
 
 /** Gives a copy that is complete its name. */

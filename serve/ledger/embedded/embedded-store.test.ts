@@ -191,7 +191,7 @@ describe("a disk that cannot be written", () => {
 })
 
 describe("a group", () => {
-  it.effect("is flushed to the disk before it is told", () =>
+  it.effect("is flushed to the disk before it is reported", () =>
     Effect.gen(function* () {
       const { sqlite } = yield* openLedgerFile(yield* temporaryFolder)
       assert.deepStrictEqual({ ...sqlite.all("pragma synchronous")[0] }, { synchronous: 2 })

@@ -32,7 +32,7 @@ const module = (name: string) => new URL(name, import.meta.url).href
 
 /** Which of the two files has the page SQLite does not say. */
 const pagesProblem = (cause: Error) =>
-  `a page of it, or of sums.sqlite beside it, cannot be read (${cause.message}). Remove sums.sqlite first: it is made anew from the entries`
+  `a page of it, or of sums.sqlite next to it, cannot be read (${cause.message}). Remove sums.sqlite first: it is rebuilt from the entries`
 
 export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   file,
@@ -50,7 +50,7 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   }
 
   /**
-   * A group whose flush failed may be in the log all the same. Nobody was charged for it, so something else takes its place.
+   * A group whose flush failed may be in the log all the same. It charged no caller, so another group takes its place.
    * Where the file was locked nothing was written.
    */
   const writeOver = (cause: unknown) => {

@@ -60,7 +60,7 @@ export const headIn = (sqlite: Sqlite): Head => {
   return { entries: numberIn(row, "entries"), records: numberIn(row, "records"), hash: textIn(row, "hash") }
 }
 
-/** The head after everything that is written, from another one. `seen` is told each head on the way. */
+/** The head after everything that is written, from another one. `seen` receives each head on the way. */
 export const followChain = (sqlite: Sqlite, from: Head, seen: (head: Head) => void = () => {}): Head => {
   let head = from
   for (let before: Head | undefined; before !== head; ) {
@@ -104,7 +104,7 @@ const isAt = (head: Head, { entries, records }: Head) => head.entries === entrie
 /**
  * Why the chain does not go through an anchor, or undefined where it does. It is followed between the anchor and where it was
  * followed to before; what comes later continues from one of the two. So an older part that is changed shows in a
- * verification, whatever hashes the file has.
+ * verification, even if every hash in the file was recomputed.
  */
 export const chainProblem = (sqlite: Sqlite, anchor: Head): string | undefined => {
   const kept = headIn(sqlite)

@@ -46,7 +46,7 @@ const holdTo = Effect.fnUntraced(function* ({ sqlite }: LedgerFile["Service"], p
   const records = numberIn(found.end, "records") - anchor.records
   if (entries + records === 0) return
   yield* Effect.logWarning(
-    `${entries} entries and ${records} records of accounts, keys and payments are younger than the anchor of ${anchor.at}: nobody can tell whether a server or a command has written them. They are anchored from now on.`
+    `${entries} entries and ${records} records of accounts, keys and payments are younger than the anchor of ${anchor.at}: it is unknown whether a server or a command wrote them. They are anchored from now on.`
   )
 })
 

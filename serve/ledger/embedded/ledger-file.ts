@@ -1,6 +1,6 @@
 /**
  * `$LARDER_HOME/ledger/ledger.sqlite`: everything that a server without PostgreSQL writes, the ledger and the console's
- * tables; beside it `sums.sqlite`, which follows from it. One process holds the folder, by a lock that dies with it. Folder and
+ * tables; next to it `sums.sqlite`, which is derived from it. One process holds the folder, by a lock that dies with it. Folder and
  * files are their owner's alone.
  */
 import {
@@ -86,7 +86,7 @@ const refuseOldForm = Effect.fnUntraced(function* (folder: string) {
   })
 })
 
-/** A file that was taken away is never begun anew beside what it has left. */
+/** A missing file is never replaced by a new one beside its leftovers. */
 const refuseMissing = Effect.fnUntraced(function* (file: string, sums: string) {
   if (existsSync(file) && statSync(file).size > 0) return
   const left = [`${file}-wal`, sums].find((name) => existsSync(name))
@@ -107,7 +107,7 @@ interface File {
   readonly thread: Thread
 }
 
-/** Opened with the tables that follow from the entries; those that cannot be used are made anew. */
+/** Opened with the tables that follow from the entries; unusable ones are rebuilt. */
 const openReading = (file: string, sums: string): Sqlite => {
   const open = (): Sqlite | undefined => {
     const opened = openSqlite(file, { durability: "normal", sums })
@@ -124,12 +124,12 @@ const openReading = (file: string, sums: string): Sqlite => {
   if (opened !== undefined) return opened
   for (const name of [sums, `${sums}-wal`, `${sums}-shm`]) rmSync(name, { force: true })
   opened = open()
-  if (opened === undefined) throw new Error(`${sums} cannot be made anew`)
+  if (opened === undefined) throw new Error(`${sums} cannot be rebuilt`)
   return opened
 }
 
 export interface LedgerFileOptions {
-  /** Where the ledger is being moved to: a folder that is marked so may be opened by whoever moves it. */
+  /** Where the ledger is being moved to: a folder that is marked so may be opened by the migration. */
   readonly movingTo?: string
 }
 

@@ -105,7 +105,7 @@ const checkBudgets = (sqlite: Sqlite) => {
   }
 }
 
-/** Sums of months that nobody spends in any more are read when they are asked for: a clock may be set back. */
+/** Sums of past months are read on demand: a clock may be set back. */
 const spendingFrom = `
   select key_id, month, sum(credits) as spent
   from (

@@ -2,7 +2,7 @@
  * Tables that follow from the entries: an index of accounts, and usage. A thread writes them in portions into a file of their
  * own, `sums.sqlite`: kept up to date with each charge they would cost several pages for each account of a group, and in the
  * ledger's file each portion would make the charges wait. `progress` says up to which entry they have them; what they lack is
- * read from the entries, some seconds' worth. They can be made anew from the entries at any time.
+ * read from the entries, some seconds' worth. They can be rebuilt from the entries at any time.
  */
 import path from "node:path"
 import type { Sqlite } from "../../persistence/sqlite.ts"

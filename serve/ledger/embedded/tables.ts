@@ -56,7 +56,7 @@ const recording = (table: Recorded, change: "insert" | "update") => `
     values ((select coalesce(max(sequence), 0) from entry), '${table}', ${bodyOf(table, "new")});
   end`
 
-/** A recharge that nobody was asked for is removed where the balance turns out to be high enough. */
+/** A recharge that was not sent to the processor is removed where the balance turns out to be high enough. */
 const recordingRemoval = `
   create trigger delete_of_payment after delete on payment begin
     insert into record (after_entry, kind, body)

@@ -252,7 +252,7 @@ describe("a verification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds a key that somebody else has changed in the file of a running server", () =>
+  it.live("finds a key that another process has changed in the file of a running server", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const { administration } = yield* embeddedLedger(folder)

@@ -249,7 +249,7 @@ export const verify = (sqlite: Sqlite, held: Held, anchor?: Head): Verification 
     if (problems.length < mostProblems) problems.push(problem)
   }
   const { end, followTo } = follower(sqlite, held, tell)
-  followTo(lastEntry(sqlite)) // before the moment that is compared: a long look at one moment keeps the log from beginning anew
+  followTo(lastEntry(sqlite)) // before the moment that is compared: a long look at one moment keeps the log from being reset
   return sqlite.atOneMoment(() => {
     progressIn(sqlite) // first: the moment of the entries is then no earlier than that of the tables which follow them
     followTo(Number.POSITIVE_INFINITY)

@@ -1,6 +1,6 @@
 /**
  * A backup of what is in PostgreSQL, the ledger and the console's tables, as it is at one moment: the same SQLite file that a
- * server without PostgreSQL writes, and backs up to. It is made in a folder beside the target that is its owner's alone.
+ * server without PostgreSQL writes, and backs up to. It is made in a folder next to the target, readable by its owner only.
  */
 import { rmSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
@@ -79,7 +79,7 @@ export const backUp = Effect.fn("PostgresLedger.backup")(function* (sql: PgClien
       Effect.sync(() => openSqlite(part, { durability: "normal" })),
       (opened) => Effect.sync(opened.close)
     )
-    // nobody needs half of it: with a log, which nothing shortens here, 3 million rows would take 10 GB for a while
+    // a partial copy is useless: with a log, which nothing shortens here, 3 million rows would take 10 GB for a while
     yield* Effect.sync(() => sqlite.exec("pragma journal_mode = off; pragma synchronous = off"))
     yield* Effect.sync(() => prepareTables(sqlite))
     yield* copy(sql, sqlite)

@@ -6,7 +6,7 @@ type WaitingCall = Waiting<Call, Decided>
 
 /** Milliseconds between two looks at such an account. The other server says so itself, as a rule. */
 const betweenLooks = 25
-/** A dead server has its leases for five seconds, and a second passes until somebody sees that. */
+/** A dead server has its leases for five seconds, and up to a second passes until another server notices. */
 const longestWait = 10_000
 
 /** `ask` has them decided once more. */

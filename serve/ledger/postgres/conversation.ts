@@ -41,7 +41,7 @@ import type { Holding } from "./written.ts"
 const heartbeat = 1_000
 /** Milliseconds for which a group waits for calls that are held already, of accounts that several servers call. */
 const gathering = 2
-/** Milliseconds since the server has said something, after which it trusts no lease: somebody may have it already. */
+/** Milliseconds since the server has said something, after which it trusts no lease: another server may have it already. */
 const longestTrust = 3_500
 /** More leases than that are given back, those taken longest ago first. */
 const mostLeases = 20_000

@@ -56,7 +56,7 @@ const giveBack = Effect.fnUntraced(function* (sql: PgClient.PgClient, requestIds
 
 export const joinStatements = (sql: PgClient.PgClient, { inTime }: ServerStatements) => ({
   /**
-   * Makes a server known, in place of the one that it was before it lost its connection. Whatever is still under way for the
+   * Makes a server known, in place of the one that it was before it lost its connection. What is still in flight for the
    * old one ends first, and can write nothing afterwards, so the answer is final: which of the calls that still wait for
    * their charge are charged. Calls that were answered with an error meanwhile get back what they were charged.
    */

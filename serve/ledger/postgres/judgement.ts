@@ -12,7 +12,7 @@ import type { Holding } from "./written.ts"
 export interface LeaseHabits {
   /** So many groups in a second that decide calls of an account in the database, and the server takes its lease. */
   readonly groupsBeforeLease: number
-  /** Milliseconds for which nobody takes the lease of an account after several have used it. */
+  /** Milliseconds for which no server takes the lease of an account after several have used it. */
   readonly sharedFor: number
 }
 
@@ -93,7 +93,7 @@ export const uses = ({ groupsBeforeLease }: LeaseHabits) => {
 }
 export type Uses = ReturnType<typeof uses>
 
-const nobody: ReadonlyMap<string, Holding> = new Map()
+const noHoldings: ReadonlyMap<string, Holding> = new Map()
 
 export const judge = (
   group: Group,
@@ -197,7 +197,7 @@ export const judge = (
     const { hash, lease_asked, leased_by, position, balance, used_by } = account
     const head = { position, balance, hash }
     if (isElsewhere(id)) {
-      // nobody takes the lease of an account of which this server holds anything
+      // no other server can take the lease of an account while this one holds credits of it
       if (charged.has(id)) throw new Error(`account ${id} was leased while this server held credits of it`)
       if (lease_asked || !called.has(id)) continue
       leases.set(id, { head, leased_by, lease_asked: true, used_by, is_shared: true, is_closed: false })
@@ -215,7 +215,7 @@ export const judge = (
     } else if (hadSlice) ended.push(id)
     // a slice that ends for the lease is forgotten with it, until the lease is written: the lease has room for all of it
     if (slice.size === 0 && (!takes || known.isSliced(id))) known.endLease(id)
-    holdings.set(id, takes ? nobody : known.heldOf(id, charging, slice))
+    holdings.set(id, takes ? noHoldings : known.heldOf(id, charging, slice))
     const next = {
       leased_by: takes ? member : null,
       lease_asked: false,

@@ -223,7 +223,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       if (holdings.size === 0) recorded.delete(id)
       else recorded.set(id, holdings)
     },
-    /** Whatever is known of the key; see `isTrue`. */
+    /** What is known of the key; see `isTrue`. */
     find: (sha256: string, nowMs: number): ApiKeyView | undefined => {
       const view = keyWith(state, sha256, nowMs)
       const key = view && state.keys.get(view.id)
@@ -236,7 +236,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       const known = state.keys.get(key.id)
       return known !== undefined && (leases.get(key.account_id)?.has(known) ?? false)
     },
-    /** What was handed out stays known to whoever has it, forgotten or not. */
+    /** A view that was handed out stays valid for its holder, even after the key is evicted. */
     remaining: (key: ApiKeyView, nowMs: number): number => {
       const known = state.keys.get(key.id) ?? handedOut.get(key)
       return known === undefined ? 0 : remainingOf(known, nowMs)

@@ -25,7 +25,7 @@ const betweenForgetting = 500
 const limits = `select set_config('idle_in_transaction_session_timeout', '2s', true),
   set_config('lock_timeout', '5s', true), ${durably}`
 
-/** Whoever changes the same account comes before or after, and what was written before is seen. */
+/** Concurrent changes of the same account are serialised, and see what was written before. */
 const lock = "select from ledger.account where id = any ($1::text[]) order by id for no key update"
 
 const ask = `
@@ -64,7 +64,7 @@ const waitUntilFree = Effect.fnUntraced(function* (
   }
 })
 
-/** All of `work`, or nothing of it, in a transaction that has locked the accounts while nobody has their lease. */
+/** All of `work`, or nothing of it, in a transaction that has locked the accounts while no server has their lease. */
 export const whileFree = Effect.fnUntraced(function* <A, E, R>(
   sql: PgClient.PgClient,
   accounts: ReadonlyArray<string>,

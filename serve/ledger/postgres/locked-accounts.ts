@@ -1,7 +1,7 @@
-/** Accounts that somebody has locked in the database: their calls are refused for a while, so that others need not wait. */
+/** Accounts whose row another session has locked in the database: their calls are refused for a while, so that other calls need not wait. */
 import { unavailable } from "../errors.ts"
 
-/** How long calls of an account are refused that somebody has locked in the database: others shall not wait for it each time. */
+/** How long calls of a locked account are refused, so that other calls do not wait for it each time. */
 export const lockedOut = 5_000
 /**
  * Groups in a row that find an account locked, for a second each, before its calls are refused. A busy account is locked by
@@ -21,7 +21,7 @@ export const lockedAccounts = () => {
       const until = locked.get(id)
       if (until === undefined) return
       if (performance.now() < until) {
-        throw unavailable("be written")(`somebody has locked account ${id} in the database`)
+        throw unavailable("be written")(`another session has locked account ${id} in the database`)
       }
       locked.delete(id)
     },
@@ -35,7 +35,7 @@ export const lockedAccounts = () => {
     lockOut: (id: string): void => {
       locked.set(id, performance.now() + lockedOut)
     },
-    /** It is not locked, or nobody waits any more. */
+    /** It is not locked, or no caller waits any more. */
     forget: (id: string): void => {
       lockouts.delete(id)
     },

@@ -1,6 +1,6 @@
 /**
  * The connection on which a server says its groups, one at a time. Statements that need not know each other's answers leave
- * together. Whatever fails ends the connection, and with it a transaction that is still open; the next group has a new one.
+ * together. A failure ends the connection, and with it a transaction that is still open; the next group has a new one.
  */
 import type { PgClient } from "@effect/sql-pg"
 import type * as PgConnection from "@effect/sql-pg/PgConnection"
@@ -20,7 +20,7 @@ export type Ask = (
 
 export const makePipeline = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const pool = yield* PgPool.make({ ...sql.config, maxConnections: 1, multiplex: true })
-  /** Nobody else speaks on the connection meanwhile. */
+  /** No other work uses the connection meanwhile. */
   return <A, E>(work: (ask: Ask) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
     pool.use((connection) => {
       const ask: Ask = (statements) =>

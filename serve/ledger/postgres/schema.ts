@@ -1,4 +1,4 @@
-/** The tables in the schema `ledger` of a PostgreSQL database, a file each: made once, by whoever comes first. */
+/** The tables in the schema `ledger` of a PostgreSQL database, a file each: created once, by the first server or command. */
 import { readFileSync } from "node:fs"
 import { Effect, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"

@@ -41,10 +41,10 @@ export type Written =
   | { readonly outcome: "moved" }
   | { readonly outcome: "written"; readonly asked: ReadonlyArray<string> }
 
-/** Whatever is the default of the database or the role: a charge is on the disk before its answer leaves. */
+/** Overrides the default of the database or the role: a charge is on the disk before its answer leaves. */
 export const durably =
   "set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, true)"
-/** A hold need not survive a crash of the database: its server joins anew then. */
+/** A hold need not survive a crash of the database: its server joins again then. */
 const lightly = "set_config('synchronous_commit', 'off', true)"
 
 /** In the statement that writes, where it is known whether there are charges. */
@@ -183,7 +183,7 @@ const AccountRead = Schema.Struct({
   is_leased: Schema.Boolean,
   /** Milliseconds since another server was seen last. */
   shared_for: Schema.NullOr(Schema.Finite),
-  /** Milliseconds since somebody asked for the end of all slices. */
+  /** Milliseconds since the end of all slices was last requested. */
   closed_for: Schema.NullOr(Schema.Finite)
 })
 export type AccountRead = typeof AccountRead.Type

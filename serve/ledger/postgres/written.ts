@@ -1,6 +1,6 @@
 /**
  * What a group writes, as rows of arrays: entries that the machine has chained, where their accounts stand afterwards, what
- * they add to spending and usage, and what the server holds. Written by one statement, whoever decided it.
+ * they add to spending and usage, and what the server holds. Written by one statement, wherever it was decided.
  */
 import type { ChainHead } from "../chain.ts"
 import type { Draft } from "../machine.ts"
@@ -66,7 +66,7 @@ export const rowParameters = 28
 
 /**
  * `isToBeWritten` is a condition in SQL; `$1` is the server that holds; the parameters of `rowsOf` begin after `before`.
- * `more` is what else is set of the accounts, from arrays that are given beside those of `rowsOf`.
+ * `more` is what else is set of the accounts, from arrays passed next to those of `rowsOf`.
  */
 export const writtenWhere = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
   const p = (number: number) => `$${before + number}`

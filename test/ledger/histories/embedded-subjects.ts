@@ -38,7 +38,7 @@ const inMemory = (): Place => {
 }
 
 interface FolderOptions {
-  /** After so many groups the tables follow the entries and the log is copied into the file, which begins the log anew. */
+  /** After so many groups the tables follow the entries and the log is copied into the file, which resets the log. */
   readonly followAfter: number
 }
 
@@ -52,7 +52,7 @@ const inFolder = ({ followAfter }: FolderOptions): Place => {
   /** Both are asked for at once: a thread that is closed ends what it was asked for before. */
   const follow = ({ thread }: LedgerFile["Service"]) =>
     Promise.all([thread.run(progress, followEntries), thread.run(checkpoints, checkpoint)])
-  /** Nobody writes to the log during the copy. */
+  /** Nothing writes to the log during the copy. */
   const copyToNext = () => {
     const last = folder()
     lives++

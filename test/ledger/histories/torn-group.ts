@@ -5,7 +5,7 @@ import type { Death } from "./subject.ts"
 
 const fileIn = (folder: string) => path.join(folder, "ledger.sqlite-wal")
 
-/** SQLite flushes the header of a log that it begins anew before it writes the first frame behind it. */
+/** SQLite flushes the header of a log that it resets before it writes the first frame behind it. */
 const headerLength = 32
 
 /** The write-ahead log of a folder. */

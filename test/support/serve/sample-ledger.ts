@@ -110,7 +110,7 @@ export const written = (folder: string, groups: ReadonlyArray<Group>) =>
 export const load = (folder: string) => opened(folder, (store) => store.load)
 export const refusal = (folder: string) => Effect.flip(load(folder))
 
-/** Opens the file as somebody would who should not. */
+/** Opens the file as an intruder would. */
 export const inDatabase = (folder: string, sql: string) => withDatabase(folder, (sqlite) => sqlite.exec(sql))
 export const withDatabase = <A>(folder: string, work: (sqlite: Sqlite) => A) =>
   Effect.scoped(Effect.map(openLedgerFile(folder), ({ reading }) => work(reading)))

@@ -1,7 +1,7 @@
 -- `leased_by`: the server that decides calls of the account in its memory; void once that server is no longer in
--- `ledger.server`. `lease_asked`: somebody waits for the end of the lease. `used_by` and `shared_at`: the server that decided a
+-- `ledger.server`. `lease_asked`: the end of the lease has been requested. `used_by` and `shared_at`: the server that decided a
 -- call in the database last, and when another one than it was seen last; a lease is taken only some time after that.
--- `closed_at`: when somebody last asked for the end of all slices.
+-- `closed_at`: when the end of all slices was last requested.
 create table ledger.account (
   id text primary key,
   name text not null,

@@ -1,0 +1,123 @@
+/** Where the head of the chain is kept, and what a start makes of it. */
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { type Anchor, type AnchorPlace, anchorPlace } from "@larder/serve/ledger/anchor.ts"
+import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
+import { keepAnchor } from "@larder/serve/ledger/embedded/keep-anchor.ts"
+import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { Effect, Logger, Option, Redacted } from "effect"
+import { append, sampleGroups, temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"
+
+import { copyOf, originals } from "./anchored-ledgers.ts"
+
+describe("the anchor", () => {
+  it.live("warns of what is younger than it at the next start, and of a place that has none", () =>
+    Effect.gen(function* () {
+      const { place, stopped } = yield* originals
+      const folder = yield* copyOf(stopped)
+      yield* withDatabase(folder, (sqlite) =>
+        sqlite.exec("update api_key set budget_credits = 9000 where id = 'key_a'")
+      )
+      const messages: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => messages.push(String(message)))])
+      const start = (at: AnchorPlace) =>
+        Effect.flatMap(openLedgerFile(folder), (file) =>
+          keepAnchor(file, Option.some({ ...at, write: () => Effect.void }))
+        ).pipe(Effect.scoped, Effect.provide(logger))
+      yield* start(place)
+      assert.match(messages.join("\n"), /0 entries and 1 records of .* are younger than the anchor of/)
+      yield* start(anchorPlace(Redacted.make(path.join(folder, "none.json"))))
+      assert.match(messages.join("\n"), /There is no anchor at .*none.json yet/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("names a folder that is missing, and does not make it: a share may not be mounted", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const place = anchorPlace(Redacted.make(path.join(folder, "not-mounted", "anchor.json")))
+      const { anchor } = yield* originals
+      assert.match((yield* Effect.flip(place.write(anchor))).message, /ENOENT.*not-mounted/)
+      assert.isFalse(existsSync(path.join(folder, "not-mounted")))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is kept at an address by PUT and GET, whose password and query are in no error", () =>
+    Effect.gen(function* () {
+      const { anchor } = yield* originals
+      let kept = ""
+      const seen: Array<string> = []
+      const server = createServer((request, response) => {
+        seen.push(`${request.method} ${request.headers.authorization ?? ""}`)
+        if (request.method === "GET") return response.writeHead(kept === "" ? 404 : 200).end(kept)
+        request.on("data", (piece) => {
+          kept += String(piece)
+        })
+        return request.on("end", () => response.writeHead(204).end())
+      })
+      const port = yield* Effect.promise(
+        () =>
+          new Promise<number>((resolve) => {
+            server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port))
+          })
+      )
+      const place = anchorPlace(Redacted.make(`http://ada:se%40cret@127.0.0.1:${port}/anchor?token=hidden`))
+      assert.deepStrictEqual(yield* place.read, Option.none())
+      yield* place.write(anchor)
+      assert.deepStrictEqual(yield* place.read, Option.some(anchor))
+      const basic = `Basic ${Buffer.from("ada:se@cret").toString("base64")}`
+      assert.deepStrictEqual(seen, [`GET ${basic}`, `PUT ${basic}`, `GET ${basic}`])
+      yield* Effect.promise(() => new Promise((resolve) => server.close(resolve)))
+      const { message } = yield* Effect.flip(place.read)
+      assert.match(
+        message,
+        new RegExp(`^The anchor of the ledger at http://127.0.0.1:${port}/anchor cannot be used: \\S`)
+      )
+      assert.notMatch(message, /hidden|cret/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is written when the chain has grown, and continues after a restart", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const file = path.join(folder, "anchor.json")
+      const place = anchorPlace(Redacted.make(file))
+      const groups = sampleGroups()
+      const anchors: Array<Anchor> = []
+      for (const part of [groups.slice(0, 10), [], groups.slice(10)]) {
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const opened = yield* openLedgerFile(path.join(folder, "ledger"))
+            yield* keepAnchor(opened, Option.some(place))
+            yield* append(yield* embeddedStore(opened), part)
+          })
+        )
+        anchors.push(Option.getOrThrow(yield* place.read))
+      }
+      assert.deepStrictEqual(
+        anchors.map(({ entries, records }) => [entries, records]),
+        [
+          [9, 5],
+          [9, 5],
+          [62, 5]
+        ]
+      )
+      assert.strictEqual(statSync(file).mode & 0o077, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses a file that is none, and leaves it as it is", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const file = path.join(folder, "anchor.json")
+      writeFileSync(file, "precious")
+      const start = Effect.flatMap(openLedgerFile(path.join(folder, "ledger")), (opened) =>
+        keepAnchor(opened, Option.some(anchorPlace(Redacted.make(file))))
+      )
+      assert.match((yield* Effect.flip(Effect.scoped(start))).message, /it is not what larder-serve has written/)
+      assert.strictEqual(readFileSync(file, "utf8"), "precious")
+    }).pipe(Effect.scoped)
+  )
+})
